@@ -6,6 +6,9 @@ DATADIR = $(PREFIX)/share
 USERUNITDIR = $(PREFIX)/$(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
 # hardening.conf needs systemd 250 (see the file). Packagers set the version of the target system.
 SYSTEMD_VERSION ?= $(shell systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
+# The extension for GNOME Shell depends on its version (gnome-shell/assemble). Packagers set that of the target system.
+GNOME_SHELL_VERSION ?=
+EXTENSIONDIR = $(DATADIR)/gnome-shell/extensions/navd-windows@navd.org
 COMPLETIONS = bash-completion/completions/navctl zsh/site-functions/_navctl fish/vendor_completions.d/navctl.fish
 HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hardening.conf)
 
@@ -194,6 +197,7 @@ install:
 	$(if $(HARDENING),install -D -m 644 systemd/$(HARDENING) $(DESTDIR)$(USERUNITDIR)/$(HARDENING))
 	chmod 644 $(UNITS:%=$(DESTDIR)$(USERUNITDIR)/%) $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	$(if $(INTERFACES),install -m 644 $(INTERFACES) $(DESTDIR)$(DATADIR)/dbus-1/interfaces)
+	gnome-shell/assemble $(DESTDIR)$(EXTENSIONDIR) $(GNOME_SHELL_VERSION)
 	install -d $(dir $(COMPLETIONS:%=$(DESTDIR)$(DATADIR)/%))
 	@for file in $(COMPLETIONS); do \
 	  shell=$${file%%[-/]*}; script=$(DESTDIR)$(DATADIR)/$$file; \
@@ -213,6 +217,7 @@ uninstall:
 	rm -f $(foreach page,$(MANUALS),$(DESTDIR)$(DATADIR)/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
 	rm -f $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	rm -f $(INTERFACES:dbus/%=$(DESTDIR)$(DATADIR)/dbus-1/interfaces/%)
+	rm -rf $(DESTDIR)$(EXTENSIONDIR)
 
 clean:
 	swift package clean

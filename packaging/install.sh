@@ -47,7 +47,7 @@ target() {
 
 if [ -n "$uninstall" ]; then
   files | while read -r file; do rm -f "$(target "$file")"; done
-  rmdir "$prefix/$units/navd.service.d" 2>/dev/null || true
+  rmdir "$prefix/$units/navd.service.d" "$prefix/share/gnome-shell/extensions/navd-windows@navd.org" 2>/dev/null || true
   echo "navd is removed from $prefix"
   exit
 fi
@@ -61,20 +61,22 @@ esac
 "$here/files/bin/navd" --version >/dev/null ||
   fail "navd does not run here; expected Linux on $(cat "$here/architecture")"
 
+gnome=$(gnome-shell --version 2>/dev/null | sed -n 's/^GNOME Shell \([0-9]*\).*/\1/p')
 # Older managers cannot start commands as services, and commands must not inherit the settings in this file.
 systemd=$(systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
 files | while read -r file; do
   case $file in */hardening.conf) [ "${systemd:-0}" -ge 250 ] || continue ;; esac
-  to=$(target "$file")
+  to=$(target "$file") from=$here/files/$file
+  [ "${gnome:-45}" -ge 45 ] || [ ! -e "$here/files-gnome-43/$file" ] || from=$here/files-gnome-43/$file
   # A part of a file, if the script ends here.
   trap 'rm -f "$to.new"' EXIT
   mkdir -p "$(dirname "$to")"
   mode=644
   # Each a command of its own, so that a failure, as on a full disk, ends the script before a part of a file replaces anything.
   case $file in
-    bin/*) cp "$here/files/$file" "$to.new"; mode=755 ;;
-    *.service) sed "s|@BINDIR@|$prefix/bin|" "$here/files/$file" >"$to.new" ;;
-    *) cp "$here/files/$file" "$to.new" ;;
+    bin/*) cp "$from" "$to.new"; mode=755 ;;
+    *.service) sed "s|@BINDIR@|$prefix/bin|" "$from" >"$to.new" ;;
+    *) cp "$from" "$to.new" ;;
   esac
   chmod $mode "$to.new"
   # Atomic, also while navd runs.

@@ -1,0 +1,427 @@
+// The windows, outputs and the focus of the shell, and what can be asked of windows.
+
+/** Milliseconds for which a window without a title is not announced. */
+const TITLE_PATIENCE = 50;
+/** Milliseconds for which a window without a first frame is not announced. One that is not in view has none. */
+const FRAME_PATIENCE = 500;
+
+/** A request that is refused, with the name of an error of the contract. */
+class Refusal extends Error {
+    constructor(name, message) {
+        super(message);
+        this.errorName = `org.navd.Error.${name}`;
+    }
+}
+
+/**
+ * A text in quotation marks, cut off for a message.
+ *
+ * @param {string} text - what a caller sent
+ */
+function quoted(text) {
+    return text.length <= 100 ? `“${text}”` : `“${text.slice(0, 100)}…”`;
+}
+
+/**
+ * What outlives the extension, but not the shell: windows stay when it is disabled and enabled again. Sequence numbers of
+ * windows begin anew with the shell, so the token makes ids of them. Startup ids are those that windows have got, by id.
+ */
+function memoryOfTheShell() {
+    global[Symbol.for('navd-windows@navd.org')] ??= {
+        token: GLib.uuid_string_random().slice(0, 8),
+        startupIDs: new Map(),
+    };
+    return global[Symbol.for('navd-windows@navd.org')];
+}
+
+/**
+ * Follows the windows of the shell. Handlers of signals only note what to read again; `read` does so once for all signals
+ * of a turn of the main loop, so that a program that changes its title all the time costs the shell one reading.
+ */
+class ShellWindows {
+    /**
+     * @param {Function} onStale - is called when there is something to read
+     */
+    constructor(onStale) {
+        this._onStale = onStale;
+        this._memory = memoryOfTheShell();
+        this.table = new WindowTable();
+        /** By Meta.Window: announced windows, and those that wait for a frame or a title. */
+        this._entries = new Map();
+        this._windows = new Map();
+        this._stale = new Set();
+        this._focus = null;
+        /** The names of outputs by the shell's numbers of monitors. */
+        this._connectors = [];
+        this._reading = null;
+        this.focusedOutput = '';
+    }
+
+    /**
+     * Begins to follow the windows.
+     *
+     * @param {Function} ready - is called when the outputs and the windows that were there before are known
+     */
+    enable(ready) {
+        const {display, stage, workspace_manager: workspaces} = global;
+        display.connectObject(
+            'window-created', (_display, window) => this._add(window),
+            'notify::focus-window', () => this._noteFocus(),
+            'window-entered-monitor', (_display, _monitor, window) => this._note(window), this);
+        // The shell takes the keyboard: the overview, a menu, a dialog, the lock screen.
+        stage.connectObject('notify::is-grabbed', () => this._noteFocus(), this);
+        workspaces.connectObject('active-workspace-changed', () => this._noteAll(), this);
+        Main.layoutManager.connectObject('monitors-changed', () => this._readOutputs(), this);
+        const windows = global.get_window_actors().map(actor => actor.meta_window);
+        windows.sort((a, b) => a.get_stable_sequence() - b.get_stable_sequence());
+        for (const window of windows)
+            this._add(window, true);
+        this._ready = ready;
+        // The shell enables its extensions before it owns this name.
+        this._watch = Gio.bus_watch_name_on_connection(
+            Gio.DBus.session, 'org.gnome.Mutter.DisplayConfig', Gio.BusNameWatcherFlags.NONE,
+            () => this._readOutputs(), null);
+    }
+
+    disable() {
+        Gio.bus_unwatch_name(this._watch);
+        this._reading?.cancel();
+        this._reading = null;
+        this._ready = null;
+        for (const object of [global.display, global.stage, global.workspace_manager, Main.layoutManager])
+            object.disconnectObject(this);
+        for (const window of [...this._entries.keys()])
+            this._forget(window);
+        this._stale.clear();
+    }
+
+    // Outputs
+
+    get outputs() {
+        return this._connectors.filter(name => name !== undefined);
+    }
+
+    /**
+     * The number of an output; -1 if there is none of that name.
+     *
+     * @param {string} name - its connector
+     */
+    _monitor(name) {
+        const monitors = global.backend.get_monitor_manager?.() ?? Meta.MonitorManager.get();
+        return monitors.get_monitor_for_connector(name);
+    }
+
+    /** Asks for the names of the outputs, which only the bus tells. Until they are known, nothing is told. */
+    _readOutputs() {
+        this._reading?.cancel();
+        const reading = this._reading = new Gio.Cancellable();
+        Gio.DBus.session.call(
+            'org.gnome.Mutter.DisplayConfig', '/org/gnome/Mutter/DisplayConfig', 'org.gnome.Mutter.DisplayConfig',
+            'GetCurrentState', null, null, Gio.DBusCallFlags.NONE, -1, reading, (connection, result) => {
+                if (this._reading !== reading)
+                    return;
+                this._reading = null;
+                try {
+                    const [, monitors] = connection.call_finish(result).recursiveUnpack();
+                    this._connectors = [];
+                    for (const [[connector]] of monitors) {
+                        const number = this._monitor(connector);
+                        // Mirrored outputs are one; an output that is off is none.
+                        if (number >= 0)
+                            this._connectors[number] ??= connector;
+                    }
+                } catch (error) {
+                    logError(error, 'the outputs cannot be read');
+                }
+                this._noteAll();
+                this._ready?.();
+                this._ready = null;
+            });
+    }
+
+    get _focusedMonitor() {
+        return global.display.focus_window?.get_monitor() ?? global.display.get_current_monitor();
+    }
+
+    // Windows
+
+    _isPartOfTheDesktop(window) {
+        return window.is_override_redirect() ||
+            [Meta.WindowType.DESKTOP, Meta.WindowType.DOCK].includes(window.get_window_type());
+    }
+
+    _add(window, isOld = false) {
+        if (this._entries.has(window))
+            return;
+        const id = `${this._memory.token}-${window.get_stable_sequence()}`;
+        const entry = {id, isShown: isOld, isDue: isOld, timer: 0};
+        this._entries.set(window, entry);
+        this._windows.set(id, window);
+        const note = () => this._note(window);
+        const noteWithDialogs = () => {
+            note();
+            for (const dialog of this._dialogs(window))
+                this._note(dialog);
+        };
+        window.connectObject(
+            'notify::title', note, 'notify::wm-class', note, 'notify::fullscreen', note, 'notify::urgent', note,
+            'notify::demands-attention', note, 'notify::window-type', note, 'notify::on-all-workspaces', note,
+            'workspace-changed', note, 'notify::minimized', noteWithDialogs,
+            'unmanaged', () => this._remove(window), this);
+        if (isOld) {
+            note();
+            return;
+        }
+        // Before its first frame a window has no place, and to move it is in vain.
+        const shown = () => {
+            if (entry.isShown)
+                return;
+            entry.isShown = true;
+            this._after(entry, TITLE_PATIENCE, () => {
+                entry.isDue = true;
+                note();
+            });
+            note();
+        };
+        window.get_compositor_private()?.connectObject('first-frame', shown, this);
+        this._after(entry, FRAME_PATIENCE, shown);
+    }
+
+    _after(entry, milliseconds, then) {
+        if (entry.timer)
+            GLib.source_remove(entry.timer);
+        entry.timer = GLib.timeout_add(GLib.PRIORITY_DEFAULT, milliseconds, () => {
+            entry.timer = 0;
+            then();
+            return GLib.SOURCE_REMOVE;
+        });
+    }
+
+    _forget(window) {
+        const entry = this._entries.get(window);
+        if (entry.timer)
+            GLib.source_remove(entry.timer);
+        window.disconnectObject(this);
+        window.get_compositor_private()?.disconnectObject(this);
+        this._entries.delete(window);
+        this._windows.delete(entry.id);
+    }
+
+    _remove(window) {
+        const {id} = this._entries.get(window);
+        this._forget(window);
+        this._stale.delete(window);
+        if (this._focus === window)
+            this._focus = null;
+        this.table.close(id);
+        // They are no dialogs of it any more, and others may have their place.
+        this._noteAll();
+    }
+
+    _dialogs(window) {
+        return [...this._entries.keys()].filter(other => other.get_transient_for() === window);
+    }
+
+    _note(window) {
+        this._stale.add(window);
+        this._onStale();
+    }
+
+    _noteAll() {
+        for (const window of this._entries.keys())
+            this._stale.add(window);
+        this._onStale();
+    }
+
+    _noteFocus() {
+        const window = global.display.focus_window;
+        for (const changed of [this._focus, window]) {
+            if (this._entries.has(changed))
+                this._stale.add(changed);
+        }
+        this._onStale();
+    }
+
+    /** Reads what has changed into the table; later, if the outputs are being read. */
+    read() {
+        if (this._reading)
+            return;
+        this._focus = Main.modalCount > 0 ? null : global.display.focus_window;
+        const stale = [...this._stale].filter(window => window !== this._focus);
+        // The window that loses the focus is told first.
+        if (this._stale.has(this._focus))
+            stale.push(this._focus);
+        this._stale.clear();
+        for (const window of stale)
+            this._see(window);
+        this.focusedOutput = this._connectors[this._focusedMonitor] ?? '';
+    }
+
+    _see(window) {
+        const entry = this._entries.get(window);
+        if (!this.table.has(entry.id)) {
+            const isDue = entry.isDue || entry.isShown && window.get_title();
+            if (!isDue || this._isPartOfTheDesktop(window))
+                return;
+            if (entry.timer)
+                GLib.source_remove(entry.timer);
+            entry.timer = 0;
+            entry.startupID = this._startupID(window, entry.id);
+            this.table.see(entry.id, this._properties(window, entry));
+            for (const dialog of this._dialogs(window))
+                this._note(dialog);
+            return;
+        }
+        this.table.see(entry.id, this._properties(window, entry));
+    }
+
+    /**
+     * The startup id with which a window was opened. A window that has none tells that of its group, where it stays: so an
+     * id counts for the first window that is seen with it.
+     *
+     * @param {Meta.Window} window - a window that is yet to be announced
+     * @param {string} id - its id
+     */
+    _startupID(window, id) {
+        const {startupIDs} = this._memory;
+        if (startupIDs.has(id))
+            return startupIDs.get(id);
+        const startupID = window.get_startup_id();
+        if (!startupID || [...startupIDs.values()].includes(startupID))
+            return undefined;
+        startupIDs.set(id, startupID);
+        // Also when its window is gone: its program may open others.
+        if (startupIDs.size > LIMITS.windows)
+            startupIDs.delete(startupIDs.keys().next().value);
+        return startupID;
+    }
+
+    _isHidden(window) {
+        for (let shown = window; shown; shown = shown.get_transient_for()) {
+            if (shown.minimized)
+                return true;
+        }
+        return false;
+    }
+
+    _properties(window, entry) {
+        const isHidden = this._isHidden(window);
+        const parent = this._entries.get(window.get_transient_for())?.id;
+        const properties = {
+            'title': limitedText(window.get_title() ?? ''),
+            'parent': this.table.has(parent) ? parent : '',
+            'output': isHidden ? '' : this._connectors[window.get_monitor()] ?? '',
+            'focused': window === this._focus,
+            'urgent': window.urgent || window.demands_attention,
+            'fullscreen': window.fullscreen,
+            'minimized': window.minimized,
+            'hidden': isHidden,
+            'in-view': !isHidden && window.located_on_workspace(this._workspace),
+        };
+        const appID = window.get_wm_class();
+        // It may come later than its window.
+        if (appID !== null)
+            properties['app-id'] = limitedText(appID);
+        const pid = window.get_pid();
+        if (pid > 0)
+            properties['pid'] = pid;
+        if (entry.startupID)
+            properties['startup-id'] = limitedText(entry.startupID);
+        return properties;
+    }
+
+    // Requests
+
+    get _workspace() {
+        return global.workspace_manager.get_active_workspace();
+    }
+
+    /**
+     * An announced window.
+     *
+     * @param {string} id - of a caller
+     */
+    _window(id) {
+        if (!this.table.has(id))
+            throw new Refusal('UnknownWindow', `there is no window with the id ${quoted(id)}; GetWindows lists all`);
+        return this._windows.get(id);
+    }
+
+    /** The time for requests: a later one than that of whatever its user has done. */
+    get _now() {
+        return global.display.get_current_time_roundtrip();
+    }
+
+    close(id) {
+        const window = this._window(id);
+        if (!window.can_close())
+            throw new Refusal('NotSupported', 'closing a window: this one has no close button, and cannot be asked');
+        window.delete(this._now);
+    }
+
+    activate(id) {
+        this._activate(this._window(id));
+    }
+
+    hide(id) {
+        const window = this._window(id);
+        if (!window.minimized)
+            window.minimize();
+    }
+
+    show(id) {
+        const window = this._window(id);
+        if (!this._isHidden(window))
+            return;
+        this._bringHere(window);
+        this._unhide(window);
+    }
+
+    moveToOutput(id, output) {
+        const window = this._window(id);
+        const monitor = this._monitor(output);
+        if (monitor < 0) {
+            const outputs = this.outputs.map(quoted).join(', ');
+            throw new Refusal('InvalidArgument', `output: expected ${outputs}, found ${quoted(output)}`);
+        }
+        this._bringHere(window);
+        this._move(window, monitor);
+    }
+
+    summon(id) {
+        const window = this._window(id);
+        const monitor = this._focusedMonitor;
+        this._bringHere(window);
+        this._unhide(window);
+        this._move(window, monitor);
+        this._activate(window);
+    }
+
+    _activate(window) {
+        this._unhide(window);
+        // Leaves the overview, too, and goes to the window's workspace.
+        Main.activateWindow(window, this._now);
+    }
+
+    /**
+     * Shows a window again; it is shown with the windows that it is a dialog of.
+     *
+     * @param {Meta.Window} window - a window that may be shown already
+     */
+    _unhide(window) {
+        for (let hidden = window; hidden; hidden = hidden.get_transient_for()) {
+            if (hidden.minimized)
+                hidden.unminimize();
+        }
+    }
+
+    _bringHere(window) {
+        if (!window.located_on_workspace(this._workspace))
+            window.change_workspace(this._workspace);
+    }
+
+    _move(window, monitor) {
+        if (window.get_monitor() !== monitor)
+            window.move_to_monitor(monitor);
+    }
+}
