@@ -193,6 +193,7 @@ private struct Examined {
   private let destinations: [NamedDestination]
   /// The backend of the window system; nil if nothing on the bus knows the windows.
   private let windowBackend: String?
+  private let windowAdapterAdvice: String
   private let failures: [EndingEntry]
 
   /// The files as they are read from here; nil if they cannot be.
@@ -204,6 +205,7 @@ private struct Examined {
     diagnosis = try daemon.diagnosis()
     destinations = try daemon.destinations()
     windowBackend = Doctor.windowBackend(daemon)
+    windowAdapterAdvice = windowBackend == nil ? daemon.windowAdapterAdvice() : ""
     var failures = try daemon.history(0, [:]).filter(\.hasFailed)
     var last = Array(failures.prefix(1))
     try daemon.addErrors(to: &last)
@@ -263,7 +265,7 @@ private struct Examined {
       "windows",
       "no adapter is running, so windows of \(following.joined(separator: ", ")) are not followed, raised or hidden: an item is "
         + "open while its program runs",
-      "start navd-windows, e.g. systemctl --user enable --now navd-windows")
+      windowAdapterAdvice)
   }
 
   private var left: [Finding] { (diagnosis.left ?? []).map { Finding("left", $0) } }

@@ -76,7 +76,7 @@ extension DaemonClient {
       guard error.name == .serviceUnknown || error.name == .nameHasNoOwner else { throw Failure(operation, error) }
       throw Failure(
         operation, "nothing on the bus knows the windows",
-        hint: "start “navd-windows”, or another adapter for the desktop",
+        hint: windowAdapterAdvice(),
         status: .unreachable)
     }
   }

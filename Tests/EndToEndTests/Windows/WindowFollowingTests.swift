@@ -587,7 +587,7 @@ final class FollowedCommand {
     #expect(windows.status == .exited(code: CommandStatus.unreachable.rawValue))
     #expect(
       windows.errorText
-        == "navctl: windows: nothing on the bus knows the windows; start “navd-windows”, or another adapter for the desktop\n"
+        == "navctl: windows: nothing on the bus knows the windows; start navd-windows, e.g. systemctl --user enable --now navd-windows\n"
     )
   }
 }

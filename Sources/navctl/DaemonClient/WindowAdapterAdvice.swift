@@ -1,0 +1,49 @@
+import DBus
+import DBusValues
+
+/// What to do where nothing on the bus knows the windows: that depends on the desktop.
+extension DaemonClient {
+  func windowAdapterAdvice() -> String {
+    let call = try? connection.callAndWait(
+      GnomeShell.getExtensionInfo, on: GnomeShell.bus, at: GnomeShell.object, GnomeShell.extensionID,
+      timeout: timeLeft ?? .seconds(3), autoStart: false)
+    guard let info = call else { return "start navd-windows, e.g. systemctl --user enable --now navd-windows" }
+    return GnomeShell.advice(info)
+  }
+}
+
+/// GNOME Shell, whose windows only its extensions know.
+enum GnomeShell {
+  fileprivate static let bus: BusName = "org.gnome.Shell"
+  fileprivate static let object: ObjectPath = "/org/gnome/Shell"
+  fileprivate static let extensionID = "navd-windows@navd.org"
+  private static let package = "gnome-shell-extension-navd-windows"
+  fileprivate static let getExtensionInfo = Method(
+    "org.gnome.Shell.Extensions", "GetExtensionInfo", in: Arg<String>("uuid"), out: Arg<Properties>("info"))
+
+  /// The states of an extension that GNOME Shell tells.
+  private enum State: Double {
+    case enabled = 1
+    case disabled = 2
+    case failed = 3
+    case outOfDate = 4
+    case initialized = 6
+  }
+
+  /// - Parameter info: what it says of the extension; empty if it has none.
+  static func advice(_ info: Properties) -> String {
+    let enable = "gnome-extensions enable \(extensionID)"
+    switch info["state"].flatMap({ Double(value: $0) }).flatMap(State.init) {
+    case .disabled?, .initialized?: return "this is GNOME Shell: run \(enable)"
+    case .outOfDate?:
+      return "this is GNOME Shell, and its extension \(extensionID) is for other versions: install that of this "
+        + "version, then log out and in"
+    case .enabled?, .failed?:
+      let why = info["error"].flatMap { String(value: $0) }.map { $0.isEmpty ? "" : ": \($0)" } ?? ""
+      return "this is GNOME Shell, and its extension \(extensionID) does not work\(why); see journalctl --user -b"
+    case nil:
+      return "this is GNOME Shell: install its extension (\(package), or make install), log out and in, then run "
+        + enable
+    }
+  }
+}
