@@ -1,14 +1,15 @@
 import EventLoops
 import Glibc
 
-/// A private desktop with a private bus that exists while this object is held: headless sway, or i3 or openbox on a headless
-/// X server. Its end kills every program on it.
+/// A private desktop with a private bus that exists while this object is held: headless sway or GNOME Shell, or i3 or openbox on a
+/// headless X server. Its end kills every program on it.
 ///
 /// It runs as the user of the tests, or as `nobody` if that is root, because sway refuses to run as root.
 public final class Desktop: SessionBus {
   /// The window manager.
   public enum Manager: String, Sendable {
     case sway, i3, openbox
+    case gnome = "gnome-shell"
 
     /// The command line tool that sends it requests, for sway and i3.
     public var messenger: String { self == .sway ? "/usr/bin/swaymsg" : "/usr/bin/i3-msg" }
@@ -48,7 +49,8 @@ public final class Desktop: SessionBus {
   /// - Parameters:
   ///   - environment: the whole environment of every program there; `NAVD_TEST_SESSION` identifies them when the
   ///     desktop ends.
-  ///   - configuration: additional lines of the manager's configuration file; the screen is 1280×720.
+  ///   - configuration: additional lines of the manager's configuration file, for GNOME Shell options of its command; the screen
+  ///     is 1280×720.
   /// - Throws: `SetupFailure` with the reason, if the desktop cannot be set up.
   init(
     _ manager: Manager, of user: User, environment: [String: String], configuration: String,
@@ -81,6 +83,7 @@ public final class Desktop: SessionBus {
       case .i3: "# i3 config file (v4)\nipc-socket \(directory)/manager\nexec --no-startup-id \(told)\n"
       // Its configuration is the system's; this is what it starts.
       case .openbox: "\(told)\n"
+      case .gnome: "\(GnomeShell.script) "
       }
     try Files.write(own + configuration, to: temporary.path(of: "manager.conf"))
 
@@ -104,15 +107,17 @@ public final class Desktop: SessionBus {
       pid= server= display=
       fail() { finish; { echo "$1:"; tr '\\n' ' ' <"$directory/log"; echo; } >&4; exit 1; }
       [ -n "$bus" ] || fail "there is no bus"
-      if [ "$manager" != sway ]; then
+      if [ "$manager" = i3 ] || [ "$manager" = openbox ]; then
         (exec 3<&- 4>&-; exec "$@" Xvfb -displayfd 1 -screen 0 1280x720x24 -nolisten tcp \\
           -fbdir "$directory") >"$directory/server.said" &
         server=$!
         read -r display <"$directory/server.said" || fail "there is no X server"
       fi
       option=-c file=$directory/manager.conf
+      program=$manager
       [ "$manager" = openbox ] && option=--startup file="sh $file"
-      (exec 3<&- 4>&-; exec "$@" ${display:+"DISPLAY=:$display"} "$manager" "$option" "$file") &
+      [ "$manager" = gnome-shell ] && program=sh option=
+      (exec 3<&- 4>&-; exec "$@" ${display:+"DISPLAY=:$display"} "$program" ${option:+"$option"} "$file") &
       pid=$!
       until [ -s "$directory/displays" ]; do
         kill -0 $pid || fail "there is no $manager"
@@ -146,6 +151,7 @@ public final class Desktop: SessionBus {
       case .sway: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1], "SWAYSOCK": temporary.path(of: "manager")]
       case .i3: ["DISPLAY": names[0], "I3SOCK": temporary.path(of: "manager")]
       case .openbox: ["DISPLAY": names[0]]
+      case .gnome: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1], "XAUTHORITY": names[2]]
       }
   }
 

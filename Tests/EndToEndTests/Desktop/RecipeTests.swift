@@ -40,6 +40,42 @@ extension Session {
   }
 }
 
+// MARK: GNOME
+
+@Test("The recipe for GNOME: its keys open and close panels, and keys of others stay")
+func recipe_gnome_keysTogglePanels() throws {
+  let session = try Session(desktop: .gnome, files: files(of: "gnome"))
+  try session.enableExtension()
+  let screen = ManagersWindows(session: session)
+  // The programs that read the settings are others than the one that writes them.
+  session.environment["GSETTINGS_BACKEND"] = "keyfile"
+  session.environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(session.bus.directory)/system-bus"
+  let settings = ["org.gnome.settings-daemon.plugins.media-keys", "custom-keybindings"]
+  let directory = "/org/gnome/settings-daemon/plugins/media-keys/custom-keybindings"
+  try session.runTool("/usr/bin/gsettings", ["set"] + settings + ["['\(directory)/other/']"])
+  for _ in 1...2 {
+    try session.runTool("/bin/sh", [session.path("config/navd/gnome-keys.sh")])
+    let paths = try session.run(program: "/usr/bin/gsettings", ["get"] + settings).outputText
+    let names = ["other", "navd-mixer", "navd-wifi", "navd-calendar", "navd-close"]
+    #expect(paths == "[\(names.map { "'\(directory)/\($0)/'" }.joined(separator: ", "))]\n")
+  }
+  let keys = try session.start(
+    program: "/usr/bin/env", ["G_MESSAGES_DEBUG=all", "/usr/libexec/gsd-media-keys", "--verbose"], mayFail: true)
+  try session.wait("the keys are grabbed") {
+    (keys.outputText + keys.errorText).contains("Grab call completed") || keys.hasEnded
+  }
+  try session.press("x", withLogo: true)
+  try screen.wait(for: ["mixer"])
+  try session.press("w", withLogo: true)
+  try screen.wait(for: ["wifi"])
+  try session.press("w", withLogo: true)
+  try screen.wait(for: [])
+  try session.press("c", withLogo: true)
+  try screen.wait(for: ["calendar"])
+  try session.press("BackSpace", withLogo: true)
+  try screen.wait(for: [])
+}
+
 // MARK: waybar
 
 /// Two bars of one waybar: the recipe's on top, and at the bottom a copy whose modules are fed by the test. The copy

@@ -71,7 +71,7 @@ private final class Showcase {
     all["bin/typed"] = typing + script
     session = try Session(destinations: destinations, desktop: .sway, configuration: sway, files: all)
     windows = try Windows(session)
-    let adapter = try WindowedDesktop.startAdapter(session)
+    let adapter = try #require(try WindowedDesktop.startAdapter(session))
     let waybar = try session.start(program: "/usr/bin/waybar", [])
     let watching = "navctl watch --events --format '{event} {binding}{group} {id}{tag} {phase}{reason}'"
     let left = try session.start(program: "/usr/bin/foot", ["--app-id=left", session.path("bin/typed")])

@@ -12,7 +12,9 @@ import Testing
 private typealias Rows = WindowSystemInterface
 
 /// Setups whose adapter can hide.
-private let hiding = AdapterSetup.all.filter { $0.backend == "sway" || $0.manager == .openbox }
+private let hiding = AdapterSetup.all.filter { $0.backend == "sway" || [.openbox, .gnome].contains($0.manager) }
+/// The same, each with tiled windows and with those that float, as far as the window manager tiles.
+private let hidingByLayout = hiding.flatMap { setup in (setup.tiles ? [true, false] : [true]).map { (setup, $0) } }
 
 @Test(
   "Whether a window is in view is told as workspaces are shown, and a window that is summoned comes to its user",
@@ -94,15 +96,14 @@ private func windows_summonedToAnotherOutput_areThere(floats: Bool) throws {
 }
 
 @Test(
-  "Whatever is asked twice, or in any order without a pause, ends as the last request says", arguments: hiding,
-  [true, false])
+  "Whatever is asked twice, or in any order without a pause, ends as the last request says", arguments: hidingByLayout)
 private func windows_requestsInARow_endAsTheLastSays(_ setup: AdapterSetup, floats: Bool) throws {
   let session = try Session(starting: false, desktop: setup.manager)
   let adapter = try RunningAdapter(session, "--backend", setup.backend)
   let screen = ManagersWindows(session: session)
   let programs = try ["editor", "anchor"].map { try session.edit($0) }
   let (window, anchor) = (try adapter.open("editor"), try adapter.open("anchor"))
-  if floats, setup.manager != .openbox { try screen.makeFloating(try #require(try screen.window("editor"))) }
+  if floats, setup.tiles { try screen.makeFloating(try #require(try screen.window("editor"))) }
   try adapter.wait("the tree is known") { adapter.window("editor")?.properties.inView == true }
   let isTiled = try screen.window("editor")?.isTiled
   let (hide, show, activate, summon) = (Rows.hide, Rows.show, Rows.activate, Rows.summon)
@@ -154,22 +155,21 @@ private func windows_hiddenOnAnotherWorkspace_leaveTheFocusWhereItIs(_ setup: Ad
 
 @Test(
   "A window that was fullscreen when it was hidden is fullscreen when it is shown, also by the next adapter",
-  arguments: hiding, [true, false])
+  arguments: hidingByLayout)
 private func windows_hiddenFullscreen_areShownFullscreen(_ setup: AdapterSetup, floats: Bool) throws {
   let session = try Session(starting: false, desktop: setup.manager)
   var adapter = try RunningAdapter(session, "--backend", setup.backend)
   let screen = ManagersWindows(session: session)
   let program = try session.edit("editor")
   let window = try adapter.open("editor")
-  if floats, setup.manager != .openbox { try screen.makeFloating(try #require(try screen.window("editor"))) }
+  if floats, setup.tiles { try screen.makeFloating(try #require(try screen.window("editor"))) }
   try screen.makeFullscreen(try #require(try screen.window("editor")))
   try adapter.wait("it is fullscreen") { adapter.window("editor")?.properties.fullscreen == true }
   for isKilled in [false, true] {
     try adapter.call(Rows.hide, window.id)
     try screen.poll("editor", "is hidden") { $0?.isHidden == true }
     if isKilled {
-      adapter.program.send(SIGKILL)
-      try session.wait("it ends") { adapter.program.status != nil }
+      try adapter.kill()
       adapter = try RunningAdapter(session, "--backend", setup.backend)
     }
     try adapter.call(Rows.show, window.id)
@@ -182,7 +182,7 @@ private func windows_hiddenFullscreen_areShownFullscreen(_ setup: AdapterSetup, 
   try adapter.call(Rows.hide, window.id)
   try adapter.call(Rows.activate, window.id)
   try screen.poll("editor", "is fullscreen again") { $0?.isHidden == false && $0?.isFullscreen == true }
-  if setup.manager != .openbox {
+  if setup.tiles {
     try session.runTool(
       setup.manager.messenger, ["[con_id=\(try #require(try screen.window("editor")).id)] fullscreen disable"])
     try adapter.wait("it is not fullscreen") { adapter.window("editor")?.properties.fullscreen == false }
@@ -196,9 +196,10 @@ private func windows_hiddenFullscreen_areShownFullscreen(_ setup: AdapterSetup, 
   #expect(program.status == nil)
 }
 
-// i3 leaves the focus where it is.
+// i3 and GNOME Shell leave the focus where it is.
 @Test(
-  "After a click on the desktop, no window has the focus", arguments: AdapterSetup.all.filter { $0.manager != .i3 })
+  "After a click on the desktop, no window has the focus",
+  arguments: AdapterSetup.all.filter { ![.i3, .gnome].contains($0.manager) })
 private func windows_afterAClickOnTheDesktop_haveNoFocus(_ setup: AdapterSetup) throws {
   let isSway = setup.manager == .sway
   let session = try Session(

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 import TextFormats
 
-/// The windows of a desktop as its window manager has them: its tree (sway, i3), or the properties that it keeps (openbox).
+/// The windows of a desktop as its window manager has them: its tree (sway, i3), the properties that it keeps (openbox), or its
+/// objects (GNOME Shell).
 struct ManagersWindows {
   struct Window: Equatable {
     /// The manager's number of it.
@@ -29,7 +30,16 @@ struct ManagersWindows {
   let session: Session
 
   /// In the order in which they were opened.
-  func all() throws -> [Window] { session.desktop?.manager == .openbox ? try x11() : try tree() }
+  func all() throws -> [Window] {
+    switch session.desktop?.manager {
+    case .openbox: try x11()
+    case .gnome: try GnomeWindows(session: session).all()
+    default: try tree()
+    }
+  }
+
+  /// Nil if it is not GNOME Shell.
+  private var gnome: GnomeWindows? { session.desktop?.manager == .gnome ? GnomeWindows(session: session) : nil }
 
   func window(_ name: String) throws -> Window? { try all().first { $0.name == name } }
 
@@ -58,6 +68,7 @@ struct ManagersWindows {
   /// Closes a window as its user does: by the manager's command, or as a task list does, which ask its program. A key could be
   /// lost: openbox gives up its keys and takes them again whenever the keyboard's map changes, as with the first key of xdotool.
   func close(_ window: Window) throws {
+    if let gnome { return try gnome.close(window) }
     if session.desktop?.manager == .openbox {
       return try session.runTool("/usr/bin/wmctrl", ["-i", "-c", window.id])
     }
@@ -66,7 +77,9 @@ struct ManagersWindows {
 
   /// Gives a window the focus.
   func focus(_ window: Window) throws {
-    if session.desktop?.manager == .openbox {
+    if let gnome {
+      try gnome.focus(window)
+    } else if session.desktop?.manager == .openbox {
       _ = try session.run(program: "/usr/bin/xdotool", ["windowactivate", window.id])
     } else {
       try ask("[con_id=\(window.id)] focus")
@@ -76,6 +89,7 @@ struct ManagersWindows {
 
   /// The workspace that its user sees, on the output with the focus.
   func workspace() throws -> String {
+    if let gnome { return try gnome.workspace() }
     if session.desktop?.manager == .openbox {
       let number = try xprop("-root", "_NET_CURRENT_DESKTOP").split { " \n".contains($0) }.last.flatMap { Int($0) }
       return number.map { String($0 + 1) } ?? ""
@@ -84,9 +98,11 @@ struct ManagersWindows {
     return try JSON.parse(run.outputText).array?.first { $0["focused"] == true }?["name"]?.string ?? ""
   }
 
-  /// Shows a workspace, as its user does. Openbox has four of them.
+  /// Shows a workspace, as its user does. Openbox and GNOME Shell have four of them.
   func show(workspace: Int) throws {
-    if session.desktop?.manager == .openbox {
+    if let gnome {
+      try gnome.show(workspace: workspace)
+    } else if session.desktop?.manager == .openbox {
       try session.runTool("/usr/bin/xdotool", ["set_desktop", String(workspace - 1)])
     } else {
       try ask("workspace \(workspace)")
@@ -96,6 +112,7 @@ struct ManagersWindows {
 
   /// Makes a window fill its output, as its user does.
   func makeFullscreen(_ window: Window) throws {
+    if let gnome { return try gnome.makeFullscreen(window) }
     if session.desktop?.manager == .openbox {
       return try session.runTool("/usr/bin/wmctrl", ["-i", "-r", window.id, "-b", "add,fullscreen"])
     }

@@ -1,6 +1,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import Glibc
 import PresentationModel
 import TestSupport
 import Testing
@@ -17,9 +18,16 @@ struct AdapterSetup: CustomTestStringConvertible {
     AdapterSetup(manager: .sway, backend: "sway"), AdapterSetup(manager: .i3, backend: "sway"),
     AdapterSetup(manager: .sway, backend: "wlr"),
     AdapterSetup(manager: .openbox, backend: "x11"), AdapterSetup(manager: .i3, backend: "x11"),
+    AdapterSetup(manager: .gnome, backend: "gnome"),
   ]
 
-  /// What was found to work.
+  /// Those of navd-windows.
+  static let programs = all.filter { $0.manager != .gnome }
+
+  /// Whether the window manager tiles windows.
+  var tiles: Bool { manager == .sway || manager == .i3 }
+
+  /// The row of the table in docs/windows.md: what was found to work.
   func capabilities() throws -> [String] {
     try documentedCapabilities(backend, on: manager.rawValue).filter { $0.cell.hasPrefix("yes") }.map(\.capability)
   }
@@ -65,10 +73,10 @@ private let editor = """
   Gtk.main()
   """
 
-/// The adapter on a session's desktop, and the windows as its signals tell them.
+/// The adapter on a session's desktop, and the windows as its signals tell them. On GNOME Shell, it is the extension.
 final class RunningAdapter {
   let session: Session
-  let program: Program
+  private let running: Program?
   private(set) var windows: [Window] = []
   /// `opened editor`, `closed editor`.
   private(set) var log: [String] = []
@@ -88,20 +96,27 @@ final class RunningAdapter {
     let watch = session.client.watchName(Rows.bus) { owner = $0 }
     defer { watch.cancel() }
     var isReady = false
-    program = try session.start(
-      program: "/usr/bin/env",
-      variables.map { "\($0.key)=\($0.value)" } + [session.executable("navd-windows")] + arguments)
+    let isExtension = session.desktop?.manager == .gnome
+    running =
+      try isExtension
+      ? nil
+      : session.start(
+        program: "/usr/bin/env",
+        variables.map { "\($0.key)=\($0.value)" } + [session.executable("navd-windows")] + arguments)
     subscriptions = [
       session.client.subscribe(MatchRule(path: Rows.object), ready: { _ in isReady = true }) { [unowned self] in
         take($0)
       }
     ]
-    let program = program
-    try session.wait("the adapter owns its name") { isReady && owner != nil || program.hasEnded }
-    try #require(program.status == nil, "\(program.errorText)")
-    socket = try SignalSocket(try call(Rows.acquireSignals, ()), on: session.loop) { [unowned self] in
-      bySocket.append(Self.content(of: $0))
-    } onEnd: {
+    if isExtension { try session.enableExtension() }
+    let program = running
+    try session.wait("the adapter owns its name") { isReady && owner != nil || program?.hasEnded == true }
+    try #require(program?.status == nil, "\(program?.errorText ?? "")")
+    if !isExtension {
+      socket = try SignalSocket(try call(Rows.acquireSignals, ()), on: session.loop) { [unowned self] in
+        bySocket.append(Self.content(of: $0))
+      } onEnd: {
+      }
     }
     let (windows, serial) = try call(Rows.getWindows, ())
     byBus = []
@@ -110,6 +125,16 @@ final class RunningAdapter {
     self.serial = serial
     log = []
     properties = try call(PropertyAccessing.getAll, Rows.name.text)
+  }
+
+  /// The process of the adapter. An extension has none.
+  var program: Program { running! }
+
+  /// Ends it as a crash does.
+  func kill() throws {
+    guard let running else { return try session.disableExtension() }
+    running.send(SIGKILL)
+    try session.wait("the adapter ends") { running.status != nil }
   }
 
   deinit { for subscription in subscriptions { subscription.cancel() } }
@@ -166,7 +191,7 @@ final class RunningAdapter {
     do {
       try session.wait(what, until: condition)
     } catch {
-      throw Session.Failure("\(error)\n\(windows)\n\(log)\n\(program.errorText)")
+      throw Session.Failure("\(error)\n\(windows)\n\(log)\n\(running?.errorText ?? "")")
     }
   }
 

@@ -10,7 +10,10 @@ extension Session {
 
   /// Presses a key, given by its X name, optionally together with the logo key.
   func press(_ key: String, withLogo: Bool = false) throws {
-    if desktop?.manager == .sway {
+    if desktop?.manager == .gnome {
+      let keys = key.split(separator: "+").map(String.init)
+      try GnomeWindows(session: self).press(withLogo ? ["super"] + keys : keys)
+    } else if desktop?.manager == .sway {
       try runTool("/usr/bin/wtype", (withLogo ? ["-M", "logo"] : []) + ["-k", key])
     } else {
       try runTool("/usr/bin/xdotool", ["key", withLogo ? "super+\(key)" : key])

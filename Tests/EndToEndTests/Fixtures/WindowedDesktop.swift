@@ -12,7 +12,8 @@ final class WindowedDesktop {
   let session: Session
   /// The windows, as the manager has them.
   let screen: ManagersWindows
-  private(set) var adapter: Program
+  /// Nil if it is an extension of the window manager.
+  private(set) var adapter: Program?
   private var nextManager: Program?
 
   init(
@@ -27,14 +28,18 @@ final class WindowedDesktop {
 
   /// Ends the adapter, and starts it again, as its unit does.
   func restartAdapter() throws {
-    kill(adapter.processID, SIGKILL)
-    try session.wait("the adapter has ended") { adapter.hasEnded }
+    if let adapter {
+      kill(adapter.processID, SIGKILL)
+      try session.wait("the adapter has ended") { adapter.hasEnded }
+    } else {
+      try session.disableExtension()
+    }
     adapter = try Self.startAdapter(session)
   }
 
   /// Kills the window manager; waits until the adapter has ended with it, and starts both again.
   func restartManager() throws {
-    guard let desktop = session.desktop else { return }
+    guard let desktop = session.desktop, let adapter else { return }
     let managers = session.managers()
     for pid in managers { kill(pid, SIGKILL) }
     try session.poll("the manager has ended") { session.managers().isEmpty }
@@ -51,11 +56,15 @@ final class WindowedDesktop {
     try session.poll("the manager answers") {
       try session.run(program: desktop.manager.messenger, ["-t", "get_version"]).exitCode == 0
     }
-    adapter = try Self.startAdapter(session)
+    self.adapter = try Self.startAdapter(session)
   }
 
   /// Starts the adapter on the desktop of a session, and waits until it knows the windows.
-  static func startAdapter(_ session: Session) throws -> Program {
+  static func startAdapter(_ session: Session) throws -> Program? {
+    if session.desktop?.manager == .gnome {
+      try session.enableExtension()
+      return nil
+    }
     var owner: BusName?
     let watch = session.client.watchName(WindowSystemInterface.bus) { owner = $0 }
     defer { watch.cancel() }

@@ -6,7 +6,7 @@ import Testing
 /// The table in docs/windows.md of programs and window managers: what was seen. `make check-programs` writes it; other runs
 /// compare what they see with it.
 enum ProgramTable {
-  static let managers: [Desktop.Manager] = [.sway, .i3, .openbox]
+  static let managers: [Desktop.Manager] = [.sway, .i3, .openbox, .gnome]
   /// Programs of tests of their own.
   static let splash = "a GTK program with splash screen and dialog"
   static let unsaved = "mousepad, unsaved text"
@@ -63,7 +63,11 @@ enum ProgramTable {
       let column = managers.firstIndex(of: manager)!
       cells[program, default: Array(repeating: "", count: managers.count)][column] = cell
       let (before, _, after) = try parts()
-      var table = "| program | sway 1.7 | i3 4.22 | openbox 3.6 | what is special |\n|---|---|---|---|---|\n"
+      var table = """
+        | program | sway 1.7 | i3 4.22 | openbox 3.6 | GNOME 43 | what is special |
+        |---|---|---|---|---|---|
+
+        """
       for row in rows {
         let seen = cells[row.name] ?? Array(repeating: "", count: managers.count)
         table += "| \(row.name) |\(seen.map { $0.isEmpty ? " " : " \($0) " }.joined(separator: "|"))| \(row.note) |\n"
