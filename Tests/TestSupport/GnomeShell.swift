@@ -35,12 +35,17 @@ public enum GnomeShell {
     DBUS_SESSION_BUS_ADDRESS=$DBUS_SYSTEM_BUS_ADDRESS gdbus wait --session --timeout 20 org.freedesktop.login1
     ready() {
       gdbus call --session --dest org.gnome.Shell --object-path /org/gnome/Shell --method org.gnome.Shell.Eval "
-        Main.overview.hide();
-        new imports.gi.Gio.Settings({schema_id: 'org.gnome.mutter'}).set_boolean('dynamic-workspaces', false);
-        imports.gi.Meta.prefs_set_num_workspaces(4);
-        imports.gi.St.Settings.get().inhibit_animations();
-        Main.layoutManager._startingUp || Main.modalCount > 0 || Main.overview.visible ? '' :
-          ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY'].map(name => imports.gi.GLib.getenv(name)).join(' ')"
+        (() => {
+          if (Main.layoutManager._startingUp)
+            return '';
+          const {Gio, GLib, Meta, St} = imports.gi;
+          new Gio.Settings({schema_id: 'org.gnome.mutter'}).set_boolean('dynamic-workspaces', false);
+          Meta.prefs_set_num_workspaces(4);
+          St.Settings.get().inhibit_animations();
+          Main.overview.hide();
+          return Main.modalCount > 0 || Main.overview.visible ? '' :
+            ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY'].map(name => GLib.getenv(name)).join(' ');
+        })()"
     }
     {
       until said=$(ready 2>/dev/null) && [ "$said" != "(true, '\"\"')" ]; do sleep 0.02; done
