@@ -178,6 +178,8 @@ private let splash = """
       let (session, screen) = (desktop.session, desktop.screen)
       let before = try program.before.isEmpty ? nil : session.start(program: "/bin/sh", ["-c", program.before])
       let strangers = try screen.wait(for: program.strangers)
+      // GNOME's adapter tells a window after its first frame.
+      try session.poll("they are told") { try session.navctl("windows").lines.count == strangers.count }
 
       // Its user closes the window.
       let first = try session.open("notes")
