@@ -158,7 +158,8 @@ func record_committed_isReadAgain() throws {
   state.presentations[Handle(2)]?.presentation.item.destination?.presenter = .command([[1]], scope: .process)
   state.presentations[Handle(3)]?.presentation.item.destination?.isProtected = true
   state.presentations[Handle(3)]?.presentation.item.destination?.window = WindowFollowing(
-    WindowPattern(appID: "a*"), adopts: true, linger: 7, kills: true, endsUnfocused: true, comesHere: true, endsWithOutput: true,
+    WindowPattern(appID: "a*"), adopts: true, linger: 7, kills: true, endsUnfocused: true, comesHere: true,
+    endsWithOutput: true,
     hides: true)
   state.presentations[Handle(4)]?.isParked = true
   state.presentations[Handle(5)]?.presentation.program = Handle(4)

@@ -178,7 +178,8 @@ extension TableReader {
   fileprivate mutating func comesHere(_ destination: Destination) -> Bool {
     guard bool(DestinationKey.here.rawValue, default: false) == true else { return false }
     if destination.window == nil, faults.isEmpty {
-      fault(position(of: DestinationKey.here.rawValue), "“here” needs “window”: only windows are on workspaces and outputs")
+      fault(
+        position(of: DestinationKey.here.rawValue), "“here” needs “window”: only windows are on workspaces and outputs")
     }
     return true
   }

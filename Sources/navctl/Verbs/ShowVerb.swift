@@ -18,7 +18,7 @@ struct Show: ParsableCommand {
     let others = try daemon.state().entries
     // One whose presenter asks its user may come back to its slot (P15).
     let asking = presentation == .root ? others.last { $0.binding == binding && $0.asking == true } : nil
-    guard presentation != .root || asking != nil else { 
+    guard presentation != .root || asking != nil else {
       throw Failure(
         notPresented: daemon.operation,
         left: try daemon.diagnosis().left?.first { $0.hasPrefix("“\(binding)” ") })
