@@ -119,8 +119,8 @@ extension WindowSystemInterface {
   public static let focusedOutput = Property<String>(
     name, "FocusedOutput", doc: "The output that has the focus; empty if it is not known.")
   public static let backend = Property<String>(
-    name, "Backend", doc: "How the windows are known: sway, hyprland, niri, wlr, x11, or another word of the adapter's."
-  )
+    name, "Backend",
+    doc: "How the windows are known: sway, hyprland, niri, plasma, wlr, x11, or another word of the adapter's.")
 }
 
 // MARK: Events

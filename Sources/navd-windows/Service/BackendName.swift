@@ -3,7 +3,7 @@ import Logging
 
 /// The backends, in the order in which they are tried.
 enum BackendName: String, CaseIterable {
-  case sway, hyprland, niri, wlr, x11
+  case sway, hyprland, niri, plasma, wlr, x11
 
   /// Finds a backend that works here.
   /// - Parameter chosen: the only one to try; nil for all.
@@ -36,7 +36,7 @@ enum BackendName: String, CaseIterable {
     case .sway: ["SWAYSOCK", "I3SOCK"]
     case .hyprland: ["HYPRLAND_INSTANCE_SIGNATURE"]
     case .niri: ["NIRI_SOCKET"]
-    case .wlr: ["WAYLAND_DISPLAY"]
+    case .plasma, .wlr: ["WAYLAND_DISPLAY"]
     case .x11: ["DISPLAY"]
     }
   }
@@ -48,6 +48,7 @@ enum BackendName: String, CaseIterable {
     case .sway: return try I3Backend(place, loop, log)
     case .hyprland: return try HyprlandBackend(instance: place, loop, log)
     case .niri: return try NiriBackend(place, loop, log)
+    case .plasma: return try PlasmaBackend(loop, log)
     case .wlr: return try WlrBackend(loop, log)
     case .x11: return try X11Backend(loop, log)
     }

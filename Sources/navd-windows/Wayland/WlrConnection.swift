@@ -5,18 +5,15 @@ import PresentationModel
 
 /// The windows and outputs that a Wayland compositor tells by `wlr-foreign-toplevel-management-unstable-v1`.
 final class WlrConnection {
-  private let display: OpaquePointer
-  private var registry: OpaquePointer?
+  private let connection: WaylandConnection
   private var manager: OpaquePointer?
   private(set) var seat: OpaquePointer?
   /// By the number in the registry, in the compositor's order. A name is empty until it is told.
   private(set) var outputs: [(number: UInt32, proxy: OpaquePointer, name: String)] = []
   private(set) var toplevels: [OpaquePointer: WlrToplevel] = [:]
   private var lastKey: WindowTable.Key = 0
-  private var watch: Watch?
-  private var ending: String?
   /// The process of the compositor; nil if it cannot be known.
-  let peer: pid_t?
+  var peer: pid_t? { connection.peer }
   /// Called when the outputs or their names are other ones.
   var onOutputs: (() -> Void)?
   /// Called for each window that is new or has changed, with what has changed.
@@ -24,98 +21,57 @@ final class WlrConnection {
   /// Called for each window that has closed.
   var onClosed: ((WlrToplevel) -> Void)?
   /// Called once, with the reason.
-  var onEnd: ((String) -> Void)?
+  var onEnd: ((String) -> Void)? {
+    get { connection.onEnd }
+    set { connection.onEnd = newValue }
+  }
 
   /// Connects to the compositor of the environment.
   init() throws(BackendFailure) {
-    guard let display = wl_display_connect(nil) else {
-      throw BackendFailure(description: "no compositor at \(Environment["WAYLAND_DISPLAY"] ?? "")")
-    }
-    self.display = display
-    peer = peerProcess(of: wl_display_get_fd(display))
-    registry = wl_display_get_registry(display)
-    wl_registry_add_listener(registry, Listeners.registry, Unmanaged.passUnretained(self).toOpaque())
+    connection = try WaylandConnection()
+    connection.onGlobal = { [unowned self] in found($0) }
+    connection.onGlobalRemoved = { [unowned self] in lost($0) }
     // What there is, and then its names and windows.
-    guard wl_display_roundtrip(display) >= 0 else {
-      throw BackendFailure(description: "the compositor has ended the connection")
-    }
+    try connection.readGlobals()
     guard manager != nil else {
       throw BackendFailure(
         description: "the compositor does not offer wlr-foreign-toplevel-management-unstable-v1", isFinal: true)
     }
   }
 
-  deinit {
-    watch?.cancel()
-    wl_display_disconnect(display)
-  }
-
   /// Waits until the compositor has told all windows and outputs that there are.
   /// - Returns: false if the connection has ended; that was reported.
   func readAll() -> Bool {
     // Windows are bound by the first answer, and told by the second.
-    guard wl_display_roundtrip(display) >= 0, wl_display_roundtrip(display) >= 0 else {
-      fail()
+    guard connection.finishRequests(), connection.finishRequests() else {
+      connection.fail()
       return false
     }
     return true
   }
 
   /// Reads changes from now on.
-  func follow(_ loop: EventLoop) throws(SystemError) {
-    watch = try loop.watch(wl_display_get_fd(display), .read) { [unowned self] _ in read() }
-    loop.atEndOfTurn { [weak self] in self?.flush() }
-  }
-
-  // MARK: The connection
-
-  private func read() {
-    while wl_display_prepare_read(display) != 0 {
-      if wl_display_dispatch_pending(display) < 0 { return fail() }
-    }
-    // The descriptor is ready, so this does not wait.
-    if wl_display_read_events(display) < 0 || wl_display_dispatch_pending(display) < 0 { return fail() }
-    if let ending { fail(ending) }
-  }
-
-  private func flush() {
-    guard let watch, !watch.isCancelled else { return }
-    if wl_display_flush(display) >= 0 {
-      watch.interest = .read
-    } else if errno == EAGAIN {
-      watch.interest = [.read, .write]
-    } else if errno != EPIPE {
-      // After EPIPE, the reason may still be read.
-      fail()
-    }
-  }
-
-  private func fail(_ reason: String? = nil) {
-    guard watch?.isCancelled != true else { return }
-    watch?.cancel()
-    let code = wl_display_get_error(display)
-    onEnd?(
-      reason ?? "the compositor has ended the connection: \(SystemError(code: code, operation: "Wayland").reason)")
-  }
+  func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
 
   // MARK: What there is
 
-  fileprivate func found(_ number: UInt32, _ interface: String, version: UInt32) {
-    switch interface {
+  private func found(_ global: WaylandConnection.Global) {
+    let (registry, number) = (connection.registry, global.number)
+    switch global.interface {
     case "zwlr_foreign_toplevel_manager_v1" where manager == nil:
-      manager = wlr_bind_manager(registry, number, min(version, UInt32(WLR_TOPLEVEL_VERSION)))
+      manager = wlr_bind_manager(registry, number, min(global.version, UInt32(WLR_TOPLEVEL_VERSION)))
       wlr_listen_to_manager(manager, Listeners.manager, Unmanaged.passUnretained(self).toOpaque())
     case "wl_seat" where seat == nil: seat = wlr_bind_seat(registry, number)
     case "wl_output":
       // Outputs have names since version 4.
-      guard let output = wlr_bind_output(registry, number, min(version, 4)) else { return }
+      guard let output = wlr_bind_output(registry, number, min(global.version, 4)) else { return }
       outputs.append((number, output, ""))
       wl_output_add_listener(output, Listeners.output, Unmanaged.passUnretained(self).toOpaque())
     default: break
     }
   }
 
-  fileprivate func lost(_ number: UInt32) {
+  private func lost(_ number: UInt32) {
     guard let index = outputs.firstIndex(where: { $0.number == number }) else { return }
     let output = outputs.remove(at: index)
     for toplevel in toplevels.values { toplevel.outputs.removeAll { $0 == output.proxy } }
@@ -151,7 +107,7 @@ final class WlrConnection {
     wlr_toplevel_destroy(proxy)
   }
 
-  fileprivate func finished() { ending = "the compositor tells windows no longer" }
+  fileprivate func finished() { connection.ending = "the compositor tells windows no longer" }
 }
 
 /// A window as the compositor tells it, from one `done` to the next.
@@ -175,12 +131,6 @@ final class WlrToplevel {
 
 /// The tables of handlers, which libwayland reads as long as the connection exists.
 private enum Listeners {
-  private static func allocated<T>(_ listener: T) -> UnsafeMutablePointer<T> {
-    let pointer = UnsafeMutablePointer<T>.allocate(capacity: 1)
-    pointer.initialize(to: listener)
-    return pointer
-  }
-
   private static func connection(_ data: UnsafeMutableRawPointer?) -> WlrConnection {
     Unmanaged<WlrConnection>.fromOpaque(data!).takeUnretainedValue()
   }
@@ -189,14 +139,7 @@ private enum Listeners {
     Unmanaged<WlrToplevel>.fromOpaque(data!).takeUnretainedValue()
   }
 
-  nonisolated(unsafe) static let registry = allocated(
-    wl_registry_listener(
-      global: { data, _, number, interface, version in
-        connection(data).found(number, interface.map { String(cString: $0) } ?? "", version: version)
-      },
-      global_remove: { data, _, number in connection(data).lost(number) }))
-
-  nonisolated(unsafe) static let output = allocated(
+  nonisolated(unsafe) static let output = WaylandConnection.table(
     wl_output_listener(
       geometry: { _, _, _, _, _, _, _, _, _, _ in }, mode: { _, _, _, _, _, _ in }, done: { _, _ in },
       scale: { _, _, _ in },
@@ -204,12 +147,12 @@ private enum Listeners {
         if let output, let name { connection(data).named(output, String(cString: name)) }
       }, description: { _, _, _ in }))
 
-  nonisolated(unsafe) static let manager = allocated(
+  nonisolated(unsafe) static let manager = WaylandConnection.table(
     wlr_manager_listener(
       toplevel: { data, _, toplevel in if let toplevel { connection(data).opened(toplevel) } },
       finished: { data, _ in connection(data).finished() }))
 
-  nonisolated(unsafe) static let toplevel = allocated(
+  nonisolated(unsafe) static let toplevel = WaylandConnection.table(
     wlr_toplevel_listener(
       title: { data, _, title in toplevel(data).properties.title = title.map { String(cString: $0) } },
       app_id: { data, _, id in toplevel(data).properties.appID = id.map { String(cString: $0) } },

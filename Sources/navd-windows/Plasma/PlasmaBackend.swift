@@ -1,0 +1,168 @@
+import CWayland
+import EventLoops
+import Logging
+import PresentationModel
+
+/// Windows of KWin on Wayland, by the protocol that Plasma's task bar uses.
+final class PlasmaBackend: Backend {
+  let name = "plasma"
+  var onEnd: ((String) -> Void)?
+  private(set) var state = WindowSystemState()
+
+  private let loop: EventLoop
+  private let connection: PlasmaConnection
+  /// Whether all windows are known that were there before.
+  private var isStarted = false
+
+  /// Connects to the compositor of the environment.
+  init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
+    self.loop = loop
+    connection = try PlasmaConnection()
+  }
+
+  func takeEvents() -> [WindowEvent] { state.windows.takeEvents() }
+  func announceDue(now: MonotonicInstant) { state.windows.announceDue(now: now) }
+
+  func start(ready: @escaping () -> Void) {
+    connection.onEnd = { [unowned self] in onEnd?($0) }
+    connection.onPlaces = { [unowned self] in readPlaces() }
+    connection.onChange = { [unowned self] in
+      see($0)
+      state.inferFocusedOutput()
+    }
+    connection.onClosed = { [unowned self] in closed($0) }
+    guard connection.readAll() else { return }
+    state.capabilities = WindowCapability.allCases.filter { capability in
+      switch capability {
+      case .close, .activate, .hide, .pid, .parent, .focus: true
+      case .move: connection.canSendToOutputs && connection.knowsOutputs
+      case .output: connection.knowsOutputs
+      case .summon, .inView: connection.knowsDesktops
+      case .startupID: false
+      }
+    }
+    isStarted = true
+    readPlaces()
+    state.windows.announceAll()
+    do throws(SystemError) {
+      try connection.follow(loop)
+    } catch {
+      return onEnd?("\(error)") ?? ()
+    }
+    ready()
+  }
+
+  /// Reads again where windows are, and what of that is in view.
+  private func readPlaces() {
+    guard isStarted else { return }
+    state.outputs = connection.outputs.filter(\.isKnown).map(\.name)
+    for window in connection.windows.values.sorted(by: { $0.key < $1.key }) where window.isKnown { see(window) }
+    state.inferFocusedOutput()
+  }
+
+  // MARK: Windows
+
+  private func see(_ window: PlasmaWindow) {
+    guard isStarted else { return }
+    if !state.windows.contains(window.key), window.isPartOfTheDesktop { return }
+    let isMinimized = window.has(PLASMA_WINDOW_MINIMIZED)
+    var sighting = WindowTable.Sighting()
+    sighting.properties.appID = window.appID
+    sighting.properties.title = Self.ownTitle(window.title)
+    sighting.properties.pid = window.pid
+    sighting.properties.focused = window.has(PLASMA_WINDOW_ACTIVE)
+    sighting.properties.urgent = window.has(PLASMA_WINDOW_DEMANDS_ATTENTION)
+    sighting.properties.fullscreen = window.has(PLASMA_WINDOW_FULLSCREEN)
+    sighting.properties.minimized = isMinimized
+    sighting.properties.hidden = isMinimized
+    if connection.knowsDesktops {
+      let isHere = window.isOnAllDesktops || connection.currentDesktop.map(window.desktops.contains) == true
+      sighting.properties.inView = !isMinimized && !connection.isDesktopShown && isHere
+    }
+    if connection.knowsOutputs { sighting.properties.output = isMinimized ? "" : output(of: window) }
+    sighting.parent =
+      window.parent.flatMap { connection.windows[$0] }.map { .window($0.key) } ?? WindowTable.Sighting.Parent.none
+    state.windows.see(window.key, sighting, now: loop.now, id: window.uuid)
+    if window.area != nil, let output = window.pendingOutput {
+      window.pendingOutput = nil
+      send(window, to: output)
+    }
+  }
+
+  /// The title as the program has it: KWin adds “ <2>” if another window has the same, and a mark of direction on X windows.
+  static func ownTitle(_ caption: String) -> String {
+    var rest = caption.unicodeScalars[...]
+    if rest.last == "\u{200E}" { rest.removeLast() }
+    guard rest.popLast() == ">", let start = rest.lastIndex(of: "<"), rest[..<start].last == " ",
+      let number = Int(String(rest[start...].dropFirst())), number > 1
+    else { return caption }
+    return String(rest[..<start].dropLast())
+  }
+
+  private func output(of window: PlasmaWindow) -> String {
+    guard let area = window.area else { return "" }
+    return connection.outputs.filter(\.isKnown).map { Monitor(name: $0.name, area: $0.area) }.holding(area)
+  }
+
+  private func closed(_ window: PlasmaWindow) {
+    state.windows.close(window.key)
+    seeLeftOut()
+    state.inferFocusedOutput()
+  }
+
+  /// Has the table take the oldest window that was left out, if there is one: a window that does not change is not seen again.
+  private func seeLeftOut() {
+    guard connection.windows.count > state.windows.allKeys.count else { return }
+    let leftOut = connection.windows.values.filter {
+      $0.isKnown && !$0.isPartOfTheDesktop && !state.windows.contains($0.key)
+    }
+    if let oldest = leftOut.min(by: { $0.key < $1.key }) { see(oldest) }
+  }
+
+  // MARK: Requests
+
+  func perform(
+    _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
+  ) {
+    guard let window = connection.window(key) else {
+      return completion(.failure(Refusal(.unknownWindow, "the window has closed")))
+    }
+    switch request {
+    case .close: plasma_window_close(window.proxy)
+    case .activate: activate(window)
+    case .hide: set(PLASMA_WINDOW_MINIMIZED, true, window)
+    case .show: set(PLASMA_WINDOW_MINIMIZED, false, window)
+    case .move(let name): send(window, to: name)
+    case .summon:
+      if let current = connection.currentDesktop, !window.isOnAllDesktops {
+        plasma_window_enter_desktop(window.proxy, current)
+        for desktop in window.desktops where desktop != current { plasma_window_leave_desktop(window.proxy, desktop) }
+      }
+      if !state.focusedOutput.isEmpty, output(of: window) != state.focusedOutput {
+        send(window, to: state.focusedOutput)
+      }
+      activate(window)
+    }
+    completion(.success(()))
+  }
+
+  private func activate(_ window: PlasmaWindow) {
+    set(PLASMA_WINDOW_MINIMIZED, false, window)
+    set(PLASMA_WINDOW_ACTIVE, true, window)
+  }
+
+  private func set(_ bit: plasma_window_state, _ isSet: Bool, _ window: PlasmaWindow) {
+    plasma_window_set_state(window.proxy, bit.rawValue, isSet ? bit.rawValue : 0)
+  }
+
+  private func send(_ window: PlasmaWindow, to name: String) {
+    guard let output = connection.outputs.first(where: { $0.name == name }) else { return }
+    if window.area == nil { window.pendingOutput = output } else { send(window, to: output) }
+  }
+
+  private func send(_ window: PlasmaWindow, to output: PlasmaOutput) {
+    // It may have been unplugged meanwhile.
+    guard connection.canSendToOutputs, connection.outputs.contains(where: { $0 === output }) else { return }
+    plasma_window_send_to_output(window.proxy, output.proxy)
+  }
+}

@@ -1,0 +1,332 @@
+import CWayland
+import EventLoops
+import Glibc
+
+/// The windows, virtual desktops and outputs that KWin tells by `org_kde_plasma_window_management` and its companions.
+final class PlasmaConnection {
+  private let connection: WaylandConnection
+  private var manager: OpaquePointer?
+  private var desktopManager: OpaquePointer?
+  private var outputManager: OpaquePointer?
+  private var isKWin = false
+  private(set) var windows: [OpaquePointer: PlasmaWindow] = [:]
+  /// In the compositor's order.
+  private(set) var outputs: [PlasmaOutput] = []
+  private var desktops: [String: PlasmaDesktop] = [:]
+  /// Whether its user sees the desktop instead of the windows, which are not minimized by that.
+  private(set) var isDesktopShown = false
+  private var lastKey: WindowTable.Key = 0
+  /// Called when the outputs, the desktop in view or what it shows are other ones.
+  var onPlaces: (() -> Void)?
+  /// Called for each window that is known and has changed.
+  var onChange: ((PlasmaWindow) -> Void)?
+  /// Called for each window that has closed.
+  var onClosed: ((PlasmaWindow) -> Void)?
+  /// Called once, with the reason.
+  var onEnd: ((String) -> Void)? {
+    get { connection.onEnd }
+    set { connection.onEnd = newValue }
+  }
+
+  /// The interface that KWin has for programs that a desktop file names.
+  private static let interface = "org_kde_plasma_window_management"
+  /// Windows have names that are never used twice since this version, of Plasma 5.23.
+  private static let oldest: UInt32 = 13
+  /// A window can be sent to an output since this version, of Plasma 5.26.
+  private static let sending: UInt32 = 15
+
+  /// Connects to the compositor of the environment.
+  init() throws(BackendFailure) {
+    connection = try WaylandConnection()
+    connection.onGlobal = { [unowned self] in found($0) }
+    connection.onGlobalRemoved = { [unowned self] in lost($0) }
+    try connection.readGlobals()
+    guard manager != nil else { throw BackendFailure(description: reasonOfAbsence, isFinal: true) }
+  }
+
+  private var reasonOfAbsence: String {
+    guard isKWin else { return "the compositor does not offer \(Self.interface), which KWin has" }
+    let path = realpath("/proc/self/exe", nil)
+    defer { free(path) }
+    let program = path.map { String(cString: $0) } ?? "/usr/bin/navd-windows"
+    return
+      "KWin offers \(Self.interface) only to a program that a desktop file names: expected a file such as "
+      + "/usr/share/applications/org.navd.navd-windows.desktop with Exec=\(program) and "
+      + "X-KDE-Wayland-Interfaces=\(Self.interface), found none"
+  }
+
+  /// Waits until the compositor has told all that there is.
+  /// - Returns: false if the connection has ended; that was reported.
+  func readAll() -> Bool {
+    for output in outputs { ask(output) }
+    // The first answer names the windows, the second one tells them.
+    guard connection.finishRequests(), connection.finishRequests() else {
+      connection.fail()
+      return false
+    }
+    return true
+  }
+
+  /// Reads changes from now on.
+  func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
+
+  var canSendToOutputs: Bool { manager.map { wl_proxy_get_version($0) >= Self.sending } ?? false }
+  var knowsOutputs: Bool { outputManager != nil }
+  var knowsDesktops: Bool { desktopManager != nil }
+
+  /// The virtual desktop that is in view; nil if that is not known.
+  var currentDesktop: String? { desktops.values.first(where: \.isActive)?.id }
+
+  func window(_ key: WindowTable.Key) -> PlasmaWindow? { windows.values.first { $0.key == key } }
+
+  // MARK: What there is
+
+  private func found(_ global: WaylandConnection.Global) {
+    let (registry, number) = (connection.registry, global.number)
+    let this = Unmanaged.passUnretained(self).toOpaque()
+    switch global.interface {
+    case Self.interface where manager == nil && global.version >= Self.oldest:
+      manager = plasma_bind_manager(registry, number, min(global.version, UInt32(PLASMA_WINDOW_MANAGEMENT_VERSION)))
+      plasma_listen_to_manager(manager, Listeners.manager, this)
+    case "org_kde_plasma_virtual_desktop_management" where desktopManager == nil:
+      isKWin = true
+      desktopManager = plasma_bind_desktops(
+        registry, number, min(global.version, UInt32(PLASMA_VIRTUAL_DESKTOPS_VERSION)))
+      plasma_listen_to_desktops(desktopManager, Listeners.desktops, this)
+    case "zxdg_output_manager_v1" where outputManager == nil && global.version >= 2:
+      outputManager = xdg_bind_outputs(registry, number, min(global.version, UInt32(XDG_OUTPUT_VERSION)))
+      for output in outputs { ask(output) }
+    case "wl_output":
+      guard let proxy = wlr_bind_output(registry, number, 1) else { return }
+      let output = PlasmaOutput(number, proxy, self)
+      outputs.append(output)
+      ask(output)
+    default: break
+    }
+  }
+
+  private func lost(_ number: UInt32) {
+    guard let index = outputs.firstIndex(where: { $0.number == number }) else { return }
+    let output = outputs.remove(at: index)
+    if let details = output.details { wl_proxy_destroy(details) }
+    onPlaces?()
+  }
+
+  /// Asks for the name and the area of an output, if that was not done.
+  private func ask(_ output: PlasmaOutput) {
+    guard output.details == nil, let outputManager else { return }
+    output.details = xdg_output_of(outputManager, output.proxy)
+    xdg_listen_to_output(output.details, Listeners.output, Unmanaged.passUnretained(output).toOpaque())
+  }
+
+  fileprivate func changed(_ output: PlasmaOutput) {
+    output.area = output.pendingArea
+    output.isKnown = !output.name.isEmpty
+    onPlaces?()
+  }
+
+  fileprivate func named(_ uuid: String) {
+    guard let manager, !windows.values.contains(where: { $0.uuid == uuid }),
+      let proxy = plasma_window_by_uuid(manager, uuid)
+    else { return }
+    lastKey += 1
+    let window = PlasmaWindow(lastKey, uuid, proxy, self)
+    windows[proxy] = window
+    plasma_listen_to_window(proxy, Listeners.window, Unmanaged.passUnretained(window).toOpaque())
+  }
+
+  fileprivate func changed(_ window: PlasmaWindow) { if window.isKnown { onChange?(window) } }
+
+  fileprivate func closed(_ window: PlasmaWindow) {
+    guard windows.removeValue(forKey: window.proxy) != nil else { return }
+    // Another window may get its pointer.
+    for child in windows.values where child.parent == window.proxy { child.parent = nil }
+    onClosed?(window)
+    plasma_window_destroy(window.proxy)
+  }
+
+  fileprivate func foundDesktop(_ id: String) {
+    guard let desktopManager, desktops[id] == nil, let proxy = plasma_desktop_by_id(desktopManager, id) else { return }
+    let desktop = PlasmaDesktop(id, proxy, self)
+    desktops[id] = desktop
+    plasma_listen_to_desktop(proxy, Listeners.desktop, Unmanaged.passUnretained(desktop).toOpaque())
+  }
+
+  fileprivate func lostDesktop(_ id: String) {
+    guard let desktop = desktops.removeValue(forKey: id) else { return }
+    wl_proxy_destroy(desktop.proxy)
+    onPlaces?()
+  }
+
+  fileprivate func changed(_ desktop: PlasmaDesktop, isActive: Bool) {
+    desktop.isActive = isActive
+    onPlaces?()
+  }
+
+  fileprivate func changed(isDesktopShown: Bool) {
+    self.isDesktopShown = isDesktopShown
+    onPlaces?()
+  }
+}
+
+/// A window as KWin tells it.
+final class PlasmaWindow {
+  let key: WindowTable.Key
+  /// Its name, which KWin never uses for another.
+  let uuid: String
+  let proxy: OpaquePointer
+  fileprivate unowned let connection: PlasmaConnection
+  fileprivate(set) var title = ""
+  fileprivate(set) var appID = ""
+  fileprivate(set) var pid: UInt32?
+  /// Bits of `plasma_window_state`, and of later versions of the protocol.
+  fileprivate(set) var bits: UInt32 = 0
+  fileprivate(set) var parent: OpaquePointer?
+  /// The ids of the virtual desktops that it is on; none means all.
+  fileprivate(set) var desktops: Set<String> = []
+  /// Where it is, frame included; nil until KWin has placed it.
+  fileprivate(set) var area: ScreenArea?
+  /// Whether KWin has told all of it once.
+  fileprivate(set) var isKnown = false
+  /// The output to send it to when it is placed: KWin places it after that and would undo it.
+  var pendingOutput: PlasmaOutput?
+
+  fileprivate init(_ key: WindowTable.Key, _ uuid: String, _ proxy: OpaquePointer, _ connection: PlasmaConnection) {
+    (self.key, self.uuid, self.proxy, self.connection) = (key, uuid, proxy, connection)
+  }
+
+  func has(_ bit: plasma_window_state) -> Bool { bits & bit.rawValue != 0 }
+
+  /// Whether it is part of the desktop, such as a panel or the background: neither the task bar nor the switcher lists it.
+  var isPartOfTheDesktop: Bool {
+    has(PLASMA_WINDOW_SKIPS_TASKBAR) && (has(PLASMA_WINDOW_SKIPS_SWITCHER) || !has(PLASMA_WINDOW_CLOSEABLE))
+  }
+
+  var isOnAllDesktops: Bool { has(PLASMA_WINDOW_ON_ALL_DESKTOPS) || desktops.isEmpty }
+}
+
+/// An output as KWin tells it.
+final class PlasmaOutput {
+  fileprivate let number: UInt32
+  let proxy: OpaquePointer
+  fileprivate unowned let connection: PlasmaConnection
+  fileprivate var details: OpaquePointer?
+  fileprivate(set) var name = ""
+  /// In the coordinates of windows.
+  fileprivate(set) var area = ScreenArea(x: 0, y: 0, width: 0, height: 0)
+  /// What was told since the last `done`.
+  fileprivate var pendingArea = ScreenArea(x: 0, y: 0, width: 0, height: 0)
+  fileprivate(set) var isKnown = false
+
+  fileprivate init(_ number: UInt32, _ proxy: OpaquePointer, _ connection: PlasmaConnection) {
+    (self.number, self.proxy, self.connection) = (number, proxy, connection)
+  }
+}
+
+/// A virtual desktop as KWin tells it.
+private final class PlasmaDesktop {
+  let id: String
+  let proxy: OpaquePointer
+  unowned let connection: PlasmaConnection
+  var isActive = false
+
+  init(_ id: String, _ proxy: OpaquePointer, _ connection: PlasmaConnection) {
+    (self.id, self.proxy, self.connection) = (id, proxy, connection)
+  }
+}
+
+/// The tables of handlers, which libwayland reads as long as the connection exists.
+private enum Listeners {
+  private static func object<T: AnyObject>(_ data: UnsafeMutableRawPointer?) -> T {
+    Unmanaged<T>.fromOpaque(data!).takeUnretainedValue()
+  }
+
+  /// Changes a window, and reports it.
+  private static func window(_ data: UnsafeMutableRawPointer?, _ change: (PlasmaWindow) -> Void) {
+    let window: PlasmaWindow = object(data)
+    change(window)
+    window.connection.changed(window)
+  }
+
+  private static func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
+
+  nonisolated(unsafe) static let manager = WaylandConnection.table(
+    plasma_manager_listener(
+      show_desktop_changed: { data, _, state in
+        let connection: PlasmaConnection = object(data)
+        connection.changed(isDesktopShown: state != 0)
+      },
+      window: { _, _, _ in }, stacking_order_changed: { _, _, _ in }, stacking_order_uuid_changed: { _, _, _ in },
+      window_with_uuid: { data, _, _, uuid in
+        let connection: PlasmaConnection = object(data)
+        connection.named(text(uuid))
+      }))
+
+  nonisolated(unsafe) static let window = WaylandConnection.table(
+    plasma_window_listener(
+      title_changed: { data, _, title in window(data) { $0.title = text(title) } },
+      app_id_changed: { data, _, id in window(data) { $0.appID = text(id) } },
+      state_changed: { data, _, bits in window(data) { $0.bits = bits } },
+      virtual_desktop_changed: { _, _, _ in }, themed_icon_name_changed: { _, _, _ in },
+      unmapped: { data, _ in
+        let window: PlasmaWindow = object(data)
+        window.connection.closed(window)
+      },
+      initial_state: { data, _ in window(data) { $0.isKnown = true } },
+      parent_window: { data, _, parent in window(data) { $0.parent = parent } },
+      geometry: { data, _, x, y, width, height in
+        window(data) {
+          // Before it is placed, it has no size.
+          guard width > 0, height > 0 else { return }
+          $0.area = ScreenArea(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
+        }
+      },
+      icon_changed: { _, _ in },
+      pid_changed: { data, _, pid in window(data) { $0.pid = pid == 0 ? nil : pid } },
+      virtual_desktop_entered: { data, _, id in window(data) { $0.desktops.insert(text(id)) } },
+      virtual_desktop_left: { data, _, id in window(data) { $0.desktops.remove(text(id)) } },
+      application_menu: { _, _, _, _ in }, activity_entered: { _, _, _ in }, activity_left: { _, _, _ in },
+      resource_name_changed: { _, _, _ in }))
+
+  nonisolated(unsafe) static let desktops = WaylandConnection.table(
+    plasma_desktops_listener(
+      desktop_created: { data, _, id, _ in
+        let connection: PlasmaConnection = object(data)
+        connection.foundDesktop(text(id))
+      },
+      desktop_removed: { data, _, id in
+        let connection: PlasmaConnection = object(data)
+        connection.lostDesktop(text(id))
+      }, done: { _, _ in }, rows: { _, _, _ in }))
+
+  nonisolated(unsafe) static let desktop = WaylandConnection.table(
+    plasma_desktop_listener(
+      desktop_id: { _, _, _ in }, name: { _, _, _ in },
+      activated: { data, _ in
+        let desktop: PlasmaDesktop = object(data)
+        desktop.connection.changed(desktop, isActive: true)
+      },
+      deactivated: { data, _ in
+        let desktop: PlasmaDesktop = object(data)
+        desktop.connection.changed(desktop, isActive: false)
+      }, done: { _, _ in }, removed: { _, _ in }))
+
+  nonisolated(unsafe) static let output = WaylandConnection.table(
+    xdg_output_listener(
+      logical_position: { data, _, x, y in
+        let output: PlasmaOutput = object(data)
+        (output.pendingArea.x, output.pendingArea.y) = (Int(x), Int(y))
+      },
+      logical_size: { data, _, width, height in
+        let output: PlasmaOutput = object(data)
+        (output.pendingArea.width, output.pendingArea.height) = (Int(width), Int(height))
+      },
+      done: { data, _ in
+        let output: PlasmaOutput = object(data)
+        output.connection.changed(output)
+      },
+      name: { data, _, name in
+        let output: PlasmaOutput = object(data)
+        output.name = text(name)
+      }, description: { _, _, _ in }))
+}
