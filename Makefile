@@ -36,6 +36,8 @@ BUILD = NAVD_LINKS_ALONE=1 PKG_CONFIG_PATH=$(LINKING) swift build -c release --s
 	symbol-ordering-file=$(CURDIR)/packaging/functions.order no-warn-symbol-ordering) $(PACKED)
 PROGRAMS = navd navctl navd-windows
 UNITS = navd.service navd-windows.service
+# KWin tells windows only to a program that a desktop file names.
+ENTRY = org.navd.navd-windows.desktop
 # Built with the programs, and not installed.
 TOOLS = navbench navdoc
 MANUALS = navctl.1 navd.8 navd-windows.8 navd.destination.5 org.navd.Coordinator1.5 org.navd.Presentation1.5 org.navd.Presenter1.5 \
@@ -198,6 +200,9 @@ install:
 	chmod 644 $(UNITS:%=$(DESTDIR)$(USERUNITDIR)/%) $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	$(if $(INTERFACES),install -m 644 $(INTERFACES) $(DESTDIR)$(DATADIR)/dbus-1/interfaces)
 	gnome-shell/assemble $(DESTDIR)$(EXTENSIONDIR) $(GNOME_SHELL_VERSION)
+	install -d $(DESTDIR)$(DATADIR)/applications
+	sed 's|@BINDIR@|$(BINDIR)|' packaging/$(ENTRY) > $(DESTDIR)$(DATADIR)/applications/$(ENTRY)
+	chmod 644 $(DESTDIR)$(DATADIR)/applications/$(ENTRY)
 	install -d $(dir $(COMPLETIONS:%=$(DESTDIR)$(DATADIR)/%))
 	@for file in $(COMPLETIONS); do \
 	  shell=$${file%%[-/]*}; script=$(DESTDIR)$(DATADIR)/$$file; \
@@ -218,6 +223,7 @@ uninstall:
 	rm -f $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	rm -f $(INTERFACES:dbus/%=$(DESTDIR)$(DATADIR)/dbus-1/interfaces/%)
 	rm -rf $(DESTDIR)$(EXTENSIONDIR)
+	rm -f $(DESTDIR)$(DATADIR)/applications/$(ENTRY)
 
 clean:
 	swift package clean

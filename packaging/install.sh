@@ -75,7 +75,7 @@ files | while read -r file; do
   # Each a command of its own, so that a failure, as on a full disk, ends the script before a part of a file replaces anything.
   case $file in
     bin/*) cp "$from" "$to.new"; mode=755 ;;
-    *.service) sed "s|@BINDIR@|$prefix/bin|" "$from" >"$to.new" ;;
+    *.service | *.desktop) sed "s|@BINDIR@|$prefix/bin|" "$from" >"$to.new" ;;
     *) cp "$from" "$to.new" ;;
   esac
   chmod $mode "$to.new"
