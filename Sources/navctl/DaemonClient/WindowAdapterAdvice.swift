@@ -7,7 +7,9 @@ extension DaemonClient {
     let call = try? connection.callAndWait(
       GnomeShell.getExtensionInfo, on: GnomeShell.bus, at: GnomeShell.object, GnomeShell.extensionID,
       timeout: timeLeft ?? .seconds(3), autoStart: false)
-    guard let info = call else { return "start navd-windows, e.g. systemctl --user enable --now navd-windows" }
+    guard let info = call else {
+      return PlasmaAdvice.here() ?? "start navd-windows, e.g. systemctl --user enable --now navd-windows"
+    }
     return GnomeShell.advice(info)
   }
 }
