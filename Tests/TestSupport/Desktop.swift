@@ -1,7 +1,7 @@
 import EventLoops
 import Glibc
 
-/// A private desktop with a private bus that exists while this object is held: headless sway or GNOME Shell, or i3 or openbox on a
+/// A private desktop with a private bus that exists while this object is held: headless sway, GNOME Shell or KWin, or i3 or openbox on a
 /// headless X server. Its end kills every program on it.
 ///
 /// It runs as the user of the tests, or as `nobody` if that is root, because sway refuses to run as root.
@@ -10,6 +10,7 @@ public final class Desktop: SessionBus {
   public enum Manager: String, Sendable {
     case sway, i3, openbox
     case gnome = "gnome-shell"
+    case kwin = "kwin_wayland"
 
     /// The command line tool that sends it requests, for sway and i3.
     public var messenger: String { self == .sway ? "/usr/bin/swaymsg" : "/usr/bin/i3-msg" }
@@ -49,7 +50,7 @@ public final class Desktop: SessionBus {
   /// - Parameters:
   ///   - environment: the whole environment of every program there; `NAVD_TEST_SESSION` identifies them when the
   ///     desktop ends.
-  ///   - configuration: additional lines of the manager's configuration file, for GNOME Shell options of its command; the screen
+  ///   - configuration: additional lines of the manager's configuration file, for GNOME Shell and KWin options of its command; the screen
   ///     is 1280×720.
   /// - Throws: `SetupFailure` with the reason, if the desktop cannot be set up.
   init(
@@ -84,6 +85,7 @@ public final class Desktop: SessionBus {
       // Its configuration is the system's; this is what it starts.
       case .openbox: "\(told)\n"
       case .gnome: "\(GnomeShell.script) "
+      case .kwin: "\(KWin.script) "
       }
     try Files.write(own + configuration, to: temporary.path(of: "manager.conf"))
 
@@ -116,7 +118,7 @@ public final class Desktop: SessionBus {
       option=-c file=$directory/manager.conf
       program=$manager
       [ "$manager" = openbox ] && option=--startup file="sh $file"
-      [ "$manager" = gnome-shell ] && program=sh option=
+      case $manager in gnome-shell | kwin_wayland) program=sh option= ;; esac
       (exec 3<&- 4>&-; exec "$@" ${display:+"DISPLAY=:$display"} "$program" ${option:+"$option"} "$file") &
       pid=$!
       until [ -s "$directory/displays" ]; do
@@ -152,6 +154,7 @@ public final class Desktop: SessionBus {
       case .i3: ["DISPLAY": names[0], "I3SOCK": temporary.path(of: "manager")]
       case .openbox: ["DISPLAY": names[0]]
       case .gnome: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1], "XAUTHORITY": names[2]]
+      case .kwin: ["WAYLAND_DISPLAY": names[1]]
       }
   }
 

@@ -122,6 +122,7 @@ public final class Session {
       for name in ["navd", "navctl", "navd-windows"] where link(Self.program(name), home.path(of: "bin/\(name)")) != 0 {
         symlink(Self.program(name), home.path(of: "bin/\(name)"))
       }
+      if desktop == .kwin { try KWin.allowWindows(in: home) }
       if desktop == .gnome { try GnomeShell.installExtension(in: home) }
       let desktop = try Desktop(desktop, of: user, environment: environment, configuration: configuration)
       (manager, self.desktop, bus) = (nil, desktop, desktop)

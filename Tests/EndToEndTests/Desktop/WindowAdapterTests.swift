@@ -187,11 +187,11 @@ private func windows_afterAKill_areTheSame(_ setup: AdapterSetup) throws {
 
 @Test(
   "The adapter finds its backend by itself, and ends at a signal",
-  arguments: [Desktop.Manager.sway, .i3, .openbox])
-private func windows_adapterWithoutAChoice_findsItsBackend(_ manager: Desktop.Manager) throws {
+  arguments: [(Desktop.Manager.sway, "sway"), (.i3, "sway"), (.openbox, "x11"), (.kwin, "plasma")])
+private func windows_adapterWithoutAChoice_findsItsBackend(_ manager: Desktop.Manager, backend: String) throws {
   let session = try Session(starting: false, desktop: manager)
   let adapter = try RunningAdapter(session)
-  #expect(adapter.properties["Backend"] == .string(manager == .openbox ? "x11" : "sway"))
+  #expect(adapter.properties["Backend"] == .string(backend))
   adapter.program.send(SIGTERM)
   try session.wait("it ends") { adapter.program.hasEnded }
   #expect(adapter.program.exitCode == 0)

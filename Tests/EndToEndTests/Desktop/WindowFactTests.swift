@@ -9,7 +9,7 @@ import Testing
 private typealias Rows = WindowSystemInterface
 
 /// Setups of X11, by whose windows properties can be changed from outside.
-private let x11 = AdapterSetup.all.filter { $0.manager != .sway }
+private let x11 = AdapterSetup.all.filter { ![.sway, .kwin].contains($0.manager) }
 
 /// A program with a window that has no class until it reads a line, and another one after the next.
 private let classless = """

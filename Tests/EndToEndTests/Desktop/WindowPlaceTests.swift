@@ -12,7 +12,7 @@ import Testing
 private typealias Rows = WindowSystemInterface
 
 /// Setups whose adapter can hide.
-private let hiding = AdapterSetup.all.filter { $0.backend == "sway" || [.openbox, .gnome].contains($0.manager) }
+private let hiding = AdapterSetup.all.filter { $0.backend == "sway" || [.openbox, .gnome, .kwin].contains($0.manager) }
 /// The same, each with tiled windows and with those that float, as far as the window manager tiles.
 private let hidingByLayout = hiding.flatMap { setup in (setup.tiles ? [true, false] : [true]).map { (setup, $0) } }
 
@@ -199,7 +199,7 @@ private func windows_hiddenFullscreen_areShownFullscreen(_ setup: AdapterSetup, 
 // i3 and GNOME Shell leave the focus where it is.
 @Test(
   "After a click on the desktop, no window has the focus",
-  arguments: AdapterSetup.all.filter { ![.i3, .gnome].contains($0.manager) })
+  arguments: AdapterSetup.all.filter { ![.i3, .gnome, .kwin].contains($0.manager) })
 private func windows_afterAClickOnTheDesktop_haveNoFocus(_ setup: AdapterSetup) throws {
   let isSway = setup.manager == .sway
   let session = try Session(

@@ -34,12 +34,16 @@ struct ManagersWindows {
     switch session.desktop?.manager {
     case .openbox: try x11()
     case .gnome: try GnomeWindows(session: session).all()
+    case .kwin: try KWinWindows(session: session).all()
     default: try tree()
     }
   }
 
   /// Nil if it is not GNOME Shell.
   private var gnome: GnomeWindows? { session.desktop?.manager == .gnome ? GnomeWindows(session: session) : nil }
+
+  /// Nil if it is not KWin.
+  private var kwin: KWinWindows? { session.desktop?.manager == .kwin ? KWinWindows(session: session) : nil }
 
   func window(_ name: String) throws -> Window? { try all().first { $0.name == name } }
 
@@ -69,6 +73,7 @@ struct ManagersWindows {
   /// lost: openbox gives up its keys and takes them again whenever the keyboard's map changes, as with the first key of xdotool.
   func close(_ window: Window) throws {
     if let gnome { return try gnome.close(window) }
+    if let kwin { return try kwin.close(window) }
     if session.desktop?.manager == .openbox {
       return try session.runTool("/usr/bin/wmctrl", ["-i", "-c", window.id])
     }
@@ -79,6 +84,8 @@ struct ManagersWindows {
   func focus(_ window: Window) throws {
     if let gnome {
       try gnome.focus(window)
+    } else if let kwin {
+      try kwin.focus(window)
     } else if session.desktop?.manager == .openbox {
       _ = try session.run(program: "/usr/bin/xdotool", ["windowactivate", window.id])
     } else {
@@ -90,6 +97,7 @@ struct ManagersWindows {
   /// The workspace that its user sees, on the output with the focus.
   func workspace() throws -> String {
     if let gnome { return try gnome.workspace() }
+    if let kwin { return try kwin.workspace() }
     if session.desktop?.manager == .openbox {
       let number = try xprop("-root", "_NET_CURRENT_DESKTOP").split { " \n".contains($0) }.last.flatMap { Int($0) }
       return number.map { String($0 + 1) } ?? ""
@@ -98,10 +106,12 @@ struct ManagersWindows {
     return try JSON.parse(run.outputText).array?.first { $0["focused"] == true }?["name"]?.string ?? ""
   }
 
-  /// Shows a workspace, as its user does. Openbox and GNOME Shell have four of them.
+  /// Shows a workspace, as its user does. Openbox, GNOME Shell and KWin have four of them.
   func show(workspace: Int) throws {
     if let gnome {
       try gnome.show(workspace: workspace)
+    } else if let kwin {
+      try kwin.show(workspace: workspace)
     } else if session.desktop?.manager == .openbox {
       try session.runTool("/usr/bin/xdotool", ["set_desktop", String(workspace - 1)])
     } else {
@@ -113,6 +123,7 @@ struct ManagersWindows {
   /// Makes a window fill its output, as its user does.
   func makeFullscreen(_ window: Window) throws {
     if let gnome { return try gnome.makeFullscreen(window) }
+    if let kwin { return try kwin.makeFullscreen(window) }
     if session.desktop?.manager == .openbox {
       return try session.runTool("/usr/bin/wmctrl", ["-i", "-r", window.id, "-b", "add,fullscreen"])
     }
@@ -124,6 +135,7 @@ struct ManagersWindows {
 
   /// Makes a window ask for attention.
   func makeUrgent(_ window: Window) throws {
+    if let kwin { return try kwin.makeUrgent(window) }
     guard let id = window.xWindow else { return try ask("[con_id=\(window.id)] urgent enable") }
     try session.runTool("/usr/bin/xdotool", ["set_window", "--urgency", "1", id])
   }

@@ -18,7 +18,7 @@ struct AdapterSetup: CustomTestStringConvertible {
     AdapterSetup(manager: .sway, backend: "sway"), AdapterSetup(manager: .i3, backend: "sway"),
     AdapterSetup(manager: .sway, backend: "wlr"),
     AdapterSetup(manager: .openbox, backend: "x11"), AdapterSetup(manager: .i3, backend: "x11"),
-    AdapterSetup(manager: .gnome, backend: "gnome"),
+    AdapterSetup(manager: .gnome, backend: "gnome"), AdapterSetup(manager: .kwin, backend: "plasma"),
   ]
 
   /// Those of navd-windows.

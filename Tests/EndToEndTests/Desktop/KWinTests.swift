@@ -1,0 +1,112 @@
+// What only KWin has. What it has in common with other desktops is tested with theirs.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+
+private typealias Rows = WindowSystemInterface
+
+@Test("KWin: windows are on their outputs, and are moved and summoned to others")
+private func kwin_outputs_areThoseOfTheCompositor() throws {
+  let session = try Session(starting: false, desktop: .kwin, configuration: "--output-count 2")
+  let adapter = try RunningAdapter(session)
+  let screen = ManagersWindows(session: session)
+  #expect(adapter.properties["Outputs"] == ["Virtual-0", "Virtual-1"].value)
+  let editor = try session.edit("editor")
+  let window = try adapter.open("editor")
+  let second = try session.edit("other")
+  let other = try adapter.open("other")
+  try adapter.call(Rows.moveToOutput, (other.id, "Virtual-0"))
+  try adapter.call(Rows.activate, other.id)
+  try adapter.wait("the last one has the focus there") {
+    adapter.window("other")?.properties.focused == true && adapter.properties["FocusedOutput"] == .string("Virtual-0")
+  }
+
+  // The focus stays, and a window that has it takes it along.
+  try adapter.call(Rows.moveToOutput, (window.id, "Virtual-1"))
+  try screen.poll("editor", "is there") { $0?.output == "Virtual-1" }
+  try adapter.wait("that is reported") { adapter.window("editor")?.properties.output == "Virtual-1" }
+  #expect(try screen.window("other")?.isFocused == true)
+  #expect(adapter.properties["FocusedOutput"] == .string("Virtual-0"))
+  try adapter.call(Rows.moveToOutput, (other.id, "Virtual-1"))
+  try adapter.wait("the output with the focus is reported") {
+    adapter.properties["FocusedOutput"] == .string("Virtual-1")
+  }
+  #expect(adapter.window("other")?.properties.focused == true)
+  #expect(try adapter.refusal(Rows.moveToOutput, (window.id, "Virtual-9")) == .invalidArgument)
+
+  // To where its user is.
+  try adapter.call(Rows.moveToOutput, (window.id, "Virtual-0"))
+  try adapter.wait("it is back") { adapter.window("editor")?.properties.output == "Virtual-0" }
+  try adapter.call(Rows.summon, window.id)
+  try screen.poll("editor", "has come") { $0?.output == "Virtual-1" && $0?.isFocused == true }
+  #expect(adapter.isGapless && editor.status == nil && second.status == nil)
+}
+
+@Test("KWin: a window that is moved as soon as it is told is moved")
+private func kwin_movedAtOnce_isThere() throws {
+  let session = try Session(starting: false, desktop: .kwin, configuration: "--output-count 2")
+  let adapter = try RunningAdapter(session)
+  for round in 1...5 {
+    let name = "editor\(round)"
+    let program = try session.edit(name)
+    let output = round % 2 == 0 ? "Virtual-0" : "Virtual-1"
+    try adapter.call(Rows.moveToOutput, (try adapter.open(name).id, output))
+    try adapter.wait("it is there") { adapter.window(name)?.properties.output == output }
+    #expect(try ManagersWindows(session: session).window(name)?.output == output)
+    #expect(program.status == nil)
+  }
+}
+
+@Test(
+  "KWin: a window that demands attention on another desktop is urgent, and while the desktop is shown none is in view")
+private func kwin_attentionAndShownDesktop_areTold() throws {
+  let session = try Session(starting: false, desktop: .kwin)
+  let adapter = try RunningAdapter(session)
+  let screen = ManagersWindows(session: session)
+  let program = try session.edit("editor")
+  let window = try adapter.open("editor")
+  try screen.show(workspace: 2)
+  try screen.makeUrgent(try #require(try screen.window("editor")))
+  try adapter.wait("that is reported") {
+    adapter.window("editor")?.properties.urgent == true && adapter.window("editor")?.properties.inView == false
+  }
+  try adapter.call(Rows.summon, window.id)
+  try adapter.wait("it is here") {
+    adapter.window("editor")?.properties.urgent == false && adapter.window("editor")?.properties.inView == true
+  }
+  try session.askKWin("workspace.slotToggleShowDesktop()")
+  try adapter.wait("its user does not see it") { adapter.window("editor")?.properties.inView == false }
+  #expect(adapter.window("editor")?.properties.hidden == false)
+  try adapter.call(Rows.activate, window.id)
+  try adapter.wait("he sees it") { adapter.window("editor")?.properties.inView == true }
+  #expect(program.status == nil)
+}
+
+@Test("KWin: without the desktop file that names it, the adapter says what is missing")
+private func kwin_withoutTheDesktopFile_isToldWhy() throws {
+  let session = try Session(starting: false, desktop: .kwin)
+  try session.runTool("/bin/rm", [session.path(".local/share/applications/org.navd.navd-windows.desktop")])
+  for arguments in [[], ["--backend", "plasma"]] {
+    let run = try session.run(program: session.executable("navd-windows"), arguments)
+    #expect(run.exitCode == 3)
+    let expected = "expected a file such as /usr/share/applications/org.navd.navd-windows.desktop with Exec=/"
+    #expect(run.errorText.contains(expected), "\(run.errorText)")
+    #expect(run.errorText.contains("X-KDE-Wayland-Interfaces=org_kde_plasma_window_management, found none"))
+  }
+}
+
+@Test("The desktop file for KWin is a valid one")
+private func kwin_desktopFile_isValid() throws {
+  let session = try Session(starting: false)
+  let text = try Files.text(inPackage: "packaging/org.navd.navd-windows.desktop")
+  try session.runTool("/bin/mkdir", [session.path("bin")])
+  let file = session.path("bin/org.navd.navd-windows.desktop")
+  try Files.write(text.split(separator: "@BINDIR@").joined(separator: "/usr/bin"), to: file)
+  let run = try session.run(program: "/usr/bin/desktop-file-validate", [file])
+  #expect(run.exitCode == 0 && run.outputText == "", "\(run.outputText)")
+}

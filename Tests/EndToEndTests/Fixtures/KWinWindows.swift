@@ -1,0 +1,48 @@
+import Glibc
+import TestSupport
+import TextFormats
+
+/// The windows of KWin, as its scripts see them.
+struct KWinWindows {
+  let session: Session
+
+  func all() throws -> [ManagersWindows.Window] {
+    let windows = try session.askKWin(
+      """
+      workspace.clientList().filter(window => !window.specialWindow && !window.popupWindow).map(window => ({
+        id: String(window.internalId), name: String(window.resourceClass), title: String(window.caption),
+        output: window.screen, workspace: window.minimized ? "" : String(window.desktop), pid: window.pid,
+        fullscreen: window.fullScreen, hidden: window.minimized, focused: window.active, urgent: window.demandsAttention,
+      }))
+      """)
+    return (windows.array ?? []).map { window in
+      func number(_ key: String) -> Int? { if case .integer(let number)? = window[key] { Int(number) } else { nil } }
+      return ManagersWindows.Window(
+        id: window["id"]?.string ?? "", name: window["name"]?.string ?? "", title: window["title"]?.string ?? "",
+        output: number("output").map { "Virtual-\($0)" } ?? "", workspace: window["workspace"]?.string ?? "",
+        isFullscreen: window["fullscreen"] == true, isHidden: window["hidden"] == true,
+        isFocused: window["focused"] == true, isUrgent: window["urgent"] == true,
+        pid: number("pid").map { pid_t($0) })
+    }
+  }
+
+  func close(_ window: ManagersWindows.Window) throws { try change(window, "window.closeWindow()") }
+
+  func focus(_ window: ManagersWindows.Window) throws { try change(window, "workspace.activeClient = window") }
+
+  func makeFullscreen(_ window: ManagersWindows.Window) throws { try change(window, "window.fullScreen = true") }
+
+  func makeUrgent(_ window: ManagersWindows.Window) throws { try change(window, "window.demandsAttention = true") }
+
+  private func change(_ window: ManagersWindows.Window, _ change: String) throws {
+    try session.askKWin(
+      """
+      workspace.clientList().filter(window => String(window.internalId) === "\(window.id)")
+        .forEach(window => { \(change); })
+      """)
+  }
+
+  func workspace() throws -> String { try session.askKWin("String(workspace.currentDesktop)").string ?? "" }
+
+  func show(workspace: Int) throws { try session.askKWin("(workspace.currentDesktop = \(workspace))") }
+}

@@ -1,0 +1,74 @@
+import EventLoops
+import Glibc
+public import TextFormats
+
+/// KWin on Wayland as a desktop of the tests, and what it says of its windows: by a script that it runs.
+public enum KWin {
+  /// Allows the session's navd-windows to know the windows, as the installed file does.
+  static func allowWindows(in home: Home) throws {
+    // The path by which the kernel has the program.
+    guard let path = realpath(home.path(of: "bin/navd-windows"), nil) else { throw SystemError("realpath") }
+    defer { free(path) }
+    let program = String(cString: path)
+    let entry = try Files.text(inPackage: "packaging/org.navd.navd-windows.desktop")
+      .split(separator: "@BINDIR@/navd-windows", omittingEmptySubsequences: false).joined(separator: program)
+    try home.write(entry, to: ".local/share/applications/org.navd.navd-windows.desktop")
+  }
+
+  /// The script that starts it with four desktops, and tells the display.
+  ///
+  /// The file of Debian has a capability, with which it does not run in a container; a copy has none. KWin wants its own name.
+  static let script = #"""
+    directory=$XDG_RUNTIME_DIR
+    cp /usr/bin/kwin_wayland "$directory/kwin_wayland"
+    export XDG_CURRENT_DESKTOP=KDE KWIN_COMPOSE=Q
+    add() {
+      gdbus call --session --dest org.kde.KWin --object-path /VirtualDesktopManager \
+        --method org.kde.KWin.VirtualDesktopManager.createDesktop "$1" "$1"
+    }
+    {
+      until add 1; do sleep 0.02; done
+      add 2
+      add 3
+      echo " wayland-0" >"$directory/displays.new"
+      mv "$directory/displays.new" "$directory/displays"
+    } &
+    exec "$directory/kwin_wayland" --virtual --width 1280 --height 720 --no-lockscreen --no-global-shortcuts --socket wayland-0
+    """#
+
+  /// Runs an expression in a script of KWin, which can call others, and writes what it tells. It takes the expression as its argument.
+  static let asking = #"""
+    import sys, tempfile
+    from gi.repository import Gio, GLib
+    bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+    loop = GLib.MainLoop()
+    node = '<node><interface name="org.navd.Test"><method name="Tell"><arg type="s"/></method></interface></node>'
+    def tell(connection, sender, path, interface, method, arguments, invocation):
+        print(arguments.unpack()[0])
+        invocation.return_value(None)
+        loop.quit()
+    bus.register_object("/", Gio.DBusNodeInfo.new_for_xml(node).interfaces[0], tell, None, None)
+    def scripting(method, *texts):
+        bus.call_sync("org.kde.KWin", "/Scripting", "org.kde.kwin.Scripting", method,
+                      GLib.Variant("(" + "s" * len(texts) + ")", texts), None, 0, -1, None)
+    with tempfile.NamedTemporaryFile("w", suffix=".js") as script:
+        script.write("const said = (() => " + sys.argv[1] + ")();\n")
+        script.write(f'callDBus("{bus.get_unique_name()}", "/", "org.navd.Test", "Tell", JSON.stringify(said) || "null");')
+        script.flush()
+        scripting("loadScript", script.name, script.name)
+        scripting("start")
+        loop.run()
+        scripting("unloadScript", script.name)
+    """#
+}
+
+extension Session {
+  /// Runs an expression in a script of KWin.
+  /// - Returns: its value.
+  @discardableResult
+  public func askKWin(_ expression: String) throws -> JSON {
+    let run = try run(program: "/usr/bin/python3", ["-c", KWin.asking, expression])
+    guard run.exitCode == 0 else { throw Failure("\(expression): \(run.errorText)") }
+    return try JSON.parse(run.outputText)
+  }
+}
