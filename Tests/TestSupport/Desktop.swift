@@ -154,7 +154,7 @@ public final class Desktop: SessionBus {
       case .i3: ["DISPLAY": names[0], "I3SOCK": temporary.path(of: "manager")]
       case .openbox: ["DISPLAY": names[0]]
       case .gnome: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1], "XAUTHORITY": names[2]]
-      case .kwin: ["WAYLAND_DISPLAY": names[1]]
+      case .kwin: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1]]
       }
   }
 

@@ -15,25 +15,26 @@ public enum KWin {
     try home.write(entry, to: ".local/share/applications/org.navd.navd-windows.desktop")
   }
 
-  /// The script that starts it with four desktops, and tells the display.
+  /// The script that starts it with four desktops and Xwayland, and tells the displays.
   ///
   /// The file of Debian has a capability, with which it does not run in a container; a copy has none. KWin wants its own name.
   static let script = #"""
     directory=$XDG_RUNTIME_DIR
     cp /usr/bin/kwin_wayland "$directory/kwin_wayland"
     export XDG_CURRENT_DESKTOP=KDE KWIN_COMPOSE=Q
+    cat >"$directory/started.sh" <<'END'
     add() {
       gdbus call --session --dest org.kde.KWin --object-path /VirtualDesktopManager \
         --method org.kde.KWin.VirtualDesktopManager.createDesktop "$1" "$1"
     }
-    {
-      until add 1; do sleep 0.02; done
-      add 2
-      add 3
-      echo " wayland-0" >"$directory/displays.new"
-      mv "$directory/displays.new" "$directory/displays"
-    } &
-    exec "$directory/kwin_wayland" --virtual --width 1280 --height 720 --no-lockscreen --no-global-shortcuts --socket wayland-0
+    until add 1; do sleep 0.02; done
+    add 2
+    add 3
+    echo "$DISPLAY $WAYLAND_DISPLAY" >"$XDG_RUNTIME_DIR/displays.new"
+    mv "$XDG_RUNTIME_DIR/displays.new" "$XDG_RUNTIME_DIR/displays"
+    END
+    exec "$directory/kwin_wayland" --virtual --width 1280 --height 720 --no-lockscreen --no-global-shortcuts --xwayland \
+      --socket wayland-0 "sh $directory/started.sh"
     """#
 
   /// Runs an expression in a script of KWin, which can call others, and writes what it tells. It takes the expression as its argument.

@@ -47,13 +47,13 @@ private func kwin_outputs_areThoseOfTheCompositor() throws {
   #expect(adapter.isGapless && editor.status == nil && second.status == nil)
 }
 
-@Test("KWin: a window that is moved as soon as it is told is moved")
-private func kwin_movedAtOnce_isThere() throws {
+@Test("KWin: a window that is moved as soon as it is told is moved", arguments: ["wayland", "x11"])
+private func kwin_movedAtOnce_isThere(_ toolkit: String) throws {
   let session = try Session(starting: false, desktop: .kwin, configuration: "--output-count 2")
   let adapter = try RunningAdapter(session)
   for round in 1...5 {
     let name = "editor\(round)"
-    let program = try session.edit(name)
+    let program = try session.edit(name, ["GDK_BACKEND": toolkit])
     let output = round % 2 == 0 ? "Virtual-0" : "Virtual-1"
     try adapter.call(Rows.moveToOutput, (try adapter.open(name).id, output))
     try adapter.wait("it is there") { adapter.window(name)?.properties.output == output }
@@ -98,6 +98,45 @@ private func kwin_withoutTheDesktopFile_isToldWhy() throws {
     #expect(run.errorText.contains(expected), "\(run.errorText)")
     #expect(run.errorText.contains("X-KDE-Wayland-Interfaces=org_kde_plasma_window_management, found none"))
   }
+}
+
+@Test("KWin: what is no window is none, and takes the focus: a launcher; and the title of a window is its own")
+private func kwin_windows_areThoseOfTheTaskBar() throws {
+  let session = try Session(starting: false, desktop: .kwin)
+  let adapter = try RunningAdapter(session)
+  let programs = [try session.edit("editor"), try session.edit("xeditor", ["GDK_BACKEND": "x11"])]
+  _ = try adapter.open("editor", "one")
+  // KWin calls it “one <2>”.
+  _ = try adapter.open("xeditor", "one")
+  let screen = ManagersWindows(session: session)
+  #expect(try screen.all().contains { $0.title.hasPrefix("one <2>") })
+  try adapter.wait("one has the focus") { adapter.windows.contains { $0.properties.focused == true } }
+  let launcher = try session.start(program: "/usr/bin/python3", ["-c", launcherWithTheKeyboard])
+  try adapter.wait("none has the focus") { adapter.windows.allSatisfy { $0.properties.focused == false } }
+  #expect(Set(adapter.windows.compactMap(\.properties.appID)).isSubset(of: ["editor", "xeditor"]))
+  launcher.send(SIGTERM)
+  try adapter.wait("one has the focus again") { adapter.windows.contains { $0.properties.focused == true } }
+  #expect(adapter.windows.count == 2 && programs.allSatisfy { $0.status == nil })
+}
+
+@Test("KWin: the doctor names the desktop, and says what is missing")
+private func kwin_doctor_saysWhatToInstall() throws {
+  let session = try Session(destinations: ["files": "command = ['true']\nwindow = true"], desktop: .kwin)
+  session.environment["XDG_CURRENT_DESKTOP"] = "KDE"
+  let file = session.path(".local/share/applications/org.navd.navd-windows.desktop")
+  let entry = String(decoding: Files.contents(of: file), as: UTF8.self)
+  #expect(try session.navctl("doctor").outputText.contains("start navd-windows, e.g."))
+  unlink(file)
+  let expected =
+    "this is KDE Plasma, where KWin tells the windows only to a program that a desktop file names: install "
+  let doctor = try session.navctl("doctor")
+  #expect(doctor.exitCode == 1 && doctor.outputText.contains(expected), "\(doctor.outputText)")
+  let windows = try session.navctl("windows")
+  #expect(windows.errorText.contains(expected), "\(windows.errorText)")
+  try session.write(entry, to: ".local/share/applications/org.navd.navd-windows.desktop")
+  let adapter = try WindowedDesktop.startAdapter(session)
+  #expect(try session.navctl("doctor").outputText.contains("known by the backend “plasma”"))
+  #expect(adapter?.hasEnded == false)
 }
 
 @Test("The desktop file for KWin is a valid one")

@@ -223,7 +223,7 @@ private func windows_afterAClickOnTheDesktop_haveNoFocus(_ setup: AdapterSetup) 
 }
 
 /// A launcher: a layer surface that takes the keyboard.
-private let launcher = """
+let launcherWithTheKeyboard = """
   import gi
   gi.require_version("Gtk", "3.0")
   gi.require_version("GtkLayerShell", "0.1")
@@ -244,7 +244,7 @@ private func windows_belowALauncher_haveNoFocus(_ backend: String) throws {
   let program = try session.edit("editor")
   _ = try adapter.open("editor")
   try adapter.wait("it has the focus") { adapter.window("editor")?.properties.focused == true }
-  let above = try session.start(program: "/usr/bin/python3", ["-c", launcher])
+  let above = try session.start(program: "/usr/bin/python3", ["-c", launcherWithTheKeyboard])
   try adapter.wait("no window has the focus") { adapter.window("editor")?.properties.focused == false }
   #expect(above.status == nil)
   #expect(try ManagersWindows(session: session).window("editor")?.isFocused == false)

@@ -68,7 +68,7 @@ func environment_imported_isThatOfCommands(hasManager: Bool) throws {
 
 @Test(
   "K6: an adapter gives navd the variables of its compositor, in whatever order they start",
-  arguments: [(Desktop.Manager.sway, "SWAYSOCK="), (.gnome, "XAUTHORITY=")])
+  arguments: [(Desktop.Manager.sway, "SWAYSOCK="), (.gnome, "XAUTHORITY="), (.kwin, "DISPLAY=")])
 func environment_ofCompositor_isGivenByItsAdapter(_ manager: Desktop.Manager, _ other: String) throws {
   let session = try Session(destinations: files, starting: false, desktop: manager)
   try session.write("[groups.main]\nfallback = \"home\"\n", to: "config/navd/navd.toml")

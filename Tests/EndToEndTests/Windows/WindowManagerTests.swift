@@ -150,7 +150,7 @@ extension JSON {
 @Suite struct AdoptingTests {
   @Test(
     "N2: with adopt, a window that asks for attention after a handing over is the item's",
-    arguments: [Desktop.Manager.sway, .i3, .openbox, .gnome])
+    arguments: [Desktop.Manager.sway, .i3, .openbox, .gnome, .kwin])
   func window_urgentAfterHandingOver_isAdopted(_ manager: Desktop.Manager) throws {
     let desktop = try WindowedDesktop(
       manager,
@@ -202,7 +202,7 @@ extension JSON {
 
   @Test(
     "N5: a program that loses the request to close, since it still starts, is asked once more",
-    arguments: [Desktop.Manager.sway, .openbox, .gnome])
+    arguments: [Desktop.Manager.sway, .openbox, .gnome, .kwin])
   func window_dismissedWhileItsProgramStarts_isAskedOnceMore(_ manager: Desktop.Manager) throws {
     let desktop = try WindowedDesktop(
       manager,
