@@ -39,7 +39,9 @@ public enum KWin {
 
   /// Runs an expression in a script of KWin, which can call others, and writes what it tells. It takes the expression as its argument.
   static let asking = #"""
-    import sys, tempfile
+    import gi, sys, tempfile
+    gi.require_version("Gio", "2.0")
+    gi.require_version("GLib", "2.0")
     from gi.repository import Gio, GLib
     bus = Gio.bus_get_sync(Gio.BusType.SESSION)
     loop = GLib.MainLoop()

@@ -104,19 +104,21 @@ private func kwin_withoutTheDesktopFile_isToldWhy() throws {
 private func kwin_windows_areThoseOfTheTaskBar() throws {
   let session = try Session(starting: false, desktop: .kwin)
   let adapter = try RunningAdapter(session)
-  let programs = [try session.edit("editor"), try session.edit("xeditor", ["GDK_BACKEND": "x11"])]
-  _ = try adapter.open("editor", "one")
-  // KWin calls it “one <2>”.
-  _ = try adapter.open("xeditor", "one")
   let screen = ManagersWindows(session: session)
-  #expect(try screen.all().contains { $0.title.hasPrefix("one <2>") })
+  var programs: [Program] = []
+  // KWin calls the second one “one <2>”; the third one is an X window.
+  for (name, toolkit) in [("editor", "wayland"), ("other", "wayland"), ("xeditor", "x11")] {
+    programs.append(try session.edit(name, ["GDK_BACKEND": toolkit]))
+    _ = try adapter.open(name, "one")
+  }
+  try screen.poll("other", "has a number") { $0?.title.hasPrefix("one <2>") == true }
   try adapter.wait("one has the focus") { adapter.windows.contains { $0.properties.focused == true } }
   let launcher = try session.start(program: "/usr/bin/python3", ["-c", launcherWithTheKeyboard])
   try adapter.wait("none has the focus") { adapter.windows.allSatisfy { $0.properties.focused == false } }
-  #expect(Set(adapter.windows.compactMap(\.properties.appID)).isSubset(of: ["editor", "xeditor"]))
+  #expect(Set(adapter.windows.compactMap(\.properties.appID)).isSubset(of: ["editor", "other", "xeditor"]))
   launcher.send(SIGTERM)
   try adapter.wait("one has the focus again") { adapter.windows.contains { $0.properties.focused == true } }
-  #expect(adapter.windows.count == 2 && programs.allSatisfy { $0.status == nil })
+  #expect(adapter.windows.count == 3 && programs.allSatisfy { $0.status == nil })
 }
 
 @Test("KWin: the doctor names the desktop, and says what is missing")
