@@ -121,6 +121,7 @@ private func gnome_movedAtOnce_isThere(_ toolkit: String) throws {
 /// A program that changes its title all the time.
 private let restless = """
   import gi
+  gi.require_version("GLib", "2.0")
   gi.require_version("Gdk", "3.0")
   gi.require_version("Gtk", "3.0")
   from gi.repository import Gdk, GLib, Gtk

@@ -15,13 +15,13 @@ class ScriptedServer {
     server.bind(sys.argv[1])
     server.listen()
     os.chmod(sys.argv[1], 0o777)
-    print("ready", flush=True)
     lock = threading.Lock()
 
     """
 
   private static let end = """
 
+    print("ready", flush=True)
     connection, _ = server.accept()
     threading.Thread(target=serve, daemon=True).start()
     while True:
@@ -30,7 +30,7 @@ class ScriptedServer {
     """
 
   /// - Parameters:
-  ///   - script: defines `serve`, which answers on `connection` in a thread of its own, and what tests call. Both take `lock` to
+  ///   - script: makes its other sockets, and defines `serve`, which answers on `connection` in a thread of its own, and what tests call. Both take `lock` to
   ///     send.
   ///   - socket: the path of its socket, within the session.
   init(_ session: Session, script: String, socket: String = "fake.socket") throws {
