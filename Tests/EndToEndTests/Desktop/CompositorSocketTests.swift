@@ -229,7 +229,8 @@ private func windows_badDataOfHyprland_isLeftOut() throws {
   try hyprland.tell(
     "for text in [b'', b'>', b'>>', b'x', b'x>>', b'\\xff>>\\xff', b'closewindow>>99', b'closewindow>>z']: send(text + b'\\n')",
     "event('fromthefuture', '8'); event('windowtitlev2', '99,x'); send(b' ' * (1 << 20) + b'\\n')",
-    "for byte in b'windowtitlev2>>8,in, pieces': send(bytes([byte]))", "send(b'\\nurgent>>8\\nurgent>>99\\n')")
+    "windows[0]['title'] = 'in, pieces'", "for byte in b'windowtitlev2>>8,in, pieces': send(bytes([byte]))",
+    "send(b'\\nurgent>>8\\nurgent>>99\\n')")
   try adapter.wait("its title is reported") { adapter.titles == ["in, pieces"] }
   try adapter.wait("it is urgent") { adapter.window("fake")?.properties.urgent == true }
   try hyprland.tell(
