@@ -77,7 +77,7 @@ extension Turn {
     clear(ends)
   }
 
-  /// Has the windows activated of what was open before the requests. What is brought gets the focus by that.
+  /// Has the windows activated of what was open before the requests. Windows that are brought get the focus by that.
   mutating func raise(_ bindings: [BindingID], except brought: [Brought]) {
     for binding in bindings
     where machine.isShownInWindows(binding) && !brought.contains(where: { $0.binding == binding }) {

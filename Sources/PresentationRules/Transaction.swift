@@ -18,7 +18,7 @@ struct Transaction: ~Copyable {
   var isRestoring = false
   /// Whether the request that is being planned raises what is open already (N7).
   private(set) var raises = false
-  /// Whether it brings what is shown elsewhere to where its user is; nil leaves that to the destination (N11).
+  /// Whether the request brings windows from elsewhere to the place in use; nil leaves that to the destination (N11).
   private(set) var bringsHere: Bool?
   /// The places of windows; nil if they are not known.
   private(set) var places: WindowPlaces?

@@ -327,13 +327,11 @@ extension WindowSystem {
   /// - Throws: `Refusal` with the code `notSupported`.
   func check(_ requests: [Request], inTransaction: Bool) throws(Refusal) {
     guard isPresent else { return }
-    for (index, request) in requests.enumerated() {
-      let why =
-        request.raises
-        ? whyNot(.activate, for: "raising a window")
-        : nil
-          ?? (request.bringsHere == true ? whyNot(.summon, for: "bringing a window to the place in use") : nil)
-      guard let why else { continue }
+    for (index, request) in requests.enumerated() where request.raises || request.bringsHere == true {
+      let whyNoRaising = request.raises ? whyNot(.activate, for: "raising a window") : nil
+      let whyNoBringing =
+        request.bringsHere == true ? whyNot(.summon, for: "bringing a window to the place in use") : nil
+      guard let why = whyNoRaising ?? whyNoBringing else { continue }
       var refusal = Refusal(.notSupported, why)
       refusal.index = inTransaction ? index : nil
       throw refusal

@@ -115,7 +115,7 @@ private typealias Rows = CoordinatorInterface
   func here_withoutCapability_isRefused() throws {
     let session = try Session(
       destinations: ["files": "command = ['sleep', '1000']\nwindow = { app-id = 'files' }"])
-    let adapter = try ScriptedWindowSystem(session, capabilities: [.pid, .close])
+    let adapter = try ScriptedWindowSystem(session, capabilities: [.pid, .close, .activate])
     adapter.open(Window("stranger"))
     let refused = try session.navctl("present", "files", "--here")
     #expect(refused.exitCode == CommandStatus.refused.rawValue)
@@ -124,6 +124,7 @@ private typealias Rows = CoordinatorInterface
         "bringing a window to the place in use needs “summon”, which the backend “scripted” does not offer on this desktop"
       ),
       "\(refused.errorText)")
+    #expect(try session.navctl("present", "files", "--raise", "--here").exitCode == CommandStatus.refused.rawValue)
   }
 }
 
