@@ -1,7 +1,7 @@
 import DBus
 import DBusValues
 
-/// What to do where nothing on the bus knows the windows: that depends on the desktop.
+/// Advice for a desktop on which no adapter is on the bus.
 extension DaemonClient {
   func windowAdapterAdvice() -> String {
     let call = try? connection.callAndWait(

@@ -150,7 +150,7 @@ private struct Finding {
     return .object(members)
   }
 
-  /// What an adapter knows the windows by. On a compositor with a socket of its own, that tells more than its Wayland protocol.
+  /// The finding about the backend. If a compositor has a socket of its own, the socket tells more than its Wayland protocol.
   static func ofBackend(_ backend: String) -> Finding {
     let known = "known by the backend “\(backend)”"
     let sockets = ["HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET"]

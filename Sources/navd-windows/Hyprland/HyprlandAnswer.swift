@@ -3,13 +3,13 @@ import TextFormats
 
 /// The monitors, the windows and the window with the focus, as Hyprland answers.
 struct HyprlandAnswer {
-  /// What is asked at once, so that it is of one moment.
+  /// The request for all facts at once, so that they are of one moment.
   static let request = "[[BATCH]]j/monitors;j/clients;j/activewindow"
 
   struct Monitor: Hashable {
     let number: Int64
     let name: String
-    /// What it shows; nil if it does not say.
+    /// The workspace that it shows; nil if it does not say.
     let workspace: Workspace?
     /// The special workspace that it shows above that; nil for none.
     let special: Workspace?

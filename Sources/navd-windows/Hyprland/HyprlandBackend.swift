@@ -85,7 +85,7 @@ final class HyprlandBackend: Backend {
     model.takeWant()
     requests.ask(HyprlandAnswer.request) { [unowned self] bytes in
       isReading = false
-      // What was told before the answer was made is to be known before it.
+      // Events that were sent before the answer are read before it.
       events.readArrived()
       if let answer = bytes.flatMap(HyprlandAnswer.init) {
         hasComplained = false
@@ -131,7 +131,7 @@ final class HyprlandBackend: Backend {
   /// - Parameter failed: the answer to a command that was refused, which is nil if there is none; nil if all succeeded.
   private func outcome(of request: WindowRequest, _ key: WindowTable.Key, failed: [UInt8]??) -> Result<Void, Refusal> {
     guard let failed else { return .success(()) }
-    // It may have closed since, which is told already.
+    // The window may have closed since, and an event has said so.
     events.readArrived()
     guard model.state.windows.contains(key) else {
       return .failure(Refusal(.unknownWindow, "the window has closed"))

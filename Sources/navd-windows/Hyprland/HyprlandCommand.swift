@@ -1,6 +1,6 @@
 import TextFormats
 
-/// What Hyprland is told to do with a window, which has that address.
+/// A request to Hyprland about the window with an address.
 enum HyprlandCommand: Hashable {
   case close(UInt64)
   case focus(UInt64)

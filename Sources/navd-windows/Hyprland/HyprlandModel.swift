@@ -2,7 +2,7 @@ import EventLoops
 import PresentationModel
 import TextFormats
 
-/// What the events and the answers of Hyprland say of the windows, and which commands carry out a request. No I/O.
+/// The windows according to the events and answers of Hyprland, and the commands that carry out a request. No I/O.
 ///
 /// Events say that something has happened, and seldom what is so now. What they do say is taken from them at once; for the rest,
 /// everything is read again.
