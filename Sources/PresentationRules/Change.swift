@@ -73,8 +73,10 @@ public enum Report: Hashable, Sendable {
   case declined(Handle, message: String)
   /// The window with the focus is another one: of a presentation, or of none. `isOwn`: the coordinator has moved the focus.
   case focused(Handle?, isOwn: Bool)
-  /// No window has the focus. It may be at another one in a moment; else `focused` follows.
-  case noFocus
+  /// The window with the focus has lost it. Another one may get it in a moment; else `noFocus` follows.
+  case focusLost
+  /// No window has had the focus for a quarter of a second. `isOwn`: the coordinator has caused it.
+  case noFocus(isOwn: Bool)
   /// The other answer to `Command.dismiss`: its windows are hidden, and its program goes on (N8).
   case hidden(Handle)
   /// The output of its windows was unplugged (U3).

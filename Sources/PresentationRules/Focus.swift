@@ -3,7 +3,7 @@ import PresentationModel
 
 // Windows of what is open already: raising (N7) and moving (U2) them, and ending what has lost the focus (N9, N10) or its output (U3).
 
-/// A presentation that ended because it had lost the focus. The click that took the focus may be that on its own button (N10).
+/// A presentation that ended because another window took the focus. The click that did so may be that on its own button (N10).
 struct Unfocused: Sendable {
   let binding: BindingID
   let tag: GroupTag?
@@ -14,7 +14,7 @@ extension State {
   /// Nanoseconds for which a toggle counts as part of the click that took the focus (N10).
   private static let clickTime: UInt64 = 300_000_000
 
-  /// Whether a slot, or the member with a tag, has just ended because it had lost the focus.
+  /// Whether a slot, or the member with a tag, has just ended because another window took the focus.
   func wasJustUnfocused(_ binding: BindingID?, _ tag: GroupTag? = nil, at now: Instant) -> Bool {
     unfocused.contains { ended in
       ended.at.after(nanoseconds: Self.clickTime) >= now
@@ -30,7 +30,7 @@ extension State {
 }
 
 extension StateMachine {
-  /// What ends since the focus goes to a window of a presentation, or to one that belongs to none (N9).
+  /// What ends since the focus goes to a window of a presentation, to one that belongs to none, or to no window (N9).
   func ends(ofFocusGoingTo handle: Handle?, isOwn: Bool) -> [End] {
     guard !isOwn, let before = state.focused, before != handle else { return [] }
     let kept = Set(ancestors(of: handle))
@@ -61,7 +61,7 @@ extension StateMachine {
 
   /// Whether such an item does not have the focus.
   func canBeRaised(_ binding: BindingID) -> Bool {
-    isShownInWindows(binding) && (state.slots[binding]?.current != state.focused || state.focusLostAt != nil)
+    isShownInWindows(binding) && (state.slots[binding]?.current != state.focused || state.hasLostFocus)
   }
 }
 
@@ -69,11 +69,17 @@ extension Turn {
   /// Takes in that the focus is at a window of a presentation, or at one that belongs to none.
   mutating func take(focusOf handle: Handle?, isOwn: Bool) {
     let ends = machine.ends(ofFocusGoingTo: handle, isOwn: isOwn)
+    for end in ends { state.noteUnfocused(state.presentations[end.handle]!, at: now) }
     state.focused = handle
-    // The click that took the focus was then (N10).
-    let lostAt = state.focusLostAt ?? now
-    state.focusLostAt = nil
-    for end in ends { state.noteUnfocused(state.presentations[end.handle]!, at: lostAt) }
+    state.hasLostFocus = false
+    clear(ends)
+  }
+
+  /// Takes in that the focus is at no window. No click on a button did that: it was over long before (N10).
+  mutating func takeNoFocus(isOwn: Bool) {
+    let ends = machine.ends(ofFocusGoingTo: nil, isOwn: isOwn)
+    state.focused = nil
+    state.hasLostFocus = false
     clear(ends)
   }
 

@@ -57,8 +57,9 @@ extension StateMachine {
       }
     case .outputGone(let handle): massEnds(of: ends(withOutputOf: handle))
     case .focused(let handle, let isOwn): massEnds(of: ends(ofFocusGoingTo: handle, isOwn: isOwn))
+    case .noFocus(let isOwn): massEnds(of: ends(ofFocusGoingTo: nil, isOwn: isOwn))
     case .ended, .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden, .parkedEnded,
-      .noFocus, .windowsGone, .windowsBack, .presenterReturned:
+      .focusLost, .windowsGone, .windowsBack, .presenterReturned:
       MassEnds()
     }
   }

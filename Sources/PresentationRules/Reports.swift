@@ -119,10 +119,11 @@ extension Turn {
     case .asking(let handle, let message):
       if machine.mayDecline(handle) { ask(handle, machine.limited(message)) }
 
-    case .noFocus: state.focusLostAt = now
+    case .focusLost: state.hasLostFocus = true
 
-    case .focused(let handle, let isOwn):
-      take(focusOf: handle, isOwn: isOwn)
+    case .focused(let handle, let isOwn): take(focusOf: handle, isOwn: isOwn)
+
+    case .noFocus(let isOwn): takeNoFocus(isOwn: isOwn)
 
     case .presenterLeft(let handle): presenterLeft(handle)
 

@@ -88,9 +88,9 @@ struct State: Sendable {
 
   /// The presentation whose window has the focus; nil if the focused window belongs to none.
   var focused: Handle?
-  /// When its window has lost the focus since, and no other one has it yet.
-  var focusLostAt: Instant?
-  /// Presentations that have just ended because they had lost the focus.
+  /// Whether its window has lost the focus since, and no other one has it yet.
+  var hasLostFocus = false
+  /// Presentations that have just ended because another window took the focus.
   var unfocused: [Unfocused] = []
 
   /// What holds do with items whose destinations do not say it (H3); from the settings file, at each start.

@@ -30,7 +30,7 @@ extension WindowTracker {
   mutating func noteNoFocus(after id: String) {
     guard focus?.window == id, !isWithoutFocus else { return }
     isWithoutFocus = true
-    effects += [.noFocus, .waitForFocus(milliseconds: Self.timeWithoutFocus)]
+    effects += [.focusLost, .waitForFocus(milliseconds: Self.timeWithoutFocus)]
   }
 
   /// Takes in that the time of ``Effect/waitForFocus(milliseconds:)`` is over: no window has the focus.
@@ -38,7 +38,7 @@ extension WindowTracker {
     guard isWithoutFocus, let before = focus else { return }
     isWithoutFocus = false
     focus = nil
-    effects.append(.focused(nil, isOwn: moved == before.window))
+    effects.append(.noFocus(isOwn: moved == before.window))
     if moved == before.window { moved = nil }
   }
 }

@@ -45,8 +45,10 @@ public struct WindowTracker {
     case move(window: String, output: String)
     /// The focus is at a window of a presentation, or at one that belongs to none. `isOwn`: navd has moved it.
     case focused(Handle?, isOwn: Bool)
-    /// No window has the focus. It may be at another one in a moment.
-    case noFocus
+    /// The window with the focus has lost it. Another one may get it in a moment.
+    case focusLost
+    /// No window has had the focus for ``WindowTracker/timeWithoutFocus``. `isOwn`: navd has caused it.
+    case noFocus(isOwn: Bool)
     /// Call ``WindowTracker/focusTimeIsOver()`` after so many milliseconds.
     case waitForFocus(milliseconds: UInt64)
     /// That is not needed any more.

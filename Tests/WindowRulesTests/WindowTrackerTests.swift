@@ -905,16 +905,16 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     var tracker = tracker()
     tracker.show(one, window: window("w1", focused: true))
     tracker.changed("w1", window("w1", focused: false).properties)
-    #expect(tracker.next() == [.noFocus, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
     tracker.focusTimeIsOver()
-    #expect(tracker.next() == [.focused(nil, isOwn: false)])
+    #expect(tracker.next() == [.noFocus(isOwn: false)])
     tracker.changed("w1", window("w1", focused: true).properties)
     #expect(tracker.next() == [.focused(one, isOwn: false)])
     tracker.changed("w1", window("w1", focused: false).properties)
     tracker.changed("w1", window("w1", focused: true).properties)
     #expect(
       tracker.next() == [
-        .noFocus, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus), .stopWaitingForFocus,
+        .focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus), .stopWaitingForFocus,
         .focused(one, isOwn: false),
       ])
     tracker.focusTimeIsOver()
@@ -932,7 +932,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.focused(one, isOwn: false)])
     // No window has the focus.
     tracker.changed("w1", window("w1", focused: false).properties)
-    #expect(tracker.next() == [.noFocus, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
     tracker.changed("stranger", window("stranger", focused: true).properties)
     #expect(tracker.next() == [.stopWaitingForFocus, .focused(nil, isOwn: false)])
   }

@@ -184,8 +184,8 @@ final class WindowPresenter: Presenter {
       guard programEnded(handle, failed: false, result) else { return false }
     case .ended(let handle, let failed, let result):
       guard programEnded(handle, failed: failed, result) else { return false }
-    case .updateAnswered, .declined, .hidden, .parkedEnded, .outputGone, .asking, .focused, .noFocus, .windowsGone,
-      .windowsBack, .presenterLeft, .presenterReturned:
+    case .updateAnswered, .declined, .hidden, .parkedEnded, .outputGone, .asking, .focused, .focusLost, .noFocus,
+      .windowsGone, .windowsBack, .presenterLeft, .presenterReturned:
       return false
     }
     perform()
@@ -328,7 +328,8 @@ final class WindowPresenter: Presenter {
     case .move(let id, let output):
       system.move(id, to: output) { [log] message in log.warning("a window could not be moved: \(message)") }
     case .focused(let handle, let isOwn): report(.focused(handle, isOwn: isOwn))
-    case .noFocus: report(.noFocus)
+    case .focusLost: report(.focusLost)
+    case .noFocus(let isOwn): report(.noFocus(isOwn: isOwn))
     case .waitForFocus(let milliseconds):
       focusTimer?.cancel()
       focusTimer = loop.timer(after: .milliseconds(Int64(clamping: milliseconds))) { [weak self] in

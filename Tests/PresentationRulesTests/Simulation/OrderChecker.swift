@@ -172,7 +172,7 @@ struct OrderChecker {
       return (handle, .failed)
 
     // Only presenters of windows report it; of others it is a call of the bus.
-    case .asking, .focused, .noFocus: return nil
+    case .asking, .focused, .focusLost, .noFocus: return nil
 
     // The model says whether that is possible.
     case .hidden, .parkedEnded, .outputGone, .windowsBack: return nil

@@ -185,7 +185,7 @@ extension Report {
       .windowsBack(let handle), .ended(let handle, _, _):
       handle
     case .focused(let handle, _): handle
-    case .noFocus: nil
+    case .focusLost, .noFocus: nil
     }
   }
 }
