@@ -130,19 +130,24 @@ let package = Package(
         "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TextFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
       ], swiftSettings: strict, linkerSettings: alone),
+    .target(
+      name: "WindowAdapter",
+      dependencies: [
+        "CWayland", "CXCB", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "Processes",
+        "TextFormats", .product(name: "Logging", package: "swift-log", condition: programs),
+      ], swiftSettings: strict),
     .executableTarget(
       name: "navd-windows",
       dependencies: [
-        "CWayland", "CXCB", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "Logs", "PresentationModel",
-        "Processes", "TextFormats",
+        "CoordinatorAPI", "EventLoops", "Logs", "WindowAdapter",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
         .product(name: "Logging", package: "swift-log", condition: programs),
       ], swiftSettings: strict),
     .executableTarget(
       name: "navbench",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules",
-        "Processes", "TextFormats",
+        "CLinux", "CXCB", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel",
+        "PresentationRules", "Processes", "TextFormats", "WindowAdapter",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
       ], swiftSettings: strict),
 
@@ -228,7 +233,7 @@ let package = Package(
     .testTarget(
       name: "WindowsTests",
       dependencies: [
-        "CXCB", "DBusValues", "EventLoops", "PresentationModel", "TestSupport", "TextFormats", "navd-windows",
+        "CXCB", "DBusValues", "EventLoops", "PresentationModel", "TestSupport", "TextFormats", "WindowAdapter",
       ],
       swiftSettings: strict),
     .testTarget(

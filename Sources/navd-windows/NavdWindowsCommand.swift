@@ -1,10 +1,10 @@
 import ArgumentParser
 import CoordinatorAPI
-import DBus
 import EventLoops
 import Glibc
 import Logging
 import Logs
+import WindowAdapter
 
 /// The adapter's command line.
 @main

@@ -3,7 +3,7 @@ import PresentationModel
 import Testing
 import TextFormats
 
-@testable import navd_windows
+@testable import WindowAdapter
 
 private let now = MonotonicInstant(nanoseconds: 0)
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import navd_windows
+@testable import WindowAdapter
 
 @Test(
   "The title of a window is the one that its program gave it, without what KWin adds",

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import navd_windows
+@testable import WindowAdapter
 
 @Test func lines_inAnyPieces_areReadWhole() {
   let bytes = Array("one\n\ntwo three\nfour".utf8)

@@ -3,7 +3,7 @@ import EventLoops
 import PresentationModel
 import Testing
 
-@testable import navd_windows
+@testable import WindowAdapter
 
 private func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: milliseconds * 1_000_000) }
 

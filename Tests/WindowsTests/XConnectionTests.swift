@@ -3,7 +3,7 @@ import EventLoops
 import TestSupport
 import Testing
 
-@testable import navd_windows
+@testable import WindowAdapter
 
 /// An X server without a screen.
 private struct XServer {

@@ -6,7 +6,7 @@ import Logging
 import PresentationModel
 
 /// The adapter from its start to its end. It takes its name on the bus when it knows the windows.
-final class Adapter {
+package final class Adapter {
   private let loop: EventLoop
   private let connection: Connection
   private let backend: any Backend
@@ -19,7 +19,7 @@ final class Adapter {
   /// - Parameters:
   ///   - backend: nil for the first that works.
   ///   - address: that of the bus; nil for the session bus.
-  init(_ backend: BackendName?, address: String?, _ log: Logger) throws(BackendFailure) {
+  package init(_ backend: BackendName?, address: String?, _ log: Logger) throws(BackendFailure) {
     self.log = log
     signal(SIGPIPE, SIG_IGN)
     do throws(SystemError) {
@@ -42,7 +42,7 @@ final class Adapter {
 
   /// Serves until a signal, or the end of the bus or of the window system.
   /// - Returns: the status to exit with.
-  func run() throws(BackendFailure) -> Int32 {
+  package func run() throws(BackendFailure) -> Int32 {
     do throws(SystemError) {
       try loop.onEndingSignal([SIGTERM, SIGINT], timeout: Self.timeout) { [unowned self] in stop(0) }
     } catch {

@@ -3,7 +3,7 @@ import EventLoops
 import Glibc
 
 /// The windows, virtual desktops and outputs that KWin tells by `org_kde_plasma_window_management` and its companions.
-final class PlasmaConnection {
+package final class PlasmaConnection {
   private let connection: WaylandConnection
   private var manager: OpaquePointer?
   private var desktopManager: OpaquePointer?
@@ -19,9 +19,9 @@ final class PlasmaConnection {
   /// Called when the outputs, the desktop in view or what it shows are other ones.
   var onPlaces: (() -> Void)?
   /// Called for each window that is known and has changed.
-  var onChange: ((PlasmaWindow) -> Void)?
+  package var onChange: ((PlasmaWindow) -> Void)?
   /// Called for each window that has closed.
-  var onClosed: ((PlasmaWindow) -> Void)?
+  package var onClosed: ((PlasmaWindow) -> Void)?
   /// Called once, with the reason.
   var onEnd: ((String) -> Void)? {
     get { connection.onEnd }
@@ -36,7 +36,7 @@ final class PlasmaConnection {
   private static let sending: UInt32 = 15
 
   /// Connects to the compositor of the environment.
-  init() throws(BackendFailure) {
+  package init() throws(BackendFailure) {
     connection = try WaylandConnection()
     connection.onGlobal = { [unowned self] in found($0) }
     connection.onGlobalRemoved = { [unowned self] in lost($0) }
@@ -68,7 +68,7 @@ final class PlasmaConnection {
   }
 
   /// Reads changes from now on.
-  func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
+  package func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
 
   var canSendToOutputs: Bool { manager.map { wl_proxy_get_version($0) >= Self.sending } ?? false }
   var knowsOutputs: Bool { outputManager != nil }
@@ -170,14 +170,14 @@ final class PlasmaConnection {
 }
 
 /// A window as KWin tells it.
-final class PlasmaWindow {
+package final class PlasmaWindow {
   let key: WindowTable.Key
   /// Its name, which KWin never uses for another.
-  let uuid: String
+  package let uuid: String
   let proxy: OpaquePointer
   fileprivate unowned let connection: PlasmaConnection
-  fileprivate(set) var title = ""
-  fileprivate(set) var appID = ""
+  package fileprivate(set) var title = ""
+  package fileprivate(set) var appID = ""
   fileprivate(set) var pid: UInt32?
   /// Bits of `plasma_window_state`, and of later versions of the protocol.
   fileprivate(set) var bits: UInt32 = 0

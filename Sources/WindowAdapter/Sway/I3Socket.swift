@@ -4,7 +4,7 @@ import PresentationModel
 import TextFormats
 
 /// A connection to i3 or sway. Replies come in the order of the requests, and events between them.
-final class I3Socket {
+package final class I3Socket {
   /// Commands without a reply; past that, none is sent. The adapter's own questions are few, and not counted.
   private static let maxCommands = 1024
 
@@ -13,14 +13,14 @@ final class I3Socket {
   private var commands = 0
   private var requests: [(kind: I3Message.Kind, completion: (JSON?) -> Void)] = []
   /// Called with the content; nil if it cannot be read.
-  var onEvent: ((I3Message.Event?, JSON?) -> Void)?
+  package var onEvent: ((I3Message.Event?, JSON?) -> Void)?
   /// Called once, with the reason.
   var onEnd: ((String) -> Void)?
   /// The process of the window manager; nil if it cannot be known.
   var peer: pid_t? { socket.peer }
 
   /// - Throws: `SystemError` if there is no window manager at the path.
-  init(_ path: String, _ loop: EventLoop) throws(SystemError) {
+  package init(_ path: String, _ loop: EventLoop) throws(SystemError) {
     socket = try StreamSocket(path, loop)
     socket.onBytes = { [unowned self] in take($0) }
     socket.onEnd = { [unowned self] error in
@@ -30,7 +30,9 @@ final class I3Socket {
 
   /// Sends a request.
   /// - Parameter completion: is called with the reply; nil if that cannot be read.
-  func send(_ kind: I3Message.Kind, _ payload: String = "", _ completion: @escaping (JSON?) -> Void) throws(Refusal) {
+  package func send(_ kind: I3Message.Kind, _ payload: String = "", _ completion: @escaping (JSON?) -> Void)
+    throws(Refusal)
+  {
     guard kind != .command || commands < Self.maxCommands else {
       throw Refusal(
         .limitExceeded,

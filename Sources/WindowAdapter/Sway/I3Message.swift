@@ -1,9 +1,9 @@
 import TextFormats
 
 /// A message of the protocol of i3 and sway (i3-ipc): `i3-ipc`, the length, the type, and JSON.
-struct I3Message: Hashable {
+package struct I3Message: Hashable {
   /// The types of requests; a reply has that of its request.
-  enum Kind: UInt32 {
+  package enum Kind: UInt32 {
     case command = 0
     case subscribe = 2
     case outputs = 3
@@ -12,7 +12,7 @@ struct I3Message: Hashable {
   }
 
   /// The types of events, without the highest bit, which says that it is one.
-  enum Event: UInt32 {
+  package enum Event: UInt32 {
     case workspace = 0
     case output = 1
     case window = 3

@@ -3,18 +3,18 @@ import EventLoops
 import Glibc
 
 /// A connection to an X server. Answers are waited for: the server is local, and each takes some dozen microseconds.
-final class XConnection {
-  typealias Window = xcb_window_t
-  typealias Atom = xcb_atom_t
+package final class XConnection {
+  package typealias Window = xcb_window_t
+  package typealias Atom = xcb_atom_t
 
-  let raw: OpaquePointer
-  let root: Window
+  package let raw: OpaquePointer
+  package let root: Window
   private var watch: Watch?
   private var atoms: [String: Atom] = [:]
   private var names: [Atom: String] = [:]
   let knowsProcesses: Bool
   /// Called for each event.
-  var onEvent: ((UnsafeMutablePointer<xcb_generic_event_t>) -> Void)?
+  package var onEvent: ((UnsafeMutablePointer<xcb_generic_event_t>) -> Void)?
   /// Called when all events that have arrived were handled.
   var onEvents: (() -> Void)?
   /// Called once, when the server has ended the connection.
@@ -22,7 +22,7 @@ final class XConnection {
 
   /// Connects to a display.
   /// - Parameter display: nil for that of the environment.
-  init(display: String? = nil) throws(BackendFailure) {
+  package init(display: String? = nil) throws(BackendFailure) {
     var number: Int32 = 0
     guard let raw = xcb_connect(display, &number) else { throw BackendFailure(description: "out of memory") }
     let error = xcb_connection_has_error(raw)
@@ -42,7 +42,7 @@ final class XConnection {
   }
 
   /// Reads events from now on.
-  func follow(_ loop: EventLoop) throws(BackendFailure) {
+  package func follow(_ loop: EventLoop) throws(BackendFailure) {
     do throws(SystemError) {
       watch = try loop.watch(xcb_get_file_descriptor(raw), .read) { [unowned self] _ in readEvents() }
     } catch {
@@ -99,7 +99,7 @@ final class XConnection {
       UnsafeBufferPointer(start: xcb_query_tree_children(reply), count: Int(xcb_query_tree_children_length(reply))))
   }
 
-  func atom(_ name: String) -> Atom {
+  package func atom(_ name: String) -> Atom {
     if let known = atoms[name] { return known }
     let reply = xcb_intern_atom_reply(raw, xcb_intern_atom(raw, 0, UInt16(name.utf8.count), name), nil)
     defer { free(reply) }
@@ -111,7 +111,7 @@ final class XConnection {
 
   /// The name of an atom that was asked for by name; nil for others. Nothing is asked: a client may change its properties all the
   /// time.
-  func knownName(of atom: Atom) -> String? { names[atom] }
+  package func knownName(of atom: Atom) -> String? { names[atom] }
 
   func name(of atom: Atom) -> String {
     guard let reply = xcb_get_atom_name_reply(raw, xcb_get_atom_name(raw, atom), nil) else { return "" }
@@ -132,14 +132,14 @@ final class XConnection {
   }
 
   /// A property of 32-bit numbers: windows, atoms, or cardinals.
-  func numbers(_ window: Window, _ name: String) -> [UInt32] {
+  package func numbers(_ window: Window, _ name: String) -> [UInt32] {
     property(window, name).bytes.withUnsafeBytes { bytes in
       (0..<(bytes.count / 4)).map { bytes.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self) }
     }
   }
 
   /// A property of texts with zero bytes between them; none if it is empty.
-  func texts(_ window: Window, _ name: String) -> [String] {
+  package func texts(_ window: Window, _ name: String) -> [String] {
     let (bytes, type) = property(window, name)
     if bytes.isEmpty { return [] }
     return bytes.split(separator: 0, omittingEmptySubsequences: false).map { part in
@@ -151,7 +151,7 @@ final class XConnection {
     }
   }
 
-  func text(_ window: Window, _ name: String) -> String? { texts(window, name).first }
+  package func text(_ window: Window, _ name: String) -> String? { texts(window, name).first }
 
   func setText(_ window: Window, _ name: String, _ text: String) {
     xcb_change_property(

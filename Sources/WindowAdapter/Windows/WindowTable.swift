@@ -6,10 +6,10 @@ import PresentationModel
 ///
 /// A window is announced with its first title, or when it has had none for ``patience``: compositors tell a new window
 /// before they tell its title.
-struct WindowTable {
+package struct WindowTable {
   typealias Instant = MonotonicInstant
   /// The backend's number of a window. It may be that of another window later.
-  typealias Key = UInt64
+  package typealias Key = UInt64
 
   /// What the backend has seen of a window; what is absent is not known, or is as it was.
   struct Sighting {

@@ -4,7 +4,7 @@ import Glibc
 import PresentationModel
 
 /// The windows and outputs that a Wayland compositor tells by `wlr-foreign-toplevel-management-unstable-v1`.
-final class WlrConnection {
+package final class WlrConnection {
   private let connection: WaylandConnection
   private var manager: OpaquePointer?
   private(set) var seat: OpaquePointer?
@@ -17,9 +17,9 @@ final class WlrConnection {
   /// Called when the outputs or their names are other ones.
   var onOutputs: (() -> Void)?
   /// Called for each window that is new or has changed, with what has changed.
-  var onChange: ((WlrToplevel, WindowProperties) -> Void)?
+  package var onChange: ((WlrToplevel, WindowProperties) -> Void)?
   /// Called for each window that has closed.
-  var onClosed: ((WlrToplevel) -> Void)?
+  package var onClosed: ((WlrToplevel) -> Void)?
   /// Called once, with the reason.
   var onEnd: ((String) -> Void)? {
     get { connection.onEnd }
@@ -27,7 +27,7 @@ final class WlrConnection {
   }
 
   /// Connects to the compositor of the environment.
-  init() throws(BackendFailure) {
+  package init() throws(BackendFailure) {
     connection = try WaylandConnection()
     connection.onGlobal = { [unowned self] in found($0) }
     connection.onGlobalRemoved = { [unowned self] in lost($0) }
@@ -51,7 +51,7 @@ final class WlrConnection {
   }
 
   /// Reads changes from now on.
-  func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
+  package func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
 
   // MARK: What there is
 
@@ -111,11 +111,11 @@ final class WlrConnection {
 }
 
 /// A window as the compositor tells it, from one `done` to the next.
-final class WlrToplevel {
-  let key: WindowTable.Key
+package final class WlrToplevel {
+  package let key: WindowTable.Key
   let proxy: OpaquePointer
   fileprivate unowned let connection: WlrConnection
-  fileprivate(set) var properties = WindowProperties()
+  package fileprivate(set) var properties = WindowProperties()
   /// The outputs that it has entered and not left, the last one last.
   fileprivate(set) var outputs: [OpaquePointer] = []
   fileprivate(set) var parent: OpaquePointer?

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Compositors close the connection of a program that does not read fast enough, such as one that was stopped. So it connects
 /// once more when the connection ends. If that is refused, the compositor has ended.
-final class EventStream {
+package final class EventStream {
   private let path: String
   private let request: String
   private let limit: Int
@@ -18,7 +18,7 @@ final class EventStream {
   private static let pause = Duration.seconds(1)
 
   /// Called with each line; nil for one that is too long.
-  var onLine: ((LineReader.Line) -> Void)?
+  package var onLine: ((LineReader.Line) -> Void)?
   /// Called when it has connected again, and lines may be missing.
   var onGap: (() -> Void)?
   /// Called once, with the reason.
@@ -30,7 +30,7 @@ final class EventStream {
   ///   - request: what asks for the events; empty if they come unasked.
   ///   - limit: bytes of a line.
   /// - Throws: `SystemError` if nothing listens at the path.
-  init(_ path: String, request: String, limit: Int, _ loop: EventLoop) throws(SystemError) {
+  package init(_ path: String, request: String, limit: Int, _ loop: EventLoop) throws(SystemError) {
     self.path = path
     self.request = request
     self.limit = limit
@@ -40,7 +40,7 @@ final class EventStream {
     connected = loop.now
   }
 
-  func start() {
+  package func start() {
     reader = LineReader(limit: limit)
     socket.onBytes = { [unowned self] in take($0) }
     socket.onEnd = { [unowned self] in connectAgain(after: $0) }

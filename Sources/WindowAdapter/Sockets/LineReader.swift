@@ -1,7 +1,7 @@
 /// Reads lines from bytes as they arrive.
-struct LineReader {
+package struct LineReader {
   /// A whole line, without its end; nil if it was longer than the limit.
-  typealias Line = [UInt8]?
+  package typealias Line = [UInt8]?
 
   /// Bytes of a line; a longer one is passed over.
   private let limit: Int

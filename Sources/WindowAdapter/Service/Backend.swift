@@ -24,11 +24,11 @@ protocol Backend: AnyObject {
 }
 
 /// Why a backend cannot work here, for the user who started the adapter.
-struct BackendFailure: Error, CustomStringConvertible {
-  let description: String
+package struct BackendFailure: Error, CustomStringConvertible {
+  package let description: String
   /// True if a restart cannot help: the compositor or X server is not one that the backend works with.
   var isFinal = false
 
   /// The status to exit with. The manager does not start the adapter again after 3.
-  var status: Int32 { isFinal ? 3 : 1 }
+  package var status: Int32 { isFinal ? 3 : 1 }
 }
