@@ -126,7 +126,7 @@ struct NavbenchCommand: ParsableCommand {
     }
     if measures(.scale) { try ScaleBenchmark(harness: harness, rounds: min(rounds, 3)).run(into: &report) }
     // Without a desktop, only if it is asked for, which says what is missing.
-    if only.contains(.windows) || only.isEmpty && WindowEvents.path != nil {
+    if only.contains(.windows) || only.isEmpty && WindowEventSource.exists {
       try WindowBenchmark(harness: harness, rounds: rounds, switches: processes).run(into: &report)
     }
     if only == [.windows] { return }

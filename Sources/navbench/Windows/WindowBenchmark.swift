@@ -3,16 +3,17 @@ import DBus
 import DBusValues
 import EventLoops
 import Glibc
+import Processes
 
-/// The times in which navd takes part in what happens to windows. It needs sway or i3, with foot or xterm.
+/// The times in which navd takes part in what happens to windows, on the desktop of the environment, with foot or xterm.
 final class WindowBenchmark {
   private let harness: Harness
   private let rounds: Int
   private let switches: Int
-  private let events: WindowEvents
+  private let events: any WindowEvents
   private var titles = FirstTitles()
   /// The windows that are open, of the two programs.
-  private var open: [Int64: String] = [:]
+  private var open: [String: String] = [:]
   private var most = 0
   /// The times of the last window of each program: mapped, titled, signalled by the bare subscriber, and presented by navd.
   private var mapped: [String: MonotonicInstant] = [:]
@@ -24,41 +25,33 @@ final class WindowBenchmark {
 
   init(harness: Harness, rounds: Int, switches: Int) throws {
     (self.harness, self.rounds, self.switches) = (harness, rounds, switches)
-    events = try WindowEvents(harness.loop)
-    events.onEvent = { [unowned self] change, id, appID, title in
-      if titles.isFirst(change, id, title) { titled = .now }
-      guard Self.names.contains(appID) || open[id] != nil else { return }
-      if change == "close" {
-        open[id] = nil
-      } else if open.updateValue(appID, forKey: id) == nil {
-        mapped[appID] = .now
-        most = max(most, open.count)
-      }
+    events = try WindowEventSource.open(harness.loop, harness.connection)
+    events.onTitle = { [unowned self] window, appID, title, received in
+      guard Self.names.contains(appID) else { return }
+      if titles.isFirst(window, title) { titled = received }
+      guard open.updateValue(appID, forKey: window) == nil else { return }
+      mapped[appID] = .now
+      most = max(most, open.count)
+    }
+    events.onClosed = { [unowned self] window in
+      titles.closed(window)
+      open[window] = nil
     }
   }
 
   func run(into report: inout Report) throws {
-    let directory = try harness.newDirectory()
-    for path in ["\(directory)/navd", "\(directory)/navd/destinations"] { mkdir(path, 0o700) }
-    for name in Self.names {
-      guard let file = fopen("\(directory)/navd/destinations/\(name).toml", "w") else {
-        throw BenchmarkError(description: SystemError(directory).description)
-      }
-      fputs(
-        "command = [\"foot\", \"--app-id=\(name)\", \"-e\", \"sleep\", \"1000\"]\nwindow = true\ngroup = \"bench\"\n",
-        file)
-      fclose(file)
+    let destinations = Self.names.map { name in
+      let window = events.knowsProcesses ? "true" : "{ app-id = \"\(name)\" }"
+      return (name, "command = \(events.command(name))\nwindow = \(window)\ngroup = \"bench\"\n")
     }
-    setenv("XDG_CONFIG_HOME", directory, 1)
+    setenv("XDG_CONFIG_HOME", try harness.configuration(Dictionary(uniqueKeysWithValues: destinations)), 1)
     let navd = try harness.startNavd()
     defer { harness.stop(navd) }
-    let adapter = try harness.start(["\(harness.directory)/navd-windows"], until: WindowSystemInterface.bus)
-    defer { harness.stop(adapter) }
-    let bare = try harness.start(["\(harness.directory)/navbench", "--bare-windows"], until: BareWindows.name)
-    defer { harness.stop(bare) }
+    let helpers = try events is GnomeEvents ? [] : startHelpers()
+    defer { for helper in helpers { harness.stop(helper) } }
     let subscriptions = [
       harness.connection.subscribe(to: BareWindows.opened, from: BareWindows.name, at: BareWindows.path) {
-        [unowned self] _, _ in told = .now
+        [unowned self] opened, _ in if Self.names.contains(opened.1) { told = .now }
       },
       harness.connection.subscribe(
         to: CoordinatorInterface.presented, from: CoordinatorNames.bus, at: CoordinatorNames.object
@@ -68,7 +61,7 @@ final class WindowBenchmark {
 
     let presenting = try (0..<rounds).map { _ in try (0..<switches).map { _ in try present() } }
     report.compare(
-      "from the event of a window to Presented", with: "a bare subscriber's signal",
+      "from the event of a window to Presented, \(events.backend)", with: "a bare subscriber's signal",
       presenting.map { median($0.map(\.navd)) }, presenting.map { median($0.map(\.bare)) }, goal: .atMost(2))
 
     var mostByNavd = 0
@@ -81,17 +74,49 @@ final class WindowBenchmark {
         {
           mostByNavd = max(mostByNavd, self.most)
           defer { self.most = 0 }
-          return try self.switchWindows(clear: { try self.shell("pkill -f 'app-id=[b]ench'; true") }) { name in
+          let all = Self.names.map { "[b]\($0.dropFirst())" }.joined(separator: "|")
+          return try self.switchWindows(clear: { try self.shell("pkill -f '\(all)'; true") }) { name in
             let old = Self.names.first { $0 != name }!
-            try self.shell(
-              "pkill -f 'app-id=[b]\(old.dropFirst())'; foot --app-id=\(name) -e sleep 1000 >/dev/null 2>&1 &")
+            let command = self.events.command(name).joined(separator: " ")
+            try self.shell("pkill -f '[b]\(old.dropFirst())'; \(command) >/dev/null 2>&1 &")
           }
         },
       ])
     report.compare(
-      "navctl toggle, until the other window is there", with: "pkill old; new &", results[0], results[1],
+      "navctl toggle, until the other window is there, \(events.backend)", with: "pkill old; new &", results[0],
+      results[1],
       goal: .atMost(1.15))
-    report.add("windows at once while navd replaces one", [Double(mostByNavd)], .count, .atMost(1))
+    report.add("windows at once while navd replaces one, \(events.backend)", [Double(mostByNavd)], .count, .atMost(1))
+    if let gnome = events as? GnomeEvents {
+      report.add(
+        "the longest work of the extension at once, gnome", [try gnome.longestWork()], .nanoseconds, .atMost(1e6))
+    } else {
+      try measureAdapter(into: &report)
+    }
+  }
+
+  /// Starts the adapter and the bare subscriber. In GNOME Shell, both run in the shell.
+  private func startHelpers() throws -> [ProcessTree] {
+    [
+      try harness.start(
+        ["\(harness.directory)/navd-windows", "--backend", events.backend], until: WindowSystemInterface.bus),
+      try harness.start(["\(harness.directory)/navbench", "--bare-windows"], until: BareWindows.name),
+    ]
+  }
+
+  /// The adapter's memory, and how often it wakes up while nothing happens.
+  private func measureAdapter(into report: inout Report) throws {
+    let adapter = try harness.process(of: WindowSystemInterface.bus)
+    let memory = MemoryBenchmark(harness: harness)
+    report.compare(
+      "navd-windows's memory, \(events.backend)", with: "dbus-daemon's", [try memory.resident(adapter)],
+      [try memory.resident(try harness.process(of: Bus.name))], unit: .bytes, goal: .atMost(1.5))
+    let before = ResourceUsage.wakeUps(of: adapter)
+    let end = harness.loop.now + .seconds(10)
+    while harness.loop.now < end { _ = harness.loop.turn(wait: .seconds(1)) }
+    report.add(
+      "wake-ups of navd-windows in 10 s in which nothing happens, \(events.backend)",
+      [Double(ResourceUsage.wakeUps(of: adapter) - before)], .count, .atMost(1))
   }
 
   /// - Returns: nanoseconds from the window's event.

@@ -1,0 +1,75 @@
+import DBus
+import DBusValues
+import EventLoops
+
+/// The events of windows of GNOME Shell, which only a script in the shell receives: the bare subscriber is one, and this is told by its
+/// signals. It needs a shell that was started with `--unsafe-mode`, which runs scripts.
+final class GnomeEvents: WindowEvents {
+  var onTitle: ((String, String, String, MonotonicInstant) -> Void)?
+  var onClosed: ((String) -> Void)?
+  private var subscriptions: [Subscription] = []
+
+  private let connection: Connection
+
+  let backend = "gnome"
+
+  /// Starts the bare subscriber in the shell.
+  init(_ connection: Connection) throws {
+    self.connection = connection
+    subscriptions = [
+      connection.subscribe(to: BareWindows.opened, from: BareWindows.name, at: BareWindows.path) {
+        [unowned self] opened, _ in
+        onTitle?(opened.0, opened.1, opened.1, MonotonicInstant(nanoseconds: opened.2))
+      },
+      connection.subscribe(to: BareWindows.closed, from: BareWindows.name, at: BareWindows.path) {
+        [unowned self] window, _ in onClosed?(window)
+      },
+    ]
+    _ = try evaluate(Self.script)
+  }
+
+  deinit { for subscription in subscriptions { subscription.cancel() } }
+
+  /// The longest time for which the extension has kept the shell from drawing, in nanoseconds.
+  func longestWork() throws -> Double { Double(try evaluate("global.navbenchWork")) ?? .nan }
+
+  private func evaluate(_ script: String) throws -> String {
+    let eval = Method(
+      "org.gnome.Shell" as InterfaceName, "Eval", in: Arg<String>("script"), out: Arg<Bool>("success"),
+      Arg<String>("result"))
+    let (success, result) = try connection.callAndWait(eval, on: "org.gnome.Shell", at: "/org/gnome/Shell", script)
+    guard success else {
+      throw BenchmarkError(
+        description:
+          "expected a GNOME Shell that was started with --unsafe-mode, found one that runs no script: \(result)")
+    }
+    return result
+  }
+
+  /// A window has no place before its first frame.
+  private static let script = """
+    (() => {
+      const {Gio, GLib} = imports.gi;
+      const emit = (name, type, ...values) => Gio.DBus.session.emit_signal(
+        null, '\(BareWindows.path)', '\(BareWindows.opened.interface)', name, new GLib.Variant(type, values));
+      global.display.connect('window-created', (_, window) => {
+        const id = `${window.get_stable_sequence()}`;
+        const actor = window.get_compositor_private();
+        const frame = actor.connect('first-frame', () => {
+          actor.disconnect(frame);
+          emit('Opened', '(ssx)', id, window.get_wm_class() ?? '', GLib.get_monotonic_time() * 1000);
+        });
+        window.connect('unmanaged', () => emit('Closed', '(s)', id));
+      });
+      const service = Main.extensionManager.lookup('navd-windows@navd.org').stateObj._adapter._parts[0];
+      const tell = service._tell;
+      global.navbenchWork = 0;
+      service._tell = limit => {
+        const start = GLib.get_monotonic_time();
+        tell.call(service, limit);
+        global.navbenchWork = Math.max(global.navbenchWork, (GLib.get_monotonic_time() - start) * 1000);
+      };
+      Gio.bus_own_name_on_connection(Gio.DBus.session, '\(BareWindows.name)', 0, null, null);
+    })()
+    """
+}

@@ -1,0 +1,55 @@
+import DBus
+import EventLoops
+import Glibc
+import WindowAdapter
+
+/// The events of windows, as each program can receive them from the compositor, at the least cost.
+protocol WindowEvents: AnyObject {
+  /// Called when a window has another title, or has become known; an empty title is none yet. The instant is when the compositor's event
+  /// was received.
+  var onTitle: ((_ window: String, _ appID: String, _ title: String, _ at: MonotonicInstant) -> Void)? { get set }
+  var onClosed: ((_ window: String) -> Void)? { get set }
+  /// The backend of the adapter with the same source.
+  var backend: String { get }
+  /// Whether navd knows the processes of the windows there.
+  var knowsProcesses: Bool { get }
+  /// The command of a terminal with an application id.
+  func command(_ appID: String) -> [String]
+}
+
+extension WindowEvents {
+  var knowsProcesses: Bool { true }
+  func command(_ appID: String) -> [String] { Terminal.foot(appID) }
+}
+
+/// The commands of terminals, which are the windows of the measurements.
+enum Terminal {
+  static func foot(_ appID: String) -> [String] { ["foot", "--app-id=\(appID)", "-e", "sleep", "1000"] }
+  static func xterm(_ appID: String) -> [String] { ["xterm", "-class", appID, "-e", "sleep", "1000"] }
+}
+
+/// The sources of events, in the order in which the adapter tries them.
+enum WindowEventSource {
+  /// Whether there is a desktop.
+  static var exists: Bool { ["SWAYSOCK", "I3SOCK", "WAYLAND_DISPLAY", "DISPLAY"].contains { variable($0) != nil } }
+
+  /// The events of the desktop in the environment.
+  /// - Throws: `BenchmarkError` if there is none; what else keeps them from being received.
+  static func open(_ loop: EventLoop, _ connection: Connection) throws -> any WindowEvents {
+    if let path = variable("SWAYSOCK") { return try SwayEvents(path, isSway: true, loop) }
+    if let path = variable("I3SOCK") { return try SwayEvents(path, isSway: false, loop) }
+    if let instance = variable("HYPRLAND_INSTANCE_SIGNATURE"), let runtime = variable("XDG_RUNTIME_DIR") {
+      return try HyprlandEvents("\(runtime)/hypr/\(instance)/.socket2.sock", loop)
+    }
+    if variable("XDG_CURRENT_DESKTOP") == "GNOME" { return try GnomeEvents(connection) }
+    if variable("WAYLAND_DISPLAY") != nil {
+      if variable("XDG_CURRENT_DESKTOP") == "KDE" { return try PlasmaEvents(loop) }
+      return try WlrEvents(loop)
+    }
+    if variable("DISPLAY") != nil { return try XEvents(loop) }
+    throw BenchmarkError(
+      description: "no desktop: expected SWAYSOCK, I3SOCK, WAYLAND_DISPLAY or DISPLAY in the environment, found none")
+  }
+
+  private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
