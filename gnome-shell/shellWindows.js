@@ -242,8 +242,12 @@ class ShellWindows {
         this._onStale();
     }
 
-    /** Reads what has changed into the table; later, if the outputs are being read. */
-    read() {
+    /**
+     * Reads what has changed into the table; later, if the outputs are being read.
+     *
+     * @param {number} limit - how many windows to read; what is left is read later
+     */
+    read(limit = Infinity) {
         if (this._reading)
             return;
         this._focus = Main.modalCount > 0 ? null : global.display.focus_window;
@@ -251,9 +255,12 @@ class ShellWindows {
         // The window that loses the focus is told first.
         if (this._stale.has(this._focus))
             stale.push(this._focus);
-        this._stale.clear();
-        for (const window of stale)
+        for (const window of stale.slice(0, limit)) {
+            this._stale.delete(window);
             this._see(window);
+        }
+        if (stale.length > limit)
+            this._onStale();
         this.focusedOutput = this._connectors[this._focusedMonitor] ?? '';
     }
 

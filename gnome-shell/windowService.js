@@ -8,6 +8,8 @@ const CAPABILITIES = [
 
 /** Milliseconds between two readings: a program that changes its title all the time costs the shell little. */
 const PAUSE = 4;
+/** Windows that are read at once: another workspace in view changes all, and the shell draws frames meanwhile. */
+const PORTION = 20;
 
 const ENTRY_TYPE = new GLib.VariantType('{sv}');
 
@@ -71,7 +73,7 @@ class WindowService {
         const since = (GLib.get_monotonic_time() - this._lastTime) / 1000;
         const then = () => {
             this._timer = 0;
-            this._tell();
+            this._tell(PORTION);
             return GLib.SOURCE_REMOVE;
         };
         this._timer = since < PAUSE
@@ -79,9 +81,14 @@ class WindowService {
             : GLib.idle_add(GLib.PRIORITY_DEFAULT, then);
     }
 
-    _tell() {
+    /**
+     * Tells clients what has changed.
+     *
+     * @param {number} limit - of how many windows
+     */
+    _tell(limit = Infinity) {
         this._lastTime = GLib.get_monotonic_time();
-        this._windows.read();
+        this._windows.read(limit);
         // An output that is gone precedes the windows that were on it.
         this._tellProperty('Outputs', 'as', this._windows.outputs);
         for (const {name, id, properties, serial} of this._windows.table.takeEvents()) {

@@ -150,6 +150,46 @@ private func gnome_restlessTitle_isToldNowAndThen() throws {
   #expect(program.status == nil)
 }
 
+/// A program with 45 windows.
+private let crowd = """
+  import gi
+  gi.require_version("Gdk", "3.0")
+  gi.require_version("Gtk", "3.0")
+  from gi.repository import Gdk, Gtk
+  Gdk.set_program_class("crowd")
+  for number in range(45):
+      Gtk.Window(title=str(number)).show_all()
+  Gtk.main()
+  """
+
+@Test("GNOME: when another workspace is in view, its windows are told in portions, so that the shell goes on drawing")
+private func gnome_manyWindows_areToldInPortions() throws {
+  let session = try Session(starting: false, desktop: .gnome)
+  let adapter = try RunningAdapter(session)
+  let program = try session.start(program: "/usr/bin/env", ["GDK_BACKEND=x11", "/usr/bin/python3", "-c", crowd])
+  try adapter.wait("all windows are reported") { adapter.windows.count == 45 }
+  try session.evaluate(
+    """
+    const service = Main.extensionManager.lookup('\(GnomeShell.extensionID)').stateObj._adapter._parts[0];
+    const [windows, read, tell] = [service._windows, service._windows._see, service._tell];
+    let count = 0;
+    global.mostAtOnce = 0;
+    windows._see = window => {
+      count++;
+      read.call(windows, window);
+    };
+    service._tell = limit => {
+      count = 0;
+      tell.call(service, limit);
+      global.mostAtOnce = Math.max(global.mostAtOnce, count);
+    };
+    """)
+  try ManagersWindows(session: session).show(workspace: 2)
+  try adapter.wait("none is in view") { adapter.windows.allSatisfy { $0.properties.inView == false } }
+  #expect(try session.evaluate("global.mostAtOnce") == 20)
+  #expect(adapter.isGapless && program.status == nil)
+}
+
 @Test("GNOME: a window that asks for its user's attention on another workspace is urgent, and not in view")
 private func gnome_demandsAttention_isUrgent() throws {
   let session = try Session(starting: false, desktop: .gnome)
