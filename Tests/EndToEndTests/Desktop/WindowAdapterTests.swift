@@ -291,7 +291,10 @@ private func windows_outputThatComesLater_isKnown() throws {
       program: "/usr/bin/env", variables.map { "\($0.key)=\($0.value)" } + ["/usr/bin/swaymsg", text])
     #expect(run.exitCode == 0, "\(run.outputText)")
   }
-  try request("[title=\"WL-1\"] kill")
+  // The window of its output has no title at first.
+  try session.poll("its window is closed") {
+    try session.run(program: "/usr/bin/swaymsg", ["[title=\"WL-1\"] kill"]).exitCode == 0
+  }
   let adapter = try RunningAdapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": display])
   try adapter.wait("the output is gone") { adapter.properties["Outputs"] == [String]().value }
   #expect(adapter.properties["Capabilities"] == ["close", "activate", "focus"].value)
