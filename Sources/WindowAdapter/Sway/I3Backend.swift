@@ -73,9 +73,11 @@ final class I3Backend: Backend {
         guard let window = node.xWindow, let display else { return I3Model.Identity(id: ids.next()) }
         // Before its properties are read, so that no change of them is missed.
         xcb_select_events(display.connection.raw, window, XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
-        let startupID = display.startupID(of: window)
-        return I3Model.Identity(
-          id: display.id(of: window, isTaken: isTaken), pid: display.pid(of: window), startupID: startupID)
+        return display.connection.asking(for: XWindowFacts.read, of: window) {
+          let startupID = display.startupID(of: window)
+          return I3Model.Identity(
+            id: display.id(of: window, isTaken: isTaken), pid: display.pid(of: window), startupID: startupID)
+        }
       }
     }
     socket.onEvent = { [unowned self] event, json in

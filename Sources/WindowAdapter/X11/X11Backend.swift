@@ -228,7 +228,6 @@ final class X11Backend: Backend {
     for window in list where !isKnown(window) {
       // Before its properties are read, so that no change of them is missed.
       xcb_select_events(connection.raw, window, Self.mask)
-      if isPartOfTheDesktop(window) { continue }
       see(window)
     }
   }
@@ -249,8 +248,17 @@ final class X11Backend: Backend {
     state.windows.close(WindowTable.Key(window))
   }
 
-  private func see(_ window: Window) {
+  /// The properties of a window that are read at once.
+  private static let read =
+    XWindowFacts.read + [
+      "_NET_WM_NAME", "WM_NAME", "_NET_WM_STATE", "_NET_WM_DESKTOP", "WM_TRANSIENT_FOR", "_NET_WM_WINDOW_TYPE",
+    ]
+
+  private func see(_ window: Window) { connection.asking(for: Self.read, of: window) { readAll(of: window) } }
+
+  private func readAll(of window: Window) {
     let key = WindowTable.Key(window)
+    if !isKnown(window), isPartOfTheDesktop(window) { return }
     var sighting = WindowTable.Sighting()
     sighting.properties.appID = facts.appID(of: window)
     sighting.properties.title = connection.text(window, "_NET_WM_NAME") ?? connection.text(window, "WM_NAME") ?? ""

@@ -121,9 +121,47 @@ package final class XConnection {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// A property of a window, as a question and its answer.
+  private struct Property: Hashable {
+    let window: Window
+    let name: String
+  }
+
+  private typealias Content = (bytes: [UInt8], type: Atom)
+
+  /// Questions whose answers are on their way, and answers that have come, while ``asking(for:of:_:)`` runs.
+  private var asked: [Property: xcb_get_property_cookie_t] = [:]
+  private var answers: [Property: Content] = [:]
+  private var askedProcess: (window: Window, cookie: xcb_res_query_client_ids_cookie_t)?
+
+  /// Asks for properties of a window and for its process at once, so that the questions for them in the body take one round trip together.
+  /// In the body, each property is as it was at first.
+  func asking<Result>(for names: [String], of window: Window, _ body: () -> Result) -> Result {
+    for name in names { asked[Property(window: window, name: name)] = ask(window, name) }
+    if knowsProcesses { askedProcess = (window, askForProcess(of: window)) }
+    defer {
+      for cookie in asked.values { xcb_discard_reply(raw, cookie.sequence) }
+      if let askedProcess { xcb_discard_reply(raw, askedProcess.cookie.sequence) }
+      (asked, answers, askedProcess) = ([:], [:], nil)
+    }
+    return body()
+  }
+
+  private func ask(_ window: Window, _ name: String) -> xcb_get_property_cookie_t {
+    xcb_get_property(raw, 0, window, atom(name), Atom(XCB_GET_PROPERTY_TYPE_ANY.rawValue), 0, 16 << 10)
+  }
+
   /// The content of a property, at most 64 KiB of it, and its type; empty if the window does not have it.
-  private func property(_ window: Window, _ name: String) -> (bytes: [UInt8], type: Atom) {
-    let cookie = xcb_get_property(raw, 0, window, atom(name), Atom(XCB_GET_PROPERTY_TYPE_ANY.rawValue), 0, 16 << 10)
+  private func property(_ window: Window, _ name: String) -> Content {
+    let property = Property(window: window, name: name)
+    if let answer = answers[property] { return answer }
+    guard let cookie = asked.removeValue(forKey: property) else { return content(ask(window, name)) }
+    let answer = content(cookie)
+    answers[property] = answer
+    return answer
+  }
+
+  private func content(_ cookie: xcb_get_property_cookie_t) -> Content {
     guard let reply = xcb_get_property_reply(raw, cookie, nil) else { return ([], 0) }
     defer { free(reply) }
     let bytes = UnsafeRawBufferPointer(
@@ -160,19 +198,29 @@ package final class XConnection {
     flush()
   }
 
+  private static let localProcess = UInt32(XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID.rawValue)
+
+  private func askForProcess(of window: Window) -> xcb_res_query_client_ids_cookie_t {
+    var spec = xcb_res_client_id_spec_t(client: window, mask: Self.localProcess)
+    return xcb_res_query_client_ids(raw, 1, &spec)
+  }
+
   /// The process of a window's client as the server knows it from its socket; nil for one of another machine.
   /// (`_NET_WM_PID` is what the client says, and wrong in a process namespace.)
   func process(of window: Window) -> UInt32? {
     guard knowsProcesses else { return nil }
-    var spec = xcb_res_client_id_spec_t(
-      client: window, mask: UInt32(XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID.rawValue))
-    guard let reply = xcb_res_query_client_ids_reply(raw, xcb_res_query_client_ids(raw, 1, &spec), nil) else {
-      return nil
+    let cookie: xcb_res_query_client_ids_cookie_t
+    if let askedProcess, askedProcess.window == window {
+      cookie = askedProcess.cookie
+      self.askedProcess = nil
+    } else {
+      cookie = askForProcess(of: window)
     }
+    guard let reply = xcb_res_query_client_ids_reply(raw, cookie, nil) else { return nil }
     defer { free(reply) }
     var ids = xcb_res_query_client_ids_ids_iterator(reply)
     while ids.rem > 0, let id = ids.data {
-      if id.pointee.spec.mask & spec.mask != 0, xcb_res_client_id_value_value_length(id) > 0,
+      if id.pointee.spec.mask & Self.localProcess != 0, xcb_res_client_id_value_value_length(id) > 0,
         let value = xcb_res_client_id_value_value(id), value.pointee != 0
       {
         return value.pointee

@@ -30,6 +30,11 @@ final class XWindowFacts {
     return id
   }
 
+  /// The properties that are read of a new window.
+  static let read = [
+    "WM_CLASS", "_NET_STARTUP_ID", startupProperty, property, "WM_HINTS", "WM_CLIENT_LEADER",
+  ]
+
   /// The properties of a window whose changes matter, and that its manager may not tell.
   static let followed = ["WM_CLASS", "_NET_STARTUP_ID"]
 
