@@ -52,7 +52,7 @@ CALLS ?= 1000000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build order test check test-debug-libdbus bench soak simulate kill-storm fuzz check-programs screenshot docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs screenshot docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -64,6 +64,7 @@ help:
 	@echo 'make deb                 Debian packages, in .build/deb; make deb-check tests them on a fresh Debian 12'
 	@echo 'make release             a tarball with an installer, in .build/release-files; make release-check tests it on bare systems'
 	@echo 'make bench               measures navd beside its peers, three times, and writes docs/performance.md'
+	@echo 'make bench-windows       measures windows on each desktop of the tests: navbench --only windows'
 	@echo 'make simulate            a long simulation of the rules [SEED=] [WORLDS=50000]'
 	@echo 'make soak                a long mixed load, its growth in memory and descriptors, and wake-ups when idle [MINUTES=10]'
 	@echo 'make fuzz                calls navd for long with valid and invalid arguments [SEED=] [CALLS=1000000]'
@@ -143,6 +144,12 @@ bench: build
 	  taskset -c 0 dbus-run-session -- .build/bench/programs/navbench --json >.build/bench/$$run-one.json || exit; \
 	done
 	.build/release/navbench --summary .build/bench/*.json --write docs/performance.md
+
+bench-windows: build
+	@.ci/setup
+	@rm -rf .build/bench-windows && install -d .build/bench-windows
+	install -s -t .build/bench-windows $(PROGRAMS:%=.build/release/%) .build/release/navbench
+	NAVD_TEST_BENCH=1 NAVD_TEST_BUILD=$(CURDIR)/.build/bench-windows swift test --no-parallel --filter WindowBenchmarkTests
 
 soak: build
 	@.ci/setup

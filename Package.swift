@@ -133,8 +133,8 @@ let package = Package(
     .target(
       name: "WindowAdapter",
       dependencies: [
-        "CWayland", "CXCB", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "Processes",
-        "TextFormats", .product(name: "Logging", package: "swift-log", condition: programs),
+        "CLinux", "CWayland", "CXCB", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel",
+        "Processes", "TextFormats", .product(name: "Logging", package: "swift-log", condition: programs),
       ], swiftSettings: strict),
     .executableTarget(
       name: "navd-windows",

@@ -88,15 +88,7 @@ final class Soak {
         _ = try harness.call(Rows.present, ("soak.idle[\(number)]", "open", options(timeout)))
       }
     }
-    // The last answer arrives before navd has gone to sleep, and a busy machine may let navd wait for a processor for long.
-    var start: Int
-    repeat {
-      start = ResourceUsage.wakeUps(of: navd)
-      harness.loop.turn(wait: .milliseconds(50))
-    } while !ResourceUsage.isAsleep(navd) || ResourceUsage.wakeUps(of: navd) != start
-    let end = harness.loop.now + idle
-    while harness.loop.now < end { harness.loop.turn(wait: end - harness.loop.now) }
-    return ResourceUsage.wakeUps(of: navd) - start
+    return harness.countWakeUps(of: navd, in: idle)
   }
 
   /// Runs all clients for some time, then ends all presentations.
@@ -137,6 +129,21 @@ final class Soak {
       }
       harness.loop.turn(wait: .milliseconds(5))
     }
+  }
+}
+
+extension Harness {
+  /// Counts how often a process wakes up while nothing happens.
+  func countWakeUps(of process: UInt32, in duration: Duration) -> Int {
+    // The last answer arrives before it has gone to sleep, and a busy machine may let it wait for a processor for long.
+    var start: Int
+    repeat {
+      start = ResourceUsage.wakeUps(of: process)
+      loop.turn(wait: .milliseconds(50))
+    } while !ResourceUsage.isAsleep(process) || ResourceUsage.wakeUps(of: process) != start
+    let end = loop.now + duration
+    while loop.now < end { loop.turn(wait: end - loop.now) }
+    return ResourceUsage.wakeUps(of: process) - start
   }
 }
 

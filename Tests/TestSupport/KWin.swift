@@ -4,15 +4,15 @@ public import TextFormats
 
 /// KWin on Wayland as a desktop of the tests, and what it says of its windows: by a script that it runs.
 public enum KWin {
-  /// Allows the session's navd-windows to know the windows, as the installed file does.
-  static func allowWindows(in home: Home) throws {
+  /// Allows a program of the session to know the windows, as the installed file allows navd-windows.
+  static func allowWindows(in home: Home, to name: String = "navd-windows") throws {
     // The path by which the kernel has the program.
-    guard let path = realpath(home.path(of: "bin/navd-windows"), nil) else { throw SystemError("realpath") }
+    guard let path = realpath(home.path(of: "bin/\(name)"), nil) else { throw SystemError("realpath") }
     defer { free(path) }
     let program = String(cString: path)
     let entry = try Files.text(inPackage: "packaging/org.navd.navd-windows.desktop")
       .split(separator: "@BINDIR@/navd-windows", omittingEmptySubsequences: false).joined(separator: program)
-    try home.write(entry, to: ".local/share/applications/org.navd.navd-windows.desktop")
+    try home.write(entry, to: ".local/share/applications/org.navd.\(name).desktop")
   }
 
   /// The script that starts it with four desktops and Xwayland, and tells the displays.
@@ -66,6 +66,9 @@ public enum KWin {
 }
 
 extension Session {
+  /// Allows a program in the session's `bin` to know the windows of KWin.
+  public func allowWindows(to program: String) throws { try KWin.allowWindows(in: home, to: program) }
+
   /// Runs an expression in a script of KWin.
   /// - Returns: its value.
   @discardableResult

@@ -43,7 +43,7 @@ public final class Session {
   /// The beginning of navd's command line: a program that executes the rest in its own place.
   public var wrapper: [String] = []
 
-  private let home: Home
+  let home: Home
   /// The owner of the session's files, if that is not the user who runs the tests.
   private let user: Desktop.User?
   private var journal: Journal?

@@ -1,3 +1,4 @@
+import CLinux
 import CoordinatorAPI
 import DBus
 import EventLoops
@@ -15,6 +16,8 @@ package final class Adapter {
   private var status: Int32 = 0
   /// The time to end by itself after a signal. It may wait for an answer of the window system, which may never come.
   private static let timeout = Duration.seconds(2)
+  /// The time after which its start is over.
+  private static let startTime = Duration.seconds(1)
 
   /// - Parameters:
   ///   - backend: nil for the first that works.
@@ -64,6 +67,8 @@ package final class Adapter {
       case .success:
         let capabilities = backend.state.capabilities.map(\.rawValue).joined(separator: " ")
         DesktopVariables.give(by: connection, log)
+        // What only the start needed is no part of its memory any more.
+        loop.timer(after: Self.startTime) { linux_release_program() }
         log.notice("ready", metadata: ["backend": "\(backend.name)", "capabilities": "\(capabilities)"])
       case .failure(let error):
         let reason = "cannot own the name \(WindowSystemInterface.bus): \(error.message)"

@@ -30,8 +30,10 @@ final class GnomeEvents: WindowEvents {
 
   deinit { for subscription in subscriptions { subscription.cancel() } }
 
-  /// The longest time for which the extension has kept the shell from drawing, in nanoseconds.
-  func longestWork() throws -> Double { Double(try evaluate("global.navbenchWork")) ?? .nan }
+  /// The times for which the extension has kept the shell from drawing, in nanoseconds.
+  func work() throws -> [Double] {
+    try evaluate("global.navbenchWork").split { !$0.isNumber }.compactMap { Double(String($0)) }
+  }
 
   private func evaluate(_ script: String) throws -> String {
     let eval = Method(
@@ -63,11 +65,11 @@ final class GnomeEvents: WindowEvents {
       });
       const service = Main.extensionManager.lookup('navd-windows@navd.org').stateObj._adapter._parts[0];
       const tell = service._tell;
-      global.navbenchWork = 0;
+      global.navbenchWork = [];
       service._tell = limit => {
         const start = GLib.get_monotonic_time();
         tell.call(service, limit);
-        global.navbenchWork = Math.max(global.navbenchWork, (GLib.get_monotonic_time() - start) * 1000);
+        global.navbenchWork.push((GLib.get_monotonic_time() - start) * 1000);
       };
       Gio.bus_own_name_on_connection(Gio.DBus.session, '\(BareWindows.name)', 0, null, null);
     })()

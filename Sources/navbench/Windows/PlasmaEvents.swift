@@ -8,6 +8,8 @@ final class PlasmaEvents: WindowEvents {
   private let connection: PlasmaConnection
 
   let backend = "plasma"
+  /// foot 1.13 ends on an output without a physical size, as KWin's virtual one is.
+  func command(_ appID: String) -> [String] { Terminal.xterm(appID) }
 
   init(_ loop: EventLoop) throws {
     connection = try PlasmaConnection()

@@ -15,13 +15,13 @@ final class XEvents: WindowEvents {
   init(_ loop: EventLoop) throws {
     connection = try XConnection()
     try connection.follow(loop)
-    _ = connection.atom("_NET_CLIENT_LIST")
     xcb_select_events(connection.raw, connection.root, XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
     connection.onEvent = { [unowned self] event in
       guard Int32(event.pointee.response_type & 0x7F) == XCB_PROPERTY_NOTIFY else { return }
       let atom = event.withMemoryRebound(to: xcb_property_notify_event_t.self, capacity: 1) { $0.pointee.atom }
       if connection.knownName(of: atom) == "_NET_CLIENT_LIST" { readList() }
     }
+    readList()
   }
 
   private func readList() {
@@ -29,8 +29,9 @@ final class XEvents: WindowEvents {
     let windows = Set(connection.numbers(connection.root, "_NET_CLIENT_LIST"))
     for window in known.subtracting(windows) { onClosed?("\(window)") }
     for window in windows.subtracting(known) {
+      let names = connection.texts(window, "WM_CLASS")
       let title = connection.text(window, "_NET_WM_NAME") ?? connection.text(window, "WM_NAME") ?? ""
-      onTitle?("\(window)", connection.texts(window, "WM_CLASS").last ?? "", title, now)
+      onTitle?("\(window)", names.count > 1 ? names[1] : "", title, now)
     }
     known = windows
   }

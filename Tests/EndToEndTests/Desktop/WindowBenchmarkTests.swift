@@ -1,0 +1,30 @@
+// navbench's measurements of windows, on each desktop that the tests have.
+
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.enabled(if: getenv("NAVD_TEST_BENCH") != nil)) struct WindowBenchmarkTests {
+  @Test("navbench measures windows on each desktop; make bench-windows runs it", arguments: AdapterSetup.all)
+  func windows_ofEachDesktop_areMeasured(_ setup: AdapterSetup) throws {
+    let session = try Session(starting: false, desktop: setup.manager)
+    try #require(link(Session.program("navbench"), session.path("bin/navbench")) == 0)
+    var environment: [String] = []
+    switch setup.manager {
+    case .gnome:
+      try session.enableExtension()
+      environment = ["XDG_CURRENT_DESKTOP=GNOME"]
+    case .kwin:
+      try session.allowWindows(to: "navbench")
+      environment = ["XDG_CURRENT_DESKTOP=KDE"]
+    case .sway, .i3, .openbox:
+      // The socket is preferred to what else the desktop has.
+      if setup.backend != "sway" { environment = ["-u", "SWAYSOCK", "-u", "I3SOCK"] }
+    }
+    let program = try session.start(
+      program: "/usr/bin/env", environment + [session.path("bin/navbench"), "--only", "windows", "--rounds", "3"])
+    try session.wait("navbench ends", within: .seconds(300)) { program.hasEnded }
+    #expect(program.exitCode == 0, "\(program.errorText)")
+    print("\(setup):\n\(program.outputText)")
+  }
+}
