@@ -41,9 +41,11 @@ function memoryOfTheShell() {
 class ShellWindows {
     /**
      * @param {Function} onStale - is called when there is something to read
+     * @param {Function} onShown - is called when there is a new window to read, which somebody waits for
      */
-    constructor(onStale) {
+    constructor(onStale, onShown) {
         this._onStale = onStale;
+        this._onShown = onShown;
         this._memory = memoryOfTheShell();
         this.table = new WindowTable();
         /** By Meta.Window: announced windows, and those that wait for a frame or a title. */
@@ -181,7 +183,8 @@ class ShellWindows {
                 entry.isDue = true;
                 note();
             });
-            note();
+            this._stale.add(window);
+            this._onShown();
         };
         window.get_compositor_private()?.connectObject('first-frame', shown, this);
         this._after(entry, FRAME_PATIENCE, shown);

@@ -6,7 +6,7 @@ const CAPABILITIES = [
     'close', 'activate', 'hide', 'move', 'summon', 'pid', 'parent', 'output', 'focus', 'in-view', 'startup-id',
 ];
 
-/** Milliseconds between two readings: a program that changes its title all the time costs the shell little. */
+/** Milliseconds between two readings of changes: a program that changes its title all the time costs the shell little. */
 const PAUSE = 4;
 /** Windows that are read at once: another workspace in view changes all, and the shell draws frames meanwhile. */
 const PORTION = 20;
@@ -35,7 +35,7 @@ class WindowService {
      */
     constructor(xml) {
         this._xml = xml;
-        this._windows = new ShellWindows(() => this._tellSoon());
+        this._windows = new ShellWindows(() => this._tellSoon(), () => this._tell(PORTION));
         this._isOwner = false;
         this._told = {Outputs: [], FocusedOutput: ''};
         this._timer = 0;
