@@ -23,6 +23,20 @@ static inline void xcb_tell_manager(
       (const char *)&event);
 }
 
+// Asks a window to close, as its window manager does (ICCCM 4.2.8.1). It must take part in that protocol.
+static inline void xcb_ask_to_close(
+    xcb_connection_t *connection, xcb_window_t window, xcb_atom_t protocols, xcb_atom_t delete_window) {
+  xcb_client_message_event_t event;
+  memset(&event, 0, sizeof event);
+  event.response_type = XCB_CLIENT_MESSAGE;
+  event.format = 32;
+  event.window = window;
+  event.type = protocols;
+  event.data.data32[0] = delete_window;
+  event.data.data32[1] = XCB_CURRENT_TIME;
+  xcb_send_event(connection, 0, window, XCB_EVENT_MASK_NO_EVENT, (const char *)&event);
+}
+
 // The number of the first event of RandR; 0 if the server does not have it.
 static inline uint8_t xcb_randr_events(xcb_connection_t *connection) {
   const xcb_query_extension_reply_t *extension = xcb_get_extension_data(connection, &xcb_randr_id);

@@ -1,19 +1,23 @@
 import EventLoops
 import Glibc
 
-/// A private desktop with a private bus that exists while this object is held: headless sway, GNOME Shell or KWin, or i3 or openbox on a
-/// headless X server. Its end kills every program on it.
+/// A private desktop with a private bus that exists while this object is held: headless sway, GNOME Shell or KWin, or an X window manager
+/// on a headless X server. Its end kills every program on it.
 ///
 /// It runs as the user of the tests, or as `nobody` if that is root, because sway refuses to run as root.
 public final class Desktop: SessionBus {
   /// The window manager.
   public enum Manager: String, Sendable {
-    case sway, i3, openbox
+    case sway, i3, openbox, dwm, xfwm4, mutter, metacity, fluxbox, awesome, bspwm, herbstluftwm
+    case kwinX11 = "kwin_x11"
     case gnome = "gnome-shell"
     case kwin = "kwin_wayland"
 
     /// The command line tool that sends it requests, for sway and i3.
     public var messenger: String { self == .sway ? "/usr/bin/swaymsg" : "/usr/bin/i3-msg" }
+
+    /// Whether it says in properties of X11 which windows there are, and nowhere else (EWMH).
+    public var saysByX11: Bool { ![.sway, .i3, .gnome, .kwin].contains(self) }
   }
 
   /// The user that the desktop belongs to.
@@ -50,8 +54,8 @@ public final class Desktop: SessionBus {
   /// - Parameters:
   ///   - environment: the whole environment of every program there; `NAVD_TEST_SESSION` identifies them when the
   ///     desktop ends.
-  ///   - configuration: additional lines of the manager's configuration file, for GNOME Shell and KWin options of its command; the screen
-  ///     is 1280×720.
+  ///   - configuration: additional lines of the manager's configuration file, for all but sway, i3 and openbox options of its command; the
+  ///     screen is 1280×720.
   /// - Throws: `SetupFailure` with the reason, if the desktop cannot be set up.
   init(
     _ manager: Manager, of user: User, environment: [String: String], configuration: String,
@@ -86,6 +90,7 @@ public final class Desktop: SessionBus {
       case .openbox: "\(told)\n"
       case .gnome: "\(GnomeShell.script) "
       case .kwin: "\(KWin.script) "
+      default: "\(manager.xScript) "
       }
     try Files.write(own + configuration, to: temporary.path(of: "manager.conf"))
 
@@ -109,16 +114,22 @@ public final class Desktop: SessionBus {
       pid= server= display=
       fail() { finish; { echo "$1:"; tr '\\n' ' ' <"$directory/log"; echo; } >&4; exit 1; }
       [ -n "$bus" ] || fail "there is no bus"
-      if [ "$manager" = i3 ] || [ "$manager" = openbox ]; then
-        (exec 3<&- 4>&-; exec "$@" Xvfb -displayfd 1 -screen 0 1280x720x24 -nolisten tcp \\
-          -fbdir "$directory") >"$directory/server.said" &
-        server=$!
-        read -r display <"$directory/server.said" || fail "there is no X server"
-      fi
-      option=-c file=$directory/manager.conf
-      program=$manager
-      [ "$manager" = openbox ] && option=--startup file="sh $file"
-      case $manager in gnome-shell | kwin_wayland) program=sh option= ;; esac
+      case $manager in
+        sway | gnome-shell | kwin_wayland) ;;
+        *)
+          # It does not begin anew when its last client leaves, such as one that asks whether there is a manager.
+          (exec 3<&- 4>&-; exec "$@" Xvfb -displayfd 1 -noreset -screen 0 1280x720x24 -nolisten tcp \\
+            -fbdir "$directory") >"$directory/server.said" &
+          server=$!
+          read -r display <"$directory/server.said" || fail "there is no X server"
+          ;;
+      esac
+      program=$manager option=-c file=$directory/manager.conf
+      case $manager in
+        sway | i3) ;;
+        openbox) option=--startup file="sh $file" ;;
+        *) program=sh option= ;;
+      esac
       (exec 3<&- 4>&-; exec "$@" ${display:+"DISPLAY=:$display"} "$program" ${option:+"$option"} "$file") &
       pid=$!
       until [ -s "$directory/displays" ]; do
@@ -152,9 +163,9 @@ public final class Desktop: SessionBus {
       switch manager {
       case .sway: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1], "SWAYSOCK": temporary.path(of: "manager")]
       case .i3: ["DISPLAY": names[0], "I3SOCK": temporary.path(of: "manager")]
-      case .openbox: ["DISPLAY": names[0]]
       case .gnome: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1], "XAUTHORITY": names[2]]
       case .kwin: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1]]
+      default: ["DISPLAY": names[0]]
       }
   }
 

@@ -34,6 +34,8 @@ final class X11Backend: Backend {
   private var stale = Stale()
   /// The window by which the window manager says that it runs; nil while none does.
   private var managerWindow: Window?
+  /// Whether it asks a window to close for others.
+  private var managerCloses = false
   /// The number of the desktop that is shown; nil if the window manager has none.
   private var desktop: UInt32?
   /// The number by which a window is on all of them.
@@ -56,10 +58,8 @@ final class X11Backend: Backend {
 
   /// The path of i3's socket, if i3 manages the windows. The property of the root outlives an i3 that was killed.
   var i3Socket: String? {
-    guard let manager = Self.managerWindow(connection), connection.text(manager, "_NET_WM_NAME") == "i3" else {
-      return nil
-    }
-    return connection.text(connection.root, "I3_SOCKET_PATH")
+    Self.managerWindow(connection).flatMap(name(of:)) == "i3"
+      ? connection.text(connection.root, "I3_SOCKET_PATH") : nil
   }
 
   func takeEvents() -> [WindowEvent] { state.windows.takeEvents() }
@@ -168,6 +168,8 @@ final class X11Backend: Backend {
     return window
   }
 
+  private func name(of manager: Window) -> String? { connection.text(manager, "_NET_WM_NAME") }
+
   private func readManager() {
     managerWindow = Self.managerWindow(connection)
     if let managerWindow {
@@ -175,14 +177,18 @@ final class X11Backend: Backend {
     }
     let supported = managerWindow == nil ? [] : Set(connection.numbers(connection.root, "_NET_SUPPORTED"))
     func supports(_ name: String) -> Bool { supported.contains(connection.atom(name)) }
+    managerCloses = supports("_NET_CLOSE_WINDOW")
+    // dwm says that it activates windows, and only marks them.
+    let activates = supports("_NET_ACTIVE_WINDOW") && managerWindow.flatMap(name(of:)) != "dwm"
     state.capabilities = WindowCapability.allCases.filter { capability in
       switch capability {
-      case .close: supports("_NET_CLOSE_WINDOW")
-      case .activate, .focus: supports("_NET_ACTIVE_WINDOW")
+      case .close: true
+      case .activate: activates
+      case .focus: supports("_NET_ACTIVE_WINDOW")
       // i3 has the state, and ignores the request.
       case .hide: supports("_NET_WM_ACTION_MINIMIZE") && supports("_NET_WM_STATE_HIDDEN")
       case .move: false
-      case .summon: supports("_NET_ACTIVE_WINDOW") && supports("_NET_WM_DESKTOP") && supports("_NET_CURRENT_DESKTOP")
+      case .summon: activates && supports("_NET_WM_DESKTOP") && supports("_NET_CURRENT_DESKTOP")
       case .pid: connection.knowsProcesses
       case .parent: true
       case .output: firstRandREvent != nil
@@ -318,7 +324,12 @@ final class X11Backend: Backend {
     switch request {
     case .close:
       guard facts.canBeAsked(window) || facts.isGone(window) else { return completion(.failure(.cannotBeAsked)) }
-      tell(window, "_NET_CLOSE_WINDOW", 0, pager)
+      if managerCloses {
+        tell(window, "_NET_CLOSE_WINDOW", 0, pager)
+      } else {
+        xcb_ask_to_close(
+          connection.raw, window, connection.atom("WM_PROTOCOLS"), connection.atom("WM_DELETE_WINDOW"))
+      }
     case .activate:
       showDesktop(of: window)
       tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
@@ -326,7 +337,10 @@ final class X11Backend: Backend {
     case .hide:
       if state.windows.properties(of: key)?.hidden != true { hiding.insert(window) }
       tell(window, "WM_CHANGE_STATE", 3, 0)
-    case .show where hiding.remove(window) != nil: tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
+    // To map what is mapped shows nothing. mutter keeps iconified windows mapped.
+    case .show where hiding.remove(window) != nil,
+      .show where state.windows.properties(of: key)?.hidden == true && connection.isMapped(window):
+      tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
     case .show: xcb_map_window(connection.raw, window)
     case .summon:
       if let current = connection.numbers(connection.root, "_NET_CURRENT_DESKTOP").first {

@@ -83,10 +83,15 @@ package final class XConnection {
 
   func flush() { xcb_flush(raw) }
 
-  func has(_ window: Window) -> Bool {
+  func has(_ window: Window) -> Bool { mapState(of: window) != nil }
+
+  func isMapped(_ window: Window) -> Bool { (mapState(of: window) ?? 0) != XCB_MAP_STATE_UNMAPPED.rawValue }
+
+  /// Nil if the window is gone.
+  private func mapState(of window: Window) -> UInt32? {
     let reply = xcb_get_window_attributes_reply(raw, xcb_get_window_attributes(raw, window), nil)
     defer { free(reply) }
-    return reply != nil
+    return reply.map { UInt32($0.pointee.map_state) }
   }
 
   // MARK: Questions

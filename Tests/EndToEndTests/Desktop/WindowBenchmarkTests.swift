@@ -17,7 +17,7 @@ import Testing
     case .kwin:
       try session.allowWindows(to: "navbench")
       environment = ["XDG_CURRENT_DESKTOP=KDE"]
-    case .sway, .i3, .openbox:
+    default:
       // The socket is preferred to what else the desktop has.
       if setup.backend != "sway" { environment = ["-u", "SWAYSOCK", "-u", "I3SOCK"] }
     }

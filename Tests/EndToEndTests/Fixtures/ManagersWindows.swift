@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 import TextFormats
 
-/// The windows of a desktop as its window manager has them: its tree (sway, i3), the properties that it keeps (openbox), or its
-/// objects (GNOME Shell).
+/// The windows of a desktop as its window manager has them: its tree (sway, i3), its objects (GNOME Shell, KWin), or the properties that
+/// it keeps (other X window managers).
 struct ManagersWindows {
   struct Window: Equatable {
     /// The manager's number of it.
@@ -32,12 +32,13 @@ struct ManagersWindows {
   /// In the order in which they were opened.
   func all() throws -> [Window] {
     switch session.desktop?.manager {
-    case .openbox: try x11()
     case .gnome: try GnomeWindows(session: session).all()
     case .kwin: try KWinWindows(session: session).all()
-    default: try tree()
+    default: try saysByX11 ? x11() : tree()
     }
   }
+
+  private var saysByX11: Bool { session.desktop?.manager.saysByX11 == true }
 
   /// Nil if it is not GNOME Shell.
   private var gnome: GnomeWindows? { session.desktop?.manager == .gnome ? GnomeWindows(session: session) : nil }
@@ -74,7 +75,7 @@ struct ManagersWindows {
   func close(_ window: Window) throws {
     if let gnome { return try gnome.close(window) }
     if let kwin { return try kwin.close(window) }
-    if session.desktop?.manager == .openbox {
+    if saysByX11 {
       return try session.runTool("/usr/bin/wmctrl", ["-i", "-c", window.id])
     }
     try ask("[con_id=\(window.id)] kill")
@@ -86,7 +87,7 @@ struct ManagersWindows {
       try gnome.focus(window)
     } else if let kwin {
       try kwin.focus(window)
-    } else if session.desktop?.manager == .openbox {
+    } else if saysByX11 {
       _ = try session.run(program: "/usr/bin/xdotool", ["windowactivate", window.id])
     } else {
       try ask("[con_id=\(window.id)] focus")
@@ -98,7 +99,7 @@ struct ManagersWindows {
   func workspace() throws -> String {
     if let gnome { return try gnome.workspace() }
     if let kwin { return try kwin.workspace() }
-    if session.desktop?.manager == .openbox {
+    if saysByX11 {
       let number = try xprop("-root", "_NET_CURRENT_DESKTOP").split { " \n".contains($0) }.last.flatMap { Int($0) }
       return number.map { String($0 + 1) } ?? ""
     }
@@ -106,13 +107,13 @@ struct ManagersWindows {
     return try JSON.parse(run.outputText).array?.first { $0["focused"] == true }?["name"]?.string ?? ""
   }
 
-  /// Shows a workspace, as its user does. Openbox, GNOME Shell and KWin have four of them.
+  /// Shows a workspace, as its user does. All but sway and i3 have four of them.
   func show(workspace: Int) throws {
     if let gnome {
       try gnome.show(workspace: workspace)
     } else if let kwin {
       try kwin.show(workspace: workspace)
-    } else if session.desktop?.manager == .openbox {
+    } else if saysByX11 {
       try session.runTool("/usr/bin/xdotool", ["set_desktop", String(workspace - 1)])
     } else {
       try ask("workspace \(workspace)")
@@ -124,7 +125,7 @@ struct ManagersWindows {
   func makeFullscreen(_ window: Window) throws {
     if let gnome { return try gnome.makeFullscreen(window) }
     if let kwin { return try kwin.makeFullscreen(window) }
-    if session.desktop?.manager == .openbox {
+    if saysByX11 {
       return try session.runTool("/usr/bin/wmctrl", ["-i", "-r", window.id, "-b", "add,fullscreen"])
     }
     try ask("[con_id=\(window.id)] fullscreen enable")
@@ -185,7 +186,7 @@ struct ManagersWindows {
     return session.desktop?.manager == .sway ? windows.sorted { (Int($0.id) ?? 0) < (Int($1.id) ?? 0) } : windows
   }
 
-  // MARK: openbox
+  // MARK: Other X window managers
 
   private func xprop(_ arguments: String...) throws -> String {
     try session.run(program: "/usr/bin/xprop", arguments).outputText

@@ -14,15 +14,27 @@ struct AdapterSetup: CustomTestStringConvertible {
   let backend: String
   var testDescription: String { "\(backend) on \(manager)" }
 
-  static let all = [
-    AdapterSetup(manager: .sway, backend: "sway"), AdapterSetup(manager: .i3, backend: "sway"),
-    AdapterSetup(manager: .sway, backend: "wlr"),
-    AdapterSetup(manager: .openbox, backend: "x11"), AdapterSetup(manager: .i3, backend: "x11"),
-    AdapterSetup(manager: .gnome, backend: "gnome"), AdapterSetup(manager: .kwin, backend: "plasma"),
-  ]
+  static let all =
+    [
+      AdapterSetup(manager: .sway, backend: "sway"), AdapterSetup(manager: .i3, backend: "sway"),
+      AdapterSetup(manager: .sway, backend: "wlr"),
+      AdapterSetup(manager: .openbox, backend: "x11"), AdapterSetup(manager: .i3, backend: "x11"),
+      AdapterSetup(manager: .dwm, backend: "x11"),
+      AdapterSetup(manager: .gnome, backend: "gnome"), AdapterSetup(manager: .kwin, backend: "plasma"),
+    ] + (getenv("NAVD_TEST_DESKTOPS") == nil ? [] : onRequest)
+
+  /// X window managers that `make check-desktops` runs, too.
+  private static let onRequest = [
+    Desktop.Manager.xfwm4, .mutter, .metacity, .fluxbox, .awesome, .bspwm, .herbstluftwm, .kwinX11,
+  ].map { AdapterSetup(manager: $0, backend: "x11") }
 
   /// Those of navd-windows.
   static let programs = all.filter { $0.manager != .gnome }
+
+  /// Those with a capability, by docs/windows.md.
+  static func able(_ capability: String) -> [AdapterSetup] {
+    all.filter { (try? $0.capabilities().contains(capability)) == true }
+  }
 
   /// Whether the window manager tiles windows.
   var tiles: Bool { manager == .sway || manager == .i3 }
