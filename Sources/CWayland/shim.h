@@ -33,7 +33,13 @@ static const struct wl_message wlr_toplevel_requests[] = {
     {"set_fullscreen", "2?o", WLR_TYPES(wlr_output_types)},
     {"unset_fullscreen", "2", WLR_TYPES(wlr_no_types)},
 };
-enum { WLR_TOPLEVEL_ACTIVATE = 4, WLR_TOPLEVEL_CLOSE = 5, WLR_TOPLEVEL_DESTROY = 7 };
+enum {
+  WLR_TOPLEVEL_SET_MINIMIZED = 2,
+  WLR_TOPLEVEL_UNSET_MINIMIZED = 3,
+  WLR_TOPLEVEL_ACTIVATE = 4,
+  WLR_TOPLEVEL_CLOSE = 5,
+  WLR_TOPLEVEL_DESTROY = 7
+};
 
 static const struct wl_message wlr_toplevel_events[] = {
     {"title", "s", WLR_TYPES(wlr_no_types)},
@@ -97,6 +103,12 @@ static inline void wlr_listen_to_manager(
 static inline void wlr_listen_to_toplevel(
     struct wl_proxy *toplevel, const struct wlr_toplevel_listener *listener, void *data) {
   wl_proxy_add_listener(toplevel, (void (**)(void))listener, data);
+}
+
+static inline void wlr_toplevel_minimize(struct wl_proxy *toplevel, int minimized) {
+  wl_proxy_marshal_flags(
+      toplevel, minimized ? WLR_TOPLEVEL_SET_MINIMIZED : WLR_TOPLEVEL_UNSET_MINIMIZED, NULL,
+      wl_proxy_get_version(toplevel), 0);
 }
 
 static inline void wlr_toplevel_activate(struct wl_proxy *toplevel, struct wl_seat *seat) {

@@ -5,8 +5,8 @@ import PresentationModel
 
 /// Windows of a Wayland compositor with `wlr-foreign-toplevel-management-unstable-v1`.
 ///
-/// The protocol tells no process, and no parent on wlroots 0.15; it cannot move a window. It can minimize one, which sway
-/// accepts and ignores, so hiding is not offered.
+/// The protocol tells no process, and no parent on wlroots 0.15; it cannot move a window. It can minimize one, and tell outputs, which
+/// some compositors accept and ignore: so both are offered once a compositor was seen to do it.
 final class WlrBackend: Backend {
   let name = "wlr"
   var onEnd: ((String) -> Void)?
@@ -31,7 +31,7 @@ final class WlrBackend: Backend {
     connection.onEnd = { [unowned self] in onEnd?($0) }
     connection.onOutputs = { [unowned self] in outputsChanged() }
     connection.onChange = { [unowned self] toplevel, _ in
-      see(toplevel)
+      changed(toplevel)
       state.inferFocusedOutput()
     }
     connection.onClosed = { [unowned self] in closed($0) }
@@ -39,9 +39,10 @@ final class WlrBackend: Backend {
     state.capabilities = connection.seat == nil ? [.close, .focus] : [.close, .activate, .focus]
     outputsChanged()
     isStarted = true
-    if !state.outputs.isEmpty { offer(.output) }
     // wlroots tells those that were there before from the newest to the oldest.
-    for toplevel in connection.toplevels.values.sorted(by: { $0.key > $1.key }) where toplevel.isKnown { see(toplevel) }
+    for toplevel in connection.toplevels.values.sorted(by: { $0.key > $1.key }) where toplevel.isKnown {
+      changed(toplevel)
+    }
     state.inferFocusedOutput()
     state.windows.announceAll()
     do throws(SystemError) {
@@ -54,12 +55,11 @@ final class WlrBackend: Backend {
 
   private func outputsChanged() {
     state.outputs = connection.outputs.map(\.name).filter { !$0.isEmpty }
-    if isStarted, !state.outputs.isEmpty { offer(.output) }
-    for toplevel in connection.toplevels.values where toplevel.isKnown { see(toplevel) }
+    seeAll()
     state.inferFocusedOutput()
   }
 
-  /// Adds a capability that may be found after the start, such as outputs where there was none.
+  /// Adds a capability that was found after the start.
   private func offer(_ capability: WindowCapability) {
     guard !state.capabilities.contains(capability) else { return }
     state.capabilities = WindowCapability.allCases.filter { state.capabilities.contains($0) || $0 == capability }
@@ -67,14 +67,30 @@ final class WlrBackend: Backend {
 
   // MARK: Windows
 
+  private func changed(_ toplevel: WlrToplevel) {
+    let canHide = state.capabilities.contains(.hide)
+    see(toplevel)
+    // From now on, it is told of all windows whether they are hidden.
+    if state.capabilities.contains(.hide) != canHide { seeAll() }
+  }
+
+  private func seeAll() {
+    for toplevel in connection.toplevels.values where toplevel.isKnown { see(toplevel) }
+  }
+
   private func see(_ toplevel: WlrToplevel) {
     guard isStarted else { return }
     var sighting = WindowTable.Sighting(properties: toplevel.properties)
+    // Its user has minimized it, or a task bar: the adapter minimizes nothing to find out.
+    if toplevel.properties.minimized == true { offer(.hide) }
+    if state.capabilities.contains(.hide) { sighting.properties.hidden = toplevel.properties.minimized == true }
     let named = toplevel.outputs.compactMap { proxy in connection.outputs.first { $0.proxy == proxy }?.name }
-    if let output = named.last {
+      .filter { !$0.isEmpty }
+    if !named.isEmpty { offer(.output) }
+    if let output = named.last, sighting.properties.hidden != true {
       sighting.properties.output = output
     } else if state.windows.properties(of: toplevel.key)?.output != nil {
-      // It was on one, and has left it.
+      // It was on one, and has left it or is hidden.
       sighting.properties.output = ""
     }
     if let parent = toplevel.parent {
@@ -106,8 +122,13 @@ final class WlrBackend: Backend {
     }
     switch request {
     case .close: wlr_toplevel_close(proxy)
-    case .activate: wlr_toplevel_activate(proxy, connection.seat)
-    case .hide, .show, .move, .summon: preconditionFailure("the capability is not offered")
+    case .activate:
+      // Also one that was asked to hide just now.
+      if state.capabilities.contains(.hide) { wlr_toplevel_minimize(proxy, 0) }
+      wlr_toplevel_activate(proxy, connection.seat)
+    case .hide: wlr_toplevel_minimize(proxy, 1)
+    case .show: wlr_toplevel_minimize(proxy, 0)
+    case .move, .summon: preconditionFailure("the capability is not offered")
     }
     completion(.success(()))
   }

@@ -1,8 +1,10 @@
 import TestSupport
 
-/// A Wayland compositor that offers nothing but the windows of `wlr-foreign-toplevel-management-unstable-v1`, as the test asks.
+/// A Wayland compositor that offers nothing but an output and the windows of `wlr-foreign-toplevel-management-unstable-v1`, as the
+/// test asks.
 final class FakeWlr: ScriptedServer {
-  /// For ``tell(_:)``: `opened(title, parent)` opens a window and returns its number, `closed(window)` closes it.
+  /// For ``tell(_:)``: `opened(title, parent)` opens a window and returns its number, `closed(window)` closes it,
+  /// `minimized(window, True)` minimizes it as its user does, and `entered(window)` says that it is on the output.
   private static let script = """
     import struct
     def event(object, opcode, *arguments):
@@ -27,8 +29,14 @@ final class FakeWlr: ScriptedServer {
         title(last, text)
         return last
     def closed(window): event(window, 6)
+    def minimized(window, isSo):
+        event(window, 4, *([4, 1] if isSo else [0]))
+        event(window, 5)
+    def entered(window):
+        event(window, 2, output)
+        event(window, 5)
     def serve():
-        global manager
+        global manager, output
         registry = 0
         questions = 0
         while head := connection.recv(8, socket.MSG_WAITALL):
@@ -45,8 +53,15 @@ final class FakeWlr: ScriptedServer {
             elif object == 1:
                 registry = new
                 event(registry, 0, 1, "zwlr_foreign_toplevel_manager_v1", 3)
-            elif object == registry:
+                event(registry, 0, 2, "wl_output", 4)
+            elif object == registry and body[0] == 1:
                 manager = new
+            elif object == registry:
+                output = new
+                event(output, 4, "FAKE-1")
+                event(output, 2)
+            elif object > 0xFEFFFFFF and length & 0xFFFF in (2, 3):
+                minimized(object, length & 0xFFFF == 2)
     """
 
   /// - Parameter answers: how many questions it answers; at the next one, it prints “asked”.
