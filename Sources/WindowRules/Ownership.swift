@@ -42,7 +42,8 @@ extension WindowTracker {
   private func candidate(for id: String, _ window: TrackedWindow) -> Handle? {
     let isOfAnotherStart = freshStartupID(of: id, window) != nil
     return followed.filter { handle, following in
-      guard following.takesWindows, following.windows.isEmpty, following.rule.pattern.matches(window.properties),
+      guard following.takesWindows, following.windows.isEmpty, fits(window, following),
+        !isDoubtful(id, window, handle, following),
         window.process?.ancestor == handle || !isOfAnotherStart && isHandedOver(window, to: following)
       else { return false }
       return window.order > following.began

@@ -31,7 +31,7 @@ extension WindowTracker {
     // Windows that opened in the absence are strangers to presentations that began in it, also for the next navd.
     for (handle, following) in followed where isNew && following.isAwaiting && !following.isRestored {
       guard following.before == nil else { continue }
-      followed[handle]!.before = matching(following.rule)
+      followed[handle]!.before = matching(following)
       effects.append(.windowsChanged(handle))
     }
     // Requests to the former window system may be lost.

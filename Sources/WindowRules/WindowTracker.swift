@@ -182,13 +182,13 @@ public struct WindowTracker {
     (following.began, following.beganAt) = (order, now)
     following.stage = .awaiting
     // While the window system is away, windows may open that nobody knows.
-    if capabilities != nil { following.before = matching(following.rule) }
+    if capabilities != nil { following.before = matching(following) }
     followed[handle] = following
     effects += [.windowsChanged(handle), .start(handle)]
   }
 
-  func matching(_ rule: WindowFollowing) -> Set<String> {
-    Set(windows.filter { rule.pattern.matches($0.value.properties) }.keys)
+  func matching(_ following: Following) -> Set<String> {
+    Set(windows.filter { fits($0.value, following) }.keys)
   }
 
   /// Forgets a presentation that could not be started.

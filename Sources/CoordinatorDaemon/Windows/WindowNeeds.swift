@@ -5,6 +5,7 @@ import EventLoops
 import PresentationModel
 import PresentationRules
 import TextFormats
+import WindowRules
 
 extension WindowFollowing {
   /// The capabilities of the window system that it needs, each with the key that needs it, as the subject of a sentence.
@@ -50,14 +51,37 @@ public struct WindowSystemFacts: Sendable {
   /// - Parameter what: the subject of the sentence, such as “raising a window”.
   func whyNot(_ capability: WindowCapability, for what: String) -> String? {
     guard !capabilities.contains(capability) else { return nil }
+    let proof = backend == "wlr" ? Self.proofs[capability].map { " before a window was seen \($0)" } ?? "" : ""
     return "\(what) needs “\(capability.rawValue)”, which the backend “\(backend)” does not offer on this desktop"
+      + proof
   }
 
-  /// Why destinations cannot work here.
+  /// The words for what shows that a compositor with `wlr` does what it accepts.
+  private static let proofs: [WindowCapability: String] = [.hide: "to be minimized", .output: "on an output"]
+
+  /// Why destinations cannot work here, or how else than they say.
   func faults(of destinations: [Destination]) -> [FileFault] {
-    destinations.flatMap { destination -> [FileFault] in
+    let entries = capabilities.contains(.pid) ? nil : DesktopEntries()
+    return destinations.flatMap { destination -> [FileFault] in
       guard case .file(let path) = destination.source, let window = destination.window else { return [] }
-      return window.needs.compactMap { need in whyNot(need.capability, for: need.key).map { FileFault(path, nil, $0) } }
+      return window.needs.compactMap { need in
+        guard let why = whyNot(need.capability, for: need.key) else { return nil }
+        guard need.capability == .pid, let entries, let suggested = SuggestedAppID(of: destination, entries) else {
+          return FileFault(path, nil, why)
+        }
+        return FileFault(
+          path, nil,
+          "\(need.key) goes by the application id \(quoted(suggested.name)) here, while no other window has it, since the "
+            + "backend “\(backend)” tells no processes; write “app-id”, or give the command an id of its own")
+      }
     }
+  }
+}
+
+extension SuggestedAppID {
+  /// What the command of a destination suggests; nil if it has none, or if that suggests none.
+  init?(of destination: Destination, _ entries: @autoclosure () -> DesktopEntries) {
+    guard case .command(let words, _) = destination.presenter else { return nil }
+    self.init(of: words) { entries().ids(of: $0) }
   }
 }

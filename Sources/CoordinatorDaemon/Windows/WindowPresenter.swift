@@ -6,6 +6,7 @@ import Logging
 import PresentationModel
 import PresentationRules
 import Processes
+import TextFormats
 import WindowRules
 
 /// Shows items by their windows (N1–N6): it stands between a presenter that runs programs, which starts and ends them, and the
@@ -130,9 +131,20 @@ final class WindowPresenter: Presenter {
         "no adapter for the window system is on the bus, so windows are not seen; start navd-windows",
         metadata: ["presentation": "\(handle)"])
     }
-    if let error = system.whyNot(following, on: presentation.item.output) { return refuse(handle, error) }
+    suggest(handle, presentation)
+    if let error = system.whyNot(following, on: presentation.item.output, tracker.suggestion(for: handle)) {
+      return refuse(handle, error)
+    }
     tracker.begin(handle, at: .now)
     perform()
+  }
+
+  /// Tells the tracker what the command suggests, where processes are not known.
+  private func suggest(_ handle: Handle, _ presentation: Presentation) {
+    guard let destination = presentation.item.destination, destination.window?.pattern.isEmpty == true,
+      system.whyNot(.pid, for: "") != nil
+    else { return }
+    tracker.suggest(SuggestedAppID(of: destination.content, DesktopEntries()), for: handle)
   }
 
   /// Shows the windows of a parked program again (N8).
@@ -447,6 +459,7 @@ final class WindowPresenter: Presenter {
     }
     let windows = (memory[Self.windowsKey] ?? [:]).map { Window(id: $0.key, WindowProperties(reading: $0.value)) }
     programs[handle]?.memory = memory
+    suggest(handle, presentation)
     let hasWindows = tracker.restore(
       handle, on: presentation.item.output, windows: windows.sorted { $0.id < $1.id },
       before: memory[Self.beforeKey].map { Set($0) },
@@ -473,9 +486,21 @@ final class WindowPresenter: Presenter {
 
 extension WindowSystem {
   /// Why a presentation cannot follow windows here; nil if it can, or if that is not known.
-  fileprivate func whyNot(_ following: WindowFollowing, on output: String?) -> String? {
+  ///
+  /// An item whose place nobody knows ends with the output that it was asked for (U3), so that is no reason.
+  /// - Parameter suggestion: what its command suggests, and a window that may be taken for that (N1).
+  fileprivate func whyNot(
+    _ following: WindowFollowing, on output: String?, _ suggestion: (appID: SuggestedAppID, rival: Window?)?
+  ) -> String? {
     if output != nil, let why = whyNot(.move, for: "moving a window to an output") { return why }
-    return following.needs.lazy.compactMap { self.whyNot($0.capability, for: $0.key) }.first
+    for need in following.needs where need.capability != .output {
+      guard let why = whyNot(need.capability, for: need.key) else { continue }
+      guard need.capability == .pid, let suggestion else { return why }
+      guard let rival = suggestion.rival else { continue }
+      return "\(why), and the window \(quoted(rival.properties.title ?? "")) has the application id "
+        + "\(quoted(rival.properties.appID ?? "")), too; write “app-id”, or give the command an id of its own"
+    }
+    return nil
   }
 }
 

@@ -5,6 +5,7 @@ import DBusValues
 import PresentationModel
 import TestSupport
 import Testing
+import TextFormats
 
 private typealias Rows = WindowSystemInterface
 
@@ -54,4 +55,49 @@ private func windows_ofWlrMinimized_offerHiding() throws {
   try compositor.tell("minimized(second, False)")
   try adapter.wait("nothing is hidden") { adapter.windows.map(\.properties.hidden) == [false, false] }
   #expect(adapter.capabilities?.contains("hide") == true && adapter.isGapless)
+}
+
+@Test("N1: where processes are not known, the window with the id of its program is the item's, if no other has it")
+private func window_withTheNameOfItsProgram_isTheItemsAlone() throws {
+  let session = try Session(
+    destinations: [
+      "panel": "command = [\"foot\", \"-e\", \"sleep\", \"1000\"]\nwindow = true\n",
+      "script": "command = [\"sh\", \"-c\", \"foot -e sleep 1000\"]\nwindow = true\n",
+    ], desktop: .sway)
+  let adapter = try RunningAdapter(session, "--backend", "wlr")
+  let screen = ManagersWindows(session: session)
+  let path = try session.open("panel")
+  try screen.wait(for: ["foot"])
+  try session.runNavctl("toggle", "panel")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  try screen.wait(for: [])
+
+  // Its user has one: which of the two is the item's cannot be known.
+  let terminal = try session.start(program: "/usr/bin/foot", ["--title=mine", "-e", "sleep", "1000"])
+  try screen.wait(for: ["foot"])
+  try adapter.wait("it has its title") { adapter.window("foot", "mine") != nil }
+  let (reason, result) = try session.ending(of: session.present("panel"))
+  let without = "[window] without “app-id” and “title”"
+  let advice = "write “app-id”, or give the command an id of its own"
+  #expect(reason == "failed")
+  #expect(
+    result["error"]
+      == .string(
+        "\(without) needs “pid”, which the backend “wlr” does not offer on this desktop, and the window “mine” has the application "
+          + "id “foot”, too; \(advice)"))
+  try screen.wait(for: ["foot"])
+  #expect(terminal.status == nil)
+
+  // check-config and the doctor say how it goes.
+  let expected = [
+    "\(without) goes by the application id “foot” here, while no other window has it, since the backend “wlr” tells no processes; "
+      + advice,
+    "\(without) needs “pid”, which the backend “wlr” does not offer on this desktop",
+  ]
+  let warnings = try session.navctl("check-config", "--json").json?["warnings"]?.array?.compactMap {
+    $0["message"]?.string
+  }
+  #expect(warnings == expected)
+  let doctor = try session.navctl("doctor").outputText
+  #expect(expected.allSatisfy(doctor.contains), "\(doctor)")
 }
