@@ -14,3 +14,12 @@ func plasmaAdvice_withoutTheDesktopFile_saysSo() {
   #expect(PlasmaAdvice.of("KDEX", directories) { _ in false } == nil)
   #expect(PlasmaAdvice.of("", []) { _ in false } == nil)
 }
+
+@Test("Where no adapter runs, the advice names a desktop that needs more than the program, or has none")
+func adapterAdvice_ofADesktop_namesIt() {
+  let start = "start navd-windows, e.g. systemctl --user enable --now navd-windows"
+  #expect(DaemonClient.named("KDE") == "this is KDE Plasma: \(start) (package navd-windows)")
+  #expect(DaemonClient.named("COSMIC") == "this is COSMIC, for which there is no adapter yet; see docs/windows.md")
+  #expect(DaemonClient.named("sway") == start)
+  #expect(DaemonClient.named("") == start)
+}

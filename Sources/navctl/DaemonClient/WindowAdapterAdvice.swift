@@ -1,5 +1,6 @@
 import DBus
 import DBusValues
+import Glibc
 
 /// Advice for a desktop on which no adapter is on the bus.
 extension DaemonClient {
@@ -8,9 +9,19 @@ extension DaemonClient {
       GnomeShell.getExtensionInfo, on: GnomeShell.bus, at: GnomeShell.object, GnomeShell.extensionID,
       timeout: timeLeft ?? .seconds(3), autoStart: false)
     guard let info = call else {
-      return PlasmaAdvice.here() ?? "start navd-windows, e.g. systemctl --user enable --now navd-windows"
+      return PlasmaAdvice.here() ?? Self.named(getenv("XDG_CURRENT_DESKTOP").map { String(cString: $0) } ?? "")
     }
     return GnomeShell.advice(info)
+  }
+
+  /// The advice where nothing but the program is missing, or where there is none for the desktop.
+  /// - Parameter desktop: the names of the desktop, with colons between them.
+  static func named(_ desktop: String) -> String {
+    let start = "start navd-windows, e.g. systemctl --user enable --now navd-windows"
+    let names = desktop.split(separator: ":")
+    if names.contains("KDE") { return "this is KDE Plasma: \(start) (package navd-windows)" }
+    if names.contains("COSMIC") { return "this is COSMIC, for which there is no adapter yet; see docs/windows.md" }
+    return start
   }
 }
 
