@@ -4,35 +4,14 @@ import Logging
 import PresentationModel
 
 /// Windows of KWin on Wayland, by the protocol that Plasma's task bar uses.
-final class PlasmaBackend: Backend {
+final class PlasmaBackend: ToplevelBackend<PlasmaConnection>, Backend {
   let name = "plasma"
-  var onEnd: ((String) -> Void)?
-  private(set) var state = WindowSystemState()
-
-  private let loop: EventLoop
-  private let connection: PlasmaConnection
-  /// Whether all windows are known that were there before.
-  private var isStarted = false
 
   /// Connects to the compositor of the environment.
-  init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
-    self.loop = loop
-    connection = try PlasmaConnection()
-  }
+  init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) { super.init(loop, try PlasmaConnection()) }
 
-  func takeEvents() -> [WindowEvent] { state.windows.takeEvents() }
-  func announceDue(now: MonotonicInstant) { state.windows.announceDue(now: now) }
-
-  func start(ready: @escaping () -> Void) {
-    connection.onEnd = { [unowned self] in onEnd?($0) }
-    connection.onPlaces = { [unowned self] in readPlaces() }
-    connection.onChange = { [unowned self] in
-      see($0)
-      state.inferFocusedOutput()
-    }
-    connection.onClosed = { [unowned self] in closed($0) }
-    guard connection.readAll() else { return }
-    state.capabilities = WindowCapability.allCases.filter { capability in
+  override var capabilitiesAtStart: [WindowCapability] {
+    WindowCapability.allCases.filter { capability in
       switch capability {
       case .close, .activate, .hide, .pid, .parent, .focus: true
       case .move: connection.canSendToOutputs && connection.knowsOutputs
@@ -41,29 +20,13 @@ final class PlasmaBackend: Backend {
       case .startupID: false
       }
     }
-    isStarted = true
-    readPlaces()
-    state.windows.announceAll()
-    do throws(SystemError) {
-      try connection.follow(loop)
-    } catch {
-      return onEnd?("\(error)") ?? ()
-    }
-    ready()
   }
 
-  /// Reads again where windows are, and what of that is in view.
-  private func readPlaces() {
-    guard isStarted else { return }
-    state.outputs = connection.outputs.filter(\.isKnown).map(\.name)
-    for window in connection.windows.values.sorted(by: { $0.key < $1.key }) where window.isKnown { see(window) }
-    state.inferFocusedOutput()
-  }
+  override var outputNames: [String] { connection.outputs.filter(\.isKnown).map(\.name) }
 
   // MARK: Windows
 
-  private func see(_ window: PlasmaWindow) {
-    guard isStarted else { return }
+  override func see(_ window: PlasmaWindow) {
     if !state.windows.contains(window.key), window.isPartOfTheDesktop { return }
     let isMinimized = window.has(PLASMA_WINDOW_MINIMIZED)
     var sighting = WindowTable.Sighting()
@@ -81,7 +44,7 @@ final class PlasmaBackend: Backend {
     }
     if connection.knowsOutputs { sighting.properties.output = isMinimized ? "" : output(of: window) }
     sighting.parent =
-      window.parent.flatMap { connection.windows[$0] }.map { .window($0.key) } ?? WindowTable.Sighting.Parent.none
+      window.parent.flatMap { connection.toplevels[$0] }.map { .window($0.key) } ?? WindowTable.Sighting.Parent.none
     state.windows.see(window.key, sighting, now: loop.now, id: window.uuid)
     if window.area != nil, let output = window.pendingOutput {
       window.pendingOutput = nil
@@ -104,29 +67,9 @@ final class PlasmaBackend: Backend {
     return connection.outputs.filter(\.isKnown).map { Monitor(name: $0.name, area: $0.area) }.holding(area)
   }
 
-  private func closed(_ window: PlasmaWindow) {
-    state.windows.close(window.key)
-    seeLeftOut()
-    state.inferFocusedOutput()
-  }
-
-  /// Has the table take the oldest window that was left out, if there is one: a window that does not change is not seen again.
-  private func seeLeftOut() {
-    guard connection.windows.count > state.windows.allKeys.count else { return }
-    let leftOut = connection.windows.values.filter {
-      $0.isKnown && !$0.isPartOfTheDesktop && !state.windows.contains($0.key)
-    }
-    if let oldest = leftOut.min(by: { $0.key < $1.key }) { see(oldest) }
-  }
-
   // MARK: Requests
 
-  func perform(
-    _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
-  ) {
-    guard let window = connection.window(key) else {
-      return completion(.failure(Refusal(.unknownWindow, "the window has closed")))
-    }
+  override func carryOut(_ request: WindowRequest, _ window: PlasmaWindow) {
     switch request {
     case .close: plasma_window_close(window.proxy)
     case .activate: activate(window)
@@ -143,7 +86,6 @@ final class PlasmaBackend: Backend {
       }
       activate(window)
     }
-    completion(.success(()))
   }
 
   private func activate(_ window: PlasmaWindow) {

@@ -3,13 +3,13 @@ import EventLoops
 import Glibc
 
 /// The windows, virtual desktops and outputs that KWin tells by `org_kde_plasma_window_management` and its companions.
-package final class PlasmaConnection {
+package final class PlasmaConnection: ToplevelConnection {
   private let connection: WaylandConnection
   private var manager: OpaquePointer?
   private var desktopManager: OpaquePointer?
   private var outputManager: OpaquePointer?
   private var isKWin = false
-  private(set) var windows: [OpaquePointer: PlasmaWindow] = [:]
+  private(set) var toplevels: [OpaquePointer: PlasmaWindow] = [:]
   /// In the compositor's order.
   private(set) var outputs: [PlasmaOutput] = []
   private var desktops: [String: PlasmaDesktop] = [:]
@@ -77,8 +77,6 @@ package final class PlasmaConnection {
   /// The virtual desktop that is in view; nil if that is not known.
   var currentDesktop: String? { desktops.values.first(where: \.isActive)?.id }
 
-  func window(_ key: WindowTable.Key) -> PlasmaWindow? { windows.values.first { $0.key == key } }
-
   // MARK: What there is
 
   private func found(_ global: WaylandConnection.Global) {
@@ -126,21 +124,21 @@ package final class PlasmaConnection {
   }
 
   fileprivate func named(_ uuid: String) {
-    guard let manager, !windows.values.contains(where: { $0.uuid == uuid }),
+    guard let manager, !toplevels.values.contains(where: { $0.uuid == uuid }),
       let proxy = plasma_window_by_uuid(manager, uuid)
     else { return }
     lastKey += 1
     let window = PlasmaWindow(lastKey, uuid, proxy, self)
-    windows[proxy] = window
+    toplevels[proxy] = window
     plasma_listen_to_window(proxy, Listeners.window, Unmanaged.passUnretained(window).toOpaque())
   }
 
   fileprivate func changed(_ window: PlasmaWindow) { if window.isKnown { onChange?(window) } }
 
   fileprivate func closed(_ window: PlasmaWindow) {
-    guard windows.removeValue(forKey: window.proxy) != nil else { return }
+    guard toplevels.removeValue(forKey: window.proxy) != nil else { return }
     // Another window may get its pointer.
-    for child in windows.values where child.parent == window.proxy { child.parent = nil }
+    for child in toplevels.values where child.parent == window.proxy { child.parent = nil }
     onClosed?(window)
     plasma_window_destroy(window.proxy)
   }
@@ -170,7 +168,7 @@ package final class PlasmaConnection {
 }
 
 /// A window as KWin tells it.
-package final class PlasmaWindow {
+package final class PlasmaWindow: Toplevel {
   let key: WindowTable.Key
   /// Its name, which KWin never uses for another.
   package let uuid: String

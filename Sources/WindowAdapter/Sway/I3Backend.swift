@@ -96,8 +96,8 @@ final class I3Backend: Backend {
       guard toplevels.peer == socket.peer else {
         return log.warning("$WAYLAND_DISPLAY and $SWAYSOCK are of two compositors, so that \(Self.unseen)")
       }
-      toplevels.onChange = { [unowned self] _, changes in
-        model.takeToplevel(changes)
+      toplevels.onChange = { [unowned self] toplevel in
+        model.takeToplevel(toplevel.changes)
         readSoon()
       }
       try toplevels.follow(loop)

@@ -4,20 +4,23 @@ import Glibc
 import PresentationModel
 
 /// The windows and outputs that a Wayland compositor tells by `wlr-foreign-toplevel-management-unstable-v1`.
-package final class WlrConnection {
+package final class WlrConnection: ToplevelConnection {
   private let connection: WaylandConnection
   private var manager: OpaquePointer?
   private(set) var seat: OpaquePointer?
   /// By the number in the registry, in the compositor's order. A name is empty until it is told.
   private(set) var outputs: [(number: UInt32, proxy: OpaquePointer, name: String)] = []
   private(set) var toplevels: [OpaquePointer: WlrToplevel] = [:]
-  private var lastKey: WindowTable.Key = 0
+  /// Keys of windows that were there before are below it, those of later ones above.
+  private static let middleKey: WindowTable.Key = 1 << 32
+  private var (firstKey, lastKey) = (WlrConnection.middleKey, WlrConnection.middleKey)
+  private var isReading = false
   /// The process of the compositor; nil if it cannot be known.
   var peer: pid_t? { connection.peer }
   /// Called when the outputs or their names are other ones.
-  var onOutputs: (() -> Void)?
-  /// Called for each window that is new or has changed, with what has changed.
-  package var onChange: ((WlrToplevel, WindowProperties) -> Void)?
+  var onPlaces: (() -> Void)?
+  /// Called for each window that is new or has changed.
+  package var onChange: ((WlrToplevel) -> Void)?
   /// Called for each window that has closed.
   package var onClosed: ((WlrToplevel) -> Void)?
   /// Called once, with the reason.
@@ -42,6 +45,8 @@ package final class WlrConnection {
   /// Waits until the compositor has told all windows and outputs that there are.
   /// - Returns: false if the connection has ended; that was reported.
   func readAll() -> Bool {
+    isReading = true
+    defer { isReading = false }
     // Windows are bound by the first answer, and told by the second.
     guard connection.finishRequests(), connection.finishRequests() else {
       connection.fail()
@@ -76,27 +81,36 @@ package final class WlrConnection {
     let output = outputs.remove(at: index)
     for toplevel in toplevels.values { toplevel.outputs.removeAll { $0 == output.proxy } }
     // Not released: a leaving event may still name it.
-    onOutputs?()
+    onPlaces?()
   }
 
   fileprivate func named(_ proxy: OpaquePointer, _ name: String) {
     guard let index = outputs.firstIndex(where: { $0.proxy == proxy }) else { return }
     outputs[index].name = name
-    onOutputs?()
+    onPlaces?()
+  }
+
+  /// wlroots tells those that were there before from the newest to the oldest.
+  private func nextKey() -> WindowTable.Key {
+    if isReading {
+      firstKey -= 1
+      return firstKey
+    }
+    lastKey += 1
+    return lastKey
   }
 
   fileprivate func opened(_ proxy: OpaquePointer) {
-    lastKey += 1
-    let toplevel = WlrToplevel(lastKey, proxy, self)
+    let toplevel = WlrToplevel(nextKey(), proxy, self)
     toplevels[proxy] = toplevel
     wlr_listen_to_toplevel(proxy, Listeners.toplevel, Unmanaged.passUnretained(toplevel).toOpaque())
   }
 
   fileprivate func done(_ toplevel: WlrToplevel) {
-    let changes = toplevel.told.changes(to: toplevel.properties)
+    toplevel.changes = toplevel.told.changes(to: toplevel.properties)
     toplevel.told = toplevel.properties
     toplevel.isKnown = true
-    onChange?(toplevel, changes)
+    onChange?(toplevel)
   }
 
   fileprivate func closed(_ proxy: OpaquePointer) {
@@ -111,7 +125,7 @@ package final class WlrConnection {
 }
 
 /// A window as the compositor tells it, from one `done` to the next.
-package final class WlrToplevel {
+package final class WlrToplevel: Toplevel {
   package let key: WindowTable.Key
   let proxy: OpaquePointer
   fileprivate unowned let connection: WlrConnection
@@ -119,10 +133,13 @@ package final class WlrToplevel {
   /// The outputs that it has entered and not left, the last one last.
   fileprivate(set) var outputs: [OpaquePointer] = []
   fileprivate(set) var parent: OpaquePointer?
-  /// Its properties at the last `done`.
+  /// Its properties at the last `done`, and what has changed by that.
   fileprivate var told = WindowProperties()
+  fileprivate(set) var changes = WindowProperties()
   /// Whether its first `done` has come.
   fileprivate(set) var isKnown = false
+  /// Layer surfaces are none of its windows.
+  var isPartOfTheDesktop: Bool { false }
 
   fileprivate init(_ key: WindowTable.Key, _ proxy: OpaquePointer, _ connection: WlrConnection) {
     (self.key, self.proxy, self.connection) = (key, proxy, connection)

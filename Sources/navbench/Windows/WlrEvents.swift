@@ -13,7 +13,7 @@ final class WlrEvents: WindowEvents {
 
   init(_ loop: EventLoop) throws {
     connection = try WlrConnection()
-    connection.onChange = { [unowned self] toplevel, _ in
+    connection.onChange = { [unowned self] toplevel in
       let properties = toplevel.properties
       onTitle?("\(toplevel.key)", properties.appID ?? "", properties.title ?? "", .now)
     }
