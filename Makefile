@@ -52,7 +52,7 @@ CALLS ?= 1000000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs screenshot docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs check-clients screenshot docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -70,6 +70,7 @@ help:
 	@echo 'make fuzz                calls navd for long with valid and invalid arguments [SEED=] [CALLS=1000000]'
 	@echo 'make kill-storm          kills navd many times at random instants under load [KILLS=300]'
 	@echo 'make check-programs      presents well-known programs on sway, i3 and openbox, and writes what was seen to docs/windows.md'
+	@echo 'make check-clients       compiles what code generators for C++ make of the interfaces, and runs a program with it'
 	@echo 'make screenshot          takes the pictures of the README'
 	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and the library for a browser, in .build/docs'
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks its arguments'
@@ -177,6 +178,12 @@ check-programs:
 	@.ci/setup
 	@.ci/setup programs
 	NAVD_TEST_PROGRAMS=1 swift test --no-parallel --filter ProgramTests
+
+# Compilers need a minute for it.
+check-clients:
+	@.ci/setup
+	@.ci/setup clients
+	NAVD_TEST_CLIENTS=1 swift test --no-parallel --filter EndToEndTests.generat
 
 screenshot:
 	@.ci/setup

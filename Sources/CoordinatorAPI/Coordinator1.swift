@@ -286,7 +286,8 @@ extension CoordinatorInterface {
   public static let setPath = ChangingMethod(
     "SetPath", in: Arg<String>("stack", doc: "The stack."),
     Arg<[Structure<String, String, Properties>]>(
-      "elements", doc: "Binding (empty: “stack[i]”), id and options of each item, from the bottom to the top."),
+      "elements", doc: "Binding (empty: “stack[i]”), id and options of each item, from the bottom to the top.",
+      qtType: "QList<NavdRequestedElement>"),
     Arg<Properties>("options"),
     options: Options.ofSetPath, out: Arg<[ObjectPath]>("presentations", doc: "The handles, in the order of the path."),
     Arg<UInt64>("serial", doc: "The serial after the request."),
@@ -312,7 +313,8 @@ extension CoordinatorInterface {
   public static let apply = Method(
     name, "Apply",
     in: Arg<[TransactionRequest]>(
-      "requests", doc: "The name of one of these methods and its arguments, including options."),
+      "requests", doc: "The name of one of these methods and its arguments, including options.",
+      qtType: "QList<NavdRequest>"),
     Arg<Properties>("options"),
     out: Arg<[[Value]]>("replies", doc: "The reply of each request's method."),
     Arg<UInt64>("serial", doc: "The serial after the last request."),
@@ -380,7 +382,8 @@ extension CoordinatorInterface {
     name, "Members", in: Arg<String>("kind", doc: "group, stack, parent or all."),
     Arg<String>("name", doc: "The name of the group or stack, the parent's binding, or empty."),
     out: Arg<[Structure<String, String, ObjectPath, Properties>]>(
-      "members", doc: "Binding, id, presentation, and every declared container value, either set or the default."),
+      "members", doc: "Binding, id, presentation, and every declared container value, either set or the default.",
+      qtType: "QList<NavdMember>"),
     hasLargeReply: true,
     doc: "Lists the members of a container: a stack in the order of its path, others in the order of acceptance.")
 }
@@ -390,7 +393,7 @@ extension CoordinatorInterface {
 extension CoordinatorInterface {
   public static let declareContainerValue = Method(
     name, "DeclareContainerValue", in: Arg<String>("key", doc: "The key."),
-    Arg<Value>("default", doc: "The value for items that set none; its type is the key's type."),
+    Arg<Value>("default_value", doc: "The value for items that set none; its type is the key's type."),
     doc: """
       Declares a key that items may set. A second declaration with another type or default is refused, also if the \
       file navd.toml made the first one.
@@ -424,7 +427,8 @@ extension CoordinatorInterface {
 
   public static let destinations = Method(
     name, "Destinations",
-    out: Arg<[Structure<String, Properties>]>("destinations", doc: "The name and the properties of each."),
+    out: Arg<[Structure<String, Properties>]>(
+      "destinations", doc: "The name and the properties of each.", qtType: "QList<NavdDestination>"),
     hasLargeReply: true,
     doc: """
       Lists the destinations that items can name now.
@@ -434,7 +438,8 @@ extension CoordinatorInterface {
       """)
 
   public static let closed = Method(
-    name, "Closed", in: Arg<ObjectPath>("presentation"), Arg<Properties>("result", doc: "For clients that wait."),
+    name, "Closed", in: Arg<ObjectPath>("presentation"),
+    Arg<Properties>("outcome", doc: "The result, for clients that wait."),
     out: Arg<Bool>("changed", doc: "False if the report was too late."),
     Arg<UInt64>("serial", doc: "The serial after the report."),
     doc: """
@@ -492,7 +497,8 @@ extension CoordinatorInterface {
   public static let importEnvironment = Method(
     name, "ImportEnvironment",
     in: Arg<[String: String]>(
-      "variables", doc: "By their names. Each replaces an earlier one; one with an empty value is removed."),
+      "variables", doc: "By their names. Each replaces an earlier one; one with an empty value is removed.",
+      qtType: "NavdVariables"),
     out: Arg<Bool>("changed", doc: "Whether any is different now."),
     doc: """
       Gives navd variables for commands, since it may have started before the compositor: programs that nobody asked for \
@@ -565,7 +571,8 @@ extension CoordinatorInterface {
 
   public static let pathChanged = Signal(
     name, "PathChanged", Arg<String>("stack"),
-    Arg<[Structure<String, String>]>("path", doc: "Binding and id, from the bottom to the top."),
+    Arg<[Structure<String, String>]>(
+      "path", doc: "Binding and id, from the bottom to the top.", qtType: "QList<NavdPathElement>"),
     Arg<UInt64>("serial"), doc: "The stack's path has changed.")
 
   public static let groupChanged = Signal(
@@ -591,7 +598,8 @@ extension CoordinatorInterface {
   public static let serial = Property<UInt64>(
     name, "Serial", emitsChanged: .false, doc: "The serial of the last difference between two states.")
   public static let limits = Property<[String: UInt64]>(
-    name, "Limits", emitsChanged: .const, doc: "The limits that LimitExceeded names, by name.")
+    name, "Limits", emitsChanged: .const, doc: "The limits that LimitExceeded names, by name.",
+    annotations: [Annotation(QtAnnotation.type, "NavdLimits")])
   public static let diagnosis = Property<Properties>(
     name, "Diagnosis", emitsChanged: .false,
     doc: """

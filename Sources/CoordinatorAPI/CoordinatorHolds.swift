@@ -31,7 +31,7 @@ extension CoordinatorInterface {
       """)
 
   public static let holdChanged = Signal(
-    name, "HoldChanged", Arg<String>("name"), Arg<Bool>("in-force", doc: "Whether somebody still holds it."),
+    name, "HoldChanged", Arg<String>("name"), Arg<Bool>("in_force", doc: "Whether somebody still holds it."),
     Arg<UInt64>("serial"),
     doc:
       "One more client or fact holds, or one less. While in force, the entries of waiting presentations have held-by.")

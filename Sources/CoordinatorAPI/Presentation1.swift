@@ -30,7 +30,9 @@ extension PresentationInterface {
   public static let tag = Property<String>(name, "Tag", emitsChanged: .const, doc: "Its tag in its group.")
   public static let stack = Property<String>(name, "Stack", emitsChanged: .const, doc: "Empty if it is in none.")
   public static let parent = Property<ObjectPath>(
-    name, "Parent", emitsChanged: .const, doc: "The presentation of its parent, or “/”.")
+    name, "Parent", emitsChanged: .const, doc: "The presentation of its parent, or “/”.",
+    // A function of QObject is named “parent”.
+    annotations: [Annotation(QtAnnotation.propertyGetter, "parentPath")])
   public static let phase = Property<String>(
     name, "Phase", doc: "waiting, presenting, presented or dismissing.")
   public static let value = Property<Properties>(name, "Value", doc: "The item's value.")

@@ -44,7 +44,8 @@ public enum WindowSystemInterface {
 extension WindowSystemInterface {
   public static let getWindows = Method(
     name, "GetWindows",
-    out: Arg<[Structure<String, Properties>]>("windows", doc: "The id and the properties of each window."),
+    out: Arg<[Structure<String, Properties>]>(
+      "windows", doc: "The id and the properties of each window.", qtType: "QList<NavdWindow>"),
     Arg<UInt64>("serial", doc: "The serial of the last signal that this answer contains."), hasLargeReply: true,
     doc: """
       All windows, in the order in which they were opened. A client subscribes to the signals before, and keeps those that come \

@@ -108,6 +108,7 @@ private func input<Input, Output>(of message: Message, _ method: Method<Input, O
           </method>
           <method name="SetPath">
             <annotation name="org.freedesktop.DBus.Deprecated" value="true"/>
+            <annotation name="org.qtproject.QtDBus.QtTypeName.In1" value="QVariantMap"/>
             <arg name="elements" type="a(ssa{sv})" direction="in"/>
             <arg name="options" type="a{sv}" direction="in"/>
             <arg name="presentations" type="ao" direction="out"/>

@@ -59,6 +59,8 @@ struct IntrospectionXML {
       comment(name.text, doc.text, arguments: inputs + outputs)
       element("method", [("name", name.text)]) { xml in
         xml.annotations(doc.text, annotations)
+        xml.qtTypes(inputs, "In")
+        xml.qtTypes(outputs, "Out")
         for argument in inputs { xml.argument(argument, "in") }
         for argument in outputs { xml.argument(argument, "out") }
       }
@@ -66,12 +68,14 @@ struct IntrospectionXML {
       comment(name.text, doc.text, arguments: arguments)
       element("signal", [("name", name.text)]) { xml in
         xml.annotations(doc.text, annotations)
+        xml.qtTypes(arguments, "Out")
         for argument in arguments { xml.argument(argument, nil) }
       }
     case .property(let name, let type, let access, let emitsChanged, let doc, let annotations):
       comment(name.text, doc.text)
       element("property", [("name", name.text), ("type", type.signature), ("access", access.rawValue)]) { xml in
         xml.annotation("org.freedesktop.DBus.Property.EmitsChangedSignal", emitsChanged.rawValue)
+        if let name = type.qtName { xml.annotation(QtAnnotation.type, name) }
         xml.annotations(doc.text, annotations)
       }
     }
@@ -81,6 +85,13 @@ struct IntrospectionXML {
     var attributes = [("name", argument.name), ("type", argument.type.signature)]
     if let direction { attributes.append(("direction", direction)) }
     element("arg", attributes) { xml in xml.annotations(argument.doc, []) }
+  }
+
+  /// Names the types that Qt does not find by their signatures; its code generator stops without.
+  private mutating func qtTypes(_ arguments: [ArgumentDescription], _ direction: String) {
+    for (index, argument) in arguments.enumerated() {
+      if let type = argument.qtType { annotation("\(QtAnnotation.type).\(direction)\(index)", type) }
+    }
   }
 
   private mutating func annotations(_ doc: @autoclosure () -> String, _ annotations: [Annotation]) {
