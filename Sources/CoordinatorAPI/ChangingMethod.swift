@@ -54,8 +54,7 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
   package func arguments(_ input: Input) -> [Value] { inValues.values(input) }
 
   package func request(_ arguments: [Value]) throws(Refusal) -> Request {
-    try check(arguments)
-    guard let input = inValues.tuple(arguments) else {
+    guard let input = inValues.tuple(try checked(arguments)) else {
       throw Refusal(
         .invalidArgument, "\(name): expected \(inputs.map(\.name).joined(separator: ", ")) of the declared types")
     }
@@ -145,17 +144,20 @@ extension CoordinatorInterface {
 
 extension AnyChangingMethod {
   /// Checks the number and types of the arguments, but not the options.
+  /// - Returns: the arguments with integers of the declared types.
   /// - Throws: `Refusal` with the code `invalidArgument`.
-  package func check(_ arguments: [Value]) throws(Refusal) {
+  package func checked(_ arguments: [Value]) throws(Refusal) -> [Value] {
     guard arguments.count == inputs.count else {
       throw Refusal(.invalidArgument, wrongCount(arguments.count))
     }
-    for (argument, input) in zip(arguments, inputs) where argument.type != input.type {
-      throw Refusal(
-        .invalidArgument,
-        "\(name)'s argument “\(input.name)”: expected the type \(input.type.signature), found \(argument.type.signature)"
-      )
+    var checked = arguments
+    for (index, input) in inputs.enumerated() where arguments[index].type != input.type {
+      if let mistake = arguments[index].mistake(as: [input.type]) {
+        throw Refusal(.invalidArgument, "\(name)'s argument “\(input.name)”: \(mistake)")
+      }
+      if let integer = arguments[index].integer(as: input.type) { checked[index] = integer }
     }
+    return checked
   }
 
   /// Reads arguments and options from JSON by their declared types.

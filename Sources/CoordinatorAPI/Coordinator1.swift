@@ -18,8 +18,9 @@ public enum CoordinatorInterface {
 
       The requests of a client are carried out in the order of their arrival. Every difference between two states is one \
       signal with a serial, one more than the last. The signals of a request precede its reply, and the reply carries the serial \
-      after the request. A method refuses an unknown option and names it. Enumerations are words, durations are \
-      milliseconds. The object path “/” means no presentation.
+      after the request. A method refuses an unknown option and names it. An integer among options, or among \
+      the arguments in Apply, may be of any integer type, or a double without a fraction, if it fits. Enumerations are \
+      words, durations are milliseconds. The object path “/” means no presentation.
 
       Errors are org.navd.Error.*: InvalidBinding, InvalidArgument, UnknownDestination, UnknownTag, \
       UnknownPresentation, NotPresented, Stale, Busy, AlreadyInStack, UnknownContainerValue, ContainerValueType, \

@@ -30,9 +30,9 @@ protocol DocumentedKey {
 extension DictionaryKey: DocumentedKey {}
 
 extension Properties {
-  /// The key's value; nil if it is absent or has one of the alternative types.
+  /// The key's value; nil if it is absent or has one of the alternative types. An integer may have another type, or be a double.
   @inlinable public subscript<T>(key: DictionaryKey<T>) -> T? {
-    get { self[key.name].flatMap { T(value: $0) } }
+    get { self[key.name].flatMap { T(value: $0) ?? $0.integer(as: T.valueType).flatMap(T.init(value:)) } }
     set { self[key.name] = newValue?.value }
   }
 }

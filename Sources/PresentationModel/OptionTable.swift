@@ -9,7 +9,7 @@ public struct OptionTable: Sendable {
     public let types: [ValueType]
     public let doc: String
 
-    fileprivate var signatures: String { types.map(\.signature).joined(separator: " or ") }
+    fileprivate var signatures: String { types.signatures }
   }
 
   /// In the order of the documentation.
@@ -27,10 +27,8 @@ public struct OptionTable: Sendable {
   public func check(_ options: Properties) throws(Refusal) {
     for (name, value) in options.sorted(by: { $0.key < $1.key }) {
       guard let row = self[name] else { throw unknown(name) }
-      guard row.types.contains(value.type) else {
-        throw Refusal(
-          .invalidArgument,
-          "option \(quoted(name)): expected the type \(row.signatures), found \(value.type.signature)")
+      if let mistake = value.mistake(as: row.types) {
+        throw Refusal(.invalidArgument, "option \(quoted(name)): \(mistake)")
       }
     }
   }
@@ -43,5 +41,21 @@ public struct OptionTable: Sendable {
     return Refusal(
       .invalidArgument,
       "unknown option \(quoted(name)); " + (known.isEmpty ? "expected none" : "known: \(known)"))
+  }
+}
+
+extension [ValueType] {
+  fileprivate var signatures: String { map(\.signature).joined(separator: " or ") }
+}
+
+extension Value {
+  /// Why it is not a value of one of these types; nil if it is. An integer may be of any type, and a double without a fraction, if it fits:
+  /// it is read by a ``DictionaryKey``, or by ``integer(as:)``.
+  package func mistake(as types: [ValueType]) -> String? {
+    if types.contains(type) { return nil }
+    if let integer = types.first(where: { $0.integerRange != nil }), let range = integer.integerRange, let numberText {
+      return self.integer(as: integer) == nil ? "expected an integer from \(range), found \(numberText)" : nil
+    }
+    return "expected the type \(types.signatures), found \(type.signature)"
   }
 }

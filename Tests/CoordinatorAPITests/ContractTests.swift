@@ -142,20 +142,36 @@ func contract_fileInDbus_matchesTheTable(name: InterfaceName) throws {
 
 @Test func changingMethod_arguments_areCheckedByCountAndType() throws {
   let pop = try CoordinatorInterface.changingMethod("Pop")
-  try pop.check([.string("main"), .uint32(2), Properties().value])
-  let few = try #require(throws: Refusal.self) { try pop.check([.string("main")]) }
+  let arguments: [Value] = [.string("main"), .uint32(2), Properties().value]
+  #expect(try pop.checked(arguments).map(\.type) == [.string, .uint32, .properties])
+  let few = try #require(throws: Refusal.self) { try pop.checked([.string("main")]) }
   #expect(few.message == "Pop: expected 3 arguments (stack, count, options), found 1")
   let other = try #require(throws: Refusal.self) {
-    try pop.check([.string("main"), .int64(2), Properties().value])
+    try pop.checked([.string("main"), .string("2"), Properties().value])
   }
-  #expect(other == Refusal(.invalidArgument, "Pop's argument “count”: expected the type u, found x"))
+  #expect(other == Refusal(.invalidArgument, "Pop's argument “count”: expected the type u, found s"))
+}
+
+@Test func changingMethod_integerArgument_mayBeOfEveryTypeThatFits() throws {
+  let pop = try CoordinatorInterface.changingMethod("Pop")
+  for count in [Value.byte(2), .int32(2), .int64(2), .double(2)] {
+    let arguments = try pop.checked([.string("main"), count, Properties().value])
+    #expect(arguments[1].type == .uint32 && arguments[1] == .uint32(2))
+  }
+  let negative = try #require(throws: Refusal.self) {
+    try pop.checked([.string("main"), .int32(-1), Properties().value])
+  }
+  #expect(
+    negative
+      == Refusal(
+        .invalidArgument, "Pop's argument “count”: expected an integer from 0 to 4294967295, found -1"))
 }
 
 @Test func changingMethod_argumentsFromJSON_areOfTheirDeclaredTypes() throws {
   let path = try CoordinatorInterface.changingMethod("SetPath")
   let json = try JSON.parse(#"["main",[["a","1",{"timeout":5}],["","2",{}]],{"animated":false}]"#)
   let arguments = try path.arguments(json: try #require(json.array))
-  try path.check(arguments)
+  #expect(try path.checked(arguments) == arguments)
   let elements = try #require([Structure<String, String, Properties>](value: arguments[1]))
   #expect(elements[0].fields.2[Options.timeout] == 5)
   #expect(elements.map(\.fields.1) == ["1", "2"])

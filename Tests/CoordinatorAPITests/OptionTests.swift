@@ -34,7 +34,14 @@ import TextFormats
 @Test(
   arguments: [
     (["tittle": Value.string("x")] as Properties, "unknown option “tittle”; known: destination, value, "),
-    (["timeout": .int32(3)], "option “timeout”: expected the type t, found i"),
+    (["timeout": .string("3")], "option “timeout”: expected the type t, found s"),
+    (["timeout": .int32(-3)], "option “timeout”: expected an integer from 0 to 18446744073709551615, found -3"),
+    (["timeout": .double(0.5)], "option “timeout”: expected an integer from 0 to 18446744073709551615, found 0.5"),
+    (
+      ["priority": .uint32(1 << 31)],
+      "option “priority”: expected an integer from -2147483648 to 2147483647, found 2147483648"
+    ),
+    (["animated": .int32(1)], "option “animated”: expected the type b, found i"),
     (["command": .string("sleep 1")], "option “command”: expected the type as or aay, found s"),
     (["b": .byte(1), "a": .byte(1)], "unknown option “a”"),
   ] as [(Properties, String)])
@@ -42,6 +49,21 @@ func options_mistake_isReportedByName(options: Properties, message: String) thro
   let error = try #require(throws: Refusal.self) { try Options.ofPresent.check(options) }
   #expect(error.code == .invalidArgument)
   #expect(error.message.hasPrefix(message), "\(error.message)")
+}
+
+@Test func options_integer_mayBeOfEveryTypeThatFits() throws {
+  for number in [
+    Value.byte(9), .int16(9), .uint16(9), .int32(9), .uint32(9), .int64(9), .uint64(9), .double(9),
+  ] {
+    let options: Properties = ["timeout": number, "priority": number, "expected-serial": number]
+    try Options.ofPresent.check(options)
+    #expect(options[Options.timeout] == 9 && options[Options.priority] == 9 && options[Options.expectedSerial] == 9)
+    let request = try CoordinatorInterface.present.read(("fact", "1", options))
+    #expect(request.expectation.serial == 9)
+  }
+  let greatest: Properties = ["timeout": .double(9_007_199_254_740_992)]
+  try Options.ofPresent.check(greatest)
+  #expect(greatest[Options.timeout] == 1 << 53)
 }
 
 @Test func options_ofMethods_differAsTheContractSays() {

@@ -16,8 +16,8 @@ int main(int argc, char **argv) {
   // An item may end only after hours.
   navd.setTimeout(INT_MAX);
 
-  // Whatever the destination “fact” shows.
-  auto presented = navd.Present("fact", "1", {{"title", "A fact"}, {"timeout", 250ULL}});
+  // Whatever the destination “fact” shows; a number is an int.
+  auto presented = navd.Present("fact", "1", {{"title", "A fact"}, {"timeout", 250}});
   presented.waitForFinished();
   if (presented.isError()) {
     out << presented.error().name() << ": " << presented.error().message() << '\n';
