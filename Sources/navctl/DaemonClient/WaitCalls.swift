@@ -105,6 +105,9 @@ extension DaemonClient {
     }
   }
 
+  // The request has succeeded, and questions after it cannot change that: in a sandbox that permits the request alone, navd does not
+  // answer them.
+
   /// Reports a program that could not be started. navd starts it right after its reply, so the next call knows.
   /// - Parameter serial: serial of the reply.
   /// - Throws: `Failure` with the reason. Does not wait for what is queued, and ignores what crashed after it was shown:
@@ -113,7 +116,7 @@ extension DaemonClient {
     guard presentation != .root else { return }
     if global.notifies { try watchStart(of: [presentation]) }
     // A call of Wait makes navd follow this client.
-    let failures = try history(0, failures(after: serial))
+    let failures = failures(after: serial)
     // Usually there are none; a key path would be made all the same, which takes longer than the call.
     if failures.contains(where: { $0.presentation.map(CoordinatorNames.presentation) == presentation }) {
       try reportFailedStart(of: presentation)
@@ -127,7 +130,7 @@ extension DaemonClient {
   ) throws(Failure) {
     guard !presentations.isEmpty || !groups.isEmpty else { return }
     if global.notifies { try watchStart(of: presentations + shown(in: groups)) }
-    for failure in try history(0, failures(after: serial)).reversed() {
+    for failure in failures(after: serial).reversed() {
       let presentation = failure.presentation.map(CoordinatorNames.presentation) ?? .root
       if presentations.contains(presentation) || failure.group.map(groups.contains) == true {
         try reportFailedStart(of: presentation, at: failure.binding)
@@ -141,9 +144,9 @@ extension DaemonClient {
   private static let startTime = Duration.seconds(2)
 
   /// The presentations of the selected members of groups.
-  private func shown(in groups: Set<String>) throws(Failure) -> [ObjectPath] {
-    guard !groups.isEmpty else { return [] }
-    return try state().entries.filter { $0.group.map(groups.contains) == true && $0.knownPhase != .waiting }
+  private func shown(in groups: Set<String>) -> [ObjectPath] {
+    guard !groups.isEmpty, let state = try? state() else { return [] }
+    return state.entries.filter { $0.group.map(groups.contains) == true && $0.knownPhase != .waiting }
       .compactMap { $0.presentation.map(CoordinatorNames.presentation) }
   }
 
@@ -169,16 +172,18 @@ extension DaemonClient {
     if let failure { throw failure }
   }
 
-  private func failures(after serial: UInt64) -> Properties {
+  /// What has failed after a serial, the latest first; nothing if navd does not answer.
+  private func failures(after serial: UInt64, in group: String? = nil) -> [EndingEntry] {
     var filter: Properties = [:]
     filter[Options.reason] = Reason.failed.rawValue
     filter[Options.afterSerial] = serial
-    return filter
+    filter[Options.group] = group
+    return (try? history(group == nil ? 0 : 1, filter)) ?? []
   }
 
   /// - Parameter binding: the name that the error mentions, if the operation does not.
   private func reportFailedStart(of presentation: ObjectPath, at binding: String? = nil) throws(Failure) {
-    guard let outcome = try outcomes(of: [presentation])[presentation], outcome.hasFailed,
+    guard let outcome = try? outcomes(of: [presentation])[presentation], outcome.hasFailed,
       outcome.result.signal == nil, let error = outcome.result.error
     else { return }
     throw Failure(operation, (binding.map { "“\($0)” " } ?? "") + StandardError.part(error))
@@ -187,9 +192,7 @@ extension DaemonClient {
   /// The same for a member of a group, if the reply does not name its presentation.
   func requireStart(in group: String, after serial: UInt64) throws(Failure) {
     if global.notifies { try watchStart(of: shown(in: [group])) }
-    var filter = failures(after: serial)
-    filter[Options.group] = group
-    guard let number = try history(1, filter).first?.presentation else { return }
+    guard let number = failures(after: serial, in: group).first?.presentation else { return }
     try reportFailedStart(of: CoordinatorNames.presentation(number))
   }
 }

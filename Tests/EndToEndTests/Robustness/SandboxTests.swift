@@ -145,6 +145,29 @@ func sandbox_flatpakThroughItsProxy_isRefused() throws {
   #expect(proxy.status == nil)
 }
 
+@Test("navctl in a sandbox that permits Present alone presents, and says that it has")
+func sandbox_thatPermitsPresentAlone_succeeds() throws {
+  let session = try Session(destinations: destinations)
+  let socket = session.path("proxied")
+  let rule = try #require(try Markdown("sandboxes.md").lines.first { $0.hasPrefix("--call=") })
+  let proxy = try session.start(
+    program: "/usr/bin/xdg-dbus-proxy", [session.bus.address, socket, "--filter", rule])
+  try session.poll("the proxy is listening") { access(socket, F_OK) == 0 }
+  func navctl(_ arguments: String...) throws -> Program {
+    try session.run(
+      program: "/usr/bin/env", ["DBUS_SESSION_BUS_ADDRESS=unix:path=\(socket)", Session.program("navctl")] + arguments)
+  }
+  for option in ["--json", "--notify"] {
+    let present = try navctl("present", "panel", "1", option)
+    #expect(present.exitCode == 0 && present.errorText == "", "\(present.errorText)")
+  }
+  #expect(try session.state()["presentations"]?.array?.count == 1)
+  // What is asked for, and not permitted, is refused.
+  #expect(try navctl("history").exitCode == 6)
+  #expect(try navctl("present", "panel", "1", "--wait").exitCode == 6)
+  #expect(proxy.status == nil)
+}
+
 @Test("L3: a program in a snap may not present commands or register presenters")
 func sandbox_snap_isRefused() throws {
   let session = try Session(destinations: destinations)
