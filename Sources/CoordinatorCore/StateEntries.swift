@@ -254,7 +254,7 @@ extension StateEvent {
     case .presented(let handle, let binding, let id, let item):
       let parent = machine.parent(of: handle)?.binding
       kind = .presented(subject(handle, binding, id), item: item.entry(parent: parent).properties)
-    case .updated(let handle, let binding, let id, let item):
+    case .updated(let handle, let binding, let id, let item, _):
       let parent = machine.parent(of: handle)?.binding
       kind = .updated(subject(handle, binding, id), item: item.entry(parent: parent).properties)
     case .phase(let handle, let binding, let id, let phase): kind = .phase(subject(handle, binding, id), phase)

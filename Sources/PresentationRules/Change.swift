@@ -6,7 +6,8 @@ public struct Change: Hashable, Sendable {
   /// Indirect, since an event is handed on several times: a copy counts one reference instead of each in it.
   public indirect enum Event: Hashable, Sendable {
     case presented(Handle, BindingID, id: String, Shared<Item>)
-    case updated(Handle, BindingID, id: String, Shared<Item>)
+    /// - Parameter before: the item as it was.
+    case updated(Handle, BindingID, id: String, Shared<Item>, before: Shared<Item>)
     case phase(Handle, BindingID, id: String, Phase)
     /// The result is only for clients that wait for this presentation (D6).
     case dismissed(Handle, BindingID, id: String, Reason, result: Properties)

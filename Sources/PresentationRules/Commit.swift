@@ -94,7 +94,7 @@ extension Turn {
     state.presentations[handle] = presentation
     guard differs else { return }
     machine.lists.changed.insert(.slot(presentation.binding))
-    announce(.updated(handle, presentation.binding, id: item.id, item))
+    announce(.updated(handle, presentation.binding, id: item.id, item, before: before))
     sendUpdate(of: handle, by: slot.author.client)
     if before.output != item.output { move(handle) }
   }

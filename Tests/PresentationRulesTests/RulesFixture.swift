@@ -95,7 +95,7 @@ final class RulesFixture {
     func item(_ binding: BindingID, _ id: String) -> String { id.isEmpty ? binding.text : "\(binding) \(id)" }
     return switch event {
     case .presented(_, let binding, let id, _): "presented " + item(binding, id)
-    case .updated(_, let binding, let id, _): "updated " + item(binding, id)
+    case .updated(_, let binding, let id, _, _): "updated " + item(binding, id)
     case .phase(_, let binding, let id, let word): "\(word) " + item(binding, id)
     case .dismissed(_, let binding, let id, let reason, _): "dismissed \(item(binding, id)) \(reason)"
     case .declined(_, let binding, let id, let message):

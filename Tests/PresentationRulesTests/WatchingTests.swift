@@ -31,7 +31,7 @@ import Testing
     try fixture.dismiss("a")
     #expect(
       fixture.changes.map(\.event) == [
-        .presented(1, "a", id: "1", item), .updated(1, "a", id: "1", later),
+        .presented(1, "a", id: "1", item), .updated(1, "a", id: "1", later, before: item),
         .dismissed(1, "a", id: "1", .dismissed, result: [:]),
       ])
   }

@@ -109,7 +109,7 @@ extension Coordinator: CoordinatorHost {
   func announceCreation(of handle: Handle) { connection.objectAdded(handle.path) }
 
   func announce(_ event: StateEvent, _ change: Change) {
-    announcer.announce(event)
+    announcer.announce(event, change)
     hooks.note(change.event)
     inhibitors.note(change.event, in: service.machine)
     switch change.event {

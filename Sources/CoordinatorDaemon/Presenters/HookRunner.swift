@@ -66,7 +66,7 @@ final class HookRunner {
       follow(handle, binding, item)
       guard let settings = item.destination?.itemSettings, let command = settings.onPresent else { return }
       add(Hook("on-present", command, handle, binding, item))
-    case .updated(let handle, let binding, _, let item):
+    case .updated(let handle, let binding, _, let item, _):
       if presented[handle] != nil { presented[handle] = (binding, item) }
     case .dismissed(let handle, let binding, _, let reason, _):
       guard let item = presented.removeValue(forKey: handle)?.item,

@@ -61,7 +61,7 @@ struct Watcher {
         try introduce(handle, binding, id, phase: "presented", item: item, mustDiffer: true)
       case .phase(let handle, let binding, let id, let word):
         try introduce(handle, binding, id, phase: word.rawValue, item: nil, mustDiffer: true)
-      case .updated(let handle, let binding, let id, let item):
+      case .updated(let handle, let binding, let id, let item, _):
         let known = entries[handle]?.item
         try require(entries[handle] != nil, "W1", "\(handle) was updated before it was told of")
         try require(known != item, "W1", "\(handle) was updated, but nothing differs")

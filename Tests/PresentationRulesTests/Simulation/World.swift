@@ -869,7 +869,7 @@ extension Change.Event {
   var shown: String {
     switch self {
     case .presented(let handle, let binding, let id, _): "presented \(handle) \(binding)=\(id)"
-    case .updated(let handle, let binding, let id, _): "updated \(handle) \(binding)=\(id)"
+    case .updated(let handle, let binding, let id, _, _): "updated \(handle) \(binding)=\(id)"
     case .phase(let handle, let binding, let id, let word): "\(word) \(handle) \(binding)=\(id)"
     case .dismissed(let handle, let binding, let id, let reason, _): "dismissed \(handle) \(binding)=\(id) \(reason)"
     case .declined(let handle, let binding, let id, _): "declined \(handle) \(binding)=\(id)"
