@@ -28,10 +28,15 @@ extension CoordinatorService {
     binder.bind(Rows.serial) { [unowned self] in serial }
     binder.bind(Rows.diagnosis) { [unowned self] in
       host.readChangedFiles()
-      return host.diagnosis.properties
+      var diagnosis = host.diagnosis
+      diagnosis.limits = limits.mapValues(\.value)
+      return diagnosis.properties
     }
-    binder.bind(Rows.limits) { [unowned self] in machine.limits.byName.merging(host.limits) { $1 } }
+    binder.bind(Rows.limits) { [unowned self] in limits }
   }
+
+  /// Those of the state machine and of its host, by name.
+  private var limits: [String: UInt64] { machine.limits.byName.merging(host.limits) { $1 } }
 
   private func bindChanging(_ name: String, to binder: some ServiceBinder) -> Bool {
     if name == "Apply" {

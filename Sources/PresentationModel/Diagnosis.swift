@@ -26,6 +26,8 @@ public struct Diagnosis: TypedDictionary {
       "directories", doc: "Where destination files are looked for, the most important directory first.")
     public let mistakes = DictionaryKey<[String]>(
       "mistakes", doc: "The mistakes in the configuration files, a line each; 100 at most.")
+    public let limits = DictionaryKey<Properties>(
+      "limits", doc: "The property Limits, for libraries that do not read its type, as Qt's does not by itself.")
     public let warnings = DictionaryKey<[String]>(
       "warnings",
       doc: "Destinations that may not work, such as one with a program that is not found, a line each; 100 at most.")

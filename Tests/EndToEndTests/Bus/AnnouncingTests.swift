@@ -157,6 +157,8 @@ func announcing_coordinatorProperties_areThoseOfTheContract() throws {
   ] {
     #expect(limits[name] ?? 0 > 0, "\(name)")
   }
+  let diagnosis = try #require(all["Diagnosis"].flatMap { Properties(value: $0) })
+  #expect(diagnosis[Diagnosis.keys.limits] == limits.mapValues(\.value))
   #expect(Set(all.keys) == ["Version", "Release", "Serial", "Limits", "Diagnosis"])
 }
 

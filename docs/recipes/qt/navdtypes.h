@@ -76,6 +76,8 @@ template <typename Type> void registerNavdType() {
 inline void registerNavdTypes() {
   qDBusRegisterMetaType<NavdVariables>();
   qDBusRegisterMetaType<NavdLimits>();
+  // QDBusInterface finds it by its name.
+  qRegisterMetaType<NavdLimits>("NavdLimits");
   qDBusRegisterMetaType<QList<QVariantMap>>();
   qDBusRegisterMetaType<QList<QVariantList>>();
   registerNavdType<NavdRequestedElement>();
