@@ -3,7 +3,7 @@ import DBus
 /// The interfaces of the contract, in the order of the documentation.
 public enum Contract {
   public static let interfaces = [
-    CoordinatorInterface.interface, PresentationInterface.interface, PresenterInterface.interface,
-    WindowSystemInterface.interface,
+    CoordinatorInterface.interface, PresentationInterface.interface, GroupInterface.interface,
+    StackInterface.interface, HoldInterface.interface, PresenterInterface.interface, WindowSystemInterface.interface,
   ]
 }

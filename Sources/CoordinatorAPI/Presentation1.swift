@@ -15,6 +15,7 @@ public enum PresentationInterface {
       """,
     members: [
       binding, id, destination, group, tag, stack, parent, phase, value, containerValues, style, title, owner,
+      output, asking, message, since, pid, unit, heldBy,
       dismiss, update, wait,
     ])
 }
@@ -42,6 +43,24 @@ extension PresentationInterface {
   public static let title = Property<String>(name, "Title", doc: "A name for people.")
   public static let owner = Property<String>(
     name, "Owner", doc: "The unique name of its owner: when this client leaves the bus, it ends. Empty if it has none.")
+
+  public static let output = Property<String>(
+    name, "Output", doc: "The output that it was asked to appear on; empty for none in particular.")
+  public static let asking = Property<Bool>(
+    name, "Asking", doc: "Whether it is dismissing, and its presenter asks its user whether to end it.")
+  public static let message = Property<String>(
+    name, "Message", doc: "While it asks: the question; empty if it is not known.")
+  public static let since = Property<UInt64>(
+    name, "Since", doc: "When it was presented, in milliseconds since 1970; 0 if it was not, or if that is not known.")
+  public static let pid = Property<UInt64>(
+    name, "Pid",
+    doc:
+      "The process that shows it; 0 if there is none, or it is not known. Announced when its program was started, and when it is presented."
+  )
+  public static let unit = Property<String>(
+    name, "Unit", doc: "The systemd unit that shows it; empty if there is none. Announced as Pid.")
+  public static let heldBy = Property<[String]>(
+    name, "HeldBy", doc: "While it waits: the holds in force that keep it from being presented.")
 
   public static let dismiss = Method(
     name, "Dismiss", in: Arg<Properties>("options"),

@@ -29,9 +29,9 @@ extension StateMachine {
     properties[keys.id] = presentation.item.id
     properties[keys.presentation] = presentation.handle.number
     properties[keys.phase] = presentation.phase.name.rawValue
-    if case .asking(let message)? = presentation.phase.dismissal?.stage {
+    if let question = presentation.question {
       properties[keys.asking] = true
-      if !message.isEmpty { properties[keys.message] = message }
+      if !question.isEmpty { properties[keys.message] = question }
     }
     if let parent = presentation.parent { properties[keys.parent] = parent.number }
     if let since = presentation.since { properties[keys.since] = since }
@@ -128,6 +128,13 @@ extension StateMachine {
         && fits(Options.reason, ending.reason.rawValue)
     }
     return fitting.prefix(count == 0 ? Int.max : Int(count)).map(\.entry.properties)
+  }
+}
+
+extension Presentation {
+  /// What its presenter asks its user before it ends it (P16); empty if that is not known, nil if it does not ask.
+  package var question: String? {
+    if case .asking(let message)? = self.phase.dismissal?.stage { message } else { nil }
   }
 }
 

@@ -92,6 +92,9 @@ extension StateMachine {
   /// The names of the holds in force, sorted.
   public var holdsInForce: [String] { state.holdsInForce.sorted() }
 
+  /// Whether a hold is in force.
+  public var isHolding: Bool { !state.holdsInForce.isEmpty }
+
   /// The names of the holds for which an item waits, sorted; none for one that does not wait.
   public func heldBy(_ presentation: Presentation) -> [String] {
     guard presentation.phase == .waiting, !state.holdsInForce.isEmpty else { return [] }

@@ -102,7 +102,7 @@ final class Soak {
     _ = try harness.call(Rows.dismissAll, ["all": .boolean(true)])
     try wait("all presentations have ended") {
       try harness.call(Rows.members, ("all", "")).isEmpty
-        && harness.call(ObjectManagement.getManagedObjects, ()).isEmpty
+        && harness.call(ObjectManagement.getManagedObjects, ()).keys.allSatisfy { Handle(path: $0) == nil }
     }
     try wait("all calls of Wait have replies") { workers.allSatisfy { $0.waiting == 0 } }
     try fillHistory()

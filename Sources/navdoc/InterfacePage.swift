@@ -10,10 +10,17 @@ enum Interfaces {
     case CoordinatorInterface.name: "`\(CoordinatorNames.bus)` on the session bus, object `\(CoordinatorNames.object)`"
     case PresentationInterface.name:
       "`\(CoordinatorNames.bus)` on the session bus, objects `\(CoordinatorNames.presentations)/`*number*"
+    case GroupInterface.name: objects(below: ContainerObjects.groups)
+    case StackInterface.name: objects(below: ContainerObjects.stacks)
+    case HoldInterface.name: objects(below: ContainerObjects.holds)
     case WindowSystemInterface.name:
       "`\(WindowSystemInterface.bus)` on the session bus, object `\(WindowSystemInterface.object)`"
     default: "an object of the presenter's own"
     }
+  }
+
+  private static func objects(below path: ObjectPath) -> String {
+    "`\(CoordinatorNames.bus)` on the session bus, objects `\(path)/`*name*"
   }
 
   /// The members by kind, in the order of the table.

@@ -13,6 +13,9 @@ struct Navdoc: ParsableCommand {
     case destination = "navd.destination.5"
     case coordinator = "org.navd.Coordinator1.5"
     case presentation = "org.navd.Presentation1.5"
+    case group = "org.navd.Group1.5"
+    case stack = "org.navd.Stack1.5"
+    case hold = "org.navd.Hold1.5"
     case presenter = "org.navd.Presenter1.5"
     case windowSystem = "org.navd.WindowSystem1.5"
     case reference = "dbus.md"
@@ -40,6 +43,9 @@ struct Navdoc: ParsableCommand {
     case .destination: DestinationPage().text
     case .coordinator: InterfacePage(CoordinatorInterface.interface).text
     case .presentation: InterfacePage(PresentationInterface.interface).text
+    case .group: InterfacePage(GroupInterface.interface).text
+    case .stack: InterfacePage(StackInterface.interface).text
+    case .hold: InterfacePage(HoldInterface.interface).text
     case .presenter: InterfacePage(PresenterInterface.interface).text
     case .windowSystem: InterfacePage(WindowSystemInterface.interface).text
     case .reference: InterfaceReference.text

@@ -72,10 +72,29 @@ import TextFormats
       "property Group s read const", "property Tag s read const", "property Stack s read const",
       "property Parent o read const", "property Phase s read true", "property Value a{sv} read true",
       "property ContainerValues a{sv} read true", "property Style s read true", "property Title s read true",
-      "property Owner s read true",
+      "property Owner s read true", "property Output s read true", "property Asking b read true",
+      "property Message s read true", "property Since t read true", "property Pid t read true",
+      "property Unit s read true", "property HeldBy as read true",
       "Dismiss (a{sv} options) → (b changed, t serial)",
       "Update (a{sv} value, a{sv} options) → (b changed, t serial)",
       "Wait (s phase) → (s reason, a{sv} result)",
+    ])
+}
+
+@Test func containers_members_areThoseOfTheContract() {
+  #expect(
+    lines(GroupInterface.interface) == [
+      "property Name s read const", "property Selection s read true", "property Tags as read true",
+      "property Queue as read true", "property Hidden as read true",
+    ])
+  #expect(
+    lines(StackInterface.interface) == [
+      "property Name s read const", "property Path as read true", "property Ids as read true",
+    ])
+  #expect(
+    lines(HoldInterface.interface) == [
+      "property Name s read const", "property Since t read true", "property Holders u read true",
+      "property Messages as read true",
     ])
 }
 

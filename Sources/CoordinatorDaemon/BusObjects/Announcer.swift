@@ -11,6 +11,8 @@ final class Announcer: SignalEmitter {
   private let connection: Connection
   private let log: Logger
   private var last: StateEvent?
+  /// The presentations that are known to wait because of holds.
+  private var held: Set<Handle> = []
   /// nil for all who subscribed.
   private var recipient: BusName?
 
@@ -20,18 +22,65 @@ final class Announcer: SignalEmitter {
   }
 
   /// - Parameter change: the same event, as the rules have it.
-  func announce(_ event: StateEvent, _ change: Change) {
+  func announce(_ event: StateEvent, _ change: Change, in machine: borrowing StateMachine) {
     event.send(by: self)
+    typealias Rows = PresentationInterface
     switch event.kind {
-    case .presented(let subject, _), .phase(let subject, _), .declined(let subject, _):
-      connection.propertyChanged(subject.path, PresentationInterface.phase)
+    case .presented(let subject, _):
+      announcePhase(of: subject, in: machine)
+      connection.propertyChanged(subject.path, Rows.since)
+    case .phase(let subject, _): announcePhase(of: subject, in: machine)
+    case .declined(let subject, _):
+      announcePhase(of: subject, in: machine)
+      // It may have asked.
+      announceQuestion(at: subject.path)
     case .updated(let subject, _):
       guard case .updated(_, _, _, let item, let before) = change.event else { break }
       announce(item, before: before, at: subject.path)
-    case .dismissed(let subject, _): connection.objectRemoved(subject.path)
-    case .asking, .action, .selection, .group, .path, .hold, .parked: break
+    case .asking(let handle, _): announceQuestion(at: handle.path)
+    case .dismissed(let subject, _):
+      if !held.isEmpty { held.remove(subject.presentation) }
+      connection.objectRemoved(subject.path)
+    case .hold(let name, _):
+      machine.forEachPresentation { presentation in
+        guard presentation.phase == .waiting, presentation.item.holds[name] != nil else { return }
+        note(presentation, in: machine)
+        connection.propertyChanged(presentation.handle.path, Rows.heldBy)
+      }
+    case .action, .selection, .group, .path, .parked: break
     }
     last = event
+  }
+
+  private func announcePhase(of subject: StateEvent.Subject, in machine: borrowing StateMachine) {
+    connection.propertyChanged(subject.path, PresentationInterface.phase)
+    guard machine.isHolding || !held.isEmpty, let presentation = machine.presentation(subject.presentation) else {
+      return
+    }
+    let wasHeld = held.contains(subject.presentation)
+    note(presentation, in: machine)
+    if wasHeld != held.contains(subject.presentation) {
+      connection.propertyChanged(subject.path, PresentationInterface.heldBy)
+    }
+  }
+
+  /// Takes in what is held when navd begins to serve.
+  func follow(_ machine: borrowing StateMachine) {
+    guard machine.isHolding else { return }
+    machine.forEachPresentation { note($0, in: machine) }
+  }
+
+  private func note(_ presentation: Presentation, in machine: borrowing StateMachine) {
+    if machine.heldBy(presentation).isEmpty {
+      held.remove(presentation.handle)
+    } else {
+      held.insert(presentation.handle)
+    }
+  }
+
+  private func announceQuestion(at path: ObjectPath) {
+    connection.propertyChanged(path, PresentationInterface.asking)
+    connection.propertyChanged(path, PresentationInterface.message)
   }
 
   /// Announces the properties of an item that have changed.
@@ -42,6 +91,7 @@ final class Announcer: SignalEmitter {
     if item.style != before.style { connection.propertyChanged(path, Rows.style) }
     if item.title != before.title { connection.propertyChanged(path, Rows.title) }
     if item.owner != before.owner { connection.propertyChanged(path, Rows.owner) }
+    if item.output != before.output { connection.propertyChanged(path, Rows.output) }
   }
 
   /// Repeats the last event for a client that may have missed it, or for all; its serial shows the gap (W3).

@@ -106,14 +106,23 @@ extension Coordinator: CoordinatorHost {
     }
   }
 
+  /// Announces what the presenter of a presentation knows of it, if that is something.
+  func announcePlatform(of handle: Handle) {
+    let platform = StateEntry(platform(of: handle))
+    if platform.pid != nil { connection.propertyChanged(handle.path, PresentationInterface.pid) }
+    if platform.unit != nil { connection.propertyChanged(handle.path, PresentationInterface.unit) }
+  }
+
   func announceCreation(of handle: Handle) { connection.objectAdded(handle.path) }
 
   func announce(_ event: StateEvent, _ change: Change) {
-    announcer.announce(event, change)
+    announcer.announce(event, change, in: service.machine)
+    containers.announce(event)
     hooks.note(change.event)
     inhibitors.note(change.event, in: service.machine)
     switch change.event {
     case .presented(let handle, let binding, _, _):
+      announcePlatform(of: handle)
       log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
     case .dismissed(let handle, let binding, _, let reason, let result):
       ended.append(handle)

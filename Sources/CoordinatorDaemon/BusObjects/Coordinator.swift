@@ -28,6 +28,8 @@ final class Coordinator {
   var hooks: HookRunner!
   var clientWatcher: ClientWatcher!
   var announcer: Announcer!
+  /// Exported after the presentations, which are looked up most.
+  private(set) var containers: Containers!
   private let entries = EncodedEntries()
   private let freeMemory: FreeMemory
 
@@ -99,7 +101,12 @@ final class Coordinator {
     connection.hasMoreToCome = { [unowned self] in !self.commands.isEmpty }
     loop.atEndOfTurn { [unowned self] in finishTurn() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
-    connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(service))
+    connection.exportSubtree(CoordinatorNames.presentations, presentationObjects())
+    containers = Containers(self)
+  }
+
+  private func presentationObjects() -> PresentationObjects {
+    PresentationObjects(service) { [unowned self] in StateEntry(platform(of: $0)) }
   }
 
   private func coordinatorInterface() -> ImplementedInterface {
@@ -187,6 +194,7 @@ final class Coordinator {
       }
       presenters.presenter(for: presentation)?.present(
         presentation, service.machine.itemEntry(of: presentation).properties)
+      announcePlatform(of: handle)
     case .update(let handle, let author):
       guard let presentation = service.machine.presentation(handle) else { return }
       presenters[handle]?.update(presentation, service.machine.itemEntry(of: presentation).properties, author: author)

@@ -9,6 +9,8 @@ import PresentationRules
 final class PresentationObjects: ObjectProvider {
   private typealias Rows = PresentationInterface
   private unowned let service: CoordinatorService<Coordinator>
+  /// What the presenter of a presentation knows of it.
+  private let platform: (Handle) -> StateEntry
   /// Made for the first presentation: a start without any is sooner.
   private(set) lazy var interfaces: [ImplementedInterface] = {
     let object = ImplementedInterface(Rows.interface)
@@ -17,7 +19,9 @@ final class PresentationObjects: ObjectProvider {
     return [object]
   }()
 
-  init(_ service: CoordinatorService<Coordinator>) { self.service = service }
+  init(_ service: CoordinatorService<Coordinator>, platform: @escaping (Handle) -> StateEntry) {
+    (self.service, self.platform) = (service, platform)
+  }
 
   func contains(_ path: ObjectPath) -> Bool { presentation(path) != nil }
 
@@ -42,6 +46,13 @@ final class PresentationObjects: ObjectProvider {
       PropertyOf(Rows.style) { $0.item.style ?? "" },
       PropertyOf(Rows.title) { $0.item.title ?? "" },
       PropertyOf(Rows.owner) { $0.item.owner?.name ?? "" },
+      PropertyOf(Rows.output) { $0.item.output ?? "" },
+      PropertyOf(Rows.asking) { $0.question != nil },
+      PropertyOf(Rows.message) { $0.question ?? "" },
+      PropertyOf(Rows.since) { $0.since ?? 0 },
+      PropertyOf(Rows.pid) { [unowned self] in platform($0.handle).pid ?? 0 },
+      PropertyOf(Rows.unit) { [unowned self] in platform($0.handle).unit ?? "" },
+      PropertyOf(Rows.heldBy) { [unowned self] in service.machine.heldBy($0) },
     ]
     object.implement(properties) { [unowned self] in presentation($0) }
   }

@@ -48,6 +48,7 @@ extension Coordinator {
       self.early = nil
       service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: known)
       inhibitors.follow(service.machine)
+      announcer.follow(service.machine)
       for client in clients.subtracting(left) { clientWatcher.follow(client) }
       if before > 0 {
         log.notice(

@@ -59,20 +59,34 @@ private func interface(_ name: String, of tags: [String]) -> [String] {
   return Array(tags[start..<end])
 }
 
+extension Session {
+  /// Makes an object of each interface that navd implements.
+  fileprivate func objects() throws -> [(name: InterfaceName, path: ObjectPath)] {
+    let presentation = try present("fact")
+    try call(CoordinatorInterface.select, ("panels", "a", [:]))
+    try call(CoordinatorInterface.push, ("main", "first", "", [:]))
+    try call(CoordinatorInterface.hold, ("dnd", [:]))
+    return [
+      (CoordinatorInterface.name, CoordinatorNames.object), (PresentationInterface.name, presentation),
+      (GroupInterface.name, ContainerObjects.groups.appending(encoding: "panels")),
+      (StackInterface.name, ContainerObjects.stacks.appending(encoding: "main")),
+      (HoldInterface.name, ContainerObjects.holds.appending(encoding: "dnd")),
+    ]
+  }
+}
+
 @Test("The files in dbus/ are what the running daemon answers to Introspect")
 func contract_files_areWhatTheDaemonSays() throws {
   let session = try Session()
-  let presentation = try session.present("fact")
-  for (name, path) in [
-    (CoordinatorInterface.name, CoordinatorNames.object), (PresentationInterface.name, presentation),
-  ] {
+  let objects = try session.objects()
+  for (name, path) in objects {
     let said = interface(name.text, of: tags(of: try session.call(introspect, (), at: path)))
     let written = interface(name.text, of: tags(of: try Files.text(inPackage: "dbus/\(name).xml")))
     #expect(!said.isEmpty)
     #expect(said == written)
   }
-  // Presenters implement this interface, not navd; navctl prints it from the same table.
-  for name in [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name] {
+  // Presenters and adapters of windows implement the others; navctl prints all from the same table.
+  for name in Contract.interfaces.map(\.name) {
     let run = try session.navctl("introspect", name.text, "--xml")
     #expect(run.outputText == (try Files.text(inPackage: "dbus/\(name).xml")))
   }
@@ -81,26 +95,26 @@ func contract_files_areWhatTheDaemonSays() throws {
 @Test("The XML of each interface and of each object's introspection is valid by the D-Bus DTD")
 func contract_xml_isValid() throws {
   let session = try Session()
-  let presentation = try session.present("fact")
+  let objects = try session.objects().map(\.path)
   func validate(_ arguments: String..., input: String = "") throws {
     let lint = try session.run(
       program: "/usr/bin/xmllint", ["--nonet", "--noout", "--dtdvalid", documentType] + arguments, input: input)
     #expect(lint.exitCode == 0, "\(lint.errorText)")
     #expect(lint.errorText == "")
   }
-  for name in [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name] {
+  for name in Contract.interfaces.map(\.name) {
     try validate("\(Files.package)/dbus/\(name).xml")
   }
   let paths: [ObjectPath] = [
-    "/", "/org", "/org/navd", CoordinatorNames.object, CoordinatorNames.presentations, presentation,
+    "/", "/org", "/org/navd", CoordinatorNames.presentations, ContainerObjects.groups, ContainerObjects.stacks,
   ]
-  for path in paths { try validate("-", input: try session.call(introspect, (), at: path)) }
+  for path in paths + objects { try validate("-", input: try session.call(introspect, (), at: path)) }
 }
 
 @Test("gdbus-codegen accepts the files without a warning")
 func contract_files_areAcceptedByCodegen() throws {
   let session = try Session()
-  for name in [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name] {
+  for name in Contract.interfaces.map(\.name) {
     for arguments in [
       ["--generate-c-code", session.path("code")], ["--generate-docbook", session.path("docs")],
       ["--interface-info-body", "--output", session.path("info.c")],

@@ -140,7 +140,10 @@ func library_ofPython_readsAndCallsObjects(name: String) throws {
         coordinator = bus.get_proxy_object(bus_name, path, node).get_interface(bus_name)
         ended = asyncio.get_running_loop().create_future()
         coordinator.on_dismissed(lambda binding, id, presentation, serial, reason: ended.set_result(reason))
-        await coordinator.call_present("fact", "1", {"title": library.Variant("s", "Fact")})
+        await coordinator.call_present("fact", "1", {"timeout": library.Variant("i", 60000)})
+        await coordinator.call_select("panels", "a", {})
+        await coordinator.call_push("main", "first", "", {})
+        await coordinator.call_hold("dnd", {})
         await objects(bus, "/")
         await coordinator.call_dismiss("fact", {})
         print(await ended)
@@ -150,7 +153,12 @@ func library_ofPython_readsAndCallsObjects(name: String) throws {
   #expect(
     try session.succeed("/usr/bin/python3", [session.path("client.py"), name]) == """
       /org/navd/Coordinator1 org.navd.Coordinator1
+      /org/navd/Coordinator1/group/panels org.navd.Group1
+      /org/navd/Coordinator1/hold/dnd org.navd.Hold1
       /org/navd/Coordinator1/presentation/1 org.navd.Presentation1
+      /org/navd/Coordinator1/presentation/2 org.navd.Presentation1
+      /org/navd/Coordinator1/presentation/3 org.navd.Presentation1
+      /org/navd/Coordinator1/stack/main org.navd.Stack1
       dismissed
 
       """)

@@ -7,7 +7,7 @@ import TextFormats
 
 private let pages = [
   "navctl.1", "navd.8", "navd-windows.8", "navd.destination.5", "org.navd.Coordinator1.5", "org.navd.Presentation1.5",
-  "org.navd.Presenter1.5", "org.navd.WindowSystem1.5",
+  "org.navd.Group1.5", "org.navd.Stack1.5", "org.navd.Hold1.5", "org.navd.Presenter1.5", "org.navd.WindowSystem1.5",
 ]
 
 /// All names of a command and its verbs.

@@ -60,14 +60,18 @@ struct ConsistencyCheck {
     if Set(members.map { $0.fields.2 }) != Set(held.compactMap(path)) || members.count != held.count {
       faults.append("Members returns \(members.map { $0.fields.2 }), GetState \(held.compactMap(path))")
     }
-    if Set(objects.keys) != Set(entries.compactMap(path)) {
-      faults.append("GetManagedObjects returns \(objects.keys.sorted()), GetState \(entries.compactMap(path).sorted())")
+    let presentations = objects.keys.filter { CoordinatorNames.number(of: $0) != nil }
+    if Set(presentations) != Set(entries.compactMap(path)) {
+      faults.append(
+        "GetManagedObjects returns \(presentations.sorted()), GetState \(entries.compactMap(path).sorted())")
     }
+    faults += containerFaults(objects, json)
     for entry in entries {
       guard let path = path(entry), let object = objects[path]?[PresentationInterface.name.text] else { continue }
       for (property, member) in [
         ("Binding", "binding"), ("Id", "id"), ("Phase", "phase"), ("Group", "group"), ("Tag", "tag"),
-        ("Stack", "stack"), ("Owner", "owner"), ("Title", "title"), ("Style", "style"),
+        ("Stack", "stack"), ("Owner", "owner"), ("Title", "title"), ("Style", "style"), ("Output", "output"),
+        ("Message", "message"),
       ] where object[property] != .string(entry[member]?.string ?? "") {
         faults.append("\(path) has \(property) \(String(describing: object[property])), and \(member) \(entry.text)")
       }
@@ -95,6 +99,38 @@ struct ConsistencyCheck {
       }
     }
     return faults
+  }
+
+  /// Contradictions between the objects of groups, stacks and holds, and the state.
+  private func containerFaults(_ objects: [ObjectPath: [String: Properties]], _ state: JSON) -> [String] {
+    func texts(_ list: JSON?) -> Value { (list?.array ?? []).compactMap(\.string).value }
+    var expected: [ObjectPath: Properties] = [:]
+    for (name, group) in state["groups"]?.object ?? [:]
+    where group["selection"] != nil || group["tags"]?.array != [] || group["queue"]?.array != [] {
+      expected[ContainerObjects.groups.appending(encoding: name)] = [
+        "Name": .string(name), "Selection": .string(group["selection"]?.string ?? ""), "Tags": texts(group["tags"]),
+        "Queue": texts(group["queue"]),
+      ]
+    }
+    for (name, path) in state["stacks"]?.object ?? [:] {
+      let elements = path.array ?? []
+      expected[ContainerObjects.stacks.appending(encoding: name)] = [
+        "Name": .string(name), "Path": elements.map { $0["binding"]?.string ?? "" }.value,
+        "Ids": elements.map { $0["id"]?.string ?? "" }.value,
+      ]
+    }
+    for name in (state["holds"]?.array ?? []).compactMap(\.string) {
+      expected[ContainerObjects.holds.appending(encoding: name)] = ["Name": .string(name)]
+    }
+    let found = objects.filter { CoordinatorNames.number(of: $0.key) == nil }
+    guard Set(found.keys) == Set(expected.keys) else {
+      return ["GetManagedObjects returns \(found.keys.sorted()), GetState \(expected.keys.sorted())"]
+    }
+    return found.compactMap { path, interfaces in
+      let properties = interfaces.values.reduce(into: Properties()) { $0.merge($1) { $1 } }
+      let differs = expected[path]?.contains { properties[$0.key] != $0.value } == true
+      return differs ? "\(path) has \(JSON(properties).text), GetState \(JSON(expected[path] ?? [:]).text)" : nil
+    }
   }
 
   private func path(_ entry: JSON) -> ObjectPath? {

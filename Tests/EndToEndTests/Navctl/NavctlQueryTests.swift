@@ -93,12 +93,12 @@ func navctl_otherQueries_areAnswered() throws {
 
   let text = try session.navctl("introspect")
   for name in [
-    "org.navd.Coordinator1", "org.navd.Presentation1", "org.navd.Presenter1", "org.navd.WindowSystem1",
-    "Present (s binding, s id, a{sv} options)",
+    "org.navd.Coordinator1", "org.navd.Presentation1", "org.navd.Group1", "org.navd.Stack1", "org.navd.Hold1",
+    "org.navd.Presenter1", "org.navd.WindowSystem1", "Present (s binding, s id, a{sv} options)",
   ] {
     #expect(text.outputText.contains(name))
   }
-  #expect(try session.navctl("introspect", "--json").json?.array?.count == 4)
+  #expect(try session.navctl("introspect", "--json").json?.array?.count == 7)
   #expect(try session.navctl("introspect", "org.navd.Nothing").exitCode == 4)
   let version = try session.navctl("--version")
   #expect(version.exitCode == 0)

@@ -1,0 +1,16 @@
+import DBusValues
+
+/// The objects of groups, stacks and holds on the bus.
+public enum ContainerObjects {
+  /// The parents of the objects of groups, of stacks and of holds.
+  public static let groups: ObjectPath = "/org/navd/Coordinator1/group"
+  public static let stacks: ObjectPath = "/org/navd/Coordinator1/stack"
+  public static let holds: ObjectPath = "/org/navd/Coordinator1/hold"
+
+  /// What the documentation says of all of them.
+  static let doc = """
+    In its path, each byte of the name that is no letter or digit, and a digit at the beginning, is “_” with two hexadecimal \
+    digits (sd_bus_path_encode). Changes are announced from the moment in which any client has read one of these \
+    objects, or asked the ObjectManager: before that, they cost nothing.
+    """
+}

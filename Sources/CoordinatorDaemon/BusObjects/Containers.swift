@@ -1,0 +1,130 @@
+import CoordinatorAPI
+import CoordinatorCore
+import DBus
+import DBusValues
+import PresentationModel
+import PresentationRules
+
+/// The objects of all groups, stacks and holds.
+final class Containers {
+  private unowned let coordinator: Coordinator
+  private unowned let connection: Connection
+  private let groups: NamedObjects
+  private let stacks: NamedObjects
+  private let holds: NamedObjects
+  /// The groups of programs whose windows are hidden.
+  private var groupsWithHidden: Set<String> = []
+
+  init(_ coordinator: Coordinator) {
+    self.coordinator = coordinator
+    connection = coordinator.connection
+    groups = NamedObjects(Self.groups(coordinator))
+    stacks = NamedObjects(Self.stacks(coordinator))
+    holds = NamedObjects(Self.holds(coordinator))
+    groups.onFirstLook = { [unowned self] in groupsWithHidden = currentGroupsWithHidden }
+    for (path, objects) in [
+      (ContainerObjects.groups, groups), (ContainerObjects.stacks, stacks), (ContainerObjects.holds, holds),
+    ] {
+      connection.exportSubtree(path, objects)
+    }
+  }
+
+  func announce(_ event: StateEvent) {
+    switch event.kind {
+    case .selection(let group, _):
+      groups.noteDifference(of: group, on: connection) { connection.propertyChanged($0, GroupInterface.selection) }
+    case .group(let group, _, _):
+      groups.noteDifference(of: group, on: connection) {
+        connection.propertyChanged($0, GroupInterface.tags)
+        connection.propertyChanged($0, GroupInterface.queue)
+      }
+    case .path(let stack, _):
+      stacks.noteDifference(of: stack, on: connection) {
+        connection.propertyChanged($0, StackInterface.path)
+        connection.propertyChanged($0, StackInterface.ids)
+      }
+    case .hold(let name, _):
+      holds.noteDifference(of: name, on: connection) {
+        connection.propertyChanged($0, HoldInterface.since)
+        connection.propertyChanged($0, HoldInterface.holders)
+        connection.propertyChanged($0, HoldInterface.messages)
+      }
+    case .parked:
+      let current = currentGroupsWithHidden
+      for group in groupsWithHidden.union(current).sorted() {
+        groups.noteDifference(of: group, on: connection) { connection.propertyChanged($0, GroupInterface.hidden) }
+      }
+      groupsWithHidden = current
+    case .presented, .updated, .phase, .dismissed, .declined, .asking, .action: break
+    }
+  }
+
+  private var currentGroupsWithHidden: Set<String> {
+    Set(coordinator.service.machine.parked.compactMap { $0.item.membership?.group.text })
+  }
+
+  private static func groups(_ owner: Coordinator) -> NamedObjects.Kind {
+    unowned let coordinator = owner
+    typealias Rows = GroupInterface
+    /// Reads what the state has of the group with a name.
+    func read<T>(_ name: String, _ property: (borrowing StateMachine, BindingID) -> [T]) -> [T] {
+      (try? BindingID(name)).map { property(coordinator.service.machine, $0) } ?? []
+    }
+    return NamedObjects.Kind(
+      parent: ContainerObjects.groups, interface: Rows.interface,
+      properties: [
+        PropertyOf(Rows.groupName) { $0 },
+        PropertyOf(Rows.selection) { read($0) { $0.selection(of: $1).map { [$0] } ?? [] }.first ?? "" },
+        PropertyOf(Rows.tags) { read($0) { $0.tags(of: $1) } },
+        PropertyOf(Rows.queue) { read($0) { $0.queuedTags(of: $1) } },
+        PropertyOf(Rows.hidden) { name in
+          coordinator.service.machine.parked.compactMap { $0.item.membership }.filter { $0.group.text == name }.map(
+            \.tag)
+        },
+      ],
+      names: {
+        coordinator.service.machine.groupNames.filter { coordinator.service.machine.shows(group: $0) }.map(\.text)
+      },
+      exists: { name in (try? BindingID(name)).map { coordinator.service.machine.shows(group: $0) } ?? false })
+  }
+
+  private static func stacks(_ owner: Coordinator) -> NamedObjects.Kind {
+    unowned let coordinator = owner
+    typealias Rows = StackInterface
+    func path(_ name: String) -> [PathElement] {
+      (try? BindingID(name)).map { coordinator.service.machine.path(of: $0) } ?? []
+    }
+    return NamedObjects.Kind(
+      parent: ContainerObjects.stacks, interface: Rows.interface,
+      properties: [
+        PropertyOf(Rows.stackName) { $0 }, PropertyOf(Rows.path) { path($0).map(\.binding) },
+        PropertyOf(Rows.ids) { path($0).map(\.id) },
+      ],
+      names: { coordinator.service.machine.stackNames.map(\.text) }, exists: { !path($0).isEmpty })
+  }
+
+  private static func holds(_ owner: Coordinator) -> NamedObjects.Kind {
+    unowned let coordinator = owner
+    typealias Rows = HoldInterface
+    func holders(_ name: String) -> [HoldEntry] {
+      coordinator.service.machine.holdEntries(at: coordinator.now).filter { $0.name == name }
+    }
+    return NamedObjects.Kind(
+      parent: ContainerObjects.holds, interface: Rows.interface,
+      properties: [
+        PropertyOf(Rows.holdName) { $0 },
+        PropertyOf(Rows.since) { holders($0).compactMap(\.since).min() ?? 0 },
+        PropertyOf(Rows.holders) { UInt32(clamping: holders($0).count) },
+        PropertyOf(Rows.messages) { holders($0).compactMap(\.message) },
+      ],
+      names: { coordinator.service.machine.holdsInForce },
+      exists: { coordinator.service.machine.holdsInForce.contains($0) })
+  }
+}
+
+extension StateMachine {
+  /// Whether `GetState` tells anything of a group.
+  fileprivate func shows(group: BindingID) -> Bool {
+    selection(of: group) != nil || !tags(of: group).isEmpty || !queuedTags(of: group).isEmpty
+  }
+}

@@ -1,0 +1,71 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+
+/// The objects of groups, of stacks or of holds, which the state knows by name. Like those of presentations, they are computed from their
+/// paths.
+///
+/// Nothing is announced before a client has looked: libraries that follow an object or an object manager read it first. So who looks at
+/// none of them does not pay for them.
+final class NamedObjects: ObjectProvider {
+  /// What the objects of a kind are.
+  struct Kind {
+    /// The path above the objects.
+    let parent: ObjectPath
+    let interface: Interface
+    /// Those of the interface, read by the name of an object.
+    let properties: [PropertyOf<String>]
+    let names: () -> [String]
+    let exists: (String) -> Bool
+  }
+
+  private let kind: Kind
+  /// The names of the objects that clients may know of; nil until one has looked.
+  private var announced: Set<String>?
+  /// Called when a client looks for the first time.
+  var onFirstLook: (() -> Void)?
+  private(set) lazy var interfaces: [ImplementedInterface] = {
+    let object = ImplementedInterface(kind.interface)
+    object.implement(kind.properties) { [unowned self] in name(of: $0) }
+    return [object]
+  }()
+
+  init(_ kind: Kind) { self.kind = kind }
+
+  func contains(_ path: ObjectPath) -> Bool {
+    noteLook()
+    return name(of: path) != nil
+  }
+
+  var paths: [ObjectPath] {
+    noteLook()
+    return kind.names().map { kind.parent.appending(encoding: $0) }
+  }
+
+  private func noteLook() {
+    guard announced == nil else { return }
+    announced = Set(kind.names())
+    onFirstLook?()
+  }
+
+  private func name(of path: ObjectPath) -> String? {
+    path.decodedName(below: kind.parent).flatMap { kind.exists($0) ? $0 : nil }
+  }
+
+  /// Announces a difference in the state of an object: that the object is new, or gone, or else what has changed.
+  /// - Parameter announceChange: announces the changed properties of the object at a path.
+  func noteDifference(of name: String, on connection: Connection, _ announceChange: (ObjectPath) -> Void) {
+    guard announced != nil else { return }
+    let path = kind.parent.appending(encoding: name)
+    switch (announced?.contains(name) == true, kind.exists(name)) {
+    case (true, true): announceChange(path)
+    case (false, true):
+      announced?.insert(name)
+      connection.objectAdded(path)
+    case (true, false):
+      announced?.remove(name)
+      connection.objectRemoved(path)
+    case (false, false): break
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+extension Session {
+  fileprivate func properties(of interface: InterfaceName, at path: ObjectPath) throws -> Properties {
+    try call(PropertyAccessing.getAll, interface.text, at: path)
+  }
+}
+
+@Test("Groups, stacks and holds are objects under the same ObjectManager, with what the state has")
+func containerObjects_haveTheState() throws {
+  let session = try Session()
+  try session.call(Rows.select, ("notes[3].panels", "a", [:]))
+  try session.call(Rows.select, ("notes[3].panels", "b", ["if-busy": .string("queue")]))
+  try session.call(Rows.push, ("main", "first", "1", [:]))
+  try session.call(Rows.push, ("main", "second", "2", [:]))
+  try session.call(Rows.hold, ("dnd", ["message": .string("A talk")]))
+  let objects = try session.call(ObjectManagement.getManagedObjects, ())
+  let group: ObjectPath = "/org/navd/Coordinator1/group/notes_5b3_5d_2epanels"
+  let stack: ObjectPath = "/org/navd/Coordinator1/stack/main"
+  let hold: ObjectPath = "/org/navd/Coordinator1/hold/dnd"
+  #expect(
+    objects[group]?[GroupInterface.name.text] == [
+      "Name": .string("notes[3].panels"), "Selection": .string("a"), "Tags": ["a", "b"].value, "Queue": ["b"].value,
+      "Hidden": [String]().value,
+    ])
+  #expect(
+    objects[stack]?[StackInterface.name.text] == [
+      "Name": .string("main"), "Path": ["first", "second"].value, "Ids": ["1", "2"].value,
+    ])
+  let held = try #require(objects[hold]?[HoldInterface.name.text])
+  #expect(held["Name"] == .string("dnd") && held["Holders"] == .uint32(1) && held["Messages"] == ["A talk"].value)
+  #expect(UInt64(value: held["Since"] ?? .uint64(0)) ?? 0 > 0)
+  for (interface, path) in [(GroupInterface.name, group), (StackInterface.name, stack), (HoldInterface.name, hold)] {
+    #expect(try session.properties(of: interface, at: path) == objects[path]?[interface.text])
+  }
+  // No object has another spelling of its path, or a name that nothing has.
+  for path in ["group/notes_5B3_5D_2epanels", "group/main", "stack/dnd", "hold/_", "hold/_64nd"] {
+    let absent = try #require(ObjectPath("\(CoordinatorNames.object)/\(path)"))
+    #expect(try session.error(PropertyAccessing.getAll, "", at: absent)?.name == .unknownObject, "\(path)")
+  }
+}
+
+@Test("The objects of groups, stacks and holds are announced as soon as a client has looked, and not before")
+func containerObjects_areAnnouncedToThoseWhoLook() throws {
+  let session = try Session()
+  let watcher = try session.watch()
+  func containers() -> [String] {
+    defer { watcher.clear() }
+    return watcher.log.filter { $0.contains("/group/") || $0.contains("/stack/") || $0.contains("/hold/") }
+  }
+  let (group, stack) = ("\(ContainerObjects.groups)/panels", "\(ContainerObjects.stacks)/main")
+  let hold = "\(ContainerObjects.holds)/dnd"
+  try session.call(Rows.select, ("panels", "a", [:]))
+  try session.call(Rows.push, ("main", "first", "1", [:]))
+  #expect(containers() == [])
+
+  _ = try session.call(ObjectManagement.getManagedObjects, ())
+  try session.call(Rows.select, ("panels", "b", [:]))
+  #expect(
+    containers() == [
+      "PropertiesChanged \(group) org.navd.Group1 Queue=[] Selection=\"b\" Tags=[\"a\",\"b\"]"
+    ])
+  try session.call(Rows.push, ("main", "second", "2", [:]))
+  #expect(containers() == ["PropertiesChanged \(stack) org.navd.Stack1 Ids=[\"1\",\"2\"] Path=[\"first\",\"second\"]"])
+  try session.call(Rows.popTo, ("main", "", [:]))
+  #expect(containers() == ["InterfacesRemoved \(stack)"])
+  try session.call(Rows.push, ("main", "first", "1", [:]))
+  #expect(containers() == ["InterfacesAdded \(stack) "])
+
+  let cookie = try session.call(Rows.hold, ("dnd", [:]))
+  #expect(containers() == ["InterfacesAdded \(hold) "])
+  let second = try session.call(Rows.hold, ("dnd", ["message": .string("A talk")]))
+  #expect(containers().first?.contains("Holders=2 Messages=[\"A talk\"]") == true)
+  for cookie in [cookie, second] { try session.call(Rows.releaseHold, cookie) }
+  #expect(containers().last == "InterfacesRemoved \(hold)")
+
+  for tag in ["a", "b"] { try session.call(Rows.forget, ("panels", tag, [:])) }
+  #expect(containers().contains("InterfacesRemoved \(group)") == false)
+  try session.call(Rows.deselect, ("panels", "", [:]))
+  #expect(containers().last == "InterfacesRemoved \(group)")
+}
+
+@Test("A presentation's object has its output, question, time, process and holds, and tells when they change")
+func presentationObject_hasWhatTheStateHas() throws {
+  let session = try Session(destinations: ["fact": "command = [\"sleep\", \"60\"]\nholds = { dnd = \"postpone\" }\n"])
+  let watcher = try session.watch()
+  func changes(at path: ObjectPath) -> [String] {
+    watcher.log.filter { $0.hasPrefix("PropertiesChanged \(path) ") }
+  }
+  let cookie = try session.call(Rows.hold, ("dnd", [:]))
+  let path = try session.present("fact", "1", ["output": .string("DP-1")])
+  let waiting = try session.properties(of: PresentationInterface.name, at: path)
+  #expect(waiting["Phase"] == .string("waiting") && waiting["HeldBy"] == ["dnd"].value)
+  #expect(waiting["Output"] == .string("DP-1") && waiting["Since"] == .uint64(0) && waiting["Pid"] == .uint64(0))
+  #expect(waiting["Asking"] == .boolean(false) && waiting["Message"] == .string("") && waiting["Unit"] == .string(""))
+  try session.call(Rows.releaseHold, cookie)
+  try session.wait("it is presented") { changes(at: path).contains { $0.contains("Phase=\"presented\"") } }
+  #expect(changes(at: path).contains { $0.contains("HeldBy=[]") })
+  let presented = try session.properties(of: PresentationInterface.name, at: path)
+  let entry = try session.state()["presentations"]?.array?.first
+  #expect(presented["Since"].flatMap { UInt64(value: $0) } == entry?["since"]?.unsigned)
+  let pid = try #require(entry?["pid"]?.unsigned)
+  #expect(presented["Pid"] == .uint64(pid) && presented["HeldBy"] == [String]().value)
+  #expect(changes(at: path).contains { $0.contains("Pid=\(pid)") && !$0.contains("Unit=") })
+  #expect(changes(at: path).contains { $0.contains("Since=\(entry?["since"]?.unsigned ?? 0)") })
+  watcher.clear()
+  try session.present("fact", "1", ["output": .string("DP-2")])
+  #expect(changes(at: path) == ["PropertiesChanged \(path) org.navd.Presentation1 Output=\"DP-2\""])
+}
