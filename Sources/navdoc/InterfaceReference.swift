@@ -23,9 +23,31 @@ enum InterfaceReference {
       }
       text += "\n"
     }
+    text += calls
     for interface in Contract.interfaces { text += section(interface) }
     return text
   }
+
+  /// How to call without a library. A test runs the lines.
+  private static let calls = """
+
+    ## Calls from a shell
+
+    `navctl` is for that. `busctl`, which is a part of systemd, and `gdbus`, which is a part of GLib, do the same:
+
+    ```sh
+    busctl --user call org.navd.Coordinator1 /org/navd/Coordinator1 org.navd.Coordinator1 Present 'ssa{sv}' \\
+      calendar 1 2 title s Calendar timeout i 60000
+    gdbus call --session --dest org.navd.Coordinator1 --object-path /org/navd/Coordinator1 \\
+      --method org.navd.Coordinator1.Dismiss calendar '{}'
+    busctl --user get-property org.navd.Coordinator1 /org/navd/Coordinator1/group/panels org.navd.Group1 Selection
+    ```
+
+    `dbus-send` and `qdbus` cannot write an `a{sv}`, so they call only the methods without options, and read properties. There is no second
+    method without options for them: what it left out would be missed next, a title, an output, whether the name must be known. Where
+    navd is, one of the other three programs is.
+
+    """
 
   private static func section(_ interface: Interface) -> String {
     var text = "\n## \(interface.name)\n\nAt \(Interfaces.location(of: interface)).\n\n" + markdown(interface.doc)

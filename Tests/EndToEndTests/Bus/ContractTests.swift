@@ -169,3 +169,20 @@ func contract_daemon_isReadByOtherTools() throws {
   #expect(objects.contains("presentation/2"))
   #expect(!objects.contains("presentation/1\""))
 }
+
+@Test("The calls in docs/dbus.md do what it says")
+func contract_callsInTheDocument_areAnswered() throws {
+  let session = try Session()
+  try session.call(CoordinatorInterface.select, ("panels", "a", [:]))
+  let block = try #require(try Markdown("dbus.md").blocks.first { $0.kind == "sh" })
+  try session.write("set -e\n" + block.text, to: "calls.sh")
+  let run = try session.run(program: "/bin/sh", [session.path("calls.sh")])
+  #expect(run.errorText == "")
+  #expect(
+    run.outputText == """
+      obt "/org/navd/Coordinator1/presentation/2" true 4
+      (true, uint64 5)
+      s "a"
+
+      """)
+}
