@@ -1,6 +1,7 @@
 import Glibc
 import TestSupport
 import Testing
+import TextFormats
 
 private let sway = """
   output HEADLESS-1 bg #181926 solid_color
@@ -181,4 +182,73 @@ func screenshot_inMotion_isTaken() throws {
   let bytes = Files.contents(of: session.path("film.webp"))
   #expect((10_000..<1_000_000).contains(bytes.count))
   try save(bytes, toFileIn: "NAVD_FILM")
+}
+
+@Test("The picture of GNOME can be taken: a panel beside the terminal that has opened it")
+func screenshot_ofGnome_isTaken() throws {
+  let session = try Session(
+    destinations: [
+      "volume": terminal("volume", "echo 40 %", "group = \"panels\"\n"),
+      "calendar": terminal("calendar", "python3 -m calendar 2026 11", "group = \"panels\"\n"),
+    ], desktop: .gnome,
+    files: [
+      "config/foot/foot.ini": foot,
+      "bin/typed": typing
+        + """
+        type navctl toggle volume; navctl wait volume --for presented
+        type navctl toggle calendar --title November; navctl wait calendar --for presented
+        type navctl list
+        type navctl windows
+        prompt
+        exec sleep 1000
+        """,
+    ])
+  try session.enableExtension()
+  let left = try session.start(program: "/usr/bin/foot", ["--app-id=left", session.path("bin/typed")])
+  let screen = ManagersWindows(session: session)
+  try screen.poll("left", "is there") { $0 != nil }
+  try session.write("", to: "ready")
+  try screen.poll("calendar", "is there") { $0 != nil }
+  try screen.poll("volume", "is gone") { $0 == nil }
+  let place = """
+    for (const source of Main.messageTray.getSources())
+      source.destroy();
+    const place = {left: [20, 52, 800, 500], calendar: [900, 52, 260, 240]};
+    for (const {meta_window: window} of global.get_window_actors()) {
+      if (window.get_wm_class() in place)
+        window.move_resize_frame(false, ...place[window.get_wm_class()]);
+    }
+    """
+  var last: [UInt8] = []
+  var same = 0
+  try session.poll("the picture is stable") {
+    // A window is placed when it has drawn itself.
+    try session.evaluate(place)
+    let shot = try session.gnomePicture()
+    same = shot == last ? same + 1 : 0
+    last = shot
+    return same == 5
+  }
+  #expect(last.count > 10_000 && left.status == nil)
+  try save(last, toFileIn: "NAVD_SCREENSHOT_GNOME")
+}
+
+extension Session {
+  /// A picture of GNOME's screen in PNG format.
+  fileprivate func gnomePicture() throws -> [UInt8] {
+    let file = path("screen.png")
+    try evaluate(
+      """
+      const {Gio, Shell} = imports.gi;
+      global.isPictureTaken = false;
+      const stream = Gio.File.new_for_path('\(file)').replace(null, false, Gio.FileCreateFlags.NONE, null);
+      new Shell.Screenshot().screenshot(false, stream, (screenshot, result) => {
+        screenshot.screenshot_finish(result);
+        stream.close(null);
+        global.isPictureTaken = true;
+      });
+      """)
+    try poll("the picture is taken") { try evaluate("global.isPictureTaken") == true }
+    return Files.contents(of: file)
+  }
 }
