@@ -109,6 +109,8 @@ extension Array: ValueConvertible where Element: ValueConvertible {
     default: return nil
     }
   }
+  /// Inlined so that it is specialized for its type: every presentation has an array among its properties.
+  @inlinable
   public var value: Value {
     if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
     return .array(element: Element.valueType, map { $0.value })

@@ -121,8 +121,8 @@ extension Coordinator: CoordinatorHost {
     hooks.note(change.event)
     inhibitors.note(change.event, in: service.machine)
     switch change.event {
-    case .presented(let handle, let binding, _, _):
-      announcePlatform(of: handle)
+    case .presented(let handle, let binding, _, let item):
+      if item.destination != nil { announcePlatform(of: handle) }
       log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
     case .dismissed(let handle, let binding, _, let reason, let result):
       ended.append(handle)

@@ -50,8 +50,9 @@ final class PresentationObjects: ObjectProvider {
       PropertyOf(Rows.asking) { $0.question != nil },
       PropertyOf(Rows.message) { $0.question ?? "" },
       PropertyOf(Rows.since) { $0.since ?? 0 },
-      PropertyOf(Rows.pid) { [unowned self] in platform($0.handle).pid ?? 0 },
-      PropertyOf(Rows.unit) { [unowned self] in platform($0.handle).unit ?? "" },
+      // What is state only has no presenter.
+      PropertyOf(Rows.pid) { [unowned self] in $0.item.destination == nil ? 0 : platform($0.handle).pid ?? 0 },
+      PropertyOf(Rows.unit) { [unowned self] in $0.item.destination == nil ? "" : platform($0.handle).unit ?? "" },
       PropertyOf(Rows.heldBy) { [unowned self] in service.machine.heldBy($0) },
     ]
     object.implement(properties) { [unowned self] in presentation($0) }

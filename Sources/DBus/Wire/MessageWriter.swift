@@ -165,9 +165,12 @@ package struct MessageWriter: ~Copyable {
   mutating func property(_ header: PropertyHeader, _ value: Value) throws(DBusError) {
     buffer.align(8)
     copy(header.bytes)
-    if case .string(let text) = value, case .string = header.type {
-      try self.text(text)
-    } else {
+    switch (value, header.type) {
+    // The most frequent types need no check of the depth.
+    case (.string(let text), .string): try self.text(text)
+    case (.uint64(let number), .uint64): integer(number)
+    case (.boolean(let flag), .boolean): integer(UInt32(flag ? 1 : 0))
+    default:
       try nested { writer throws(DBusError) in
         try writer.nested { writer throws(DBusError) in try writer.write(value, as: header.type) }
       }
