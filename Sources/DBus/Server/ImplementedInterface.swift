@@ -16,8 +16,15 @@ public final class ImplementedInterface {
   }
 
   /// Hands over the values of some properties of an object, with their names and types, in the order of the contract.
+  ///
+  /// A structure, since an array of functions makes two functions more of each, for its argument, too.
   @usableFromInline
-  typealias Reader = (ObjectPath, (PropertyHeader, Value) -> Void) -> Void
+  struct Reader {
+    @usableFromInline let read: (ObjectPath, (PropertyHeader, Value) -> Void) -> Void
+
+    @usableFromInline
+    init(_ read: @escaping (ObjectPath, (PropertyHeader, Value) -> Void) -> Void) { self.read = read }
+  }
 
   public let interface: Interface
   private var methods: [String: MethodHandler] = [:]
@@ -133,7 +140,7 @@ public final class ImplementedInterface {
     let read = { path in get(path).map { $0.value } }
     implementedProperties.append(
       PropertyHandler(name: property.name.text, emitsChanged: property.emitsChanged, get: read, set: setter))
-    implementedReaders.append { path, body in if let value = read(path) { body(property.header, value) } }
+    implementedReaders.append(Reader { path, body in if let value = read(path) { body(property.header, value) } })
   }
 
   /// Implements read-only properties of objects. `find` is called once for all properties that are read together.
@@ -146,10 +153,11 @@ public final class ImplementedInterface {
     for property in properties {
       add(property.header, of: property.interface, property.emitsChanged) { find($0).map(property.get) }
     }
-    addReader { path, body in
-      guard let object = find(path) else { return }
-      for property in properties { body(property.header, property.get(object)) }
-    }
+    addReader(
+      Reader { path, body in
+        guard let object = find(path) else { return }
+        for property in properties { body(property.header, property.get(object)) }
+      })
   }
 
   @usableFromInline
@@ -162,7 +170,7 @@ public final class ImplementedInterface {
   }
 
   @usableFromInline
-  func addReader(_ reader: @escaping Reader) { implementedReaders.append(reader) }
+  func addReader(_ reader: Reader) { implementedReaders.append(reader) }
 
   private func check(_ member: String, of interface: InterfaceName) {
     precondition(interface == self.interface.name, "\(interface).\(member) is not a member of \(self.interface.name)")
@@ -171,7 +179,7 @@ public final class ImplementedInterface {
   /// Hands over the values of all properties of an object, in the order of the contract.
   func forEachValue(of path: ObjectPath, _ body: (PropertyHeader, Value) -> Void) {
     implementLateProperties()
-    for reader in implementedReaders { reader(path, body) }
+    for reader in implementedReaders { reader.read(path, body) }
   }
 }
 

@@ -64,6 +64,12 @@ struct ObjectChanges {
     }
   }
 
+  /// Whether the last object to change was added in this turn, so that it is announced with all its properties.
+  func isNew(_ path: ObjectPath) -> Bool {
+    guard let last = all.last, last.existence == .added else { return false }
+    return last.path == path
+  }
+
   private mutating func update(
     _ path: ObjectPath, _ interfaces: () -> [ImplementedInterface], _ body: (inout Change) -> Void
   ) {
@@ -103,7 +109,7 @@ extension Connection {
   /// emitted, as the contract declares (``EmitsChanged``).
   public func propertyChanged<T>(_ path: ObjectPath, _ property: Property<T>) {
     managedObjects.noteChange(path)
-    guard property.emitsChanged == .true || property.emitsChanged == .invalidates else { return }
+    guard property.emitsChanged == .true || property.emitsChanged == .invalidates, !changes.isNew(path) else { return }
     changes.changed(path, objects.interfaces(at: path), property)
   }
 
