@@ -52,7 +52,7 @@ CALLS ?= 1000000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs check-clients screenshot docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs check-clients check-desktops screenshot docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -71,6 +71,7 @@ help:
 	@echo 'make kill-storm          kills navd many times at random instants under load [KILLS=300]'
 	@echo 'make check-programs      presents well-known programs on sway, i3 and openbox, and writes what was seen to docs/windows.md'
 	@echo 'make check-clients       compiles what code generators for C++ make of the interfaces, and runs a program with it'
+	@echo 'make check-desktops      runs the adapters on the desktops of Debian 12, 13 and sid, and writes what was seen to docs/windows.md [ONLY=]'
 	@echo 'make screenshot          takes the pictures of the README'
 	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and the library for a browser, in .build/docs'
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks its arguments'
@@ -185,9 +186,16 @@ check-clients:
 	@.ci/setup clients
 	NAVD_TEST_CLIENTS=1 swift test --no-parallel --filter EndToEndTests.generat
 
+# One after another, since each is a desktop with programs of its own.
+check-desktops:
+	@.ci/setup
+	@.ci/setup desktops
+	swift build --build-tests
+	.ci/check-desktops $(ONLY)
+
 screenshot:
 	@.ci/setup
-	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png NAVD_FILM=$(CURDIR)/docs/film.webp swift test --filter screenshot_
+	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png NAVD_SCREENSHOT_GNOME=$(CURDIR)/docs/gnome.png NAVD_FILM=$(CURDIR)/docs/film.webp swift test --filter screenshot_
 
 docs:
 	@.ci/setup

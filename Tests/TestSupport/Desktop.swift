@@ -12,12 +12,14 @@ public final class Desktop: SessionBus {
     case kwinX11 = "kwin_x11"
     case gnome = "gnome-shell"
     case kwin = "kwin_wayland"
+    /// One that is not ours: ``DescribedDesktop``.
+    case described
 
     /// The command line tool that sends it requests, for sway and i3.
     public var messenger: String { self == .sway ? "/usr/bin/swaymsg" : "/usr/bin/i3-msg" }
 
     /// Whether it says in properties of X11 which windows there are, and nowhere else (EWMH).
-    public var saysByX11: Bool { ![.sway, .i3, .gnome, .kwin].contains(self) }
+    public var saysByX11: Bool { ![.sway, .i3, .gnome, .kwin, .described].contains(self) }
   }
 
   /// The user that the desktop belongs to.
@@ -90,6 +92,7 @@ public final class Desktop: SessionBus {
       case .openbox: "\(told)\n"
       case .gnome: "\(GnomeShell.script) "
       case .kwin: "\(KWin.script) "
+      case .described: try DescribedDesktop.script() + " "
       default: "\(manager.xScript) "
       }
     try Files.write(own + configuration, to: temporary.path(of: "manager.conf"))
@@ -115,7 +118,7 @@ public final class Desktop: SessionBus {
       fail() { finish; { echo "$1:"; tr '\\n' ' ' <"$directory/log"; echo; } >&4; exit 1; }
       [ -n "$bus" ] || fail "there is no bus"
       case $manager in
-        sway | gnome-shell | kwin_wayland) ;;
+        sway | gnome-shell | kwin_wayland | described) ;;
         *)
           # It does not begin anew when its last client leaves, such as one that asks whether there is a manager.
           (exec 3<&- 4>&-; exec "$@" Xvfb -displayfd 1 -noreset -screen 0 1280x720x24 -nolisten tcp \\
@@ -165,6 +168,7 @@ public final class Desktop: SessionBus {
       case .i3: ["DISPLAY": names[0], "I3SOCK": temporary.path(of: "manager")]
       case .gnome: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1], "XAUTHORITY": names[2]]
       case .kwin: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1]]
+      case .described: try DescribedDesktop.variables(lines[2])
       default: ["DISPLAY": names[0]]
       }
   }

@@ -13,6 +13,9 @@ public enum KWin {
     let entry = try Files.text(inPackage: "packaging/org.navd.navd-windows.desktop")
       .split(separator: "@BINDIR@/navd-windows", omittingEmptySubsequences: false).joined(separator: program)
     try home.write(entry, to: ".local/share/applications/org.navd.\(name).desktop")
+    // KDE Frameworks 6.13 list only programs that are in a menu, of which Plasma has one.
+    let menu = "<Menu><Name>Applications</Name><DefaultAppDirs/><Include><All/></Include></Menu>\n"
+    try home.write(menu, to: "etc/menus/applications.menu")
   }
 
   /// The script that starts it with four desktops and Xwayland, and tells the displays.

@@ -123,6 +123,7 @@ public final class Session {
         symlink(Self.program(name), home.path(of: "bin/\(name)"))
       }
       if desktop == .kwin { try KWin.allowWindows(in: home) }
+      if desktop == .described { try DescribedDesktop.install(in: home) }
       if desktop == .gnome { try GnomeShell.installExtension(in: home) }
       let desktop = try Desktop(desktop, of: user, environment: environment, configuration: configuration)
       (manager, self.desktop, bus) = (nil, desktop, desktop)

@@ -1,5 +1,5 @@
-// navd for Quickshell. Copy this file beside your shell.qml; it needs navctl, and nothing else. **Not tried** with
-// Quickshell: this follows its documentation of version 0.2, and is tested on Qt 6.4 with a stand-in for Quickshell's own types.
+// navd for Quickshell. Copy this file beside your shell.qml; it needs navctl, and nothing else. It was run with
+// Quickshell 0.3.2, and is tested on Qt 6.4 with a stand-in for Quickshell's own types.
 //
 //   Navd {
 //     id: navd

@@ -2,16 +2,19 @@ import Glibc
 import TestSupport
 import TextFormats
 
-/// The windows of KWin, as its scripts see them.
+/// The windows of KWin 5 and 6, as its scripts see them.
 struct KWinWindows {
   let session: Session
+
+  private static let windows = "(workspace.windowList ? workspace.windowList() : workspace.clientList())"
 
   func all() throws -> [ManagersWindows.Window] {
     let windows = try session.askKWin(
       """
-      workspace.clientList().filter(window => !window.specialWindow && !window.popupWindow).map(window => ({
+      \(Self.windows).filter(window => !window.specialWindow && !window.popupWindow).map(window => ({
         id: String(window.internalId), name: String(window.resourceClass), title: String(window.caption),
-        output: window.screen, workspace: window.minimized ? "" : String(window.desktop), pid: window.pid,
+        output: window.output ? window.output.name : "Virtual-" + window.screen, pid: window.pid,
+        workspace: window.minimized ? "" : String(window.desktop || window.desktops[0].x11DesktopNumber),
         fullscreen: window.fullScreen, hidden: window.minimized, focused: window.active, urgent: window.demandsAttention,
       }))
       """)
@@ -19,7 +22,7 @@ struct KWinWindows {
       func number(_ key: String) -> Int? { if case .integer(let number)? = window[key] { Int(number) } else { nil } }
       return ManagersWindows.Window(
         id: window["id"]?.string ?? "", name: window["name"]?.string ?? "", title: window["title"]?.string ?? "",
-        output: number("output").map { "Virtual-\($0)" } ?? "", workspace: window["workspace"]?.string ?? "",
+        output: window["output"]?.string ?? "", workspace: window["workspace"]?.string ?? "",
         isFullscreen: window["fullscreen"] == true, isHidden: window["hidden"] == true,
         isFocused: window["focused"] == true, isUrgent: window["urgent"] == true,
         pid: number("pid").map { pid_t($0) })
@@ -28,7 +31,9 @@ struct KWinWindows {
 
   func close(_ window: ManagersWindows.Window) throws { try change(window, "window.closeWindow()") }
 
-  func focus(_ window: ManagersWindows.Window) throws { try change(window, "workspace.activeClient = window") }
+  func focus(_ window: ManagersWindows.Window) throws {
+    try change(window, "workspace[workspace.windowList ? 'activeWindow' : 'activeClient'] = window")
+  }
 
   func makeFullscreen(_ window: ManagersWindows.Window) throws { try change(window, "window.fullScreen = true") }
 
@@ -37,12 +42,17 @@ struct KWinWindows {
   private func change(_ window: ManagersWindows.Window, _ change: String) throws {
     try session.askKWin(
       """
-      workspace.clientList().filter(window => String(window.internalId) === "\(window.id)")
+      \(Self.windows).filter(window => String(window.internalId) === "\(window.id)")
         .forEach(window => { \(change); })
       """)
   }
 
-  func workspace() throws -> String { try session.askKWin("String(workspace.currentDesktop)").string ?? "" }
+  func workspace() throws -> String {
+    try session.askKWin("String(workspace.currentDesktop.x11DesktopNumber || workspace.currentDesktop)").string ?? ""
+  }
 
-  func show(workspace: Int) throws { try session.askKWin("(workspace.currentDesktop = \(workspace))") }
+  func show(workspace: Int) throws {
+    try session.askKWin(
+      "(workspace.currentDesktop = workspace.windowList ? workspace.desktops[\(workspace - 1)] : \(workspace)) && null")
+  }
 }

@@ -34,6 +34,7 @@ struct ManagersWindows {
     switch session.desktop?.manager {
     case .gnome: try GnomeWindows(session: session).all()
     case .kwin: try KWinWindows(session: session).all()
+    case .described: try DescribedWindows(session: session).all()
     default: try saysByX11 ? x11() : tree()
     }
   }
@@ -45,6 +46,11 @@ struct ManagersWindows {
 
   /// Nil if it is not KWin.
   private var kwin: KWinWindows? { session.desktop?.manager == .kwin ? KWinWindows(session: session) : nil }
+
+  /// Nil if the desktop is one of those above.
+  private var described: DescribedWindows? {
+    session.desktop?.manager == .described ? DescribedWindows(session: session) : nil
+  }
 
   func window(_ name: String) throws -> Window? { try all().first { $0.name == name } }
 
@@ -75,6 +81,7 @@ struct ManagersWindows {
   func close(_ window: Window) throws {
     if let gnome { return try gnome.close(window) }
     if let kwin { return try kwin.close(window) }
+    if let described { return try described.close(window) }
     if saysByX11 {
       return try session.runTool("/usr/bin/wmctrl", ["-i", "-c", window.id])
     }
@@ -87,6 +94,8 @@ struct ManagersWindows {
       try gnome.focus(window)
     } else if let kwin {
       try kwin.focus(window)
+    } else if let described {
+      try described.focus(window)
     } else if saysByX11 {
       _ = try session.run(program: "/usr/bin/xdotool", ["windowactivate", window.id])
     } else {
@@ -99,6 +108,7 @@ struct ManagersWindows {
   func workspace() throws -> String {
     if let gnome { return try gnome.workspace() }
     if let kwin { return try kwin.workspace() }
+    if let described { return try described.workspace() }
     if saysByX11 {
       let number = try xprop("-root", "_NET_CURRENT_DESKTOP").split { " \n".contains($0) }.last.flatMap { Int($0) }
       return number.map { String($0 + 1) } ?? ""
@@ -113,6 +123,8 @@ struct ManagersWindows {
       try gnome.show(workspace: workspace)
     } else if let kwin {
       try kwin.show(workspace: workspace)
+    } else if let described {
+      try described.show(workspace: workspace)
     } else if saysByX11 {
       try session.runTool("/usr/bin/xdotool", ["set_desktop", String(workspace - 1)])
     } else {

@@ -53,8 +53,9 @@ func documentedCapabilities(_ backend: String, on manager: String) throws -> [(c
   return zip(WindowCapability.allCases, cells).map { ($0.rawValue, $1) }
 }
 
-/// A program with a window, which does what it reads: `title TEXT`, `dialog`, `window TITLE`.
-private let editor = """
+/// A program with a window, which does what it reads: `title TEXT`, `dialog`, `window TITLE`. After `unsaved`, a dialog asks before it closes, which
+/// `cancel` and `discard` answer.
+let editorProgram = """
   import gi, os, sys
   gi.require_version("Gdk", "3.0")
   gi.require_version("GLib", "2.0")
@@ -67,6 +68,13 @@ private let editor = """
   window.set_default_size(300, 200)
   window.connect("destroy", Gtk.main_quit)
   window.show_all()
+  question = []
+  def ask(*_):
+      if not question:
+          question.append(Gtk.Dialog(title="Save?", transient_for=window, modal=True))
+          question[0].set_default_size(100, 100)
+          question[0].show_all()
+      return True
   def do(source, condition):
       verb, _, text = os.read(source, 4096).decode().strip().partition(" ")
       if verb == "title":
@@ -79,8 +87,15 @@ private let editor = """
       if verb == "window":
           other = Gtk.Window(title=text)
           other.show_all()
+      if verb == "unsaved":
+          window.connect("delete-event", ask)
+          print("unsaved", flush=True)
+      if verb == "cancel":
+          question.pop().destroy()
+      if verb == "discard":
+          window.destroy()
       return True
-  os.mkfifo(pipe)
+  os.path.exists(pipe) or os.mkfifo(pipe)
   GLib.io_add_watch(os.open(pipe, os.O_RDWR | os.O_NONBLOCK), GLib.IO_IN, do)
   Gtk.main()
   """
@@ -100,6 +115,7 @@ final class RunningAdapter {
   private(set) var (byBus, bySocket): ([[Value]], [[Value]]) = ([], [])
   private var subscriptions: [Subscription] = []
   private var socket: SignalSocket?
+  var hasSocket: Bool { socket != nil }
 
   /// - Parameter variables: variables that replace those of the session.
   init(_ session: Session, _ arguments: String..., variables: [String: String] = [:]) throws {
@@ -109,12 +125,12 @@ final class RunningAdapter {
     defer { watch.cancel() }
     var isReady = false
     let isExtension = session.desktop?.manager == .gnome
+    let command =
+      session.desktop?.manager == .described
+      ? [session.path(DescribedDesktop.program), "adapter"] : [session.executable("navd-windows")] + arguments
     running =
       try isExtension
-      ? nil
-      : session.start(
-        program: "/usr/bin/env",
-        variables.map { "\($0.key)=\($0.value)" } + [session.executable("navd-windows")] + arguments)
+      ? nil : session.start(program: "/usr/bin/env", variables.map { "\($0.key)=\($0.value)" } + command)
     subscriptions = [
       session.client.subscribe(MatchRule(path: Rows.object), ready: { _ in isReady = true }) { [unowned self] in
         take($0)
@@ -124,8 +140,9 @@ final class RunningAdapter {
     let program = running
     try session.wait("the adapter owns its name") { isReady && owner != nil || program?.hasEnded == true }
     try #require(program?.status == nil, "\(program?.errorText ?? "")")
-    if !isExtension {
-      socket = try SignalSocket(try call(Rows.acquireSignals, ()), on: session.loop) { [unowned self] in
+    // An adapter need not have it.
+    if !isExtension, let acquired = try? call(Rows.acquireSignals, ()) {
+      socket = try SignalSocket(acquired, on: session.loop) { [unowned self] in
         bySocket.append(Self.content(of: $0))
       } onEnd: {
       }
@@ -221,7 +238,7 @@ extension Session {
     try start(
       program: "/usr/bin/env",
       variables.map { "\($0.key)=\($0.value)" }
-        + ["/usr/bin/python3", "-c", editor, name, path("bin/\(name).pipe")])
+        + ["/usr/bin/python3", "-c", editorProgram, name, path("bin/\(name).pipe")])
   }
 
   /// Makes an editor do something.

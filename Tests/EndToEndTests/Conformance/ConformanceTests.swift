@@ -1,0 +1,19 @@
+import CoordinatorAPI
+import PresentationModel
+import TestSupport
+import Testing
+
+// Every adapter, ours or a stranger's, passes these scenarios: docs/conformance.md.
+
+@Test(
+  "An adapter does what it claims, as the compositor itself has it",
+  arguments: [AdapterSetup.chosen ?? AdapterSetup(manager: .sway, backend: "sway")])
+private func conformance_ofAnAdapter_isWhatItClaims(_ setup: AdapterSetup) throws {
+  let conformance = try Conformance(setup)
+  let row = ConformanceRow(outcomes: conformance.run(), of: conformance)
+  for (scenario, outcome) in row.outcomes {
+    if case .failed(let why) = outcome { Issue.record("\(setup.testDescription): \(scenario.name): \(why)") }
+  }
+  if AdapterSetup.chosen != nil { print(try row.text()) }
+  if ConformanceTable.isWritten { try ConformanceTable.write(row) }
+}
