@@ -40,7 +40,10 @@ extension Coordinator: CoordinatorHost {
     _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
   ) throws(Refusal) {
     let privilege = try authorization.privilege(for: requests, inTransaction: isTransaction)
-    guard windowSystem.mustBeKnown(for: requests) else {
+    let destinations = service.machine.destinations
+    guard
+      windowSystem.mustBeKnown(for: requests, hides: destinations.contains { $0.window?.hides == true })
+    else {
       try windowSystem.check(requests, inTransaction: isTransaction)
       return authorization.authorize(privilege, call) { [unowned self] trust throws(Refusal) in
         try body(trust, windowSystem.placing(requests, among: presenters.places, inTransaction: isTransaction))

@@ -346,12 +346,17 @@ extension Request.Operation {
 }
 
 extension WindowSystem {
-  /// Whether requests name the output with the focus, and it is not known yet whether there is a window system.
-  func mustBeKnown(for requests: [Request]) -> Bool {
-    (presence == .unknown || isResting && isPresent)
-      && requests.indices.contains {
-        requests[$0].operation.namesFocusedOutput || requests[$0].bringsHere == true
-      }
+  /// Whether requests depend on what is not known yet, or may be another now: which output has the focus, and what it can do.
+  /// - Parameter hides: whether any destination hides its windows.
+  func mustBeKnown(for requests: [Request], hides: @autoclosure () -> Bool = false) -> Bool {
+    let mayBeOutdated = isResting && isPresent
+    if presence == .unknown || mayBeOutdated,
+      requests.contains(where: { $0.operation.namesFocusedOutput || $0.bringsHere == true })
+    {
+      return true
+    }
+    return mayBeOutdated && !facts.capabilities.contains(.hide)
+      && requests.contains { $0.operation.presents { _ in true } } && hides()
   }
 
   /// The requests with the name of the output that has the focus, with what cannot be done on outputs (U1), and with the places of

@@ -57,6 +57,29 @@ private func windows_ofWlrMinimized_offerHiding() throws {
   #expect(adapter.capabilities?.contains("hide") == true && adapter.isGapless)
 }
 
+@Test("N8: an item is hidden by a compositor that was seen to minimize, also if navd was told before that it is not")
+private func item_ofWlrSeenToMinimize_isHidden() throws {
+  let notes = "command = [\"sleep\", \"1000\"]\nwindow = { app-id = \"fake\" }\ndismissal = \"hide\"\n"
+  let session = try Session(destinations: ["notes": notes])
+  let compositor = try FakeWlr(session)
+  let adapter = try RunningAdapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": compositor.socket])
+  // navd reads what the adapter can do, and refuses.
+  let first = try session.ending(of: session.present("notes"))
+  #expect(first.reason == "failed")
+  let refused = try session.navctl("present", "notes")
+  #expect(refused.exitCode != 0 && refused.errorText.contains("before a window was seen to be minimized"))
+
+  try compositor.tell("other = opened('other')", "minimized(other, True)")
+  try adapter.wait("hiding is offered") { adapter.capabilities?.contains("hide") == true }
+  try session.runNavctl("present", "notes")
+  try compositor.tell("opened('notes')")
+  try session.runNavctl("wait", "notes", "--for", "presented")
+  try session.runNavctl("toggle", "notes")
+  try adapter.wait("it is hidden") { adapter.window("fake", "notes")?.properties.hidden == true }
+  try session.runNavctl("present", "notes")
+  try adapter.wait("it is shown") { adapter.window("fake", "notes")?.properties.hidden == false }
+}
+
 @Test("N1: where processes are not known, the window with the id of its program is the item's, if no other has it")
 private func window_withTheNameOfItsProgram_isTheItemsAlone() throws {
   let session = try Session(
