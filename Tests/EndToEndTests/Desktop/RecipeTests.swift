@@ -696,7 +696,7 @@ func recipes_index_isComplete() throws {
   let names = Set(
     try Files.names(in: "\(Files.package)/docs/recipes").filter { $0.contains(".") })
   let index = try Markdown("recipes/README.md").lines
-  let untried: Set = ["niri.md", "eww.md", "ags.md", "quickshell.md", "Navd.qml"]
+  let untried: Set = ["niri.md", "eww.md", "ags.md", "labwc.md"]
   #expect(untried.isSubset(of: names))
   for name in names.subtracting(["README.md"]) {
     #expect(index.contains { $0.contains("(\(name))") }, "\(name)")

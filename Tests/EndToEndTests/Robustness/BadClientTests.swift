@@ -90,11 +90,11 @@ func badClient_unknownOptions_areRefusedByName() throws {
   check(try session.refusal(Rows.registerPresenter, ("a", "/a", unknown)), "colour")
   check(try session.refusal(Rows.history, (0, unknown)), "colour")
   for (name, value) in [
-    ("destination", .int32(1)), ("value", .string("x")), ("value", ["a": "b"].value), ("timeout", .int32(1)),
+    ("destination", .int32(1)), ("value", .string("x")), ("value", ["a": "b"].value), ("timeout", .int32(-1)),
     ("timeout", .string("3s")), ("owned", .uint32(1)), ("if-busy", .string("maybe")), ("if-busy", .boolean(true)),
-    ("priority", .int64(1)), ("command", .string("true")), ("command", [String]().value), ("command", [""].value),
+    ("priority", .int64(1 << 40)), ("command", .string("true")), ("command", [String]().value), ("command", [""].value),
     ("environment", ["": "x"].value), ("environment", ["a=b": "x"].value), ("expected-presentation", .string("/")),
-    ("animated", .string("yes")), ("expected-serial", .int64(1)), ("tag", .string("")), ("tag", .string("a")),
+    ("animated", .string("yes")), ("expected-serial", .int64(-1)), ("tag", .string("")), ("tag", .string("a")),
     ("destination", .string("")), ("destination", .string("../up")), ("destination", .string(".hidden")),
   ] as [(String, Value)] {
     check(try session.refusal(Rows.present, ("a", "", [name: value])), name)
