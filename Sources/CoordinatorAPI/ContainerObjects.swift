@@ -7,7 +7,7 @@ public enum ContainerObjects {
   public static let stacks: ObjectPath = "/org/navd/Coordinator1/stack"
   public static let holds: ObjectPath = "/org/navd/Coordinator1/hold"
 
-  /// What the documentation says of all of them.
+  /// The sentences that the documentation of each has.
   static let doc = """
     In its path, each byte of the name that is no letter or digit, and a digit at the beginning, is “_” with two hexadecimal \
     digits (sd_bus_path_encode). Changes are announced from the moment in which any client has read one of these \

@@ -35,7 +35,7 @@ extension CoordinatorService {
     binder.bind(Rows.limits) { [unowned self] in limits }
   }
 
-  /// Those of the state machine and of its host, by name.
+  /// The limits of the state machine and of its host, by name.
   private var limits: [String: UInt64] { machine.limits.byName.merging(host.limits) { $1 } }
 
   private func bindChanging(_ name: String, to binder: some ServiceBinder) -> Bool {

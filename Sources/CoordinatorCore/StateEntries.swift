@@ -132,7 +132,7 @@ extension StateMachine {
 }
 
 extension Presentation {
-  /// What its presenter asks its user before it ends it (P16); empty if that is not known, nil if it does not ask.
+  /// The question that its presenter asks its user before it ends it (P16); empty if that is not known, nil if it does not ask.
   package var question: String? {
     if case .asking(let message)? = self.phase.dismissal?.stage { message } else { nil }
   }

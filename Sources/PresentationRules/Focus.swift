@@ -30,7 +30,7 @@ extension State {
 }
 
 extension StateMachine {
-  /// What ends since the focus goes to a window of a presentation, to one that belongs to none, or to no window (N9).
+  /// The ends of items because the focus goes to a window of a presentation, to one that belongs to none, or to no window (N9).
   func ends(ofFocusGoingTo handle: Handle?, isOwn: Bool) -> [End] {
     guard !isOwn, let before = state.focused, before != handle else { return [] }
     let kept = Set(ancestors(of: handle))

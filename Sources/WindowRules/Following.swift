@@ -101,7 +101,7 @@ struct Following {
   var role: Role
   let rule: WindowFollowing
   let settings: FollowingSettings
-  /// What its command suggests, where processes are not known and it has no pattern (N1).
+  /// The application id that its command suggests, where processes are not known and it has no pattern (N1).
   var suggestedAppID: SuggestedAppID?
   /// The output on which its windows are to appear (U1).
   var output: String?

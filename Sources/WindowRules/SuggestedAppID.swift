@@ -38,7 +38,7 @@ public struct SuggestedAppID: Hashable, Sendable {
   }
 
   private init?(_ name: String, _ ids: [String], fitsLastPart: Bool) {
-    // What a placeholder stands for is not known before.
+    // The text of a placeholder is not known before.
     guard !name.isEmpty, !name.contains("{") else { return nil }
     self.name = name
     self.ids = Set(ids.map { $0.lowercased() })

@@ -8,12 +8,12 @@ import DBusValues
 /// Nothing is announced before a client has looked: libraries that follow an object or an object manager read it first. So who looks at
 /// none of them does not pay for them.
 final class NamedObjects: ObjectProvider {
-  /// What the objects of a kind are.
+  /// A kind of objects: their interface and where they are.
   struct Kind {
     /// The path above the objects.
     let parent: ObjectPath
     let interface: Interface
-    /// Those of the interface, read by the name of an object.
+    /// The properties of the interface, read by the name of an object.
     let properties: [PropertyOf<String>]
     let names: () -> [String]
     let exists: (String) -> Bool

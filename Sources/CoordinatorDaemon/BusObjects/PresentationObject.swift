@@ -9,7 +9,7 @@ import PresentationRules
 final class PresentationObjects: ObjectProvider {
   private typealias Rows = PresentationInterface
   private unowned let service: CoordinatorService<Coordinator>
-  /// What the presenter of a presentation knows of it.
+  /// The facts that the presenter of a presentation knows.
   private let platform: (Handle) -> StateEntry
   /// Made for the first presentation: a start without any is sooner.
   private(set) lazy var interfaces: [ImplementedInterface] = {
@@ -50,7 +50,7 @@ final class PresentationObjects: ObjectProvider {
       PropertyOf(Rows.asking) { $0.question != nil },
       PropertyOf(Rows.message) { $0.question ?? "" },
       PropertyOf(Rows.since) { $0.since ?? 0 },
-      // What is state only has no presenter.
+      // An item that is only state has no presenter.
       PropertyOf(Rows.pid) { [unowned self] in $0.item.destination == nil ? 0 : platform($0.handle).pid ?? 0 },
       PropertyOf(Rows.unit) { [unowned self] in $0.item.destination == nil ? "" : platform($0.handle).unit ?? "" },
       PropertyOf(Rows.heldBy) { [unowned self] in service.machine.heldBy($0) },

@@ -2,7 +2,7 @@ import Glibc
 
 /// The desktop files of installed programs, for what they say of the programs' windows.
 struct DesktopEntries {
-  /// By the name of the program that a file starts without arguments: the ids of its windows, a list for each file.
+  /// The ids of windows, a list for each file, by the name of the program that the file starts without arguments.
   private var ids: [String: [[String]]] = [:]
   private static let maxBytes = 1 << 20
 

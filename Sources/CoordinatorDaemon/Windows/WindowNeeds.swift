@@ -79,7 +79,7 @@ public struct WindowSystemFacts: Sendable {
 }
 
 extension SuggestedAppID {
-  /// What the command of a destination suggests; nil if it has none, or if that suggests none.
+  /// The application id that the command of a destination suggests; nil if it has none, or if that suggests none.
   init?(of destination: Destination, _ entries: @autoclosure () -> DesktopEntries) {
     guard case .command(let words, _) = destination.presenter else { return nil }
     self.init(of: words) { entries().ids(of: $0) }

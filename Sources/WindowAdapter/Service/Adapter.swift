@@ -67,7 +67,7 @@ package final class Adapter {
       case .success:
         let capabilities = backend.state.capabilities.map(\.rawValue).joined(separator: " ")
         DesktopVariables.give(by: connection, log)
-        // What only the start needed is no part of its memory any more.
+        // Pages that only the start needed leave its memory.
         loop.timer(after: Self.startTime) { linux_release_program() }
         log.notice("ready", metadata: ["backend": "\(backend.name)", "capabilities": "\(capabilities)"])
       case .failure(let error):

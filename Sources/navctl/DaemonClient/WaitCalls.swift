@@ -172,7 +172,7 @@ extension DaemonClient {
     if let failure { throw failure }
   }
 
-  /// What has failed after a serial, the latest first; nothing if navd does not answer.
+  /// Failures after a serial, the latest first; nothing if navd does not answer.
   private func failures(after serial: UInt64, in group: String? = nil) -> [EndingEntry] {
     var filter: Properties = [:]
     filter[Options.reason] = Reason.failed.rawValue

@@ -12,7 +12,7 @@ private typealias Rows = WindowSystemInterface
 /// One session has them all, one after the other, since a desktop takes seconds to start. A scenario of what the adapter does not claim
 /// is left out.
 final class Conformance {
-  /// What came of a scenario.
+  /// The outcome of a scenario.
   enum Outcome: Equatable {
     case passed
     /// The adapter does not claim it.
@@ -24,7 +24,7 @@ final class Conformance {
 
   struct Scenario {
     let name: String
-    /// What an adapter claims for which this is tried; none of them for all.
+    /// The claims for which this is tried; none of them for all.
     var capabilities: [WindowCapability] = []
     let run: (Conformance) throws -> Void
   }
@@ -36,7 +36,7 @@ final class Conformance {
   let session: Session
   let screen: ManagersWindows
   private(set) var adapter: RunningAdapter
-  /// What the adapter claims by now: some know what a compositor can when they have seen it.
+  /// The claims of the adapter by now: some know what a compositor can when they have seen it.
   var claimed: Set<WindowCapability> {
     let texts = [String](value: adapter.properties["Capabilities"] ?? .string("")) ?? []
     return Set(texts.compactMap(WindowCapability.init(rawValue:)))
@@ -156,7 +156,7 @@ final class Conformance {
 }
 
 extension AdapterSetup {
-  /// What `NAVD_TEST_DESKTOP` chooses: a description, or one of the tests' own as `MANAGER:BACKEND`; nil without it.
+  /// The choice of `NAVD_TEST_DESKTOP`: a description, or one of the tests' own as `MANAGER:BACKEND`; nil without it.
   static let chosen: AdapterSetup? = {
     if DescribedDesktop.path != nil { return AdapterSetup(manager: .described, backend: "") }
     guard let words = getenv("NAVD_TEST_DESKTOP").map({ String(cString: $0).split(separator: ":") }), words.count == 2,

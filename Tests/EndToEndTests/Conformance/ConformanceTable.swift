@@ -4,7 +4,7 @@ import PresentationModel
 import TestSupport
 import Testing
 
-/// What the scenarios have shown of an adapter on a compositor.
+/// The results of the scenarios for an adapter on a compositor.
 struct ConformanceRow {
   let outcomes: [(scenario: Conformance.Scenario, outcome: Conformance.Outcome)]
   let backend: String
@@ -19,7 +19,7 @@ struct ConformanceRow {
     compositor = (try? conformance.compositor()) ?? "?"
   }
 
-  /// What stands in the table for a capability.
+  /// The cell of the table for a capability.
   func cell(_ capability: WindowCapability) -> String {
     let seen = outcomes.filter { $0.scenario.capabilities.contains(capability) }.map(\.outcome)
     // An adapter that was started again may not yet claim what it has not seen.
