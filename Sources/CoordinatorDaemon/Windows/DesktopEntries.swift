@@ -14,23 +14,34 @@ struct DesktopEntries {
       where name.suffix(8).elementsEqual(".desktop".utf8) && seen.insert(name).inserted {
         let path = directory + [UInt8(ascii: "/")] + name
         guard let content = try? ConfigurationFiles.content(of: path, maxBytes: Self.maxBytes) else { continue }
-        add(String(decoding: content, as: UTF8.self), id: String(decoding: name.dropLast(8), as: UTF8.self))
+        add(content, id: String(decoding: name.dropLast(8), as: UTF8.self))
       }
     }
   }
 
-  private mutating func add(_ text: String, id: String) {
+  private mutating func add(_ content: [UInt8], id: String) {
     var isEntry = false
-    var values: [Substring: Substring] = [:]
-    for line in text.split(whereSeparator: \.isNewline) {
-      if line.first == "[" { isEntry = line == "[Desktop Entry]" }
-      guard isEntry, let equals = line.firstIndex(of: "=") else { continue }
-      values[line[..<equals]] = line[line.index(after: equals)...]
+    var (command, windowClass): (String?, String?)
+    // Bytes, not characters: most lines are translations, and everybody waits until all files are read.
+    for line in content.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+      if line.first == UInt8(ascii: "[") { isEntry = line.elementsEqual("[Desktop Entry]".utf8) }
+      guard isEntry else { continue }
+      command = Self.value(of: "Exec", in: line) ?? command
+      windowClass = Self.value(of: "StartupWMClass", in: line) ?? windowClass
     }
-    // Such as %U, for what its user opens with it.
-    let words = (values["Exec"] ?? "").split(separator: " ").filter { $0.first != "%" }
+    // Words such as %U stand for files that its user opens with it.
+    let words = (command ?? "").split(separator: " ").filter { $0.first != "%" }
     guard words.count == 1, let program = words[0].split(separator: "/").last else { return }
-    ids[String(program), default: []].append([id] + (values["StartupWMClass"].map { [String($0)] } ?? []))
+    ids[String(program), default: []].append([id] + (windowClass.map { [$0] } ?? []))
+  }
+
+  /// The value that a line gives a key; nil if it is about another key.
+  private static func value(of key: StaticString, in line: ArraySlice<UInt8>) -> String? {
+    let count = key.utf8CodeUnitCount
+    guard line.count > count, line[line.startIndex + count] == UInt8(ascii: "="),
+      line.prefix(count).elementsEqual(UnsafeBufferPointer(start: key.utf8Start, count: count))
+    else { return nil }
+    return String(decoding: line.dropFirst(count + 1), as: UTF8.self)
   }
 
   /// The ids of a program's windows; none if several files start it, which may disagree.

@@ -1,0 +1,33 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import CoordinatorDaemon
+
+@Test("N1: a desktop file gives the ids of the windows of the program that it starts, if no other one starts it")
+func desktopEntries_ofPrograms_giveIDs() throws {
+  let directory = TemporaryDirectory()
+  mkdir(directory.path(of: "applications"), 0o700)
+  let files = [
+    "org.example.Files": """
+    [Desktop Entry]
+    Name=Files
+    Name[de]=Dateien
+    Exec=/usr/bin/files %U
+    StartupWMClass=Files
+    [Desktop Action new]
+    Exec=other
+    """,
+    "plain": "[Desktop Entry]\r\nExec=plain\r\nExecutable=no\r\n",
+    "twice": "[Desktop Entry]\nExec=same\n", "again": "[Desktop Entry]\nExec=same\n",
+    "with-arguments": "[Desktop Entry]\nExec=files --private\n",
+  ]
+  for (name, text) in files {
+    try Files.write(text, to: directory.path(of: "applications/\(name).desktop"))
+  }
+  let entries = DesktopEntries(directories: [Array(directory.path.utf8)])
+  #expect(entries.ids(of: "files") == ["org.example.Files", "Files"])
+  #expect(entries.ids(of: "plain") == ["plain"])
+  #expect(entries.ids(of: "same") == [])
+  #expect(entries.ids(of: "other") == [])
+}
