@@ -92,7 +92,7 @@ extension WindowTracker {
     followed[handle]?.suggestedAppID = suggested
   }
 
-  /// What the command of a presentation that has no pattern suggests, and a window for which its own could be taken.
+  /// The id that the command of a presentation without a pattern suggests, and another window that has such an id.
   public func suggestion(for handle: Handle) -> (appID: SuggestedAppID, rival: Window?)? {
     guard let following = followed[handle], following.rule.pattern.isEmpty,
       let suggested = following.suggestedAppID

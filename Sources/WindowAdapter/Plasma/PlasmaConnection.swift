@@ -182,7 +182,7 @@ package final class PlasmaWindow: Toplevel {
   fileprivate(set) var parent: OpaquePointer?
   /// The ids of the virtual desktops that it is on; none means all.
   fileprivate(set) var desktops: Set<String> = []
-  /// Where it is, frame included; nil until KWin has placed it.
+  /// The place of the window, frame included; nil until KWin has placed it.
   fileprivate(set) var area: ScreenArea?
   /// Whether KWin has told all of it once.
   fileprivate(set) var isKnown = false
@@ -212,7 +212,7 @@ final class PlasmaOutput {
   fileprivate(set) var name = ""
   /// In the coordinates of windows.
   fileprivate(set) var area = ScreenArea(x: 0, y: 0, width: 0, height: 0)
-  /// What was told since the last `done`.
+  /// The area since the last `done`.
   fileprivate var pendingArea = ScreenArea(x: 0, y: 0, width: 0, height: 0)
   fileprivate(set) var isKnown = false
 

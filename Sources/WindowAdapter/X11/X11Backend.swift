@@ -34,7 +34,7 @@ final class X11Backend: Backend {
   private var stale = Stale()
   /// The window by which the window manager says that it runs; nil while none does.
   private var managerWindow: Window?
-  /// Whether it asks a window to close for others.
+  /// Whether the window manager closes windows for other programs.
   private var managerCloses = false
   /// The number of the desktop that is shown; nil if the window manager has none.
   private var desktop: UInt32?

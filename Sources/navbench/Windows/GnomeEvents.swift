@@ -2,8 +2,8 @@ import DBus
 import DBusValues
 import EventLoops
 
-/// The events of windows of GNOME Shell, which only a script in the shell receives: the bare subscriber is one, and this is told by its
-/// signals. It needs a shell that was started with `--unsafe-mode`, which runs scripts.
+/// The events of windows of GNOME Shell. Only a script in the shell receives them, so the bare subscriber is one; its signals bring them here.
+/// It needs a shell that was started with `--unsafe-mode`, which runs scripts.
 final class GnomeEvents: WindowEvents {
   var onTitle: ((String, String, String, MonotonicInstant) -> Void)?
   var onClosed: ((String) -> Void)?

@@ -1,6 +1,5 @@
 import DBus
 import EventLoops
-import Glibc
 import WindowAdapter
 
 /// The events of windows, as each program can receive them from the compositor, at the least cost.
@@ -31,25 +30,23 @@ enum Terminal {
 /// The sources of events, in the order in which the adapter tries them.
 enum WindowEventSource {
   /// Whether there is a desktop.
-  static var exists: Bool { ["SWAYSOCK", "I3SOCK", "WAYLAND_DISPLAY", "DISPLAY"].contains { variable($0) != nil } }
+  static var exists: Bool { ["SWAYSOCK", "I3SOCK", "WAYLAND_DISPLAY", "DISPLAY"].contains { Environment[$0] != nil } }
 
   /// The events of the desktop in the environment.
   /// - Throws: `BenchmarkError` if there is none; what else keeps them from being received.
   static func open(_ loop: EventLoop, _ connection: Connection) throws -> any WindowEvents {
-    if let path = variable("SWAYSOCK") { return try SwayEvents(path, isSway: true, loop) }
-    if let path = variable("I3SOCK") { return try SwayEvents(path, isSway: false, loop) }
-    if let instance = variable("HYPRLAND_INSTANCE_SIGNATURE"), let runtime = variable("XDG_RUNTIME_DIR") {
+    if let path = Environment["SWAYSOCK"] { return try SwayEvents(path, isSway: true, loop) }
+    if let path = Environment["I3SOCK"] { return try SwayEvents(path, isSway: false, loop) }
+    if let instance = Environment["HYPRLAND_INSTANCE_SIGNATURE"], let runtime = Environment["XDG_RUNTIME_DIR"] {
       return try HyprlandEvents("\(runtime)/hypr/\(instance)/.socket2.sock", loop)
     }
-    if variable("XDG_CURRENT_DESKTOP") == "GNOME" { return try GnomeEvents(connection) }
-    if variable("WAYLAND_DISPLAY") != nil {
-      if variable("XDG_CURRENT_DESKTOP") == "KDE" { return try PlasmaEvents(loop) }
+    if Environment["XDG_CURRENT_DESKTOP"] == "GNOME" { return try GnomeEvents(connection) }
+    if Environment["WAYLAND_DISPLAY"] != nil {
+      if Environment["XDG_CURRENT_DESKTOP"] == "KDE" { return try PlasmaEvents(loop) }
       return try WlrEvents(loop)
     }
-    if variable("DISPLAY") != nil { return try XEvents(loop) }
+    if Environment["DISPLAY"] != nil { return try XEvents(loop) }
     throw BenchmarkError(
       description: "no desktop: expected SWAYSOCK, I3SOCK, WAYLAND_DISPLAY or DISPLAY in the environment, found none")
   }
-
-  private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

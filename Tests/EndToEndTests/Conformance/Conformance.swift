@@ -165,7 +165,7 @@ extension AdapterSetup {
     return AdapterSetup(manager: manager, backend: String(words[1]))
   }()
 
-  /// What the manager's configuration has for a second output, where it needs some.
+  /// The lines of the manager's configuration for a second output, where it needs some.
   fileprivate var secondOutput: String {
     switch manager {
     case .gnome: "--virtual-monitor 1024x768"
