@@ -1,0 +1,76 @@
+import DBusValues
+import PresentationModel
+import Processes
+
+/// The properties of the transient service of a command (`org.freedesktop.systemd1(5)`).
+struct ServiceProperties {
+  /// A name that people can find, such as `navd-counter.fact-17.service`.
+  let unit: UnitName
+  let program: String
+  /// All except the descriptors.
+  let list: [Structure<String, Value>]
+
+  /// - Returns: nil if the bus cannot carry the command, since its strings are UTF-8.
+  init?(_ launch: Launch, _ program: ByteString, leavingOutInherited: Bool) {
+    let arguments = launch.command.arguments.compactMap(\.text)
+    guard let program = program.text, arguments.count == launch.command.arguments.count,
+      let directory = launch.command.directory.text,
+      let unit = ServiceLauncher.unit(launch.binding, launch.handle, launch.occasion)
+    else { return nil }
+    var environment: [String] = []
+    for (name, value) in launch.command.environment {
+      let isInherited = !launch.given.contains(name)
+      if isInherited, leavingOutInherited { continue }
+      if let name = name.text, let value = value.text, Self.isVariable(name) {
+        environment.append("\(name)=\(value)")
+      } else if !isInherited {
+        return nil
+      }
+      // Functions that some shells export are left out, since the manager rejects their names.
+    }
+    environment.append("\(CommandPresenter.markerVariable)=\(launch.marker)")
+    self.unit = unit
+    self.program = program
+    // Without expansion of variables in the arguments.
+    let execution = Structure(program, arguments, ["no-env-expand"])
+    // The manager completes a dismissal even if navd has ended. 0 means no limit.
+    let grace = max(1, launch.grace).multipliedReportingOverflow(by: 1000)
+    list = [
+      Structure("Description", .string(Self.description(launch))), Structure("Slice", .string("app.slice")),
+      // Not “exec”: the manager ends such a service, with all its processes, if its first process ends before the manager
+      // has seen it execute.
+      Structure("Type", .string("simple")), Structure("ExitType", .string(launch.scope == .tree ? "cgroup" : "main")),
+      Structure("ExecStartEx", [execution].value), Structure("Environment", environment.value),
+      Structure("WorkingDirectory", .string(directory)),
+      // With output set to the journal, too, errors follow the descriptor for output.
+      Structure("StandardOutput", .string(launch.scope == .tree ? "null" : "journal")),
+      Structure("StandardError", .string("journal")),
+      // With “process”, the others stay in the cgroup of the inactive unit, and keep it loaded.
+      Structure("KillMode", .string(launch.scope == .tree ? "control-group" : "process")),
+      Structure("SendSIGHUP", .boolean(false)),
+      Structure("TimeoutStopUSec", .uint64(grace.overflow ? .max : grace.partialValue)),
+      // The kernel's default; systemd's differs.
+      Structure("IgnoreSIGPIPE", .boolean(false)),
+      // The kernel kills one process; its siblings live on.
+      Structure("OOMPolicy", .string("continue")), Structure("CollectMode", .string("inactive-or-failed")),
+    ]
+  }
+
+  /// One line without control characters.
+  private static func description(_ launch: Launch) -> String {
+    let words =
+      "navd: \(launch.binding)\(launch.id.isEmpty ? "" : " \(launch.id)")\(launch.occasion.isEmpty ? "" : " (\(launch.occasion))")"
+      .unicodeScalars
+    return String(String.UnicodeScalarView(words.filter { $0.properties.generalCategory != .control }))
+  }
+
+  /// Whether the manager accepts the name of a variable.
+  private static func isVariable(_ name: String) -> Bool {
+    BindingID.isName(name) && !name.utf8.contains(UInt8(ascii: "-"))
+  }
+}
+
+extension ByteString {
+  /// The text; nil if it is not UTF-8.
+  var text: String? { String(validating: bytes, as: UTF8.self) }
+}
