@@ -62,6 +62,10 @@ static inline int linux_siginfo_status(const siginfo_t *info) { return info->si_
 // prctl is variadic, which Swift cannot call.
 static inline int linux_set_child_subreaper(int on) { return prctl(PR_SET_CHILD_SUBREAPER, (unsigned long)on, 0, 0, 0); }
 static inline pid_t linux_thread(void) { return (pid_t)syscall(SYS_gettid); }
+// The C library declares prlimit with an enumeration, and only with _GNU_SOURCE.
+static inline int linux_get_locks_limit(pid_t pid, struct rlimit *limit) {
+  return (int)syscall(SYS_prlimit64, pid, LINUX_RLIMIT_LOCKS, NULL, limit);
+}
 static inline int linux_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
 
 // The kernel's struct sched_attr, whose header contradicts that of older C libraries.

@@ -6,8 +6,9 @@ import Glibc
 /// The kernel copies the limit at each fork and keeps it at each `execve`, and has not used it since Linux 2.4.25. So it
 /// proves descent: unlike a variable, it does not get into a process that another program has started, and a process keeps
 /// it that has left its session, its parents and its environment. Everybody may read it.
-struct DescentMark: Hashable {
-  let number: UInt64
+public struct DescentMark: Hashable, Sendable {
+  /// The value of the limit.
+  public let number: UInt64
 
   /// The hard part of this process's limit, which its children keep.
   static let hardLimit: rlim_t = {
@@ -17,11 +18,20 @@ struct DescentMark: Hashable {
   }()
 
   /// - Parameter marker: the text that identifies the command.
-  init(_ marker: ByteString) {
+  public init(_ marker: ByteString) {
     // FNV-1a.
     let hash = marker.bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     // Large, unlike a limit that somebody has set, and positive as a signed number.
     number = hash >> 2 | 1 << 62
+  }
+
+  /// The processes that carry it and have not ended, without those of other users.
+  public var processes: [ProcessOrigin] {
+    // Without the files of `/proc`, which take longer to read.
+    ProcessTable.pids().filter { pid in
+      var limit = rlimit()
+      return linux_get_locks_limit(pid, &limit) == 0 && limit.rlim_cur == number
+    }.filter { ProcessTable.entry(of: $0)?.hasEnded == false }.map { ProcessOrigin(of: $0) }
   }
 
   /// Reads the content of `/proc/PID/limits`; nil if the limit is none that this type has made.

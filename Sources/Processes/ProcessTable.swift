@@ -131,8 +131,11 @@ package enum ProcessTable {
     return stat("/proc/\(pid)/task", &status) == 0 && status.st_nlink == 3
   }
 
+  /// The numbers of the processes that this one may see.
+  static func pids() -> [pid_t] { numbers(in: "/proc") ?? [] }
+
   /// Every process that this one may see.
-  static func all() -> [ProcessEntry] { (numbers(in: "/proc") ?? []).compactMap(entry(of:)) }
+  static func all() -> [ProcessEntry] { pids().compactMap(entry(of:)) }
 
   /// The command that a process descends from, as far as the kernel shows it.
   static func mark(of pid: pid_t) -> DescentMark? { read("/proc/\(pid)/limits").flatMap(DescentMark.init(limits:)) }

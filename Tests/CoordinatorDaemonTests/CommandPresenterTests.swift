@@ -325,7 +325,7 @@ func commandPresenter_adopted_isShownGoneOrToBeShown() throws {
       handle: .shown, Handle(2): .gone(result: [:]), Handle(3): .gone(result: [:]), Handle(4): .toBeShown,
     ])
   #expect(fixture.direct.adopted[handle]?.marker == "token-1")
-  #expect(fixture.direct.adopted[handle]?.unit?.text == "navd-panel-1.service")
+  #expect(fixture.direct.adopted[handle]?.unit?.text == "app-navd-panel@1.service")
   #expect(fixture.direct.adopted[handle]?.first == ProcessIdentity(pid: 7, startTime: 8))
   fixture.direct.end(handle, .unknown)
   #expect(fixture.reports == [.ended(handle, failed: false, result: [:])])

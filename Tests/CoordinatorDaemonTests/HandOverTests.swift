@@ -159,7 +159,7 @@ private final class ServiceFixture {
   func launch(_ handle: Handle, isAlive: Bool) throws -> any RunningCommand {
     let marker = ByteString("\(directory.path)-\(handle)")
     let launch = Launch(
-      handle: handle, binding: try BindingID("fact"), id: "1",
+      handle: handle, binding: try BindingID("fact"), id: "1", application: "fact",
       command: Command(["sleep", "1000"], environment: ["PATH": "/usr/bin:/bin"]), scope: .tree, given: ["PATH"],
       marker: marker, output: OutputCapture(path: ByteString(directory.path(of: "\(handle)")), limit: 100), grace: 1000)
     if isAlive {
@@ -177,11 +177,11 @@ private final class ServiceFixture {
       posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
       try #require(posix_spawn(&process, "/bin/sleep", nil, &attributes, arguments, environment) == 0)
       processes.append(process)
-      services[process] = ServiceLauncher.unit(launch.binding, handle).map { ByteString($0.text) }
+      services[process] = ByteString(launch.unit.text)
     }
     launches += 1
     let command = try #require(launcher?.launch(launch, for: observer))
-    if !isAlive { ended.append(try #require(ServiceLauncher.unit(launch.binding, handle))) }
+    if !isAlive { ended.append(launch.unit) }
     return command
   }
 

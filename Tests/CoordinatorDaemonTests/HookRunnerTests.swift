@@ -102,7 +102,7 @@ func hook_ofAnItem_getsTheItem() throws {
   #expect(launches[1].command.environment["NAVD_REASON"] == "expired")
   #expect(Set(launches.map(\.marker)).count == 2)
   #expect(
-    ServiceLauncher.unit(launches[1].binding, launches[1].handle, "on-dismiss")?.text == "navd-osd-1-on-dismiss.service"
+    launches[1].unit.text == "app-navd-osd@1-on-dismiss.service"
   )
 }
 

@@ -11,7 +11,7 @@ import Testing
 @testable import Processes
 
 private let handle = Handle(1)
-private let unit = try! UnitName("navd-panel-1.service")
+private let unit = try! UnitName("app-navd-panel@1.service")
 
 /// A service launcher with a scripted manager.
 private final class LauncherFixture: LaunchObserver {
@@ -38,7 +38,7 @@ private final class LauncherFixture: LaunchObserver {
     manager = SystemdManager(bus.connection)
     var reader = ProcessReader()
     reader.controlGroups = { [members] in
-      members.pids.contains($0) ? [ByteString(ServiceLauncher.unit(try! BindingID("panel"), handle)!.text)] : []
+      members.pids.contains($0) ? [ByteString(unit.text)] : []
     }
     let supervisor = ProcessSupervisor(
       loop: bus.loop, markerVariable: CommandPresenter.markerVariable, reader: reader)
@@ -60,7 +60,8 @@ private final class LauncherFixture: LaunchObserver {
       arguments, environment: ["NAVD_ID": "1", "PATH": "/bin"], directory: "/tmp", input: Array("{}\n".utf8))
     let running = launcher.launch(
       Launch(
-        handle: handle, binding: try BindingID("panel"), id: "1", command: command, scope: scope, given: ["NAVD_ID"],
+        handle: handle, binding: try BindingID("panel"), id: "1", application: "panel", command: command, scope: scope,
+        given: ["NAVD_ID"],
         marker: marker, output: output, grace: 2000), for: self)
     try bus.settle()
     return running
@@ -158,7 +159,8 @@ func serviceLauncher_launch_asksForATransientService() throws {
   #expect(properties["WorkingDirectory"] == .string("/tmp"))
   let environment = properties["Environment"].flatMap { [String](value: $0) } ?? []
   #expect(environment.sorted() == ["NAVD_ID=1", "NAVD_MARKER=\(fixture.marker)", "PATH=/bin"])
-  #expect(properties["ExecStartEx"] == [Structure("/bin/true", ["/bin/true", "$HOME"], ["no-env-expand"])].value)
+  #expect(properties["ExecStart"] == [Structure("/bin/true", ["/bin/true", "$$HOME"], false)].value)
+  #expect(properties["LimitLOCKSSoft"] == .uint64(DescentMark(fixture.marker).number))
   #expect(running?.platform == ["unit": .string(unit.text)])
   #expect(running?.remembered.unit == unit)
   #expect(fixture.events == [])
@@ -229,7 +231,7 @@ func serviceLauncher_inactiveBeforeTheJob_isNoEnd() throws {
     fixture.events == [
       .started(
         handle,
-        error: "/bin/true: could not be started (resources); see “journalctl --user -u 'navd-panel-1.service'”")
+        error: "/bin/true: could not be started (resources); see “journalctl --user -u 'app-navd-panel@1.service'”")
     ])
   #expect(fixture.output.read() == nil)
 }
@@ -345,7 +347,7 @@ func serviceLauncher_scopeOfAProcess_isThatOfItsUnit() throws {
 @Test func serviceLauncher_abandoned_reportsNoEnd() throws {
   let fixture = try LauncherFixture()
   let (running, _) = try fixture.launchRunning()
-  #expect(running.abandon() == "the unit navd-panel-1.service")
+  #expect(running.abandon() == "the unit app-navd-panel@1.service")
   try fixture.announceExit(0)
   #expect(fixture.events == [])
   #expect(fixture.bus.connection.subscriptions.isEmpty)
@@ -454,7 +456,7 @@ func serviceLauncher_dismissedBeforeTheManagerIsBack_isStopped() throws {
 func serviceLauncher_adopted_isFoundIfItsUnitRuns() throws {
   let fixture = try LauncherFixture()
   fixture.systemd.set(unit, active: "active")
-  let other = try UnitName("navd-panel-2.service")
+  let other = try UnitName("app-navd-panel@2.service")
   fixture.systemd.set(other, active: "inactive")
   let ended = OutputCapture(path: fixture.output.path + "-2", limit: 100)
   var found: [Handle: any RunningCommand]?

@@ -35,6 +35,9 @@ final class CommandErrors {
     files.resume { running.keys.contains($0) }
   }
 
+  /// Takes in that the previous navd has started a command in another unit.
+  func rename(_ marker: ByteString, to unit: UnitName) { units[marker] = unit }
+
   /// Takes in that a command has ended.
   /// - Returns: the last line that it has written, as people read it; nil if there was none.
   func finish(_ marker: ByteString) -> String? { ErrorText(files.finish(marker))?.text }

@@ -8,6 +8,8 @@ struct Launch {
   let handle: Handle
   let binding: BindingID
   let id: String
+  /// The application that it runs, for the name of its unit.
+  let application: String
   /// What distinguishes its unit from the one that shows the item, such as “on-present”; empty for the latter.
   var occasion = ""
   let command: Processes.Command
@@ -21,6 +23,17 @@ struct Launch {
   var errors: Descriptor?
   /// Time between SIGTERM and SIGKILL, in milliseconds.
   let grace: UInt64
+
+  /// Its unit, if the service manager runs it.
+  var unit: UnitName { .command(of: application, handle, occasion: occasion) }
+}
+
+extension Presentation {
+  /// The application that its command runs: the destination, or else, for the command of a request, the binding.
+  var application: String {
+    guard let name = self.item.destination?.name, !name.isEmpty else { return self.binding.text }
+    return name
+  }
 }
 
 /// The data by which the next navd finds a command that this one has started, or was about to start (R2, R6).
@@ -29,6 +42,8 @@ struct RememberedLaunch: Hashable, Sendable {
   var output: OutputCapture
   /// The command's unit, if the service manager runs it.
   var unit: UnitName?
+  /// The name that the unit has if an earlier release started it.
+  var formerUnit: UnitName?
   /// The first process, if navd itself has started it, or if it is all that belongs to the command.
   var first: ProcessIdentity?
   var scope = CommandScope.tree

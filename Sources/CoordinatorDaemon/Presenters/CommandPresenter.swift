@@ -117,8 +117,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     manager.whenKnown { [self] in
       guard waiting.remove(handle) != nil, let launcher else { return }
       var launch = launch(of: presentation, properties)
-      let unit = launcher === services ? ServiceLauncher.unit(presentation.binding, handle) : nil
-      launch.errors = errors.begin(launch.marker, unit: unit)
+      launch.errors = errors.begin(launch.marker, unit: launcher === services ? launch.unit : nil)
       outputs[handle] = launch.output
       running[handle] = launcher.launch(launch, for: self)
       rememberFirst(of: handle)
@@ -206,7 +205,8 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
       outputs[handle] = output
       // A command was started as a service if the manager has a unit of this name.
       launches[handle] = RememberedLaunch(
-        marker: marker(of: handle), output: output, unit: ServiceLauncher.unit(presentation.binding, handle),
+        marker: marker(of: handle), output: output, unit: .command(of: presentation.application, handle),
+        formerUnit: .formerCommand(at: presentation.binding, handle),
         first: recovered.isSameBoot ? ProcessIdentity(memory) : nil,
         scope: presentation.item.destination?.scope ?? .tree)
     }
@@ -216,6 +216,9 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     manager.whenKnown { [self] in
       (launcher ?? direct).adopt(launches, for: self) { [self] commands in
         running.merge(commands) { $1 }
+        for command in commands.values.map(\.remembered) {
+          if let unit = command.unit { errors.rename(command.marker, to: unit) }
+        }
         var survivals: [Handle: Survival] = [:]
         for presentation in remembered.map(\.presentation) {
           survivals[presentation.handle] = survival(of: presentation, isFound: commands[presentation.handle] != nil)
@@ -268,7 +271,8 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     var command = item.command
     if let input = presentation.item.input { command.input = input }
     return Launch(
-      handle: handle, binding: presentation.binding, id: presentation.item.id, command: command,
+      handle: handle, binding: presentation.binding, id: presentation.item.id, application: presentation.application,
+      command: command,
       scope: presentation.item.destination?.scope ?? .tree, given: item.given, marker: marker(of: handle),
       output: output(of: handle),
       grace: presentation.item.destination?.grace ?? Destination.defaultGrace)

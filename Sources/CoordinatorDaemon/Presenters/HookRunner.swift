@@ -165,7 +165,8 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
     // With the scope “process” its output is where navd's errors are, and what it leaves behind lives on.
     running = launcher.launch(
       Launch(
-        handle: handle, binding: binding, id: item.id, occasion: occasion, command: command.command, scope: .process,
+        handle: handle, binding: binding, id: item.id, application: destination, occasion: occasion,
+        command: command.command, scope: .process,
         given: command.given, marker: marker, output: output, grace: HookRunner.grace), for: self)
   }
 

@@ -36,7 +36,7 @@ final class ServiceLauncher: CommandLauncher {
           launch, because: "the user manager accepts only UTF-8, and variable names of letters, digits and “_”",
           for: observer)
       }
-      let service = Service(self, launch.handle, RememberedLaunch(launch, properties.unit), observer)
+      let service = Service(self, launch.handle, RememberedLaunch(of: launch), observer)
       do throws(SystemError) { try service.start(properties, launch) } catch { throw .failed(error) }
       running[ObjectIdentifier(service)] = service
       return service
@@ -59,25 +59,36 @@ final class ServiceLauncher: CommandLauncher {
     }
     guard unanswered > 0 else { return finish() }
     for (handle, command) in remembered where command.unit != nil {
-      let service = Service(self, handle, command, observer)
-      service.resume { [weak self] isRunning in
+      resume(command, of: handle, for: observer) { service in
         unanswered -= 1
-        if isRunning {
+        if let service {
           services[handle] = service
           others[handle] = nil
-          self?.running[ObjectIdentifier(service)] = service
         }
         if unanswered == 0 { finish() }
       }
     }
   }
 
-  /// The unit of a presentation's command; nil if no valid name results.
-  /// - Parameter occasion: as for ``Launch/occasion``.
-  static func unit(_ binding: BindingID, _ handle: Handle, _ occasion: String = "") -> UnitName? {
-    let end = "-\(handle)\(occasion.isEmpty ? "" : "-" + occasion).service"
-    let start = "navd-" + UnitName.escaped(binding.text.utf8)
-    return try? UnitName(String(start.prefix(UnitName.maxBytes - end.utf8.count)) + end)
+  /// Finds a service of the previous navd, which may have been of an earlier release.
+  /// - Parameter completion: receives nil if it does not run.
+  private func resume(
+    _ command: RememberedLaunch, of handle: Handle, for observer: any LaunchObserver,
+    _ completion: @escaping (Service?) -> Void
+  ) {
+    let service = Service(self, handle, command, observer)
+    service.resume { [weak self] isRunning in
+      if isRunning {
+        self?.running[ObjectIdentifier(service)] = service
+        completion(service)
+      } else if let self, let former = command.formerUnit {
+        var command = command
+        (command.unit, command.formerUnit) = (former, nil)
+        resume(command, of: handle, for: observer, completion)
+      } else {
+        completion(nil)
+      }
+    }
   }
 
   /// From now on navd itself keeps the commands, which still run.
@@ -97,12 +108,12 @@ final class ServiceLauncher: CommandLauncher {
 }
 
 extension RememberedLaunch {
-  fileprivate init(_ launch: Launch, _ unit: UnitName) {
-    self.init(marker: launch.marker, output: launch.output, unit: unit, scope: launch.scope)
+  fileprivate init(of launch: Launch) {
+    self.init(marker: launch.marker, output: launch.output, unit: launch.unit, scope: launch.scope)
   }
 }
 
-private final class Service: RunningCommand {
+private final class Service: RunningCommand, LaunchObserver {
   private unowned let launcher: ServiceLauncher
   private weak var observer: (any LaunchObserver)?
   private let handle: Handle
@@ -128,6 +139,9 @@ private final class Service: RunningCommand {
   /// The request for the processes that navd searches for, now that the manager cannot be asked; nil while there is
   /// no such search.
   private var searchedFor: Request?
+
+  /// How the service's main process has ended, if others go on outside of the service.
+  private var status: ProcessStatus?
 
   /// Requests during the search. Each includes those before it.
   private enum Request: Int { case none, terminate, kill, abandon }
@@ -260,6 +274,13 @@ private final class Service: RunningCommand {
   }
 
   private func ended(_ state: UnitState) {
+    if !moved.isEmpty {
+      status = state.status
+      launch = nil
+      handOver()
+      if isStopping { _ = postpone(.terminate) }
+      return
+    }
     let result = ProcessResult(status: state.status, output: reader?.finish())
     release()
     if !isStarted {
@@ -282,12 +303,22 @@ private final class Service: RunningCommand {
     launcher.forget(self)
   }
 
-  /// The manager cannot be asked any more: navd searches for the processes itself.
+  /// Processes that descend from the command and are not in its unit, such as what `systemd-run --scope` has started.
+  private var moved: [ProcessOrigin] {
+    guard launched.scope == .tree else { return [] }
+    return DescentMark(launched.marker).processes.filter { !isInService($0) }
+  }
+
+  private func isInService(_ process: ProcessOrigin) -> Bool {
+    process.controlGroups.contains(ByteString(unit.text))
+  }
+
+  /// The manager cannot be asked any more, or knows only a part of the command: navd searches for the processes itself.
   func handOver() {
     guard watch != nil, let observer else { return }
     release()
     searchedFor = Request.none
-    launcher.direct.adopt(launched, of: handle, for: observer) { [self] found in
+    launcher.direct.adopt(launched, of: handle, for: self) { [self] found in
       let request = searchedFor ?? .none
       searchedFor = nil
       direct = found
@@ -305,7 +336,7 @@ private final class Service: RunningCommand {
         observer.started(handle, error: nil)
       }
       switch (found, request) {
-      case (nil, _): observer.ended(handle, ProcessResult(status: .unknown, output: launched.output.read()))
+      case (nil, _): ended(handle, ProcessResult(status: .unknown, output: launched.output.read()))
       case (let found?, .terminate): found.terminate()
       case (let found?, .kill): found.kill()
       case (_?, _): break
@@ -320,12 +351,25 @@ private final class Service: RunningCommand {
     return true
   }
 
+  // MARK: The observer of what navd itself keeps
+
+  func started(_ handle: Handle, error: String?) { observer?.started(handle, error: error) }
+
+  func ended(_ handle: Handle, _ result: ProcessResult) {
+    observer?.ended(handle, ProcessResult(status: status ?? result.status, output: result.output))
+  }
+
   // MARK: Ending
 
   func terminate() {
     if let direct { return direct.terminate() }
     isStopping = true
     if postpone(.terminate) { return }
+    if isStarted, !moved.isEmpty {
+      handOver()
+      _ = postpone(.terminate)
+      return
+    }
     launcher.manager.stop(unit) { [self] end in
       guard case .refused = end else { return }
       handOver()
@@ -346,11 +390,10 @@ private final class Service: RunningCommand {
 
   func includes(_ process: ProcessOrigin) -> Bool {
     if let direct { return direct.includes(process) }
-    let isInService = { [unit] in process.controlGroups.contains(ByteString(unit.text)) }
     switch launched.scope {
-    case .tree: return isInService()
+    case .tree: return isInService(process) || process.descends(from: launched.marker)
     // The manager may tell the process later than it opens a window. It has hardly started others by then.
-    case .process: return pid.map { process.pid == pid_t($0) } ?? (!isStarted && isInService())
+    case .process: return pid.map { process.pid == pid_t($0) } ?? (!isStarted && isInService(process))
     }
   }
 

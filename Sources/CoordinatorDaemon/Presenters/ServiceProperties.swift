@@ -1,11 +1,10 @@
 import DBusValues
 import PresentationModel
 import Processes
+import TextFormats
 
 /// The properties of the transient service of a command (`org.freedesktop.systemd1(5)`).
 struct ServiceProperties {
-  /// A name that people can find, such as `navd-counter.fact-17.service`.
-  let unit: UnitName
   let program: String
   /// All except the descriptors.
   let list: [Structure<String, Value>]
@@ -14,8 +13,7 @@ struct ServiceProperties {
   init?(_ launch: Launch, _ program: ByteString, leavingOutInherited: Bool) {
     let arguments = launch.command.arguments.compactMap(\.text)
     guard let program = program.text, arguments.count == launch.command.arguments.count,
-      let directory = launch.command.directory.text,
-      let unit = ServiceLauncher.unit(launch.binding, launch.handle, launch.occasion)
+      let directory = launch.command.directory.text
     else { return nil }
     var environment: [String] = []
     for (name, value) in launch.command.environment {
@@ -29,10 +27,9 @@ struct ServiceProperties {
       // Functions that some shells export are left out, since the manager rejects their names.
     }
     environment.append("\(CommandPresenter.markerVariable)=\(launch.marker)")
-    self.unit = unit
     self.program = program
-    // Without expansion of variables in the arguments.
-    let execution = Structure(program, arguments, ["no-env-expand"])
+    // “$” begins a variable, and “$$” is the sign itself. (The manager cannot read back `ExecStartEx`, which has a flag for that.)
+    let execution = Structure(program, arguments.map { $0.replacingAll("$", with: "$$") }, false)
     // The manager completes a dismissal even if navd has ended. 0 means no limit.
     let grace = max(1, launch.grace).multipliedReportingOverflow(by: 1000)
     list = [
@@ -40,7 +37,7 @@ struct ServiceProperties {
       // Not “exec”: the manager ends such a service, with all its processes, if its first process ends before the manager
       // has seen it execute.
       Structure("Type", .string("simple")), Structure("ExitType", .string(launch.scope == .tree ? "cgroup" : "main")),
-      Structure("ExecStartEx", [execution].value), Structure("Environment", environment.value),
+      Structure("ExecStart", [execution].value), Structure("Environment", environment.value),
       Structure("WorkingDirectory", .string(directory)),
       // With output set to the journal, too, errors follow the descriptor for output.
       Structure("StandardOutput", .string(launch.scope == .tree ? "null" : "journal")),
@@ -48,6 +45,8 @@ struct ServiceProperties {
       // With “process”, the others stay in the cgroup of the inactive unit, and keep it loaded.
       Structure("KillMode", .string(launch.scope == .tree ? "control-group" : "process")),
       Structure("SendSIGHUP", .boolean(false)),
+      // By which navd knows those that have left the cgroup.
+      Structure("LimitLOCKSSoft", .uint64(DescentMark(launch.marker).number)),
       Structure("TimeoutStopUSec", .uint64(grace.overflow ? .max : grace.partialValue)),
       // The kernel's default; systemd's differs.
       Structure("IgnoreSIGPIPE", .boolean(false)),

@@ -1,5 +1,6 @@
 import CoordinatorCore
 import DBusValues
+import PresentationModel
 import TextFormats
 
 /// The name of a unit that can be started (`systemd.unit(5)`).
@@ -37,6 +38,22 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
     }
     self.text = text
   }
+
+  /// The unit of a presentation's command, named as desktops name the units of applications
+  /// (https://systemd.io/DESKTOP_ENVIRONMENTS), so that portals and task managers know of which application it is:
+  /// `app-navd-files@17.service`, or `app-navd-files@17-on-present.service` for another command of the presentation.
+  static func command(of application: String, _ handle: Handle, occasion: String = "") -> UnitName {
+    let end = "@\(handle)\(occasion.isEmpty ? "" : "-" + occasion).service"
+    return UnitName(beginning: "app-navd-" + escaped(application.utf8), end: end)
+  }
+
+  /// The unit that navd 0.1 gave to a presentation's command, as `navd-files-17.service`.
+  static func formerCommand(at binding: BindingID, _ handle: Handle) -> UnitName {
+    UnitName(beginning: "navd-" + escaped(binding.text.utf8), end: "-\(handle).service")
+  }
+
+  /// - Parameter beginning: escaped text, of which as much is taken as a name has room for.
+  private init(beginning: String, end: String) { text = beginning.prefix(Self.maxBytes - end.utf8.count) + end }
 
   private static func isAllowed(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "-") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "@") || isPlain(byte)

@@ -21,7 +21,7 @@ func install_navd_livesWithTheManager() throws {
   #expect(status.outputText.contains("Presentation coordinator"))
   #expect(try session.systemctl("is-failed", "navd.service").exitCode != 0)
   // The presented command is a service of its own, not a part of navd's.
-  #expect(try session.isActive("navd-fact-1.service"))
+  #expect(try session.isActive("app-navd-fact@1.service"))
   try session.poll("it runs") { session.processes().map(\.name) == ["sleep"] }
   let shown = session.processes()
 

@@ -154,8 +154,8 @@ func manager_thatRefuses_isReplacedByNavd() throws {
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "closed")
   #expect(result["status"] == .int32(4))
-  #expect(manager.log == ["transient navd-fact-1.service"])
-  #expect(session.navd?.errorText.contains("Unit navd-fact-1.service exists.") == true)
+  #expect(manager.log == ["transient app-navd-fact@1.service"])
+  #expect(session.navd?.errorText.contains("Unit app-navd-fact@1.service exists.") == true)
 }
 
 @Test("A manager that starts later is used from then on; after its end it is no longer used")

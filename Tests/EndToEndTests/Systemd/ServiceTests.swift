@@ -24,7 +24,7 @@ extension Session {
 
   /// The units started by navd, as listed by systemctl.
   fileprivate func services() throws -> [String] {
-    try systemctl("list-units", "--all", "--plain", "--no-legend", "navd-*").lines
+    try systemctl("list-units", "--all", "--plain", "--no-legend", "app-navd-*").lines
       .compactMap { $0.split(separator: " ").first.map(String.init) }
   }
 }
@@ -39,7 +39,7 @@ func service_ofACommand_isNamedAndKeepsAJournal() throws {
     "notes[3].a-b", "1", shell("echo ready >>$NAVD_TEST_JOURNAL; while echo told >&2; do sleep 0.1; done"))
   try session.wait("it runs") { session.journalLines == ["ready"] }
   let number = try #require(CoordinatorNames.number(of: path))
-  let unit = #"navd-notes\x5b3\x5d.a\x2db-\#(number).service"#
+  let unit = #"app-navd-notes\x5b3\x5d.a\x2db@\#(number).service"#
   #expect(try session.unit(of: "notes[3].a-b") == unit)
   try session.poll("the process is known") {
     let pids = session.processes().filter { $0.name == "sh" }.map { Int128($0.pid) }
@@ -242,6 +242,79 @@ func service_afterNavdWasKilled_continues() throws {
   #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
   try session.writeOutput()
   #expect(try session.services().count == 1)
+}
+
+@Test("D3: the manager reads a service's own settings back, so that a running one stays what it is")
+func service_afterAReloadOfTheManager_isLoaded() throws {
+  let session = try Session(managed: true)
+  try session.write("[Service]\nTasksMax=99\n", toUnit: "app-navd-fact@.service.d/tasks.conf")
+  let script = #"echo "$HOME \$\$ %n ; \"\\"; while echo told >&2; do sleep 0.1; done"#
+  let path = try session.present("fact", "1", shell("true '\(script)'; exec sleep 60"))
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  let unit = try #require(try session.unit(of: "fact"))
+  func settings() throws -> [String] {
+    try session.systemctl("show", "-p", "LoadState,ActiveState,ExitType,KillMode,LimitLOCKSSoft,TasksMax", unit).lines
+      .sorted()
+  }
+  let before = try settings()
+  #expect(
+    before.contains("LoadState=loaded") && before.contains("ActiveState=active") && before.contains("TasksMax=99"),
+    "\(before)")
+  #expect(try session.systemctl("daemon-reload").exitCode == 0)
+  #expect(try settings() == before)
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).result["signal"] == .string("SIGTERM"))
+}
+
+@Test("R2: what navd 0.1 has started, whose unit has its name of then, is adopted by this one")
+func service_ofTheFormerRelease_isAdopted() throws {
+  let session = try Session(managed: true)
+  let path = try session.present("notes[1]", "1", shell("exec sleep 60"))
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  let unit = try #require(try session.unit(of: "notes[1]"))
+  #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
+  #expect(try session.systemctl("stop", unit).exitCode == 0)
+  // As 0.1 has named it.
+  let former = #"navd-notes\x5b1\x5d-1.service"#
+  let started = try session.run(
+    program: "/usr/bin/systemd-run", ["--user", "-q", "--unit", former, "-p", "ExitType=cgroup", "sleep", "60"])
+  #expect(started.exitCode == 0, "\(started.errorText)")
+  try session.start()
+  #expect(try session.call(Rows.get, "notes[1]").0 == path)
+  #expect(try session.unit(of: "notes[1]") == former)
+  try session.dismiss("notes[1]")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  #expect(try session.isActive(former) == false)
+}
+
+@Test("D3: a process that moves to a scope of its own belongs to the command by descent")
+func service_whoseProcessesMoveToAScope_isAlsoTheseProcesses() throws {
+  let session = try Session(managed: true)
+  let move = "systemd-run --user --scope -q --unit navd-test-moved.scope sleep 60"
+  // The service itself has ended, and the item goes on.
+  let path = try session.present("fact", "1", shell("\(move) & wait; exit 5"))
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  try session.poll("the sleeper has moved") { try session.isActive("navd-test-moved.scope") }
+  let unit = try #require(try session.unit(of: "fact"))
+  #expect(try session.systemctl("kill", "--signal=KILL", unit).exitCode == 0)
+  try session.poll("the service has ended") { try !session.isActive(unit) }
+  #expect(try session.call(Rows.get, "fact").0 == path)
+  let sleeper = try #require(session.processes().first { $0.name == "sleep" })
+  kill(sleeper.pid, SIGKILL)
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "failed")
+  #expect(result["signal"] == .string("SIGKILL"))
+
+  // A dismissal ends them, whether or not the service still runs.
+  for script in ["\(move) & exec sleep 50", "exec \(move)"] {
+    let path = try session.present("fact", "", shell(script))
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    try session.poll("the sleeper has moved") { try session.isActive("navd-test-moved.scope") }
+    try session.dismiss("fact")
+    #expect(try session.ending(of: path).reason == "dismissed")
+    #expect(try !session.isActive("navd-test-moved.scope"))
+    #expect(session.processes() == [])
+  }
 }
 
 @Test("Services survive a re-execution of the user manager, and their ends are noticed")

@@ -104,7 +104,7 @@ final class FollowedCommand {
       try files.session.poll("the command has ended") { kill(pid_t(pid), 0) != 0 }
     } else {
       #expect(kill(pid_t(pid), 0) == 0)
-      let line = "“files” goes on without a window (\(managed ? "unit navd-files-1.service" : "process \(pid)"))"
+      let line = "“files” goes on without a window (\(managed ? "unit app-navd-files@1.service" : "process \(pid)"))"
       #expect(try files.session.navctl("doctor").outputText.contains("left\t\(line)"))
       let shown = try files.session.navctl("show", "files")
       #expect(shown.errorText == "navctl: show files: nothing is open under that name; \(line)\n")
