@@ -37,18 +37,39 @@ struct NavdWindowsCommand: ParsableCommand {
       "How much to log: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
   var logLevel: Logger.Level = .notice
 
+  @Option(
+    help: ArgumentHelp(
+      "For how many seconds to try again, ever less often, where a compositor, X server or bus should be and does not answer.",
+      valueName: "seconds"))
+  var retryFor: UInt32 = 0
+
   mutating func run() throws {
     StandardDescriptors.reserve()
     var log = Logger(label: "navd-windows") { _ in StandardErrorLog(program: "navd-windows") }
     log.logLevel = logLevel
     let status: Int32
     do throws(BackendFailure) {
-      status = try Adapter(backend, address: address, log).run()
+      status = try adapter(log).run()
     } catch {
       log.critical("\(error)")
       throw ExitCode(error.status)
     }
     if status != 0 { throw ExitCode(status) }
+  }
+
+  /// Connects to the window system and to the bus.
+  private func adapter(_ log: Logger) throws(BackendFailure) -> Adapter {
+    var retries = Retries(for: .seconds(Int64(retryFor)))
+    while true {
+      do throws(BackendFailure) {
+        return try Adapter(backend, address: address, log)
+      } catch {
+        guard !error.isFinal, let delay = retries.next() else { throw error }
+        log.error("\(error); trying again in \(delay)")
+        // A signal ends the program: the adapter, which handles it, is not there yet.
+        usleep(UInt32(delay.saturatingMilliseconds) * 1000)
+      }
+    }
   }
 }
 

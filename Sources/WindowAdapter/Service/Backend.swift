@@ -27,8 +27,8 @@ protocol Backend: AnyObject {
 package struct BackendFailure: Error, CustomStringConvertible {
   package let description: String
   /// True if a restart cannot help: the compositor or X server is not one that the backend works with.
-  var isFinal = false
+  package var isFinal = false
 
-  /// The status to exit with. The manager does not start the adapter again after 3.
+  /// The status to exit with. The manager takes 3 for no failure, and does not start the adapter again.
   package var status: Int32 { isFinal ? 3 : 1 }
 }
