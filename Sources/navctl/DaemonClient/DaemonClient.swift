@@ -64,9 +64,14 @@ final class DaemonClient {
   func request<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
   ) throws(DBusError) -> Output {
-    try connection.callAndWait(
-      method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: timeLeft ?? defaultTimeout,
-      autoStart: starts)
+    do throws(DBusError) {
+      return try connection.callAndWait(
+        method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: timeLeft ?? defaultTimeout,
+        autoStart: false)
+    } catch {
+      guard starts, error.name == .nameHasNoOwner || error.name == .serviceUnknown else { throw error }
+      return try callStarting(method, input)
+    }
   }
 
   func state() throws(Failure) -> StateSnapshot {

@@ -33,6 +33,9 @@ struct Failure: Error, Equatable {
       self.init(
         operation, "navd is not running, and the bus cannot start it",
         hint: "install it by “make install” or from a package, or start “navd” in this session", status: status)
+    case DaemonClient.givenUp.name where error == DaemonClient.givenUp:
+      self.init(
+        operation, "navd is not running, and \(error.message)", hint: Self.givenUpHint, status: .unreachable)
     case let name where starts && name.text.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
       self.init(
         operation, "navd could not be started: \(error.message)",
@@ -67,6 +70,8 @@ struct Failure: Error, Equatable {
     "navctl: \(UsageText.abridged(operation)): \(why)" + (hint.map { "; \($0)" } ?? "")
   }
 
+  static let givenUpHint =
+    "“journalctl --user -u navd” shows the cause; then run: systemctl --user reset-failed navd"
   static let unreachableBus = "run navctl in a desktop session, or set DBUS_SESSION_BUS_ADDRESS or --address"
   static let listed = "“navctl list” shows what there is"
   static let disconnected = "the connection to the bus was lost"

@@ -54,7 +54,9 @@ struct Doctor: ParsableCommand {
   /// The failure of a verb that changes something, if that cannot start a navd that is not running.
   private static func ifCannotBeStarted(_ daemon: DaemonClient, _ failure: Failure) -> Failure {
     let notRunning = DBusError(name: .serviceUnknown, message: "")
-    guard failure == Failure("doctor", notRunning),
+    guard failure == Failure("doctor", notRunning) else { return failure }
+    if daemon.isGivenUp { return Failure("doctor", DaemonClient.givenUp) }
+    guard
       let startable = try? daemon.connection.callAndWait(
         Bus.listActivatableNames, on: Bus.name, at: Bus.path, (), timeout: daemon.timeLeft ?? .seconds(3)),
       !startable.contains(CoordinatorNames.bus.text)

@@ -202,6 +202,12 @@ func restart_navdThatFailsRepeatedly_isGivenUp() throws {
   }
   let restarts = try session.systemctl("show", "-p", "NRestarts", "--value", "navd.service").lines.first
   #expect(restarts.flatMap { Int($0) } == 10)
+  // Without systemd's state, the bus would let them wait for half a minute.
+  let remedy = "run: systemctl --user reset-failed navd"
+  let present = try session.installedNavctl("present", "--state", "fact", "--within", "10")
+  #expect(present.exitCode == 8 && present.errorText.contains(remedy), "\(present.errorText)")
+  let doctor = try session.installedNavctl("doctor")
+  #expect(doctor.outputText.contains(remedy), "\(doctor.outputText)")
   // After the mistake is corrected it can be started again.
   try session.write("", toUnit: "navd.service.d/test.conf")
   #expect(try session.systemctl("reset-failed", "navd.service").exitCode == 0)

@@ -1,0 +1,56 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+
+extension DaemonClient {
+  /// The error of a call that started no navd.
+  static let givenUp = DBusError(
+    name: "org.freedesktop.DBus.Error.Spawn.Failed", message: "systemd no longer starts it, since it ended too often")
+  /// The time in which systemd begins to start a unit, and after which its state tells whether it does.
+  private static let timeToStart = Duration.seconds(1)
+  private static let checkInterval = Duration.milliseconds(500)
+
+  /// Asks whether systemd has given navd up, since it ended too often (`StartLimitBurst=`). A unit that is started again after each
+  /// failure is `failed` only then.
+  private func askWhetherGivenUp(_ completion: @escaping (Bool) -> Void) {
+    connection.call(
+      PropertyAccessing.get, on: "org.freedesktop.systemd1", at: "/org/freedesktop/systemd1/unit/navd_2eservice",
+      ("org.freedesktop.systemd1.Unit", "ActiveState"), timeout: Self.timeToStart, autoStart: false
+    ) { completion((try? $0.get()).flatMap { String(value: $0) } == "failed") }
+  }
+
+  /// Whether systemd has given navd up.
+  var isGivenUp: Bool {
+    var answer: Bool?
+    askWhetherGivenUp { [loop] in
+      answer = $0
+      loop.stop()
+    }
+    while answer == nil { loop.run() }
+    return answer!
+  }
+
+  /// Calls a method of a navd that does not run, which the bus starts.
+  ///
+  /// The bus waits for navd for half a minute, also after systemd has given it up, so systemd's state of the unit is looked at meanwhile.
+  func callStarting<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(DBusError) -> Output {
+    var result: Result<Output, DBusError>?
+    func finish(_ outcome: Result<Output, DBusError>) {
+      if result == nil { result = outcome }
+      loop.stop()
+    }
+    connection.call(
+      method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: timeLeft ?? defaultTimeout
+    ) { finish($0) }
+    func check() {
+      askWhetherGivenUp { [loop] isGivenUp in
+        if isGivenUp { return finish(.failure(Self.givenUp)) }
+        loop.timer(after: Self.checkInterval) { check() }
+      }
+    }
+    loop.timer(after: Self.timeToStart) { check() }
+    while result == nil { loop.run() }
+    return try result!.get()
+  }
+}
