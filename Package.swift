@@ -91,12 +91,15 @@ let package = Package(
       dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "PresentationRules", "TextFormats"],
       swiftSettings: strict),
 
+    // Files that the session has for all programs.
+    .target(name: "SessionFiles", dependencies: ["EventLoops", "TextFormats"], swiftSettings: strict),
+
     // The daemon and the client.
     .target(
       name: "CoordinatorDaemon",
       dependencies: [
         "CLinux", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops", "PresentationRecord",
-        "PresentationModel", "PresentationRules", "Processes", "TextFormats", "WindowRules",
+        "PresentationModel", "PresentationRules", "Processes", "SessionFiles", "TextFormats", "WindowRules",
         .product(name: "Logging", package: "swift-log", condition: programs),
       ], swiftSettings: strict),
     .target(
@@ -127,7 +130,8 @@ let package = Package(
     .executableTarget(
       name: "navctl",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TextFormats",
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "SessionFiles",
+        "TextFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
       ], swiftSettings: strict, linkerSettings: alone),
     .target(
@@ -179,6 +183,7 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "DBusValuesTests", dependencies: ["DBusValues"], swiftSettings: strict),
     .testTarget(name: "TextFormatsTests", dependencies: ["TextFormats"], swiftSettings: strict),
+    .testTarget(name: "SessionFilesTests", dependencies: ["SessionFiles", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "EventLoopsTests", dependencies: ["CLinux", "EventLoops", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ProcessesTests", dependencies: ["Processes", "EventLoops", "TestSupport"], swiftSettings: strict),

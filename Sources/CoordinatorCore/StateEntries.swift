@@ -190,6 +190,7 @@ extension Destination {
     func texts(_ command: [[UInt8]]) -> [String] { command.map { String(decoding: $0, as: UTF8.self) } }
     if let settings = itemSettings?.content {
       entry.id = settings.id
+      entry.desktop = settings.desktop
       entry.title = settings.options.title
       entry.value = settings.options.value
       entry.timeout = settings.options.timeout

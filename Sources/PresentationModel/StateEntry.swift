@@ -238,6 +238,8 @@ public struct DestinationEntry: TypedDictionary {
   public static let keys = Keys()
   public final class Keys: Sendable {
     public let command = DictionaryKey<[String]>("command", doc: "The program and its arguments.")
+    public let desktop = DictionaryKey<String>(
+      "desktop", doc: "The id of the application whose desktop file gives the command.")
     public let scope = DictionaryKey<String>(
       "scope", doc: "Of a command: tree, if its item ends with all its processes, or process, if with its first one.")
     public let protected = DictionaryKey<Bool>("protected", doc: "True if its items end only by themselves.")

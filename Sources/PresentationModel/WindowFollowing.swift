@@ -53,6 +53,11 @@ public struct WindowPattern: Hashable, Sendable {
     self.title = title
   }
 
+  /// A pattern that nothing but the text fits.
+  public static func escaped(_ text: String) -> String {
+    String(text.flatMap { "*?[\\".contains($0) ? ["\\", $0] : [$0] })
+  }
+
   /// Whether there is a pattern at all. Without one, only the processes say which windows belong to a presentation.
   public var isEmpty: Bool { appID == nil && title == nil }
 }

@@ -388,6 +388,7 @@ extension ItemSettings {
     try coder.field(34, &onDismiss)
     try coder.holds(45, &holds)
     try coder.field(47, &hold)
+    try coder.field(48, &desktop)
     var words = inhibits.isEmpty ? nil : inhibits.map(\.rawValue).sorted().joined(separator: ":")
     try coder.field(46, &words)
     inhibits = Set((words ?? "").split(separator: ":").compactMap { InhibitedAction(rawValue: String($0)) })

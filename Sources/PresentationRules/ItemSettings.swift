@@ -4,6 +4,8 @@ import PresentationModel
 public struct ItemSettings: Hashable, Sendable {
   /// The id of items whose requests give none (D13).
   public var id: String?
+  /// The id of the application whose desktop file gave the command (D17); nil for none.
+  public var desktop: String?
   /// Value, title and timeout of items whose requests give none (D13); directory and environment of their commands (D3).
   public var options = ItemOptions()
   /// The program and the arguments, with placeholders, to run when an item was presented (D14); nil for none.

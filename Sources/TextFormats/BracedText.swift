@@ -9,6 +9,11 @@ public struct BracedText: Hashable, Sendable {
   /// In the order of the text; no literal is empty.
   public let parts: [Part]
 
+  /// A text that is nothing but the literal bytes.
+  public static func escaped(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    bytes.flatMap { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") ? [$0, $0] : [$0] }
+  }
+
   /// A mistake in the braces; `why` completes a sentence that begins with the text: `has a “{” without …`.
   public struct Mistake: Error, Hashable, Sendable {
     public let why: String

@@ -43,7 +43,7 @@ struct Navctl: ParsableCommand {
       try verb.run()
     } catch let failure as Failure {
       StandardError.write(failure.line)
-      if has(DesktopNotification.option) { DesktopNotification.show(failure) }
+      if has(DesktopNotification.option) { DesktopNotification.show(failure, application: application) }
       exit(isPropagating ? .ownFailure : failure.status)
     } catch let status as ExitCode {
       Glibc.exit(status.rawValue)
@@ -126,6 +126,13 @@ struct Navctl: ParsableCommand {
   /// Whether navctl exits with the presented command's status, so that its own failures have status 125. Read from the
   /// arguments, since parsing them may have failed.
   private static var isPropagating: Bool { has("propagate") }
+
+  /// The id of the application that the command line names; nil for none.
+  private static var application: String? {
+    let (words, option) = (CommandLine.arguments.prefix { $0 != "--" }, "--\(ApplicationOptions.option)")
+    if let index = words.firstIndex(of: option) { return words.dropFirst(index + 1).first }
+    return words.first { $0.hasPrefix(option + "=") }.map { String($0.dropFirst(option.utf8.count + 1)) }
+  }
 
   private static func has(_ flag: String) -> Bool {
     CommandLine.arguments.prefix { $0 != "--" }.contains("--\(flag)")

@@ -1,6 +1,7 @@
 import EventLoops
 import Glibc
 import PresentationRules
+import SessionFiles
 import TestSupport
 import Testing
 import TextFormats
@@ -175,7 +176,7 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
 
 @Test func configuration_baseDirectories_followTheirSpecification() {
   func directories(_ environment: [String: String]) -> [String] {
-    Configuration.baseDirectories { environment[$0].map { Array($0.utf8) } }.map { String(decoding: $0, as: UTF8.self) }
+    BaseDirectories.configuration { environment[$0].map { Array($0.utf8) } }.map { String(decoding: $0, as: UTF8.self) }
   }
   #expect(directories(["HOME": "/h"]) == ["/h/.config", "/etc/xdg", "/usr/local/share", "/usr/share"])
   #expect(

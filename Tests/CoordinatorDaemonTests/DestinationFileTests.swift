@@ -169,7 +169,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
     "colour = 'x'",
-    "1:1: “colour” is not a key of a destination; use one of command, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, start-timeout, grace"
+    "1:1: “colour” is not a key of a destination; use one of desktop-action, command, desktop, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, start-timeout, grace"
   ),
   (
     "command = \"foot -e pulsemixer\"",
@@ -291,7 +291,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ),
   (
     "unit = 'a.service'\ncommand = ['a']",
-    "2:1: expected one of “command”, “unit”, “bus” and “state”, found “command” after “unit” (line 1)"
+    "2:1: expected one of “command”, “desktop”, “unit”, “bus” and “state”, found “command” after “unit” (line 1)"
   ),
   (
     "unit = 'pulsemixer'",

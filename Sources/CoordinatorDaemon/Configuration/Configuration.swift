@@ -3,6 +3,7 @@ import EventLoops
 import Glibc
 import PresentationModel
 import PresentationRules
+import SessionFiles
 import TextFormats
 
 /// The destinations and container values that files declare. A mistake in a file never unloads an earlier version of it.
@@ -52,6 +53,19 @@ public struct Configuration {
     let path: [UInt8]
     let text: [UInt8]
     let result: Result<Destination, FileFaults>
+
+    /// Whether another text than the file's own decides: that of a desktop file.
+    var mayChangeByItself: Bool {
+      switch result {
+      case .success(let destination): destination.itemSettings?.desktop != nil
+      case .failure: true
+      }
+    }
+  }
+
+  /// The desktop files that may give destinations their commands, whether they exist or not.
+  var desktopFiles: [[UInt8]] {
+    Set(destinations.values.compactMap { $0.itemSettings?.desktop }).sorted().flatMap { Application.paths(of: $0) }
   }
 
   /// The configuration of a session: `navd/destinations` and `navd/navd.toml` in each base directory.
@@ -61,7 +75,7 @@ public struct Configuration {
   /// The configuration that `check-config PATH` reads: a file, or `DIR/navd` or `DIR`, whichever contains `destinations` or
   /// `navd.toml`; else the destination files in `DIR` itself.
   public init(only directory: [UInt8]) {
-    if (try? ConfigurationFiles.content(of: directory, maxBytes: Self.maxFileBytes)) != nil {
+    if (try? SafeFiles.content(of: directory, maxBytes: Self.maxFileBytes)) != nil {
       let slash = directory.lastIndex(of: UInt8(ascii: "/"))
       let name = slash.map { directory[($0 + 1)...] } ?? directory[...]
       let parent = slash.map { Array(directory[..<$0]) } ?? [UInt8(ascii: ".")]
@@ -104,53 +118,14 @@ public struct Configuration {
   }
 
   private static func isRoot(_ directory: [UInt8]) -> Bool {
-    if (try? ConfigurationFiles.names(in: destinations(in: directory))) != nil { return true }
+    if (try? SafeFiles.names(in: destinations(in: directory))) != nil { return true }
     // In a directory called `destinations`, `navd.toml` declares the destination `navd`.
     guard directory.split(separator: UInt8(ascii: "/")).last?.elementsEqual("destinations".utf8) != true else {
       return false
     }
-    do { return try ConfigurationFiles.content(of: settings(in: directory), maxBytes: maxFileBytes) != nil } catch {
+    do { return try SafeFiles.content(of: settings(in: directory), maxBytes: maxFileBytes) != nil } catch {
       return true
     }
-  }
-
-  /// `$XDG_CONFIG_HOME`, `$XDG_CONFIG_DIRS` and `$XDG_DATA_DIRS`, with the defaults of the XDG Base Directory
-  /// Specification. As it demands, an empty variable counts as unset, and paths that are not absolute are ignored.
-  /// - Parameter variable: looks up an environment variable.
-  public static func baseDirectories(_ variable: (String) -> [UInt8]? = Self.variable) -> [[UInt8]] {
-    let all =
-      [home("XDG_CONFIG_HOME", default: "/.config", variable)] + list("XDG_CONFIG_DIRS", default: "/etc/xdg", variable)
-      + list("XDG_DATA_DIRS", default: dataDirectories, variable)
-    return all.filter { $0.first == UInt8(ascii: "/") }
-  }
-
-  /// `$XDG_DATA_HOME` and `$XDG_DATA_DIRS`, by the same rules.
-  static func dataDirectories(_ variable: (String) -> [UInt8]? = Self.variable) -> [[UInt8]] {
-    let all =
-      [home("XDG_DATA_HOME", default: "/.local/share", variable)]
-      + list("XDG_DATA_DIRS", default: dataDirectories, variable)
-    return all.filter { $0.first == UInt8(ascii: "/") }
-  }
-
-  private static let dataDirectories = "/usr/local/share:/usr/share"
-
-  /// An environment variable; nil if it is not set.
-  public static func variable(_ name: String) -> [UInt8]? {
-    getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
-  }
-
-  private static func list(
-    _ name: String, default defaultValue: String, _ variable: (String) -> [UInt8]?
-  ) -> [[UInt8]] {
-    let value = variable(name) ?? []
-    return (value.isEmpty ? Array(defaultValue.utf8) : value).split(separator: UInt8(ascii: ":")).map(Array.init)
-  }
-
-  /// A single path, in which a colon is an ordinary character.
-  /// - Parameter path: from the home directory.
-  private static func home(_ name: String, default path: String, _ variable: (String) -> [UInt8]?) -> [UInt8] {
-    let home = variable("HOME").map { $0 + Array(path.utf8) } ?? []
-    return variable(name).flatMap { $0.first == UInt8(ascii: "/") ? $0 : nil } ?? home
   }
 
   /// Reads all files again.
@@ -184,8 +159,8 @@ public struct Configuration {
 
   private mutating func readSettings(_ isSettled: Bool) -> (content: SettingsFile.Content, path: String) {
     for path in settingsFiles {
-      do throws(ConfigurationFiles.Unreadable) {
-        let text = try ConfigurationFiles.content(of: path, maxBytes: Self.maxFileBytes)
+      do throws(SafeFiles.Unreadable) {
+        let text = try SafeFiles.content(of: path, maxBytes: Self.maxFileBytes)
         if !isSettled, text?.isEmpty != false, let settingsFile, settingsFile.path == path {
           return (settingsFile.content, displayed(path))
         }
@@ -222,7 +197,7 @@ public struct Configuration {
     for directory in directories {
       let names: [[UInt8]]
       do throws(SystemError) {
-        if let found = try ConfigurationFiles.names(in: directory) {
+        if let found = try SafeFiles.names(in: directory) {
           names = found
         } else {
           if isDirectoryRequired { throw SystemError(code: ENOENT, operation: "open") }
@@ -247,8 +222,8 @@ public struct Configuration {
           continue
         }
         guard !found.contains(name) else { continue }
-        do throws(ConfigurationFiles.Unreadable) {
-          guard var text = try ConfigurationFiles.content(of: path, maxBytes: Self.maxFileBytes) else { continue }
+        do throws(SafeFiles.Unreadable) {
+          guard var text = try SafeFiles.content(of: path, maxBytes: Self.maxFileBytes) else { continue }
           if !isSettled, text.isEmpty, let file = files[name], file.path == path { text = file.text }
           let file = parse(text, name: name, path: path)
           newFiles[name] = file
@@ -275,7 +250,7 @@ public struct Configuration {
   }
 
   private func parse(_ text: [UInt8], name: String, path: [UInt8]) -> ParsedFile {
-    if let file = files[name], file.path == path, file.text == text { return file }
+    if let file = files[name], file.path == path, file.text == text, !file.mayChangeByItself { return file }
     let result = Result { () throws(FileFaults) in
       try DestinationFile.read(text, name: name, path: displayed(path))
     }

@@ -1,6 +1,8 @@
 /// The keys of a destination's file, for its reader and for the documents.
 public enum DestinationKey: String, CaseIterable, Sendable {
-  case command, scope, unit, bus, state, group, style
+  case command, desktop
+  case desktopAction = "desktop-action"
+  case scope, unit, bus, state, group, style
   case protected
   case id, title, value, timeout, directory, environment
   case onPresent = "on-present"
@@ -20,6 +22,9 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   public var doc: String {
     switch self {
     case .command: "an array: the program, and its arguments"
+    case .desktop:
+      "the id of an installed application, whose desktop file says the command, the title, the directory and the application id of its windows"
+    case .desktopAction: "the name of one of its actions, which is started instead"
     case .scope:
       "which processes belong to the item: `tree`, the command and all that it starts (the default), or `process`, the "
         + "first one alone, so that what it has started lives on, as launchers, terminals and file managers need"
@@ -81,6 +86,8 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   public var example: String {
     switch self {
     case .command: "[\"foot\", \"-e\", \"top\"]"
+    case .desktop: "\"org.gnome.Calculator\""
+    case .desktopAction: "\"new-window\""
     case .scope: "\"process\""
     case .unit: "\"pulsemixer@{id}.service\""
     case .bus: "{ name = \"org.example.Bar\", path = \"/presenter\" }"

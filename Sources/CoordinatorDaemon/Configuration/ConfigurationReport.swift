@@ -1,5 +1,6 @@
 import CoordinatorAPI
 import PresentationRules
+import SessionFiles
 import TextFormats
 
 /// The result of `navctl check-config`: all mistakes in the files, found without a running daemon.
@@ -19,7 +20,7 @@ public struct ConfigurationReport {
   public init(of directory: String?, windowSystem: WindowSystemFacts? = nil) {
     var configuration =
       directory.map { Configuration(only: Array($0.utf8)) }
-      ?? Configuration(baseDirectories: Configuration.baseDirectories())
+      ?? Configuration(baseDirectories: BaseDirectories.configuration())
     let found = configuration.reload()
     directories = configuration.directories.map(displayed)
     destinations = found.destinations.map(\.name)

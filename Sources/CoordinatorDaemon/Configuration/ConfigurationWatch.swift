@@ -1,6 +1,7 @@
 import CLinux
 import EventLoops
 import Glibc
+import SessionFiles
 import TextFormats
 
 /// Notices changes of the configuration files (`inotify(7)`), so that a file counts as soon as it is written.
@@ -61,12 +62,14 @@ final class ConfigurationWatch {
       wanted[directory, default: Interest()].includesDestinations = true
       Self.want(directory, &wanted)
       Self.wantTarget(of: directory, &wanted)
-      for name in (try? ConfigurationFiles.names(in: directory)) ?? [] where Configuration.isDestinationFile(name) {
+      for name in (try? SafeFiles.names(in: directory)) ?? [] where Configuration.isDestinationFile(name) {
         let file = directory + [UInt8(ascii: "/")] + name
         if Self.target(of: file) != nil { Self.wantTarget(of: file, &wanted) }
       }
     }
-    for file in configuration.settingsFiles + [configuration.startupPath].compactMap(\.self) {
+    for file in configuration.settingsFiles + configuration.desktopFiles
+      + [configuration.startupPath].compactMap(\.self)
+    {
       Self.want(file, &wanted)
       Self.wantTarget(of: file, &wanted)
     }
@@ -85,7 +88,7 @@ final class ConfigurationWatch {
       let isKnown = wanted[directory] != nil
       wanted[directory, default: Interest()].names.insert(name)
       if isKnown { return }
-    } while !path.isEmpty && ConfigurationFiles.withPath(Array(path), { access($0, F_OK) }) != 0
+    } while !path.isEmpty && SafeFiles.withPath(Array(path), { access($0, F_OK) }) != 0
   }
 
   /// Links that the kernel follows in one path.
@@ -120,7 +123,7 @@ final class ConfigurationWatch {
   /// That to which a link leads; nil if it is none.
   private static func target(of path: [UInt8]) -> [UInt8]? {
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-      count = max(0, ConfigurationFiles.withPath(path) { readlink($0, buffer.baseAddress!, buffer.count) })
+      count = max(0, SafeFiles.withPath(path) { readlink($0, buffer.baseAddress!, buffer.count) })
     }
     return bytes.isEmpty ? nil : bytes
   }
@@ -129,7 +132,7 @@ final class ConfigurationWatch {
     var failure: SystemError?
     var followed: [Int32: Interest] = [:]
     for (path, interest) in wanted {
-      let number = ConfigurationFiles.withPath(path) {
+      let number = SafeFiles.withPath(path) {
         inotify_add_watch(descriptor, $0, Self.events | UInt32(IN_ONLYDIR))
       }
       if number >= 0 {

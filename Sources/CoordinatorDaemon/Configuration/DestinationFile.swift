@@ -4,6 +4,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 import Processes
+import SessionFiles
 import TextFormats
 
 /// Reads `NAME.toml`, which says how items of the destination `NAME` are shown.
@@ -13,7 +14,9 @@ enum DestinationFile {
   ///   - name: the destination's name, valid by `Destination.isName`.
   ///   - path: the file's path, for faults and as the destination's source.
   /// - Throws: every mistake, in the order of the file; the first one if the text is not TOML.
-  static func read(_ text: [UInt8], name: String, path: String) throws(FileFaults) -> Destination {
+  static func read(
+    _ text: [UInt8], name: String, path: String, dataDirectories: [[UInt8]] = BaseDirectories.data()
+  ) throws(FileFaults) -> Destination {
     var reader: TableReader
     do {
       reader = TableReader(try TOMLParser.document(text, file: path), name: "a destination", file: path)
@@ -21,7 +24,8 @@ enum DestinationFile {
       throw FileFaults(all: [error])
     }
     var destination = Destination(name: name, presenter: .none, source: .file(path: path))
-    if let presenter = reader.presenter() { destination.presenter = presenter }
+    let application = reader.application(in: dataDirectories)
+    if let presenter = reader.presenter(of: application) { destination.presenter = presenter }
     destination.group = reader.group(of: destination)
     destination.style = reader.value(.style) { text throws(TableReader.Invalid) in
       let maxBytes = Limits().id
@@ -31,7 +35,7 @@ enum DestinationFile {
       return text
     }
     destination.isProtected = reader.isProtected(destination)
-    destination.window = reader.window(of: destination)
+    destination.window = reader.window(of: destination, application)
     let (endsUnfocused, endsWithOutput, hides) = (
       reader.word(.unfocus, ("keep", "dismiss"), of: destination, because: "only windows have the focus"),
       reader.word(.outputGone, ("keep", "dismiss"), of: destination, because: "only windows are on outputs"),
@@ -42,7 +46,7 @@ enum DestinationFile {
     destination.window?.comesHere = comesHere
     destination.window?.endsWithOutput = endsWithOutput
     destination.window?.hides = hides
-    destination.itemSettings = reader.itemSettings(of: destination)
+    destination.itemSettings = reader.itemSettings(of: destination, application)
     destination.startTimeout = reader.duration(.startTimeout) ?? Destination.defaultStartTimeout
     destination.grace = reader.duration(.grace) ?? Destination.defaultGrace
     let faults = reader.finish()
@@ -52,17 +56,37 @@ enum DestinationFile {
 }
 
 extension TableReader {
-  fileprivate mutating func presenter() -> Destination.Presenter? {
-    let given = [DestinationKey.command, .unit, .bus]
+  /// Reads the desktop file of the application that the file names; nil if it names none, or one that is not there.
+  fileprivate mutating func application(in directories: [[UInt8]]) -> Application? {
+    let action = text(DestinationKey.desktopAction.rawValue, example: DestinationKey.desktopAction.example)
+    let key = DestinationKey.desktop
+    guard let node = node(key.rawValue) else {
+      if let action { fault(action.position, "“desktop-action” needs “desktop”, the application whose action it is") }
+      return nil
+    }
+    guard case .string(let id) = node.content else {
+      expected("a string such as \(key.rawValue) = \(key.example)", at: key.rawValue, found: node)
+      return nil
+    }
+    do throws(Application.Mistake) {
+      return try Application(id, action: action?.text, directories: directories)
+    } catch {
+      fault(node.position, "“desktop”: \(error.why)")
+      return nil
+    }
+  }
+
+  fileprivate mutating func presenter(of application: Application?) -> Destination.Presenter? {
+    let given = [DestinationKey.command, .desktop, .unit, .bus]
       .compactMap { key in take(key.rawValue).map { (key: key, node: $0) } }
       .sorted { $0.node.position < $1.node.position }
     for other in given.dropFirst() {
       fault(
         other.node.position,
-        "expected one of “command”, “unit”, “bus” and “state”, found “\(other.key.rawValue)” after "
+        "expected one of “command”, “desktop”, “unit”, “bus” and “state”, found “\(other.key.rawValue)” after "
           + "“\(given[0].key.rawValue)” (line \(given[0].node.position.line))")
     }
-    let scope = scope(ofCommand: given.first?.key == .command)
+    let scope = scope(ofCommand: given.first.map { $0.key == .command || $0.key == .desktop } ?? false)
     if bool(DestinationKey.state.rawValue, default: false) == true, let presenter = given.first {
       fault(
         presenter.node.position,
@@ -70,6 +94,9 @@ extension TableReader {
     }
     switch given.first?.key {
     case .command: return given.first.flatMap { command(.command, $0.node) }.map { .command($0, scope: scope) }
+    case .desktop:
+      // Its arguments are no templates.
+      return application.map { .command($0.arguments.map { BracedText.escaped($0.utf8) }, scope: scope) }
     case .unit: return unit()
     case .bus: return given.first.flatMap { bus($0.node) }
     default: return nil
@@ -184,7 +211,7 @@ extension TableReader {
     return true
   }
 
-  fileprivate mutating func window(of destination: Destination) -> WindowFollowing? {
+  fileprivate mutating func window(of destination: Destination, _ application: Application?) -> WindowFollowing? {
     let key = DestinationKey.window.rawValue
     guard let node = take(key) else { return nil }
     let following: WindowFollowing?
@@ -200,7 +227,10 @@ extension TableReader {
       return nil
     }
     switch destination.presenter {
-    case .command, .unit: return following
+    case .command, .unit:
+      guard var following else { return nil }
+      if following.pattern.isEmpty { following.pattern.appID = application?.windowID.map(WindowPattern.escaped) }
+      return following
     case .bus, .none:
       if following != nil, faults.isEmpty {
         fault(node.position, "“window” needs a “command” or a “unit”, whose windows it is about")
@@ -256,13 +286,16 @@ extension TableReader {
   }
 
   /// - Returns: nil if the file has none of their keys.
-  fileprivate mutating func itemSettings(of destination: Destination) -> Shared<ItemSettings>? {
+  fileprivate mutating func itemSettings(
+    of destination: Destination, _ application: Application?
+  ) -> Shared<ItemSettings>? {
     var settings = ItemSettings()
     settings.id = text(.id)
-    settings.options.title = text(.title)
+    settings.desktop = application?.id
+    settings.options.title = text(.title) ?? application?.title
     settings.options.value = take(DestinationKey.value.rawValue).flatMap { value(.value, $0) }
     settings.options.timeout = timeout(of: destination)
-    settings.options.directory = directory(of: destination)
+    settings.options.directory = directory(of: destination) ?? application?.directory
     settings.options.environment = environment(of: destination)
     settings.onPresent = take(DestinationKey.onPresent.rawValue).flatMap { command(.onPresent, $0) }
     settings.onDismiss = take(DestinationKey.onDismiss.rawValue).flatMap { command(.onDismiss, $0) }

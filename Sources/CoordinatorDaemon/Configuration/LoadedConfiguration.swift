@@ -32,10 +32,10 @@ final class LoadedConfiguration {
     isSettled: Bool, declaring declare: ([DeclaredContainerValue]) -> [FileFault]
   ) -> Configuration.Content {
     follow()
-    let startup = files.startupPath
+    let (startup, desktopFiles) = (files.startupPath, files.desktopFiles)
     let content = files.reload(isSettled: isSettled)
-    // Only the settings say where it is.
-    if files.startupPath != startup { follow() }
+    // Only the files say where these are.
+    if files.startupPath != startup || files.desktopFiles != desktopFiles { follow() }
     faults = content.faults + declare(content.containerValues)
     warnings = ConfigurationWarnings(of: content.destinations, fallbacks: files.fallbacks)
     if isSettled { logNew() }

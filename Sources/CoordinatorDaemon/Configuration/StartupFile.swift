@@ -3,6 +3,7 @@ import CoordinatorCore
 import DBusValues
 import PresentationModel
 import PresentationRules
+import SessionFiles
 import TextFormats
 
 /// The file with the transaction that navd carries out when it starts with nothing on record (K4).
@@ -14,9 +15,9 @@ struct StartupFile {
   /// - Throws: `FileFault` if it cannot be read, or is not a list of requests.
   init(path: [UInt8], maxBytes: Int) throws(FileFault) {
     file = displayed(path)
-    do throws(ConfigurationFiles.Unreadable) {
-      guard let text = try ConfigurationFiles.content(of: path, maxBytes: maxBytes) else {
-        throw ConfigurationFiles.Unreadable(why: "there is no such file, which “startup” of \(SettingsFile.name) names")
+    do throws(SafeFiles.Unreadable) {
+      guard let text = try SafeFiles.content(of: path, maxBytes: maxBytes) else {
+        throw SafeFiles.Unreadable(why: "there is no such file, which “startup” of \(SettingsFile.name) names")
       }
       self.text = text
     } catch {

@@ -29,8 +29,10 @@ struct Launch {
 }
 
 extension Presentation {
-  /// The application that its command runs: the destination, or else, for the command of a request, the binding.
+  /// The application that its command runs: that of the destination's desktop file, the destination, or else, for the command of a
+  /// request, the binding.
   var application: String {
+    if let id = self.item.destination?.itemSettings?.desktop { return id }
     guard let name = self.item.destination?.name, !name.isEmpty else { return self.binding.text }
     return name
   }

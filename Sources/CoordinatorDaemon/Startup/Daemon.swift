@@ -10,6 +10,7 @@ import PresentationModel
 import PresentationRecord
 import PresentationRules
 import Processes
+import SessionFiles
 
 /// The daemon, from its start to its end. It takes its name on the bus only when it is ready to serve.
 public final class Daemon {
@@ -109,7 +110,7 @@ public final class Daemon {
     }
     coordinator = Coordinator(
       loop: loop, connection: connection,
-      configuration: Configuration(baseDirectories: Configuration.baseDirectories()), runtime: runtime, record: record,
+      configuration: Configuration(baseDirectories: BaseDirectories.configuration()), runtime: runtime, record: record,
       machine: machine.take()!, recovered: recovered, log: log)
   }
 

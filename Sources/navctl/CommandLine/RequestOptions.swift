@@ -2,6 +2,7 @@ import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
+import SessionFiles
 import TextFormats
 
 /// Options of every verb that can open something: the item, and how it is shown.
@@ -76,6 +77,7 @@ struct ItemOptions: ParsableArguments {
   var stdin: Bool?
 
   @OptionGroup var state: StateOption
+  @OptionGroup var application: ApplicationOptions
 
   @Argument(
     parsing: .postTerminator, help: "After “--”: program that shows it, instead of a destination.",
@@ -87,10 +89,15 @@ struct ItemOptions: ParsableArguments {
     if command.isEmpty, CommandLine.arguments.contains("--") {
       throw ValidationError("a program must follow “--”")
     }
+    if application.id != nil, destination != nil || !command.isEmpty {
+      throw ValidationError("expected one of --desktop, --to and a program after “--”, found two")
+    }
   }
 
-  /// The id of a command that is given without one: its command line, so that another command replaces it.
-  var commandLine: String? { command.isEmpty ? nil : String(command.joined(separator: " ").prefix(Self.maxID)) }
+  /// The id of a command or an application that is given without one: the command line, so that another command replaces it.
+  var idOfProgram: String? {
+    application.itemID ?? (command.isEmpty ? nil : String(command.joined(separator: " ").prefix(Self.maxID)))
+  }
   /// Far below the limit of an id, also in characters of four bytes.
   private static let maxID = 250
 
@@ -125,6 +132,7 @@ struct ItemOptions: ParsableArguments {
       options[Options.input] = try StandardInput.read(daemon, isMeant: isMeant)
     }
     ClientContext.write(to: &options, isRemote: daemon.isRemote)
+    try application.write(to: &options, daemon)
     return options
   }
 }
@@ -139,6 +147,7 @@ extension ItemOptions {
       ($0.raise, $0.here) = (false, false)
       $0.stdin = nil
       $0.state = .filled { $0.isAllowed = false }
+      $0.application = .filled { ($0.id, $0.action) = (nil, nil) }
     }
   }
 }
@@ -166,9 +175,12 @@ struct ItemID: ParsableArguments {
     if let option, let argument { throw ValidationError("expected one id, found two: “\(argument)” and “\(option)”") }
   }
 
-  /// What to do if there is no such destination, and the id is a program: “--” was forgotten. nil if it is none.
-  func hint(_ item: ItemOptions) -> ((_ operation: String) -> String)? {
-    guard let argument, item.destination == nil, item.command.isEmpty, ProgramPath.has(argument) else { return nil }
+  /// What to do if there is no such destination, and the name is an application's, or the id a program: “--” was forgotten. nil if
+  /// neither is.
+  func hint(_ item: ItemOptions, at binding: String) -> ((_ operation: String) -> String)? {
+    guard item.command.isEmpty else { return nil }
+    if let hint = ApplicationOptions.hint(item.destination ?? binding) { return hint }
+    guard let argument, item.destination == nil, ProgramPath.has(argument) else { return nil }
     return { "to show the program \(quoted(argument)): navctl \($0) -- \(argument)" }
   }
 }

@@ -11,8 +11,10 @@ enum DesktopNotification {
     Arg<String>("app_icon"), Arg<String>("summary"), Arg<String>("body"), Arg<[String]>("actions"),
     Arg<Properties>("hints"), Arg<Int32>("expire_timeout"), out: Arg<UInt32>("id"))
 
+  /// - Parameter application: the id of the application that was to be shown; nil for none.
+  ///
   /// Does nothing on a desktop without notifications: standard error has the failure, too.
-  static func show(_ failure: Failure) {
+  static func show(_ failure: Failure, application: String? = nil) {
     guard let loop = try? EventLoop(), let connection = try? Connection.session(loop: loop) else { return }
     let summary = ["navctl", UsageText.abridged(failure.operation)].filter { !$0.isEmpty }.joined(separator: " ")
     let body = failure.why + (failure.hint.map { "; \($0)" } ?? "")
@@ -20,7 +22,8 @@ enum DesktopNotification {
       notify, on: "org.freedesktop.Notifications", at: "/org/freedesktop/Notifications",
       (
         "navctl", 0, "dialog-error", summary,
-        UsageText.abridged(body).escapedForMarkup, [], [:], -1
+        UsageText.abridged(body).escapedForMarkup, [],
+        application.map { ["desktop-entry": .string($0)] } ?? [:], -1
       ), timeout: .seconds(2), autoStart: true)
   }
 }

@@ -119,7 +119,7 @@ struct MemberOptions: ParsableArguments {
   func options(_ daemon: DaemonClient) throws -> Properties {
     var options = try item.options(daemon)
     options[Options.binding] = binding
-    options[Options.id] = id ?? item.commandLine
+    options[Options.id] = id ?? item.idOfProgram
     change.write(to: &options)
     return options
   }

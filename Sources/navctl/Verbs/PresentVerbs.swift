@@ -25,8 +25,8 @@ struct Present: ParsableCommand {
     let daemon = try DaemonClient(global, "present \(binding)")
     let (presentation, changed, serial) = try daemon.call(
       CoordinatorInterface.present,
-      (binding, id.text ?? options.item.commandLine ?? "", try options.properties(daemon)),
-      hint: id.hint(options.item))
+      (binding, id.text ?? options.item.idOfProgram ?? "", try options.properties(daemon)),
+      hint: id.hint(options.item, at: binding))
     if options.isWaiting {
       try options.wait(daemon, global, presentation)
     } else {
@@ -53,8 +53,8 @@ struct Toggle: ParsableCommand {
     var properties = try options.properties(daemon)
     if id.text == nil { properties[Options.anyID] = true }
     let (presented, presentation, serial) = try daemon.call(
-      CoordinatorInterface.toggle, (binding, id.text ?? options.item.commandLine ?? "", properties),
-      hint: id.hint(options.item))
+      CoordinatorInterface.toggle, (binding, id.text ?? options.item.idOfProgram ?? "", properties),
+      hint: id.hint(options.item, at: binding))
     if presented, options.isWaiting {
       try options.wait(daemon, global, presentation)
     } else {

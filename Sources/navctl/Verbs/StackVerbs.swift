@@ -29,7 +29,8 @@ struct Push: ParsableCommand {
     membership.write(to: &options)
     slot.write(to: &options)
     let (presentation, changed, serial) = try daemon.call(
-      CoordinatorInterface.push, (stack, binding, id.text ?? item.commandLine ?? "", options), hint: id.hint(item))
+      CoordinatorInterface.push, (stack, binding, id.text ?? item.idOfProgram ?? "", options),
+      hint: id.hint(item, at: binding))
     try global.reportPresented(daemon, presentation, changed: changed, serial: serial, isOwned: item.owned)
   }
 }

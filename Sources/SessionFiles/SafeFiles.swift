@@ -1,11 +1,11 @@
 import EventLoops
 import Glibc
 
-/// Reads directories and files of the configuration; no kind of file blocks navd. Paths are bytes, as in the kernel.
-enum ConfigurationFiles {
+/// Reads directories and files that others may have made; no kind of file blocks the reader. Paths are bytes, as in the kernel.
+package enum SafeFiles {
   /// The sorted names of a directory's entries, without hidden ones.
   /// - Returns: nil if there is no such directory.
-  static func names(in directory: [UInt8]) throws(SystemError) -> [[UInt8]]? {
+  package static func names(in directory: [UInt8]) throws(SystemError) -> [[UInt8]]? {
     guard let stream = withPath(directory, { opendir($0) }) else {
       let error = SystemError("open")
       // ENOTDIR means absent if it is about a parent of the path, and a mistake if it is about the path itself.
@@ -28,13 +28,15 @@ enum ConfigurationFiles {
   }
 
   /// Why a file cannot be read, as the rest of a sentence that begins with its path.
-  struct Unreadable: Error {
-    let why: String
+  package struct Unreadable: Error {
+    package let why: String
+
+    package init(why: String) { self.why = why }
   }
 
   /// A regular file's content.
   /// - Returns: nil if there is no such file.
-  static func content(of path: [UInt8], maxBytes: Int) throws(Unreadable) -> [UInt8]? {
+  package static func content(of path: [UInt8], maxBytes: Int) throws(Unreadable) -> [UInt8]? {
     // Without O_NONBLOCK, opening a FIFO blocks.
     let file = withPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
     guard file >= 0 else {
@@ -80,7 +82,7 @@ enum ConfigurationFiles {
   }
 
   /// Calls the body with the path as C has it.
-  static func withPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
+  package static func withPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
     (path + [0]).withUnsafeBytes { bytes in
       // Never empty: it ends with the NUL appended here.
       body(bytes.assumingMemoryBound(to: CChar.self).baseAddress!)

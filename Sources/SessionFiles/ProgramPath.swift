@@ -1,9 +1,9 @@
 import Glibc
 
 /// The programs that a shell finds here.
-enum ProgramPath {
+package enum ProgramPath {
   /// Whether a word is the name of a program in `PATH`, or the path of one.
-  static func has(_ word: String) -> Bool {
+  package static func has(_ word: String) -> Bool {
     if word.contains("/") { return isProgram(word) }
     let directories = getenv("PATH").map { String(cString: $0) } ?? ""
     return !word.isEmpty && directories.split(separator: ":").contains { isProgram("\($0)/\(word)") }

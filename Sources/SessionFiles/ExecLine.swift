@@ -1,0 +1,97 @@
+import TextFormats
+
+/// The `Exec` of a desktop file: a program and its arguments (Desktop Entry Specification, “The Exec key”).
+///
+/// Beyond the specification it takes what the files of Wine and others have, as GLib does: single quotes, and backslashes outside of
+/// quotes.
+struct ExecLine {
+  /// Why the text is no command line: `expected …, found …`.
+  struct Mistake: Error { let why: String }
+
+  /// What field codes stand for. No file and no URL is opened, so those for them stand for nothing.
+  struct Fields {
+    var icon: String?
+    var name: String
+    var path: String
+  }
+
+  private struct Word {
+    var text = ""
+    /// Whether it is nothing but a field code for what is not given.
+    var isNothing = false
+  }
+
+  let arguments: [String]
+
+  init(_ text: String, _ fields: Fields) throws(Mistake) {
+    var arguments: [String] = []
+    for word in try Self.words(text) {
+      if word == "%i" {
+        if let icon = fields.icon, !icon.isEmpty { arguments += ["--icon", icon] }
+        continue
+      }
+      let expanded = try Self.expanded(word, fields)
+      if !expanded.isEmpty || word.isEmpty { arguments.append(expanded) }
+    }
+    guard let program = arguments.first, !program.isEmpty else {
+      throw Mistake(why: "expected a program, found \(quoted(text))")
+    }
+    self.arguments = arguments
+  }
+
+  /// Splits a line at blanks, and takes the quotes away.
+  private static func words(_ text: String) throws(Mistake) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var quote: Unicode.Scalar?
+    var rest = text.unicodeScalars[...]
+    func add(_ scalar: Unicode.Scalar) { word = (word ?? "") + String(scalar) }
+    while let scalar = rest.popFirst() {
+      switch (scalar, quote) {
+      case ("\"", "\""), ("'", "'"): quote = nil
+      case ("\"", nil), ("'", nil):
+        quote = scalar
+        word = word ?? ""
+      case ("\\", "\""):
+        // Before other characters it is one of the argument.
+        if let next = rest.first, "\"`$\\".unicodeScalars.contains(next) {
+          add(next)
+          rest.removeFirst()
+        } else {
+          add(scalar)
+        }
+      case ("\\", nil): add(rest.popFirst() ?? scalar)
+      case (" ", nil), ("\t", nil), ("\n", nil):
+        if let complete = word { words.append(complete) }
+        word = nil
+      default: add(scalar)
+      }
+    }
+    if let quote { throw Mistake(why: "expected another \(quote), found none in \(quoted(text))") }
+    if let word { words.append(word) }
+    return words
+  }
+
+  private static func expanded(_ word: String, _ fields: Fields) throws(Mistake) -> String {
+    var (result, rest) = ("", word.unicodeScalars[...])
+    while let scalar = rest.popFirst() {
+      guard scalar == "%" else {
+        result.unicodeScalars.append(scalar)
+        continue
+      }
+      switch rest.popFirst() {
+      case "%": result += "%"
+      case "c": result += fields.name
+      case "k": result += fields.path
+      // Files and URLs; and, no longer in use, those of earlier specifications.
+      case "f", "F", "u", "U", "d", "D", "n", "N", "v", "m": break
+      case let code:
+        throw Mistake(
+          why:
+            "expected a field code such as “%f”, or “%%” for the sign itself, found \(quoted("%\(code.map(String.init) ?? "")"))"
+        )
+      }
+    }
+    return result
+  }
+}

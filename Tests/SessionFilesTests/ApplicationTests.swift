@@ -1,0 +1,117 @@
+// Installed applications, by their desktop files.
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import SessionFiles
+
+/// Two directories of data, the first of which comes first.
+private struct Installed {
+  private let roots = [TemporaryDirectory(), TemporaryDirectory()]
+  var directories: [[UInt8]] { roots.map { Array($0.path.utf8) } }
+
+  init(_ files: [String: String], behind: [String: String] = [:]) throws {
+    for (root, files) in zip(roots, [files, behind]) {
+      for (name, text) in files {
+        let path = "applications/\(name).desktop"
+        for end in path.indices where path[end] == "/" { mkdir(root.path(of: String(path[..<end])), 0o700) }
+        try Files.write(text, to: root.path(of: path))
+      }
+    }
+  }
+
+  func application(_ id: String, action: String? = nil) throws -> Application {
+    try Application(id, action: action, directories: directories)
+  }
+
+  func mistake(_ id: String, action: String? = nil) -> String {
+    do {
+      _ = try application(id, action: action)
+      return ""
+    } catch { return (error as? Application.Mistake)?.why ?? "\(error)" }
+  }
+}
+
+private let calculator = """
+  [Desktop Entry]
+  Type=Application
+  Name=Calculator
+  Exec=calc --gui %U
+  Path=/tmp
+  Icon=org.example.Calc
+  StartupWMClass=Calc
+  Actions=basic;empty;
+  [Desktop Action basic]
+  Name=Basic mode
+  Exec=calc --mode=basic %i
+  [Desktop Action empty]
+  Name=Nothing
+  [Desktop Action secret]
+  Exec=calc --secret
+  """
+
+@Test func application_desktopFile_saysCommandTitleDirectoryAndWindow() throws {
+  let installed = try Installed(["org.example.Calc": calculator])
+  let application = try installed.application("org.example.Calc")
+  #expect(application.arguments == ["calc", "--gui"])
+  #expect(application.title == "Calculator" && application.directory == "/tmp" && application.windowID == "Calc")
+
+  let action = try installed.application("org.example.Calc", action: "basic")
+  #expect(action.arguments == ["calc", "--mode=basic", "--icon", "org.example.Calc"])
+  #expect(action.title == "Calculator: Basic mode")
+  #expect(installed.mistake("org.example.Calc", action: "empty").contains("expected Exec"))
+  // Only what Actions lists is one.
+  #expect(
+    installed.mistake("org.example.Calc", action: "secret").contains("which has “basic”, “empty”, found “secret”"))
+}
+
+@Test func application_ofTheUser_comesBeforeThatOfTheSystem() throws {
+  let installed = try Installed(
+    ["a": "[Desktop Entry]\nName=A\nExec=own", "gone": "[Desktop Entry]\nHidden=true"],
+    behind: ["a": "[Desktop Entry]\nName=A\nExec=other", "gone": "[Desktop Entry]\nName=G\nExec=g", "b": ""])
+  #expect(try installed.application("a").arguments == ["own"])
+  #expect(try installed.application("a").windowID == "a")
+  #expect(installed.mistake("gone").contains("which says that there is none"))
+  #expect(Application.ids(in: installed.directories) == ["a", "b", "gone"])
+}
+
+@Test func application_inASubdirectory_hasItsNameInTheID() throws {
+  let installed = try Installed(["kde/org-tool": "[Desktop Entry]\nName=T\nExec=tool"])
+  #expect(try installed.application("kde-org-tool").arguments == ["tool"])
+}
+
+@Test func application_forATerminalOrTheBus_isStartedByThese() throws {
+  let installed = try Installed([
+    "org.example.Bus": "[Desktop Entry]\nName=B\nDBusActivatable=true\nActions=go\n[Desktop Action go]\nName=Go\n",
+    "top": "[Desktop Entry]\nName=T\nExec=top -d 1\nTerminal=true",
+  ])
+  #expect(try installed.application("org.example.Bus").arguments == ["gapplication", "launch", "org.example.Bus"])
+  #expect(
+    try installed.application("org.example.Bus", action: "go").arguments == [
+      "gapplication", "action", "org.example.Bus", "go",
+    ])
+  // Which terminal there is depends on the machine.
+  if let top = try? installed.application("top") {
+    #expect(top.arguments.suffix(3) == ["top", "-d", "1"] && top.arguments.count > 3 && top.windowID == nil)
+  } else {
+    #expect(installed.mistake("top").contains("runs in a terminal"))
+  }
+}
+
+@Test(
+  "What is no application is refused with the reason",
+  arguments: [
+    ("none", "no application “none” is installed"), ("Calc", "did you mean “org.example.Calc”?"),
+    ("org.example.Calc.desktop", "did you mean “org.example.Calc”?"), ("link", "expected the Type “Application”"),
+    ("missing", "TryExec"), ("nothing", "expected Exec or DBusActivatable=true"), ("quote", "Exec in"),
+    ("", "expected the id"),
+    ("../applications/link", "expected the id"),
+  ])
+func application_invalid_saysWhy(id: String, why: String) throws {
+  let installed = try Installed([
+    "org.example.Calc": calculator, "link": "[Desktop Entry]\nType=Link\nURL=x", "nothing": "[Desktop Entry]\nName=N",
+    "missing": "[Desktop Entry]\nName=M\nExec=m\nTryExec=/nowhere/m", "quote": "[Desktop Entry]\nExec=a \"b",
+  ])
+  #expect(installed.mistake(id).contains(why), "\(installed.mistake(id))")
+}
