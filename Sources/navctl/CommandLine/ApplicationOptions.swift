@@ -13,7 +13,7 @@ struct ApplicationOptions: ParsableArguments {
     name: .customLong(Self.option),
     help: ArgumentHelp(
       "Application that shows it, instead of a destination, e.g. org.gnome.Calculator.", valueName: "id"),
-    completion: .custom { _, _, _ in Application.ids() })
+    completion: .applications)
   var id: String?
 
   @Option(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import PresentationModel
+import SessionFiles
 import TextFormats
 
 extension CompletionKind {
@@ -31,6 +32,9 @@ extension CompletionKind {
   static var appIDs: CompletionKind {
     candidates { candidates in candidates.windows.compactMap(\.properties.appID).filter { !$0.isEmpty } }
   }
+
+  /// Ids of the installed applications. navd is not asked.
+  static var applications: CompletionKind { .custom { _, _, _ in Application.ids().map(literal) } }
 
   /// Empty if navd is not running: completion does not start it.
   private static func candidates(_ names: @Sendable @escaping (CompletionCandidates) -> [String]) -> CompletionKind {

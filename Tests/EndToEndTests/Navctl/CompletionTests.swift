@@ -106,6 +106,8 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   #expect(try session.offered(shell, "navctl", "pop", "ma") == ["main"])
   #expect(try session.offered(shell, "navctl", "present", "x", "--to", "mi") == ["mixer"])
   #expect(try session.offered(shell, "navctl", "help", "hist") == ["history"])
+  try session.write("[Desktop Entry]\n", to: ".local/share/applications/zz.example.Calc.desktop")
+  #expect(try session.offered(shell, "navctl", "present", "x", "--desktop", "zz.") == ["zz.example.Calc"])
   let adapter = try ScriptedWindowSystem(session, [Window("w1", appID: "org.gnome.Nautilus")])
   #expect(try session.offered(shell, "navctl", "windows", "--app-id", "org") == ["org.gnome.Nautilus"])
   adapter.connection.close()
