@@ -23,7 +23,8 @@ public struct StandardErrorLog: LogHandler {
     let details = all.sorted { $0.key < $1.key }.reduce(into: "") { $0 += " \($1.key)=\($1.value)" }
     let start = isJournal ? "<\(event.level.priority)>" : "\(program): \(event.level): "
     let text = "\(event.message)\(details)".replacingAll("\n", with: "; ")
-    var line = start + text.escapingControls() + "\n"
+    // The journal is UTF-8 in every locale.
+    var line = start + (isJournal ? text : Typography.inLocale(text)).escapingControls() + "\n"
     line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
   }
 }

@@ -10,6 +10,9 @@ import TextFormats
 struct Navctl: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
+  @Flag(name: .customShort("V"), help: "Show the version.")
+  var showsVersion = false
+
   static let configuration = CommandConfiguration(
     commandName: "navctl",
     abstract: "Opens, replaces and closes panels, dialogs and windows of a desktop session.",
@@ -20,10 +23,13 @@ struct Navctl: ParsableCommand {
       Exit status: \
       \(CommandStatus.allCases.map { "\($0.rawValue) \($0.doc)" }.joined(separator: "; ").filter { $0 != "`" }).
       """,
-    version: Release.version,
+    version: "navctl \(Release.version)",
     groupedSubcommands: Verbs.groups.map { CommandGroup(name: $0.title, subcommands: $0.verbs.map { $0.type() }) })
 
-  func run() throws { throw ValidationError("expected a verb") }
+  func run() throws {
+    guard !showsVersion else { throw CleanExit.message(Self.configuration.version) }
+    throw ValidationError("expected a verb")
+  }
 
   /// Begins ArgumentParser's messages like those of `Failure`: `navctl: VERB: …`.
   static var _errorPrefix: String {
@@ -53,7 +59,8 @@ struct Navctl: ParsableCommand {
       case .success:
         let text = message.hasSuffix("\n") ? message : message + "\n"
         StandardOutput.write(
-          CommandLine.arguments.contains(CompletionScript.option) ? CompletionScript.completed(text) : text)
+          CommandLine.arguments.contains(CompletionScript.option)
+            ? CompletionScript.completed(text) : Typography.inLocale(text))
         exit(.ok)
       case .validationFailure:
         let text = UsageText.improved(message, Array(CommandLine.arguments.dropFirst()))

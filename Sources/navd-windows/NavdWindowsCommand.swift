@@ -4,6 +4,7 @@ import EventLoops
 import Glibc
 import Logging
 import Logs
+import TextFormats
 import WindowAdapter
 
 /// The adapter's command line.
@@ -43,7 +44,24 @@ struct NavdWindowsCommand: ParsableCommand {
       valueName: "seconds"))
   var retryFor: UInt32 = 0
 
+  @Flag(name: .customShort("V"), help: "Show the version.")
+  var showsVersion = false
+
+  static func main() {
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      let message = Typography.inLocale(fullMessage(for: error))
+      let status = exitCode(for: error)
+      let text = message.isEmpty ? "" : message + "\n"
+      write(status.isSuccess ? STDOUT_FILENO : STDERR_FILENO, text, text.utf8.count)
+      Glibc.exit(status.rawValue)
+    }
+  }
+
   mutating func run() throws {
+    guard !showsVersion else { throw CleanExit.message(Self.configuration.version) }
     StandardDescriptors.reserve()
     var log = Logger(label: "navd-windows") { _ in StandardErrorLog(program: "navd-windows") }
     log.logLevel = logLevel

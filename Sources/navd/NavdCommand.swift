@@ -34,7 +34,7 @@ struct NavdCommand {
       Option(
         names: ["--check-config"], help: "Check the configuration files, report their mistakes, and exit."),
       Option(names: ["--json"], help: "With --check-config: print one line of JSON."),
-      Option(names: ["--version"], help: "Show the version."),
+      Option(names: ["--version", "-V"], help: "Show the version."),
       Option(names: ["--help", "-h"], help: "Show help information."),
     ],
     argument: Option(
@@ -51,7 +51,7 @@ struct NavdCommand {
       exit(run(try read(words)))
     } catch {
       let mistake = "\(error)".escapingControls()
-      let text = "Error: \(mistake)\n\(syntax.usage)\n  See 'navd --help' for more information.\n"
+      let text = Typography.inLocale("Error: \(mistake)\n\(syntax.usage)\n  See 'navd --help' for more information.\n")
       write(STDERR_FILENO, text, text.utf8.count)
       exit(EX_USAGE)
     }
@@ -76,7 +76,7 @@ struct NavdCommand {
   /// - Returns: the exit status.
   private static func run(_ words: OptionSyntax.Words) -> Int32 {
     if words.contains("--help") {
-      print(syntax.help)
+      print(Typography.inLocale(syntax.help))
       return EXIT_SUCCESS
     }
     if words.contains("--version") {
@@ -104,7 +104,7 @@ struct NavdCommand {
     if printingJSON {
       print(isTerminal ? report.json.escapingControlsInJSON : report.json)
     } else {
-      print(isTerminal ? report.text.escapingControls { $0 == "\n" } : report.text)
+      print(Typography.inLocale(isTerminal ? report.text.escapingControls { $0 == "\n" } : report.text))
     }
     return report.isFaultless ? EXIT_SUCCESS : EXIT_FAILURE
   }

@@ -65,7 +65,8 @@ enum StandardError {
   /// Writes one line, ignoring errors.
   static func write(_ line: String) {
     guard !line.isEmpty else { return }
-    _ = writeAll(STDERR_FILENO, Array(shown(line.hasSuffix("\n") ? line : line + "\n", on: STDERR_FILENO).utf8))
+    let text = Typography.inLocale(line.hasSuffix("\n") ? line : line + "\n")
+    _ = writeAll(STDERR_FILENO, Array(shown(text, on: STDERR_FILENO).utf8))
   }
 
   /// Text of another program for a part of a line.

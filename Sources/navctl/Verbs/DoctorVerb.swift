@@ -23,7 +23,7 @@ struct Doctor: ParsableCommand {
     for finding in findings {
       table.add(
         finding.advice == nil ? "ok" : Table.Cell("!!", .bad), Table.Cell(finding.subject),
-        Table.Cell(finding.text + (finding.advice.map { "; \($0)" } ?? "")))
+        Table.Cell(Typography.inLocale(finding.text + (finding.advice.map { "; \($0)" } ?? ""))))
     }
     global.write(json: .array(findings.map(\.json)), styled: table.text(global.tableStyle.unlimited))
     if findings.contains(where: { $0.advice != nil }) { throw ExitCode(CommandStatus.failed.rawValue) }

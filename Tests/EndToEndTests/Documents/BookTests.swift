@@ -1,10 +1,11 @@
+import CoordinatorAPI
 import Glibc
 import TestSupport
 import Testing
 
 /// The documents, by their path relative to the package.
 private func documents() throws -> [String] {
-  var documents = ["README.md", "CONTRIBUTING.md"]
+  var documents = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
   for directory in ["docs", "docs/recipes"] {
     for name in try Files.names(in: "\(Files.package)/\(directory)") where name.hasSuffix(".md") {
       documents.append("\(directory)/\(name)")
@@ -54,6 +55,15 @@ func book_links_haveTargets() throws {
   }
   let chapters = try documents().filter { $0.split(separator: "/").count == 2 && $0 != "docs/README.md" }
   #expect(Set(chapters).isSubset(of: reached), "\(Set(chapters).subtracting(reached))")
+}
+
+@Test("The changelog begins with what is not released, or with this release, and each release has its date")
+func book_changelog_isInTheFormOfKeepAChangelog() throws {
+  let headings = try Files.text(inPackage: "CHANGELOG.md").split(separator: "\n").filter { $0.hasPrefix("## ") }
+  #expect(headings.first == "## Unreleased" || headings.first?.hasPrefix("## \(Release.version) - ") == true)
+  for heading in headings where heading != "## Unreleased" {
+    #expect(heading.wholeMatch(of: #/## \d+\.\d+\.\d+ - \d{4}-\d\d-\d\d/#) != nil, "\(heading)")
+  }
 }
 
 @Test("The program in docs/swift.md is the result of the library's tutorial, which .ci/docc compiles")

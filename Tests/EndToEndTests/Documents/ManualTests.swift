@@ -37,6 +37,9 @@ func manual_pages_areCompleteAndWithoutAWarning() throws {
     let check = try session.run(
       program: "/usr/bin/man", ["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path])
     #expect(check.exitCode == 0 && check.errorText == "", "\(page): \(check.errorText)")
+    // The formatter of Alpine, Void and the BSDs.
+    let lint = try session.run(program: "/usr/bin/mandoc", ["-Tlint", path])
+    #expect(lint.exitCode == 0 && lint.outputText == "", "\(lint.outputText)")
     let name = try session.run(program: "/usr/bin/lexgrog", [path])
     #expect(name.exitCode == 0 && name.outputText.contains("\"\(page.dropLast(2)) - "), "\(name.outputText)")
     texts[page] = try session.run(program: "/usr/bin/man", ["-E", "UTF-8", "-l", path]).outputText

@@ -43,7 +43,7 @@ private enum Shell: String, CaseIterable {
 
   /// A script that types the words and a tab, and prints the last word if the tab has changed it.
   /// - Parameter setup: commands to type before.
-  private static func typing(in program: String, _ options: String, _ setup: String...) -> String {
+  static func typing(in program: String, _ options: String, _ setup: String...) -> String {
     """
     exec python3 - "$@" <<'PYTHON'
     import os, pty, re, select, sys, time
@@ -122,6 +122,25 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   let bindings = ["counter.fact", "fact", "settings", "wifi"]
   #expect(Set(try session.offered(shell, "navctl", "dismiss", "")).isSuperset(of: bindings))
   #expect(Set(try session.offered(shell, "navctl", "select", "panels", "")).isSuperset(of: ["mixer", "wifi"]))
+}
+
+@Test("bash completes a name without “/” if there is a directory of that name, and quotes what it would expand")
+private func completion_nameOfDirectory_staysName() throws {
+  let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"60\"]\n"])
+  try session.make("install")
+  session.environment["PATH"] = "\(session.path(".local/bin")):/usr/local/bin:/usr/bin:/bin"
+  session.environment["TERM"] = "dumb"
+  try session.present("item", "", ["group": .string("panels"), "tag": .string("a$(b")])
+  for name in ["mixer", "toggle"] { _ = try session.run(program: "/bin/mkdir", [session.path(name)]) }
+  func completed(_ words: String...) throws -> String {
+    let typing = Shell.typing(
+      in: "/bin/bash", "--norc --noprofile -i", "cd '\(session.path("."))'",
+      "source '\(session.path(Shell.bash.script))'")
+    return try session.run(program: "/bin/bash", ["-c", typing, "bash"] + words).lines.last ?? ""
+  }
+  #expect(try completed("navctl", "tog") == "toggle")
+  #expect(try completed("navctl", "toggle", "mix") == "mixer")
+  #expect(try completed("navctl", "select", "panels", "a").contains(#"a\$\(b"#))
 }
 
 @Test("Completion offers names as they are, and the shell runs nothing that is in them", arguments: Shell.allCases)

@@ -100,9 +100,12 @@ func navctl_otherQueries_areAnswered() throws {
   }
   #expect(try session.navctl("introspect", "--json").json?.array?.count == 7)
   #expect(try session.navctl("introspect", "org.navd.Nothing").exitCode == 4)
-  let version = try session.navctl("--version")
-  #expect(version.exitCode == 0)
-  #expect(version.outputText.contains(Release.version))
+  for program in ["navctl", "navd", "navd-windows"] {
+    for option in ["--version", "-V"] {
+      let version = try session.run(program: Session.program(program), [option])
+      #expect(version.exitCode == 0 && version.outputText == "\(program) \(Release.version)\n", "\(program) \(option)")
+    }
+  }
   #expect(try session.navctl("--help").outputText.contains("is-presented"))
 }
 

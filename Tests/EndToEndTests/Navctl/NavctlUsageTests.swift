@@ -457,3 +457,26 @@ func navctlUsage_standardOutputClosed_saysSo(verb: String) throws {
   #expect(navctl.exitCode == 1)
   #expect(navctl.errorText.hasSuffix("standard output: Bad file descriptor\n"), "\(navctl.errorText)")
 }
+
+@Test("In the locale C, messages, help and logs have ASCII quotes; names and JSON have those that they had")
+func navctlUsage_localeC_hasASCIIQuotes() throws {
+  let session = try Session()
+  try session.present("item", "“1”")
+  for (name, value) in [("LC_ALL", "C"), ("LC_ALL", "POSIX"), ("LANG", "")] {
+    session.environment["LANG"] = ""
+    session.environment["LC_ALL"] = nil
+    session.environment[name] = value
+    let mistake = try session.navctl("toggel")
+    #expect(mistake.errorText.contains("did you mean \"toggle\"?"), "\(name)=\(value): \(mistake.errorText)")
+    #expect(try session.navctl("--help").outputText.contains("such as \"mixer\""))
+    let navd = try session.run(program: Session.program("navd"), ["--colour"])
+    #expect(navd.errorText.contains("no option \"--colour\""), "\(navd.errorText)")
+    #expect(try session.navctl("list").outputText.contains("“1”"))
+    #expect(try session.navctl("list", "--json").outputText.contains("“1”"))
+  }
+  session.environment["LC_ALL"] = "C"
+  session.environment["LC_CTYPE"] = "C.UTF-8"
+  #expect(try session.navctl("toggel").errorText.contains("did you mean \"toggle\"?"), "LC_ALL comes first")
+  session.environment["LC_ALL"] = ""
+  #expect(try session.navctl("toggel").errorText.contains("did you mean “toggle”?"))
+}
