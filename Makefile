@@ -28,7 +28,9 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # search for a text brings all of its 1.5 MB.
 PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -zpack-relative-relocs" }')
 LINKING = $(CURDIR)/.build/linking
-BUILD = NAVD_LINKS_ALONE=1 PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib --disable-local-rpath \
+# LIBC=shared leaves the C library out of navd and navctl, as distributions may prefer (docs/architecture.md weighs both).
+LIBC ?= static
+BUILD = $(if $(filter static,$(LIBC)),NAVD_LINKS_ALONE=1) PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib --disable-local-rpath \
 	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked \
 	-Xfrontend -function-sections -Xfrontend -disable-concrete-type-metadata-mangled-name-accessors \
 	-Xfrontend -disable-implicit-string-processing-module-import) \
@@ -87,7 +89,10 @@ build:
 	@mkdir -p $(LINKING)
 	@for name in libstdc++ libdbus-1 libsqlite3; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
 	@sed 's|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
-	@for program in $(PROGRAMS) $(TOOLS); do $(BUILD) --product $$program || exit; done
+	@for program in $(PROGRAMS) $(TOOLS); do \
+	  $(BUILD) --product $$program -Xlinker -Map=$(LINKING)/$$program.map || exit; \
+	done
+	@packaging/sbom .build/sbom $(foreach program,$(PROGRAMS),.build/release/$(program)=$(LINKING)/$(program).map)
 
 # Removes the programs, since SwiftPM does not see that the list changed.
 order: build
@@ -110,7 +115,7 @@ release: build
 	@.ci/release
 
 release-check: release
-	@.ci/setup build deb
+	@.ci/setup build deb release
 	@.ci/release-check
 
 # The tests of the inner loop: every target without a bus, and of the end-to-end tests the contract, the documents and a few rules.

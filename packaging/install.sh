@@ -1,11 +1,12 @@
 #!/bin/sh
-# install.sh [--prefix DIRECTORY] [--uninstall]: installs navd and navctl from an unpacked release, or removes them.
+# install.sh [--prefix DIRECTORY] [--destdir DIRECTORY] [--uninstall]: installs navd and navctl from an unpacked release, or removes
+# them. With --destdir, it puts them below that directory, for a package that is installed elsewhere.
 # It needs no compiler and no package; only navd-windows needs libraries.
 set -eu
 here=$(dirname "$0")
 
 usage() {
-  echo "usage: install.sh [--prefix DIRECTORY] [--uninstall]"
+  echo "usage: install.sh [--prefix DIRECTORY] [--destdir DIRECTORY] [--uninstall]"
   echo "Without --prefix, DIRECTORY is /usr/local for root, and ~/.local for others."
 }
 
@@ -15,14 +16,15 @@ fail() {
 }
 
 if [ "$(id -u)" -eq 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi
-uninstall=
+uninstall='' destdir='' package=''
 while [ $# -gt 0 ]; do
   case $1 in
     --prefix) [ $# -ge 2 ] || fail "expected a directory after --prefix, found nothing"; prefix=$2; shift ;;
     --prefix=*) prefix=${1#*=} ;;
+    --destdir) [ $# -ge 2 ] || fail "expected a directory after --destdir, found nothing"; destdir=${2%/} package=yes; shift ;;
     --uninstall) uninstall=yes ;;
     --help | -h) usage; exit ;;
-    *) usage >&2; fail "expected --prefix, --uninstall or --help, found $1" ;;
+    *) usage >&2; fail "expected --prefix, --destdir, --uninstall or --help, found $1" ;;
   esac
   shift
 done
@@ -40,14 +42,16 @@ case $prefix/ in "$HOME"/*) units=share/systemd/user ;; esac
 files() { (cd "$here/files" && find . -type f | sed 's|^\./||' | sort); }
 target() {
   case $1 in
-    lib/systemd/user/*) echo "$prefix/$units/${1#lib/systemd/user/}" ;;
-    *) echo "$prefix/$1" ;;
+    lib/systemd/user/*) echo "$destdir$prefix/$units/${1#lib/systemd/user/}" ;;
+    *) echo "$destdir$prefix/$1" ;;
   esac
 }
 
 if [ -n "$uninstall" ]; then
   files | while read -r file; do rm -f "$(target "$file")"; done
-  rmdir "$prefix/$units/navd.service.d" "$prefix/share/gnome-shell/extensions/navd-windows@navd.org" 2>/dev/null || true
+  for directory in $units/navd.service.d share/gnome-shell/extensions/navd-windows@navd.org share/licenses/navd; do
+    rmdir "$destdir$prefix/$directory" 2>/dev/null || true
+  done
   echo "navd is removed from $prefix"
   exit
 fi
@@ -64,6 +68,8 @@ esac
 gnome=$(gnome-shell --version 2>/dev/null | sed -n 's/^GNOME Shell \([0-9]*\).*/\1/p')
 # Older managers cannot start commands as services, and commands must not inherit the settings in this file.
 systemd=$(systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
+# A package is for another system than the one that makes it, and for one that is no older than this release.
+if [ -n "$package" ]; then gnome='' systemd=250; fi
 files | while read -r file; do
   case $file in */hardening.conf) [ "${systemd:-0}" -ge 250 ] || continue ;; esac
   to=$(target "$file") from=$here/files/$file
@@ -82,6 +88,7 @@ files | while read -r file; do
   # Atomic, also while navd runs.
   mv -f "$to.new" "$to"
 done
+[ -z "$package" ] || exit 0
 echo "navd and navctl are in $prefix/bin"
 "$prefix/bin/navd-windows" --version >/dev/null 2>&1 ||
   echo "navd-windows, with which presentations follow windows, does not run here; it needs glibc 2.36, libwayland-client and libxcb"

@@ -4,6 +4,7 @@ import DBusValues
 import Glibc
 import TestSupport
 import Testing
+import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
@@ -156,7 +157,17 @@ func install_releaseOnAFullDisk_keepsWhatWasThere() throws {
   #expect(try session.run(program: "/bin/ls", [session.path("prefix/bin")]).lines == ["navd"])
 }
 
-@Test("The Debian packages have this release's version")
+@Test("The packages have this release's version, and the manual pages the date of the Debian packages")
 func install_packages_areOfThisRelease() throws {
-  #expect(try Files.text(inPackage: "debian/changelog").hasPrefix("navd (\(Release.version)) "))
+  let changelog = try Files.text(inPackage: "debian/changelog")
+  #expect(changelog.hasPrefix("navd (\(Release.version)) "))
+  let time = try #require(changelog.parted(at: ">  ")).after.prefix { $0 != "\n" }
+  let day = try Session(starting: false).run(program: "/bin/date", ["--utc", "--date=\(time)", "+%F"])
+  #expect(day.lines == [Release.date])
+  for (file, line) in [
+    ("arch/PKGBUILD", "pkgver=\(Release.version)"), ("fedora/navd.spec", "Version:        \(Release.version)"),
+    ("nix/package.nix", "  version = \"\(Release.version)\";"),
+  ] {
+    #expect(try Files.text(inPackage: "packaging/\(file)").split(separator: "\n").contains { $0 == line }, "\(file)")
+  }
 }
