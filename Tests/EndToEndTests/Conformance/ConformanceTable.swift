@@ -46,7 +46,7 @@ struct ConformanceRow {
 }
 
 extension Conformance {
-  /// The compositor and its release: a name and the first two numbers of its version, of GNOME Shell the first.
+  /// The compositor and its release: a name and the first two numbers of its version, of GNOME Shell and mutter the first.
   fileprivate func compositor() throws -> String {
     let text: String
     if setup.manager == .described {
@@ -55,10 +55,16 @@ extension Conformance {
       // The file of KWin may not be run here; the desktop has a copy.
       let name = setup.manager.rawValue
       let program = setup.manager == .kwin ? "\(session.bus.directory)/\(name)" : name
-      text = try session.run(program: "/usr/bin/env", [program, "--version"]).lines.first ?? ""
+      // dwm has a shorter option, tells it as an error, and fails.
+      let option = setup.manager == .dwm ? "-v" : "--version"
+      let run = try session.run(program: "/bin/sh", ["-c", "\"$@\" || true", "sh", program, option])
+      text = run.lines.first ?? run.errorText
     }
-    let version = text.split { !$0.isLetter && !$0.isNumber && $0 != "." }.first { $0.first?.isNumber == true } ?? ""
-    let numbers = version.split(separator: ".").prefix(setup.manager == .gnome ? 1 : 2).joined(separator: ".")
+    // “xfwm4 4.18.0”, “awesome v4.3”, “dwm-6.4”
+    let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "." }.map { $0.drop { $0 == "v" } }
+    let version = words.first { $0.first?.isNumber == true } ?? ""
+    let isOneNumber = [.gnome, .mutter].contains(setup.manager)
+    let numbers = version.split(separator: ".").prefix(isOneNumber ? 1 : 2).joined(separator: ".")
     let name = setup.manager == .described ? String(text.prefix { $0 != " " }) : setup.manager.rawValue
     return "\(name) \(numbers)"
   }
@@ -71,31 +77,56 @@ enum ConformanceTable {
   private static let document = "docs/windows.md"
   private static let marks = (start: "<!-- make check-desktops writes this. -->\n", end: "<!-- The end of that. -->")
 
-  /// Replaces the row of a compositor's release, or adds one after that of another release.
+  /// Replaces the row of a compositor's release, or adds it.
   static func write(_ row: ConformanceRow) throws {
+    let (before, lines, after) = try parts()
+    let cells = WindowCapability.allCases.map { row.cell($0) }
+    let table = adding("`\(row.backend)`", row.compositor, cells, to: lines).map { $0 + "\n" }.joined()
+    try Files.write("\(before)\(table)\(after)", to: "\(Files.package)/\(document)")
+  }
+
+  /// The lines of the table, of which the first two are its head.
+  static func lines() throws -> [String] { try parts().lines }
+
+  /// The lines with a row that replaces that of the same release, or stands beside those of other releases, the oldest first. Notes of
+  /// other releases stand for this one, too.
+  static func adding(_ backend: String, _ compositor: String, _ seen: [String], to lines: [String]) -> [String] {
+    var lines = lines
+    func isSame(_ line: String) -> Bool { cells(line).count > 2 && cells(line)[0] == backend }
+    func isSibling(_ line: String) -> Bool {
+      isSame(line) && cells(line)[1].split(separator: " ").first == compositor.split(separator: " ").first
+    }
+    let sibling = lines.first(where: isSibling).map(cells)
+    let noted = seen.enumerated().map { index, seen in
+      let before = sibling?[index + 2] ?? ""
+      return seen == "yes" && before.hasPrefix("yes,") ? before : seen
+    }
+    let line = "| \(([backend, compositor] + noted).joined(separator: " | ")) |"
+    if let known = lines.firstIndex(where: { isSame($0) && cells($0)[1] == compositor }) {
+      lines[known] = line
+    } else {
+      let newer = lines.firstIndex { isSibling($0) && isOlder(compositor, than: cells($0)[1]) }
+      let last = lines.lastIndex(where: isSibling) ?? lines.lastIndex(where: isSame) ?? lines.count - 1
+      lines.insert(line, at: newer ?? last + 1)
+    }
+    return lines
+  }
+
+  static func cells(_ line: String) -> [String] {
+    line.split(separator: "|").map { $0.split(separator: " ").joined(separator: " ") }
+  }
+
+  private static func isOlder(_ release: String, than other: String) -> Bool {
+    func numbers(_ text: String) -> [Int] {
+      text.split(separator: " ").last?.split(separator: ".").compactMap { Int($0) } ?? []
+    }
+    return numbers(release).lexicographicallyPrecedes(numbers(other))
+  }
+
+  private static func parts() throws -> (before: Substring, lines: [String], after: Substring) {
     let text = try Files.text(inPackage: document)
     let start = try #require(text.firstRange(of: marks.start)?.upperBound)
     let end = try #require(text[start...].firstRange(of: marks.end)?.lowerBound)
-    var lines = text[start..<end].split(separator: "\n").map(String.init)
-    let rows = lines.map { $0.split(separator: "|").map { $0.split(separator: " ").joined(separator: " ") } }
-    func isSame(_ cells: [String]) -> Bool { cells.count > 2 && cells[0] == "`\(row.backend)`" }
-    func isSibling(_ cells: [String]) -> Bool {
-      isSame(cells) && cells[1].split(separator: " ").first == row.compositor.split(separator: " ").first
-    }
-    // A note stands for all releases.
-    let sibling = rows.first(where: isSibling)
-    let cells = WindowCapability.allCases.enumerated().map { index, capability in
-      let (seen, before) = (row.cell(capability), sibling?[index + 2] ?? "")
-      return seen == "yes" && before.hasPrefix("yes,") ? before : seen
-    }
-    let line = "| `\(row.backend)` | \(row.compositor) | \(cells.joined(separator: " | ")) |"
-    if let known = rows.firstIndex(where: { isSame($0) && $0[1] == row.compositor }) {
-      lines[known] = line
-    } else {
-      let last = rows.lastIndex(where: isSibling) ?? rows.lastIndex(where: isSame) ?? rows.count - 1
-      lines.insert(line, at: last + 1)
-    }
-    try Files.write(
-      "\(text[..<start])\(lines.map { $0 + "\n" }.joined())\(text[end...])", to: "\(Files.package)/\(document)")
+    return (text[..<start], text[start..<end].split(separator: "\n").map(String.init), text[end...])
   }
 }

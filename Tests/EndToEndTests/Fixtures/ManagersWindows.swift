@@ -82,6 +82,10 @@ struct ManagersWindows {
     if let gnome { return try gnome.close(window) }
     if let kwin { return try kwin.close(window) }
     if let described { return try described.close(window) }
+    if session.desktop?.manager == .dwm {
+      try focus(window)
+      return try session.runTool("/usr/bin/xdotool", ["key", "alt+shift+c"])
+    }
     if saysByX11 {
       return try session.runTool("/usr/bin/wmctrl", ["-i", "-c", window.id])
     }
@@ -96,6 +100,10 @@ struct ManagersWindows {
       try kwin.focus(window)
     } else if let described {
       try described.focus(window)
+    } else if session.desktop?.manager == .dwm {
+      // The focus follows the pointer that enters a window.
+      let (bar, inside) = (["mousemove", "5", "5"], ["mousemove", "--window", window.id, "50", "50"])
+      try session.runTool("/usr/bin/xdotool", bar + inside)
     } else if saysByX11 {
       _ = try session.run(program: "/usr/bin/xdotool", ["windowactivate", window.id])
     } else {
