@@ -33,6 +33,8 @@ struct WindowedProgram: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   private static let waylandOnly: [Desktop.Manager: String] = [.i3: "Wayland only", .openbox: "Wayland only"]
+  /// foot 1.13, on the virtual output of KWin; foot 1.21 does not, on that of KWin 6.3.
+  private static let footUnable = waylandOnly.merging([.kwin: "foot 1.13 crashes without a screen"]) { $1 }
   private static let software = "LIBGL_ALWAYS_SOFTWARE=1"
   private static let kitty =
     "env \(software) kitty --single-instance --instance-group=\\\"$HOME\\\" -o confirm_os_window_close=0"
@@ -43,7 +45,7 @@ struct WindowedProgram: Sendable, CustomTestStringConvertible {
   static let all = [
     WindowedProgram(
       name: "foot", destination: "command = ['foot', '--app-id=notes', '-e', 'sleep', '1000']\nwindow = true",
-      window: "notes", unable: waylandOnly, note: "`window = true`"),
+      window: "notes", unable: footUnable, note: "`window = true`"),
     WindowedProgram(
       name: "footclient",
       destination:
@@ -54,10 +56,10 @@ struct WindowedProgram: Sendable, CustomTestStringConvertible {
         while footclient --app-id=stranger -e sleep 1000; [ $? = 220 ]; do sleep 0.05; done &
         wait
         """,
-      strangers: ["stranger"], unable: waylandOnly, note: "`--no-wait`, `foot --server` runs before it"),
+      strangers: ["stranger"], unable: footUnable, note: "`--no-wait`, `foot --server` runs before it"),
     WindowedProgram(
       name: "xterm", destination: "command = ['xterm', '-class', 'Notes', '-e', 'sleep', '1000']\nwindow = true",
-      window: "Notes", note: "`window = true`"),
+      window: "otes", note: "`window = true`"),
     WindowedProgram(
       name: "gnome-terminal",
       destination: "command = ['gnome-terminal', '--', 'sleep', '1000']\nwindow = { app-id = '[Gg]nome-terminal*' }",
@@ -89,13 +91,13 @@ struct WindowedProgram: Sendable, CustomTestStringConvertible {
     WindowedProgram(
       name: "emacsclient -c",
       destination:
-        "command = ['emacsclient', '-c', '-F', '((title . \"notes\"))']\nwindow = { app-id = 'Emacs', title = 'notes' }",
-      window: "Emacs",
+        "command = ['emacsclient', '-c', '-F', '((title . \"notes\"))']\nwindow = { app-id = '[Ee]macs', title = 'notes' }",
+      window: "macs",
       before: """
         emacs -Q --fg-daemon &
         until emacsclient -c -F '((title . "stranger"))'; do sleep 0.1; done &
         wait
-        """, strangers: ["Emacs"], isHeavy: true, note: "an X11 program; the client waits until its frame is closed"),
+        """, strangers: ["macs"], isHeavy: true, note: "an X11 program; the client waits until its frame is closed"),
     WindowedProgram(
       name: "zenity", destination: "command = ['zenity', '--info', '--text=Saved.']\nwindow = true", window: "enity",
       note: "its answer is in the result"),
@@ -123,7 +125,7 @@ struct WindowedProgram: Sendable, CustomTestStringConvertible {
 
   /// Each of this run with each window manager.
   static let onManagers = all.filter { ProgramTable.isWritten || !$0.isHeavy }
-    .flatMap { program in ProgramTable.managers.map { (program, $0) } }
+    .flatMap { program in ProgramTable.tried.map { (program, $0) } }
 }
 
 /// A program with a splash screen, and then a window with a dialog.
@@ -213,7 +215,7 @@ private let splash = """
 
   @Test(
     "N3, N5: with linger, the window after a splash screen belongs to the item; a dialog that is open asks its user",
-    arguments: ProgramTable.managers)
+    arguments: ProgramTable.tried)
   func splashScreen_followedByWindow_isOneItem(_ manager: Desktop.Manager) throws {
     try ProgramTable.note(ProgramTable.splash, on: manager) {
       let desktop = try WindowedDesktop(
@@ -247,11 +249,16 @@ private let splash = """
 
   @Test(
     "N5, N6: unsaved text survives a dismissal that its user cancels, and ends with one that is discarded or forced",
-    arguments: ProgramTable.managers)
+    arguments: ProgramTable.tried)
   func editor_unsaved_asksItsUser(_ manager: Desktop.Manager) throws {
     try ProgramTable.note(ProgramTable.unsaved, on: manager) {
+      // xdotool types, and does so in X windows.
+      let display = manager == .kwin ? "'env', 'GDK_BACKEND=x11', " : ""
       let desktop = try WindowedDesktop(
-        manager, destinations: ["notes": "command = ['mousepad', '--disable-server']\nwindow = true\ngroup = 'panels'"])
+        manager,
+        destinations: [
+          "notes": "command = [\(display)'mousepad', '--disable-server']\nwindow = true\ngroup = 'panels'"
+        ])
       let (session, screen) = (desktop.session, desktop.screen)
       let watcher = try session.watch()
       // GTK finds the key of a mnemonic only with an ordinary layout.
@@ -308,7 +315,7 @@ private let splash = """
       try session.runNavctl("dismiss", "notes", "--force")
       #expect(try session.ending(of: second).reason == "dismissed")
       try screen.wait(for: [])
-      return "asked"
+      return manager == .kwin ? "asked, as an X window" : "asked"
     }
   }
 }
