@@ -44,24 +44,27 @@ struct Doctor: ParsableCommand {
     do throws(Failure) {
       findings += try Examined(daemon, try? files?.get()).findings
     } catch {
-      let failure = Self.ifCannotBeStarted(daemon, error)
-      findings.append(Finding("navd", failure.why, failure.hint ?? "read its log: journalctl --user -u navd"))
+      findings.append(Self.ofNoAnswer(daemon, error))
       if let files { findings += Self.withoutNavd(daemon, files) }
     }
     return findings + Self.variables(daemon)
   }
 
-  /// The failure of a verb that changes something, if that cannot start a navd that is not running.
-  private static func ifCannotBeStarted(_ daemon: DaemonClient, _ failure: Failure) -> Failure {
+  /// The finding about a navd that does not answer. All is well if it is not running, and the bus can start it.
+  private static func ofNoAnswer(_ daemon: DaemonClient, _ failure: Failure) -> Finding {
+    func finding(_ failure: Failure) -> Finding {
+      Finding("navd", failure.why, failure.hint ?? "read its log: journalctl --user -u navd")
+    }
     let notRunning = DBusError(name: .serviceUnknown, message: "")
-    guard failure == Failure("doctor", notRunning) else { return failure }
-    if daemon.isGivenUp { return Failure("doctor", DaemonClient.givenUp) }
-    guard
+    guard failure == Failure("doctor", notRunning),
       let startable = try? daemon.connection.callAndWait(
-        Bus.listActivatableNames, on: Bus.name, at: Bus.path, (), timeout: daemon.timeLeft ?? .seconds(3)),
-      !startable.contains(CoordinatorNames.bus.text)
-    else { return failure }
-    return Failure("doctor", notRunning, starts: true)
+        Bus.listActivatableNames, on: Bus.name, at: Bus.path, (), timeout: daemon.timeLeft ?? .seconds(3))
+    else { return finding(failure) }
+    if daemon.isGivenUp { return finding(Failure("doctor", DaemonClient.givenUp)) }
+    guard startable.contains(CoordinatorNames.bus.text) else {
+      return finding(Failure("doctor", notRunning, starts: true))
+    }
+    return Finding("navd", failure.why + (failure.hint.map { "; \($0)" } ?? ""))
   }
 
   private func readFiles() -> Result<CheckedFiles, Failure> {
