@@ -1,4 +1,5 @@
-// The recipe for Quickshell, which needs a newer Qt than Debian 12 has: on Qt's real QML engine, with a stand-in for its types.
+// The recipe for Quickshell, which needs a newer Qt than Debian 12 has: on Qt's real QML engine, with a stand-in for its types, and on
+// Quickshell itself in `make check-desktops`.
 
 import CoordinatorAPI
 import DBusValues
@@ -155,4 +156,50 @@ func recipe_quickshell_takesTurns() throws {
   shell.send(SIGUSR1)
   try shows("Calendar")
   #expect(shell.status == nil && shell.errorText == "", "\(shell.errorText)")
+}
+
+@Test(
+  "The recipe for Quickshell, on itself: a panel takes turns with a program, follows clicks, and stays when the shell is read anew",
+  .enabled(if: access("/usr/bin/quickshell", X_OK) == 0, "make check-desktops has Quickshell"))
+func recipe_quickshellItself_takesTurns() throws {
+  let shell = try #require(Markdown("recipes/quickshell.md").blocks.first { $0.kind == "qml" }).text
+  let session = try Session(
+    destinations: ["mixer": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n"], desktop: .sway,
+    files: [
+      "config/quickshell/Navd.qml": Files.text(inPackage: "docs/recipes/Navd.qml"),
+      "config/quickshell/shell.qml": shell,
+    ])
+  let pointer = try WaylandKeyboard(session)
+  let quickshell = try session.start(
+    program: "/usr/bin/env",
+    ["QT_QPA_PLATFORM=wayland", "QT_QUICK_BACKEND=software", "/usr/bin/quickshell", "--no-color"])
+  func shows(_ presented: String...) throws {
+    try session.poll("\(presented) are presented; \(quickshell.outputText)") {
+      try session.state()["presentations"]?.array?.map { "\($0["binding"]?.string ?? "") \($0["phase"]?.string ?? "")" }
+        == presented.map { "\($0) presented" }
+    }
+  }
+  func clickOnTheBar() throws {
+    try pointer.point(640, 15)
+    try pointer.click()
+  }
+  try session.poll("it is registered; \(quickshell.outputText)") {
+    try session.call(CoordinatorInterface.destinations, ()).map(\.fields.0).contains("calendar")
+  }
+  try session.runNavctl("toggle", "calendar")
+  try shows("calendar")
+  try session.runNavctl("toggle", "mixer")
+  try shows("mixer")
+  try clickOnTheBar()
+  try shows("calendar")
+
+  // Its user saves the file.
+  try session.write(shell + "// saved\n", to: "config/quickshell/shell.qml")
+  try session.wait("it is read anew; \(quickshell.outputText)") {
+    quickshell.lines.filter { $0.contains("Configuration Loaded") }.count == 2
+  }
+  try shows("calendar")
+  try clickOnTheBar()
+  try shows()
+  #expect(quickshell.status == nil)
 }
