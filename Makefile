@@ -54,7 +54,7 @@ CALLS ?= 1000000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs check-clients check-desktops screenshot docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs check-clients check-desktops screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -75,6 +75,7 @@ help:
 	@echo 'make check-clients       compiles what code generators for C++ make of the interfaces, and runs a program with it'
 	@echo 'make check-desktops      runs the adapters on the desktops of Debian 12, 13 and sid, and writes what was seen to docs/windows.md [ONLY=]'
 	@echo 'make screenshot          takes the pictures of the README'
+	@echo 'make screenshot-plasma   takes the picture of Plasma'
 	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and the library for a browser, in .build/docs'
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks its arguments'
 	@echo 'make lint                reports what swift format finds; make format corrects it'
@@ -201,6 +202,13 @@ check-desktops:
 screenshot:
 	@.ci/setup
 	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png NAVD_SCREENSHOT_GNOME=$(CURDIR)/docs/gnome.png NAVD_FILM=$(CURDIR)/docs/film.webp swift test --filter screenshot_
+
+# Of Debian 13, in a root of check-desktops.
+screenshot-plasma:
+	@.ci/setup
+	@.ci/setup desktops
+	swift build --build-tests
+	NAVD_SCREENSHOT_PLASMA=$(CURDIR)/docs/plasma.png .ci/check-desktops 'new-user plasma'
 
 docs:
 	@.ci/setup

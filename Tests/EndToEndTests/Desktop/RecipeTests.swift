@@ -56,7 +56,7 @@ func recipe_gnome_keysTogglePanels() throws {
   for _ in 1...2 {
     try session.runTool("/bin/sh", [session.path("config/navd/gnome-keys.sh")])
     let paths = try session.run(program: "/usr/bin/gsettings", ["get"] + settings).outputText
-    let names = ["other", "navd-mixer", "navd-wifi", "navd-calendar", "navd-close"]
+    let names = ["other", "navd-mixer", "navd-wifi", "navd-calendar", "navd-files", "navd-close"]
     #expect(paths == "[\(names.map { "'\(directory)/\($0)/'" }.joined(separator: ", "))]\n")
   }
   let keys = try session.start(
