@@ -9,6 +9,7 @@ package final class PlasmaConnection: ToplevelConnection {
   private var desktopManager: OpaquePointer?
   private var outputManager: OpaquePointer?
   private var isKWin = false
+  private let tellsWindows: Bool
   private(set) var toplevels: [OpaquePointer: PlasmaWindow] = [:]
   /// In the compositor's order.
   private(set) var outputs: [PlasmaOutput] = []
@@ -36,15 +37,20 @@ package final class PlasmaConnection: ToplevelConnection {
   private static let sending: UInt32 = 15
 
   /// Connects to the compositor of the environment.
-  package init() throws(BackendFailure) {
+  /// - Parameter tellsWindows: whether it is to tell windows; else it tells outputs and desktops of KWin alone.
+  package init(tellsWindows: Bool = true) throws(BackendFailure) {
+    self.tellsWindows = tellsWindows
     connection = try WaylandConnection()
     connection.onGlobal = { [unowned self] in found($0) }
     connection.onGlobalRemoved = { [unowned self] in lost($0) }
     try connection.readGlobals()
-    guard manager != nil else { throw BackendFailure(description: reasonOfAbsence, isFinal: true) }
+    guard tellsWindows ? manager != nil : isKWin else {
+      throw BackendFailure(description: reasonOfAbsence, isFinal: true)
+    }
   }
 
   private var reasonOfAbsence: String {
+    guard tellsWindows else { return "the compositor is not KWin" }
     guard isKWin else { return "the compositor does not offer \(Self.interface), which KWin has" }
     let path = realpath("/proc/self/exe", nil)
     defer { free(path) }
@@ -83,7 +89,7 @@ package final class PlasmaConnection: ToplevelConnection {
     let (registry, number) = (connection.registry, global.number)
     let this = Unmanaged.passUnretained(self).toOpaque()
     switch global.interface {
-    case Self.interface where manager == nil && global.version >= Self.oldest:
+    case Self.interface where tellsWindows && manager == nil && global.version >= Self.oldest:
       manager = plasma_bind_manager(registry, number, min(global.version, UInt32(PLASMA_WINDOW_MANAGEMENT_VERSION)))
       plasma_listen_to_manager(manager, Listeners.manager, this)
     case "org_kde_plasma_virtual_desktop_management" where desktopManager == nil:

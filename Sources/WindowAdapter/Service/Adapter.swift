@@ -56,6 +56,7 @@ package final class Adapter {
     backend.onEnd = { [unowned self] reason in fail(reason) }
     backend.start { [unowned self] in takeName() }
     loop.run()
+    backend.end()
     connection.close()
     return status
   }

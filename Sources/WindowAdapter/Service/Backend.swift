@@ -21,6 +21,13 @@ protocol Backend: AnyObject {
   /// Carries out a request for a window in the state. The capability was checked, and the output exists.
   func perform(
     _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void)
+
+  /// Leaves nothing behind in the window system when the adapter ends.
+  func end()
+}
+
+extension Backend {
+  func end() {}
 }
 
 /// Why a backend cannot work here, for the user who started the adapter.

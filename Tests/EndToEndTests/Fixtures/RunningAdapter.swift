@@ -23,10 +23,11 @@ struct AdapterSetup: CustomTestStringConvertible {
       AdapterSetup(manager: .gnome, backend: "gnome"), AdapterSetup(manager: .kwin, backend: "plasma"),
     ] + (getenv("NAVD_TEST_DESKTOPS") == nil ? [] : onRequest)
 
-  /// X window managers that `make check-desktops` runs, too.
-  private static let onRequest = [
-    Desktop.Manager.xfwm4, .mutter, .metacity, .fluxbox, .awesome, .bspwm, .herbstluftwm, .kwinX11,
-  ].map { AdapterSetup(manager: $0, backend: "x11") }
+  /// X window managers, and a second backend for KWin, that `make check-desktops` runs, too.
+  private static let onRequest =
+    [
+      Desktop.Manager.xfwm4, .mutter, .metacity, .fluxbox, .awesome, .bspwm, .herbstluftwm, .kwinX11,
+    ].map { AdapterSetup(manager: $0, backend: "x11") } + [AdapterSetup(manager: .kwin, backend: "kwin")]
 
   /// Those of navd-windows.
   static let programs = all.filter { $0.manager != .gnome }

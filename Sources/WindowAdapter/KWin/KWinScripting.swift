@@ -1,0 +1,59 @@
+import DBus
+import DBusValues
+import Glibc
+
+/// Runs scripts in KWin, one after another, by its object on the session bus.
+final class KWinScripting {
+  typealias Completion = (Result<Void, DBusError>) -> Void
+
+  static let bus: BusName = "org.kde.KWin"
+  private static let object: ObjectPath = "/Scripting"
+  private static let interface: InterfaceName = "org.kde.kwin.Scripting"
+  private static let load = Method(
+    interface, "loadScript", in: Arg<String>("file"), Arg<String>("name"), out: Arg<Int32>("number"))
+  private static let start = Method(interface, "start")
+  private static let unload = Method(interface, "unloadScript", in: Arg<String>("name"), out: Arg<Bool>("was loaded"))
+
+  private let connection: Connection
+  /// KWin reads scripts from files.
+  private let directory: String
+
+  init(_ connection: Connection) {
+    self.connection = connection
+    directory = Environment["XDG_RUNTIME_DIR"] ?? Environment["TMPDIR"] ?? "/tmp"
+  }
+
+  /// Starts a script, in place of one with its name.
+  /// - Parameter completion: is called when KWin has it, which reads it after that.
+  func start(_ script: String, as name: String, _ completion: @escaping Completion) {
+    let path = self.path(of: name)
+    unlink(path)
+    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    var bytes = Array(script.utf8)
+    guard file >= 0, write(file, &bytes, bytes.count) == bytes.count, Glibc.close(file) == 0 else {
+      let reason = String(cString: strerror(errno))
+      return completion(.failure(DBusError(name: .failed, message: "\(path) cannot be written: \(reason)")))
+    }
+    let (connection, bus, object) = (connection, Self.bus, Self.object)
+    connection.call(Self.unload, on: bus, at: object, name) { _ in
+      connection.call(Self.load, on: bus, at: object, (path, name)) { result in
+        switch result {
+        case .failure(let error): completion(.failure(error))
+        // Not run by its number: KWin 5 gives the number of a script that has ended to another.
+        case .success: connection.call(Self.start, on: bus, at: object, ()) { completion($0) }
+        }
+      }
+    }
+  }
+
+  /// Removes the file of a script that KWin has read.
+  func forgetFile(of name: String) { unlink(path(of: name)) }
+
+  /// Ends a script.
+  func end(_ name: String) {
+    forgetFile(of: name)
+    connection.call(Self.unload, on: Self.bus, at: Self.object, name) { _ in }
+  }
+
+  private func path(of name: String) -> String { "\(directory)/\(name)-\(getpid()).js" }
+}
