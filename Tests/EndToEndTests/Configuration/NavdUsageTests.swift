@@ -29,7 +29,7 @@ func navdUsage_help_isWrapped() throws {
   let help = try session.run(program: Session.program("navd"), ["--help"]).outputText
   for option in [
     "--address <address>", "--state-directory <directory>", "--log-level <level>", "--check-config", "--json",
-    "--version", "-h, --help", "<directory>",
+    "-V, --version", "-h, --help", "<directory>",
   ] {
     #expect(help.contains("\n  \(option)\n"), "\(option)")
   }
