@@ -19,6 +19,7 @@ let
   };
 in
 assert builtins.attrNames home.options.services.navd == [ "destinations" "enable" "package" "settings" "windows" ];
-assert builtins.attrNames home.config.xdg.configFile == [ "navd/destinations/mixer.toml" "navd/navd.toml" ];
-assert builtins.isString home.config.systemd.user.services.navd-windows.Service.ExecStart;
+assert builtins.attrNames home.config.xdg.configFile == [
+  "navd/destinations/mixer.toml" "navd/navd.toml" "systemd/user/graphical-session.target.wants/navd-windows.service"
+];
 flake.packages.x86_64-linux.default.name

@@ -41,20 +41,11 @@ in
       lib.mapAttrs'
         (name: value: lib.nameValuePair "navd/destinations/${name}.toml" { source = toml.generate "${name}.toml" value; })
         cfg.destinations
-      // lib.optionalAttrs (cfg.settings != { }) { "navd/navd.toml".source = toml.generate "navd.toml" cfg.settings; };
-    systemd.user.services.navd-windows = lib.mkIf cfg.windows.enable {
-      Unit = {
-        Description = "Tells navd which windows there are";
-        PartOf = [ "graphical-session.target" ];
-        After = [ "graphical-session.target" ];
+      // lib.optionalAttrs (cfg.settings != { }) { "navd/navd.toml".source = toml.generate "navd.toml" cfg.settings; }
+      # Enables the unit of the package.
+      // lib.optionalAttrs cfg.windows.enable {
+        "systemd/user/graphical-session.target.wants/navd-windows.service".source =
+          "${cfg.package}/share/systemd/user/navd-windows.service";
       };
-      Service = {
-        ExecStart = "${cfg.package}/bin/navd-windows";
-        Restart = "on-failure";
-        RestartPreventExitStatus = 3;
-        SuccessExitStatus = 3;
-      };
-      Install.WantedBy = [ "graphical-session.target" ];
-    };
   };
 }
