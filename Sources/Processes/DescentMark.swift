@@ -27,7 +27,7 @@ public struct DescentMark: Hashable, Sendable {
 
   /// The processes that carry it and have not ended, without those of other users.
   public var processes: [ProcessOrigin] {
-    // Without the files of `/proc`, which take longer to read.
+    // A system call for each process; to open and read its file in `/proc` takes longer.
     ProcessTable.pids().filter { pid in
       var limit = rlimit()
       return linux_get_locks_limit(pid, &limit) == 0 && limit.rlim_cur == number

@@ -8,17 +8,11 @@ struct ExecLine {
   /// Why the text is no command line: `expected …, found …`.
   struct Mistake: Error { let why: String }
 
-  /// What field codes stand for. No file and no URL is opened, so those for them stand for nothing.
+  /// The values of field codes. The codes for files and URLs have none, since none is opened.
   struct Fields {
     var icon: String?
     var name: String
     var path: String
-  }
-
-  private struct Word {
-    var text = ""
-    /// Whether it is nothing but a field code for what is not given.
-    var isNothing = false
   }
 
   let arguments: [String]

@@ -45,7 +45,7 @@ struct ServiceProperties {
       // With “process”, the others stay in the cgroup of the inactive unit, and keep it loaded.
       Structure("KillMode", .string(launch.scope == .tree ? "control-group" : "process")),
       Structure("SendSIGHUP", .boolean(false)),
-      // By which navd knows those that have left the cgroup.
+      // The mark by which navd knows a process that has left the cgroup.
       Structure("LimitLOCKSSoft", .uint64(DescentMark(launch.marker).number)),
       Structure("TimeoutStopUSec", .uint64(grace.overflow ? .max : grace.partialValue)),
       // The kernel's default; systemd's differs.
