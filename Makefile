@@ -26,6 +26,9 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # now the program calls the accessors of the types. With a section for each function, the linker leaves out those that nobody
 # calls, and puts those of a start and of the usual work next to each other (.ci/order). The module for regular expressions is hidden, since one
 # search for a text brings all of its 1.5 MB.
+#
+# Two builds of one commit are the same bytes, whatever their directories: they have no hashes of modules for incremental builds,
+# and a build id that is not made of the debug information, which has paths.
 PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -zpack-relative-relocs" }')
 LINKING = $(CURDIR)/.build/linking
 # LIBC=shared leaves the C library out of navd and navctl, as distributions may prefer (docs/architecture.md weighs both).
@@ -33,7 +36,8 @@ LIBC ?= static
 BUILD = $(if $(filter static,$(LIBC)),NAVD_LINKS_ALONE=1) PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib --disable-local-rpath \
 	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked \
 	-Xfrontend -function-sections -Xfrontend -disable-concrete-type-metadata-mangled-name-accessors \
-	-Xfrontend -disable-implicit-string-processing-module-import) \
+	-Xfrontend -disable-implicit-string-processing-module-import \
+	-Xfrontend -disable-incremental-llvm-codegen) \
 	$(addprefix -Xlinker --,defsym=sd_listen_fds=0 defsym=sd_is_socket=0 no-export-dynamic \
 	symbol-ordering-file=$(CURDIR)/packaging/functions.order no-warn-symbol-ordering) $(PACKED)
 PROGRAMS = navd navctl navd-windows
@@ -91,7 +95,8 @@ build:
 	@for name in libstdc++ libdbus-1 libsqlite3; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
 	@sed 's|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
 	@for program in $(PROGRAMS) $(TOOLS); do \
-	  $(BUILD) --product $$program -Xlinker -Map=$(LINKING)/$$program.map || exit; \
+	  id=$$({ git rev-parse HEAD 2>/dev/null || cat Sources/CoordinatorAPI/Release.swift; echo $$program; } | sha1sum | cut -c1-40); \
+	  $(BUILD) --product $$program -Xlinker --build-id=0x$$id -Xlinker -Map=$(LINKING)/$$program.map || exit; \
 	done
 	@packaging/sbom .build/sbom $(foreach program,$(PROGRAMS),.build/release/$(program)=$(LINKING)/$(program).map)
 
