@@ -8,8 +8,6 @@ package struct Application {
 
   /// The id of the desktop file, such as `org.gnome.Calculator`.
   package let id: String
-  /// The path of the file.
-  package let path: [UInt8]
   /// The program and its arguments.
   package let arguments: [String]
   /// Its name in the language of the session.
@@ -26,7 +24,7 @@ package struct Application {
   package init(
     _ id: String, action: String? = nil, directories: [[UInt8]] = BaseDirectories.data()
   ) throws(Mistake) {
-    let (path, content) = try Self.file(id, directories)
+    let (path, content) = try Self.desktopFile(of: id, in: directories)
     let file = DesktopFile(content, languages: DesktopFile.languages())
     let shown = String(decoding: path, as: UTF8.self)
     guard file.has(DesktopFile.entry), !file.isTrue("Hidden") else {
@@ -49,11 +47,11 @@ package struct Application {
         throw Mistake(why: "expected an action of \(shown), \(found), found \(quoted(action))")
       }
     }
-    let name = file["Name", in: group] ?? file["Name"]
+    let names = [file["Name"], action == nil ? nil : file["Name", in: group]].compactMap(\.self)
     var arguments: [String]
     if let line = file["Exec", in: group], !line.isEmpty {
       do throws(ExecLine.Mistake) {
-        let fields = ExecLine.Fields(icon: file["Icon", in: group] ?? file["Icon"], name: name ?? id, path: shown)
+        let fields = ExecLine.Fields(icon: file["Icon", in: group] ?? file["Icon"], name: names.last ?? id, path: shown)
         arguments = try ExecLine(line, fields).arguments
       } catch {
         throw Mistake(why: "Exec in \(shown): \(error.why)")
@@ -68,9 +66,8 @@ package struct Application {
     if isInTerminal { arguments = try Self.terminal() + arguments }
     let directory = file["Path"]
     self.id = id
-    self.path = path
     self.arguments = arguments
-    title = action == nil ? name : file["Name"].map { entry in name.map { "\(entry): \($0)" } ?? entry } ?? name
+    title = names.isEmpty ? nil : names.joined(separator: ": ")
     self.directory = directory?.isEmpty == true ? nil : directory
     windowID = isInTerminal ? nil : file["StartupWMClass"].flatMap { $0.isEmpty ? nil : $0 } ?? id
   }
@@ -84,7 +81,7 @@ package struct Application {
     ).sorted()
   }
 
-  /// Where the desktop file of an application may be, the most important first. A “-” in the id may stand for a directory.
+  /// The paths at which the desktop file of an application may be, the most important first. A “-” in the id may stand for a directory.
   package static func paths(of id: String, in directories: [[UInt8]] = BaseDirectories.data()) -> [[UInt8]] {
     var names = [Array(id.utf8)]
     for index in names[0].indices where names[0][index] == UInt8(ascii: "-") && index > 0 {
@@ -98,8 +95,9 @@ package struct Application {
   private static let subdirectory = Array("/applications".utf8)
   private static let suffix = Array(".desktop".utf8)
 
-  private static func file(
-    _ id: String, _ directories: [[UInt8]]
+  /// Reads the file of an application.
+  package static func desktopFile(
+    of id: String, in directories: [[UInt8]]
   ) throws(Mistake) -> (path: [UInt8], content: [UInt8]) {
     guard !id.isEmpty, !id.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 }), id != ".." else {
       throw Mistake(why: "expected the id of a desktop file such as “org.gnome.Calculator”, found \(quoted(id))")

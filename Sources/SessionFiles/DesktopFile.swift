@@ -4,7 +4,7 @@ import Glibc
 package struct DesktopFile {
   package static let entry = "Desktop Entry"
   /// The largest file that is read, in bytes.
-  package static let maxBytes = 1 << 20
+  static let maxBytes = 1 << 20
 
   /// A text as the file has it, and how well its language fits: 0 fits best.
   private struct Raw {

@@ -144,7 +144,7 @@ private final class Service: RunningCommand, LaunchObserver {
   private var status: ProcessStatus?
 
   /// Requests during the search. Each includes those before it.
-  private enum Request: Int { case none, terminate, kill, abandon }
+  enum Request: Int { case none, terminate, kill, abandon }
 
   init(_ launcher: ServiceLauncher, _ handle: Handle, _ launched: RememberedLaunch, _ observer: any LaunchObserver) {
     self.launcher = launcher
@@ -277,9 +277,7 @@ private final class Service: RunningCommand, LaunchObserver {
     if !moved.isEmpty {
       status = state.status
       launch = nil
-      handOver()
-      if isStopping { _ = postpone(.terminate) }
-      return
+      return handOver(isStopping ? .terminate : .none)
     }
     let result = ProcessResult(status: state.status, output: reader?.finish())
     release()
@@ -314,10 +312,11 @@ private final class Service: RunningCommand, LaunchObserver {
   }
 
   /// The manager cannot be asked any more, or knows only a part of the command: navd searches for the processes itself.
-  func handOver() {
+  /// - Parameter request: what is done with them when they are found.
+  func handOver(_ request: Request = .none) {
     guard watch != nil, let observer else { return }
     release()
-    searchedFor = Request.none
+    searchedFor = request
     launcher.direct.adopt(launched, of: handle, for: self) { [self] found in
       let request = searchedFor ?? .none
       searchedFor = nil
@@ -365,11 +364,7 @@ private final class Service: RunningCommand, LaunchObserver {
     if let direct { return direct.terminate() }
     isStopping = true
     if postpone(.terminate) { return }
-    if isStarted, !moved.isEmpty {
-      handOver()
-      _ = postpone(.terminate)
-      return
-    }
+    if isStarted, !moved.isEmpty { return handOver(.terminate) }
     launcher.manager.stop(unit) { [self] end in
       guard case .refused = end else { return }
       handOver()

@@ -7,14 +7,9 @@ struct DesktopEntries {
 
   /// Reads those of the session. The first of several files with one name counts.
   init(directories: [[UInt8]] = BaseDirectories.data()) {
-    var seen: Set<[UInt8]> = []
-    for directory in directories.map({ $0 + Array("/applications".utf8) }) {
-      for name in (try? SafeFiles.names(in: directory)) ?? []
-      where name.suffix(8).elementsEqual(".desktop".utf8) && seen.insert(name).inserted {
-        let path = directory + [UInt8(ascii: "/")] + name
-        guard let content = try? SafeFiles.content(of: path, maxBytes: DesktopFile.maxBytes) else { continue }
-        add(content, id: String(decoding: name.dropLast(8), as: UTF8.self))
-      }
+    for id in Application.ids(in: directories) {
+      guard let (_, content) = try? Application.desktopFile(of: id, in: directories) else { continue }
+      add(content, id: id)
     }
   }
 
