@@ -39,10 +39,10 @@ struct ServiceProperties {
       Structure("Type", .string("simple")), Structure("ExitType", .string(launch.scope == .tree ? "cgroup" : "main")),
       Structure("ExecStart", [execution].value), Structure("Environment", environment.value),
       Structure("WorkingDirectory", .string(directory)),
-      // With output set to the journal, too, errors follow the descriptor for output.
+      // Not the journal for both: errors would follow the descriptor for output.
       Structure("StandardOutput", .string(launch.scope == .tree ? "null" : "journal")),
       Structure("StandardError", .string("journal")),
-      // With “process”, the others stay in the cgroup of the inactive unit, and keep it loaded.
+      // The other processes of scope “process” stay in the cgroup of the inactive unit, and keep it loaded.
       Structure("KillMode", .string(launch.scope == .tree ? "control-group" : "process")),
       Structure("SendSIGHUP", .boolean(false)),
       // The mark by which navd knows a process that has left the cgroup.

@@ -2,7 +2,7 @@ import EventLoops
 import PresentationModel
 import TextFormats
 
-/// What a script in KWin tells of the windows. No I/O.
+/// The windows, as a script in KWin tells them. No I/O.
 struct KWinModel {
   typealias Key = WindowTable.Key
   typealias Instant = MonotonicInstant
@@ -17,7 +17,7 @@ struct KWinModel {
   private var keys: [String: Key] = [:]
   private var places: [Key: Place] = [:]
   private var lastKey: Key = 0
-  /// What was told of windows for which the table has no room.
+  /// The last events of windows for which the table has no room.
   private var leftOut: [Key: JSON] = [:]
   private var outputs: [Monitor] = []
   private(set) var isReady = false

@@ -1,8 +1,8 @@
 import TextFormats
 
-/// The scripts that KWin 5 and 6 run for the adapter. What they call is the method `Tell` of the adapter, with an event in JSON.
+/// The scripts that KWin 5 and 6 run for the adapter. They call the method `Tell` of the adapter, with an event in JSON.
 enum KWinScript {
-  /// What both scripts have in common.
+  /// The beginning of every script.
   private static func opening(_ address: String) -> String {
     """
     const isNew = workspace.windowList !== undefined;
@@ -18,7 +18,7 @@ enum KWinScript {
   /// Tells all windows, `ready`, and what changes from then on.
   static func following(_ address: String) -> String {
     opening(address) + """
-      // What neither the task bar nor the switcher lists is a part of the desktop.
+      // A window that neither the task bar nor the switcher lists is a part of the desktop.
       const isPart = window => window.specialWindow || window.popupWindow || window.managed === false ||
           window.skipTaskbar && window.skipSwitcher;
       const isHere = window => window.onAllDesktops || (isNew
