@@ -118,10 +118,7 @@ public final class Session {
       (self.manager, self.desktop, bus) = (manager, nil, manager)
     } else if let desktop, let user {
       home.makeDirectory("bin")
-      // The desktop's user may have no access to the build directory.
-      for name in ["navd", "navctl", "navd-windows"] where link(Self.program(name), home.path(of: "bin/\(name)")) != 0 {
-        symlink(Self.program(name), home.path(of: "bin/\(name)"))
-      }
+      for name in ["navd", "navctl", "navd-windows"] { Self.installProgram(name, in: home) }
       if desktop == .kwin { try KWin.allowWindows(in: home) }
       if desktop == .described { try DescribedDesktop.install(in: home) }
       if desktop == .gnome { try GnomeShell.installExtension(in: home) }
@@ -171,6 +168,15 @@ public final class Session {
   public func write(_ text: String, to path: String) throws { try home.write(text, to: path) }
 
   // MARK: Programs
+
+  /// Puts a program into the `bin` of the session: a desktop's user may have no access to the build directory.
+  public func installProgram(_ name: String) { Self.installProgram(name, in: home) }
+
+  private static func installProgram(_ name: String, in home: Home) {
+    let path = home.path(of: "bin/\(name)")
+    // The directory may be of another file system.
+    if link(program(name), path) != 0 { symlink(program(name), path) }
+  }
 
   /// The path of a program: in the directory that `NAVD_TEST_BUILD` names, such as that of a release build, or beside the tests.
   /// - Parameter name: empty for the directory.

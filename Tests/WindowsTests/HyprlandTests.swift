@@ -183,6 +183,17 @@ func hyprland_olderAnswer_takesNothingBack() throws {
   #expect(model.state.windows.focused == 8)
 }
 
+@Test("A new window is asked for at once, and other changes together")
+func hyprland_newWindow_isAskedForAtOnce() throws {
+  var model = model(try answer([window(8, "a")]))
+  model.take("movewindow>>8,2")
+  #expect(model.wantsAnswer && !model.hasNewWindow)
+  model.take("openwindow>>9,1,foot,b")
+  #expect(model.wantsAnswer && model.hasNewWindow)
+  model.takeWant()
+  #expect(!model.wantsAnswer && !model.hasNewWindow)
+}
+
 @Test("A window that opens with the focus takes it from the other when it is known, so that never none has it")
 func hyprland_newWindowWithTheFocus_takesItWhenItIsKnown() throws {
   var model = model(try answer([window(8, "a")], focused: 8))

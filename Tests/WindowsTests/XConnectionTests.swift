@@ -1,5 +1,6 @@
 import CXCB
 import EventLoops
+import Glibc
 import TestSupport
 import Testing
 
@@ -82,4 +83,46 @@ func xWindowFacts_idThatIsTaken_isPassedOver() throws {
   let id = facts.id(of: facts.connection.root) { taken.contains($0) }
   #expect(id == "\(ids.token)-3")
   #expect(facts.id(of: facts.connection.root) { taken.contains($0) } == id)
+}
+
+@Test("A window that is followed from its creation is read as it is when its manager tells of it")
+func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
+  let loop = try EventLoop()
+  let server = try XServer(loop)
+  let client = try XConnection(display: server.display)
+  let facts = try XWindowFacts(WindowIDs(), display: server.display)
+  let connection = facts.connection
+  try connection.follow(loop)
+  var changed: [String] = []
+  connection.onEvent = { event in if let (_, name) = facts.changedProperty(event) { changed.append(name) } }
+  facts.followNew()
+
+  func create(isMenu: Bool = false) -> UInt32 {
+    let window = xcb_generate_id(client.raw)
+    var values = [isMenu ? 1 : 0 as UInt32]
+    xcb_create_window(
+      client.raw, 0, window, client.root, 0, 0, 1, 1, 0, 0, 0, XCB_CW_OVERRIDE_REDIRECT.rawValue, &values)
+    return window
+  }
+  /// Returns when the server has sent what the others hear of the change.
+  func set(_ name: String, of window: UInt32, _ text: String) {
+    client.setText(window, name, text)
+    _ = client.has(window)
+  }
+  let (window, other, menu) = (create(), create(), create(isMenu: true))
+  set("WM_CLASS", of: window, "a\0first\0")
+  #expect(loop.turn { connection.isAskedInAdvance(window) && connection.isAskedInAdvance(other) })
+  set("WM_CLASS", of: window, "a\0second\0")
+  set("_NET_STARTUP_ID", of: window, "id")
+  let read = facts.reading(window) { (facts.appID(of: window), facts.startupID(of: window), facts.pid(of: window)) }
+  #expect(read.0 == "second" && read.1 == "id" && read.2 == UInt32(getpid()))
+  // From now on, its changes are told.
+  changed = []
+  set("WM_CLASS", of: window, "a\0third\0")
+  #expect(loop.turn { changed.contains("WM_CLASS") })
+  #expect(facts.reading(window) { facts.appID(of: window) } == "third")
+  #expect(!connection.isAskedInAdvance(menu))
+  xcb_destroy_window(client.raw, other)
+  xcb_flush(client.raw)
+  #expect(loop.turn { !connection.isAskedInAdvance(other) })
 }

@@ -72,9 +72,12 @@ final class HyprlandBackend: Backend {
     }
   }
 
-  /// Reads once for all events of a change, which come within a millisecond.
+  /// Reads once for all events of a change, which come within a millisecond; for a new window at once, since the compositor soon draws
+  /// it, and answers after that.
   private func readSoon() {
-    guard ready == nil, model.wantsAnswer, reading?.isPending != true else { return }
+    guard ready == nil, model.wantsAnswer else { return }
+    if model.hasNewWindow { return read() }
+    guard reading?.isPending != true else { return }
     reading = loop.timer(after: .milliseconds(3)) { [unowned self] in read() }
   }
 

@@ -14,6 +14,8 @@ struct HyprlandModel {
   private(set) var state = WindowSystemState()
   /// Whether all is to be read again.
   private(set) var wantsAnswer = true
+  /// Whether a window has opened that is told with the next answer.
+  private(set) var hasNewWindow = false
   private var ids: NumberedIDs
   private let makeID: () -> String
   private var clients: [Key: Client] = [:]
@@ -68,6 +70,7 @@ struct HyprlandModel {
       close(key)
       meanwhile.closed.insert(key)
       wantsAnswer = true
+    case "openwindow": (wantsAnswer, hasNewWindow) = (true, true)
     case "windowtitle": if !tellsTitles { wantsAnswer = true }
     case "windowtitlev2":
       tellsTitles = true
@@ -103,7 +106,7 @@ struct HyprlandModel {
 
   /// Events after which windows, or where they are, may be others. Some have a second version, which comes with the first.
   private static let changes: Set<String> = [
-    "openwindow", "movewindow", "changefloatingmode", "fullscreen", "pin", "minimized", "togglegroup", "moveintogroup",
+    "movewindow", "changefloatingmode", "fullscreen", "pin", "minimized", "togglegroup", "moveintogroup",
     "moveoutofgroup", "workspace", "activespecial", "moveworkspace", "renameworkspace", "changeworkspaceid",
     "focusedmon",
     "monitoradded", "monitorremoved", "configreloaded",
@@ -111,7 +114,7 @@ struct HyprlandModel {
 
   /// Notes that an answer is asked for now.
   mutating func takeWant() {
-    wantsAnswer = false
+    (wantsAnswer, hasNewWindow) = (false, false)
     meanwhile = Meanwhile()
   }
 

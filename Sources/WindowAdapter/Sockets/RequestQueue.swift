@@ -4,7 +4,7 @@ import PresentationModel
 
 /// Asks a compositor one question after the other, each by a connection of its own: a connection that stays open keeps some
 /// versions of Hyprland from all else.
-final class RequestQueue {
+package final class RequestQueue {
   /// Commands without an answer; past that, none is sent. The adapter's own questions are few, and not counted.
   private static let maxCommands = 1024
   /// The time until it connects again if too many others wait to be served.
@@ -26,7 +26,7 @@ final class RequestQueue {
   private var commands = 0
 
   /// - Parameter limit: bytes of an answer; a longer one is not kept.
-  init(_ path: String, limit: Int, _ loop: EventLoop) {
+  package init(_ path: String, limit: Int, _ loop: EventLoop) {
     self.path = path
     self.limit = limit
     self.loop = loop
@@ -34,7 +34,7 @@ final class RequestQueue {
 
   /// Asks something.
   /// - Parameter completion: is called with the answer; nil if there is none, or if it is too long.
-  func ask(_ text: String, _ completion: @escaping ([UInt8]?) -> Void) {
+  package func ask(_ text: String, _ completion: @escaping ([UInt8]?) -> Void) {
     waiting.append(Request(bytes: Array(text.utf8), isCommand: false, completion: completion))
     next()
   }

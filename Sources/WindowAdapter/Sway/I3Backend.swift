@@ -63,6 +63,7 @@ final class I3Backend: Backend {
         let facts = try XWindowFacts(ids)
         try facts.connection.follow(loop)
         facts.connection.onEvent = { [unowned self] in note($0) }
+        facts.followNew()
         display = facts
       } catch {
         log.warning("no X display, so that the processes of windows are not known: \(error)")
@@ -71,9 +72,7 @@ final class I3Backend: Backend {
       // Its container ids are addresses, which other windows get again.
       model = I3Model(capabilities: capabilities) { [unowned self] node, isTaken in
         guard let window = node.xWindow, let display else { return I3Model.Identity(id: ids.next()) }
-        // Before its properties are read, so that no change of them is missed.
-        xcb_select_events(display.connection.raw, window, XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
-        return display.connection.asking(for: XWindowFacts.read, of: window) {
+        return display.reading(window) {
           let startupID = display.startupID(of: window)
           return I3Model.Identity(
             id: display.id(of: window, isTaken: isTaken), pid: display.pid(of: window), startupID: startupID)
@@ -111,12 +110,9 @@ final class I3Backend: Backend {
 
   /// Takes in an event of the X server: i3 does not report what else than the title of a window has changed.
   private func note(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
-    guard let display, Int32(event.pointee.response_type & 0x7F) == XCB_PROPERTY_NOTIFY else { return }
-    let (window, atom) = event.withMemoryRebound(to: xcb_property_notify_event_t.self, capacity: 1) {
-      ($0.pointee.window, $0.pointee.atom)
-    }
+    guard let display, let (window, name) = display.changedProperty(event) else { return }
     var properties = WindowProperties()
-    switch display.connection.knownName(of: atom) {
+    switch name {
     case "WM_CLASS": properties.appID = display.appID(of: window)
     case "_NET_STARTUP_ID": properties.startupID = display.ownStartupID(of: window)
     default: return

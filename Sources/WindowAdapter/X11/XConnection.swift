@@ -58,6 +58,7 @@ package final class XConnection {
 
   deinit {
     watch?.cancel()
+    for event in waiting { free(event) }
     xcb_disconnect(raw)
   }
 
@@ -67,7 +68,7 @@ package final class XConnection {
   @discardableResult
   private func readEvents() -> Bool {
     var found = false
-    while let event = xcb_poll_for_event(raw) {
+    while let event = takeWaiting() ?? nextEvent() {
       found = true
       onEvent?(event)
       free(event)
@@ -79,6 +80,23 @@ package final class XConnection {
     watch?.cancel()
     onEnd?("the X server has closed its connection (error \(error))")
     return found
+  }
+
+  private typealias Event = UnsafeMutablePointer<xcb_generic_event_t>
+
+  /// Events that were read while an answer was taken, and wait for the next turn.
+  private var waiting: [Event] = []
+
+  private func takeWaiting() -> Event? { waiting.isEmpty ? nil : waiting.removeFirst() }
+
+  private func nextEvent() -> Event? {
+    guard let event = xcb_poll_for_event(raw) else { return nil }
+    if Int32(event.pointee.response_type & 0x7F) == XCB_PROPERTY_NOTIFY {
+      event.withMemoryRebound(to: xcb_property_notify_event_t.self, capacity: 1) {
+        if let name = knownName(of: $0.pointee.atom) { askAgain(for: name, of: $0.pointee.window) }
+      }
+    }
+    return event
   }
 
   func flush() { xcb_flush(raw) }
@@ -126,30 +144,70 @@ package final class XConnection {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// A property of a window, as a question and its answer.
-  private struct Property: Hashable {
-    let window: Window
-    let name: String
-  }
-
   private typealias Content = (bytes: [UInt8], type: Atom)
 
-  /// Questions whose answers are on their way, and answers that have come, while ``asking(for:of:_:)`` runs.
-  private var asked: [Property: xcb_get_property_cookie_t] = [:]
-  private var answers: [Property: Content] = [:]
-  private var askedProcess: (window: Window, cookie: xcb_res_query_client_ids_cookie_t)?
+  /// Questions about one window: some on their way, some answered.
+  private struct Questions {
+    let window: Window
+    var properties: [String: xcb_get_property_cookie_t] = [:]
+    var process: xcb_res_query_client_ids_cookie_t?
+    var answers: [String: Content] = [:]
+  }
 
-  /// Asks for properties of a window and for its process at once, so that the questions for them in the body take one round trip together.
-  /// In the body, each property is as it was at first.
+  /// Those of the body of ``asking(for:of:_:)``, while it runs.
+  private var questions: Questions?
+  /// Those of windows that are followed from their creation.
+  private var early: [Window: Questions] = [:]
+  /// The maximum number of windows that are followed from their creation, since a client may create any number and show none.
+  private static let maxEarly = 64
+
+  /// Asks for properties of a window and for its process at once, so that the questions for them in the body take one round trip together,
+  /// or none if they were asked in advance. In the body, each property is as it was at first.
   func asking<Result>(for names: [String], of window: Window, _ body: () -> Result) -> Result {
-    for name in names { asked[Property(window: window, name: name)] = ask(window, name) }
-    if knowsProcesses { askedProcess = (window, askForProcess(of: window)) }
+    if isAskedInAdvance(window) {
+      // Some may say that the window has changed since it was asked for.
+      while let event = nextEvent() { waiting.append(event) }
+    }
+    questions = early.removeValue(forKey: window) ?? ask(for: names, of: window)
     defer {
-      for cookie in asked.values { xcb_discard_reply(raw, cookie.sequence) }
-      if let askedProcess { xcb_discard_reply(raw, askedProcess.cookie.sequence) }
-      (asked, answers, askedProcess) = ([:], [:], nil)
+      if let questions { discard(questions) }
+      questions = nil
     }
     return body()
+  }
+
+  /// Asks for properties of a window and for its process, without waiting for the answers, which the next ``asking(for:of:_:)`` takes.
+  func askInAdvance(for names: [String], of window: Window) {
+    guard early.count < Self.maxEarly else { return }
+    forget(window)
+    early[window] = ask(for: names, of: window)
+  }
+
+  /// Whether answers about a window wait for ``asking(for:of:_:)``.
+  func isAskedInAdvance(_ window: Window) -> Bool { early[window] != nil }
+
+  /// Asks again for a property that was asked in advance and has changed.
+  private func askAgain(for name: String, of window: Window) {
+    guard let former = early[window]?.properties[name] else { return }
+    xcb_discard_reply(raw, former.sequence)
+    early[window]?.properties[name] = ask(window, name)
+  }
+
+  /// Passes over the answers to what was asked in advance of a window.
+  func forget(_ window: Window) {
+    if let questions = early.removeValue(forKey: window) { discard(questions) }
+  }
+
+  private func ask(for names: [String], of window: Window) -> Questions {
+    var questions = Questions(window: window)
+    for name in names { questions.properties[name] = ask(window, name) }
+    if knowsProcesses { questions.process = askForProcess(of: window) }
+    return questions
+  }
+
+  private func discard(_ questions: Questions) {
+    for cookie in questions.properties.values { xcb_discard_reply(raw, cookie.sequence) }
+    if let process = questions.process { xcb_discard_reply(raw, process.sequence) }
   }
 
   private func ask(_ window: Window, _ name: String) -> xcb_get_property_cookie_t {
@@ -158,11 +216,11 @@ package final class XConnection {
 
   /// The content of a property, at most 64 KiB of it, and its type; empty if the window does not have it.
   private func property(_ window: Window, _ name: String) -> Content {
-    let property = Property(window: window, name: name)
-    if let answer = answers[property] { return answer }
-    guard let cookie = asked.removeValue(forKey: property) else { return content(ask(window, name)) }
+    guard questions?.window == window else { return content(ask(window, name)) }
+    if let answer = questions?.answers[name] { return answer }
+    guard let cookie = questions?.properties.removeValue(forKey: name) else { return content(ask(window, name)) }
     let answer = content(cookie)
-    answers[property] = answer
+    questions?.answers[name] = answer
     return answer
   }
 
@@ -214,14 +272,9 @@ package final class XConnection {
   /// (`_NET_WM_PID` is what the client says, and wrong in a process namespace.)
   func process(of window: Window) -> UInt32? {
     guard knowsProcesses else { return nil }
-    let cookie: xcb_res_query_client_ids_cookie_t
-    if let askedProcess, askedProcess.window == window {
-      cookie = askedProcess.cookie
-      self.askedProcess = nil
-    } else {
-      cookie = askForProcess(of: window)
-    }
-    guard let reply = xcb_res_query_client_ids_reply(raw, cookie, nil) else { return nil }
+    let asked = questions?.window == window ? questions?.process : nil
+    if asked != nil { questions?.process = nil }
+    guard let reply = xcb_res_query_client_ids_reply(raw, asked ?? askForProcess(of: window), nil) else { return nil }
     defer { free(reply) }
     var ids = xcb_res_query_client_ids_ids_iterator(reply)
     while ids.rem > 0, let id = ids.data {

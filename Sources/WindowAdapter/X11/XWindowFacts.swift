@@ -1,3 +1,4 @@
+import CXCB
 import PresentationModel
 
 /// What only the X server knows of an X window: its process, its startup id, whether it can be asked to close, and the name
@@ -10,7 +11,7 @@ final class XWindowFacts {
   init(_ ids: WindowIDs, display: String? = nil) throws(BackendFailure) {
     connection = try XConnection(display: display)
     self.ids = ids
-    for name in Self.followed { _ = connection.atom(name) }
+    for name in Self.read { _ = connection.atom(name) }
   }
 
   /// The property that holds the id: it ends with the window, and outlives the adapter.
@@ -36,7 +37,53 @@ final class XWindowFacts {
   ]
 
   /// The properties of a window whose changes matter, and that its manager may not tell.
-  static let followed = ["WM_CLASS", "_NET_STARTUP_ID"]
+  private static let followed = ["WM_CLASS", "_NET_STARTUP_ID"]
+
+  /// Reads the facts of windows from their creation, before their manager tells of them: it then keeps the server busy for a
+  /// millisecond, and an answer would come after that.
+  func followNew() {
+    xcb_select_events(connection.raw, connection.root, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue)
+    connection.flush()
+  }
+
+  /// Reads facts of a window that its manager has told, and follows their changes from now on.
+  func reading<Result>(_ window: UInt32, _ body: () -> Result) -> Result {
+    // Before they are read, so that no change is missed.
+    if !connection.isAskedInAdvance(window) { followProperties(of: window) }
+    return connection.asking(for: Self.read, of: window, body)
+  }
+
+  private func followProperties(of window: UInt32) {
+    xcb_select_events(connection.raw, window, XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
+  }
+
+  /// Takes in an event of the server.
+  /// - Returns: a window, and the name of the property of it that has changed, if that is one that matters and the window was read.
+  func changedProperty(_ event: UnsafeMutablePointer<xcb_generic_event_t>) -> (window: UInt32, name: String)? {
+    switch Int32(event.pointee.response_type & 0x7F) {
+    case XCB_CREATE_NOTIFY:
+      let (window, isMenu) = event.withMemoryRebound(to: xcb_create_notify_event_t.self, capacity: 1) {
+        ($0.pointee.window, $0.pointee.override_redirect != 0)
+      }
+      // No manager tells of a menu.
+      guard !isMenu else { return nil }
+      followProperties(of: window)
+      connection.askInAdvance(for: Self.read, of: window)
+    case XCB_DESTROY_NOTIFY:
+      event.withMemoryRebound(to: xcb_destroy_notify_event_t.self, capacity: 1) {
+        connection.forget($0.pointee.window)
+      }
+    case XCB_PROPERTY_NOTIFY:
+      let (window, atom) = event.withMemoryRebound(to: xcb_property_notify_event_t.self, capacity: 1) {
+        ($0.pointee.window, $0.pointee.atom)
+      }
+      if let name = connection.knownName(of: atom), Self.followed.contains(name), !connection.isAskedInAdvance(window) {
+        return (window, name)
+      }
+    default: break
+    }
+    return nil
+  }
 
   /// The class; nil if it has none yet.
   func appID(of window: UInt32) -> String? {

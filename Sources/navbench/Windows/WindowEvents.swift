@@ -38,7 +38,7 @@ enum WindowEventSource {
     if let path = Environment["SWAYSOCK"] { return try SwayEvents(path, isSway: true, loop) }
     if let path = Environment["I3SOCK"] { return try SwayEvents(path, isSway: false, loop) }
     if let instance = Environment["HYPRLAND_INSTANCE_SIGNATURE"], let runtime = Environment["XDG_RUNTIME_DIR"] {
-      return try HyprlandEvents("\(runtime)/hypr/\(instance)/.socket2.sock", loop)
+      return try HyprlandEvents("\(runtime)/hypr/\(instance)", loop)
     }
     if Environment["XDG_CURRENT_DESKTOP"] == "GNOME" { return try GnomeEvents(connection) }
     if Environment["WAYLAND_DISPLAY"] != nil {
