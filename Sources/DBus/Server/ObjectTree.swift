@@ -9,7 +9,7 @@ public protocol ObjectProvider: AnyObject {
   var paths: [ObjectPath] { get }
 }
 
-/// The exported objects of a connection.
+/// The exported objects of a connection. All objects below the path of a provider are its own.
 struct ObjectTree {
   struct Object {
     var interfaces: [ImplementedInterface]
@@ -29,14 +29,14 @@ struct ObjectTree {
 
   /// The object at the path; nil if there is none.
   func object(at path: ObjectPath) -> Object? {
-    if let object = objects[path] { return object }
-    guard let provider = provider(for: path), provider.contains(path) else { return nil }
-    return Object(interfaces: provider.interfaces, isManager: false)
+    guard let provider = provider(for: path) else { return objects[path] }
+    return provider.contains(path) ? Object(interfaces: provider.interfaces, isManager: false) : nil
   }
 
   /// The interfaces of the object at the path, even if its provider no longer contains it.
   func interfaces(at path: ObjectPath) -> [ImplementedInterface] {
-    objects[path]?.interfaces ?? provider(for: path)?.interfaces ?? []
+    // Most are of a provider, and a prefix is compared sooner than a path is hashed.
+    provider(for: path)?.interfaces ?? objects[path]?.interfaces ?? []
   }
 
   private func provider(for path: ObjectPath) -> (any ObjectProvider)? {
@@ -74,7 +74,7 @@ struct ObjectTree {
   }
 
   /// Whether a provider has the object.
-  func provides(_ path: ObjectPath) -> Bool { objects[path] == nil && provider(for: path)?.contains(path) == true }
+  func provides(_ path: ObjectPath) -> Bool { provider(for: path)?.contains(path) == true }
 
   func manager(above path: ObjectPath) -> ObjectPath? {
     var nearest: ObjectPath?

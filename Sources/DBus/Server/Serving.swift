@@ -13,7 +13,7 @@ extension Connection {
 
   public func unexport(_ path: ObjectPath) { objects.unexport(path) }
 
-  /// Exports all objects that the provider contains below a path. Nothing is stored for each object.
+  /// Exports all objects that the provider contains below a path, below which no other is exported. Nothing is stored for each object.
   public func exportSubtree(_ prefix: ObjectPath, _ provider: any ObjectProvider) {
     objects.exportSubtree(prefix, provider)
   }
