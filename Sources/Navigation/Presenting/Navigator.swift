@@ -267,7 +267,8 @@ public final class Navigator: Presenting {
       let changes = driver.changes(driver.noted.take(), onChange: scheduling(driver))
       if !changes.isEmpty { asking.append((driver, changes)) }
     }
-    guard !asking.isEmpty else { return }
+    // State that has changed back, so that a screen which waited for that appears now.
+    guard !asking.isEmpty else { return changed() }
     do throws(NavigationError) {
       try await serve()
       try await send(asking)
