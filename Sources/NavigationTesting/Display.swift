@@ -33,8 +33,6 @@ public final class Display {
   public var asking: Set<String> = []
   /// Names of screens that decline to disappear, after their user has answered.
   public var declining: Set<String> = []
-  /// Names of screens that decline even if they must not.
-  public var stubborn: Set<String> = []
   /// Names of screens that throw in `appear`.
   public var refused: Set<String> = []
   /// Names of screens that do not appear while they are in this set.

@@ -3,7 +3,7 @@ import Navigation
 
 /// A screen that shows nothing, and records its appearance and disappearance in a ``Display``, whose switches make it slow or faulty.
 @MainActor
-public final class RecordingScreen: Screen {
+public final class RecordingScreen: DecliningScreen {
   /// The error of a screen that is in ``Display/refused``.
   public struct Refusal: Error, CustomStringConvertible {
     /// The text of the error.
@@ -17,6 +17,8 @@ public final class RecordingScreen: Screen {
   private let onAppear: (@MainActor (Showing) -> Void)?
   /// The presentation that it shows; nil until it appears.
   public private(set) var showing: Showing?
+  /// Whether it was asked to disappear, and has not declined that.
+  private var isPrepared = false
 
   /// - Parameters:
   ///   - name: its name in the log.
@@ -37,23 +39,29 @@ public final class RecordingScreen: Screen {
     onAppear?(showing)
   }
 
-  public func disappear(_ showing: Showing, animated: Bool) async throws(Declined) -> Properties {
+  public func prepareToDisappear(_ showing: Showing) async throws {
     display.disappearing.append(name)
-    while display.stuck.contains(name) { await display.change() }
-    if display.asking.contains(name), !showing.isForced {
-      try? await showing.ask("Save \(name)?")
+    isPrepared = true
+    if display.asking.contains(name) {
+      try await showing.ask("Save \(name)?")
       await display.answer(for: name)
     }
-    if display.declining.contains(name), !showing.isForced || display.stubborn.contains(name) {
+    if display.declining.contains(name) {
+      isPrepared = false
       throw Declined("\(name) is not saved")
     }
+  }
+
+  public func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+    if !isPrepared { display.disappearing.append(name) }
+    while display.stuck.contains(name) { await display.change() }
     display.take(self, animated ? "-" : "-!")
     return ["name": .string(name)]
   }
 
-  /// Closes it like its user.
+  /// Closes it like its user, who does not ask the screen.
   public func close() async throws {
     display.take(self, "x")
-    try await showing?.close()
+    try await showing?.reportClosed()
   }
 }

@@ -19,14 +19,14 @@ final class Draft {
 
   /// Asks the user what to do with it. A forced dismissal takes the question away, and discards it.
   /// - Throws: `Declined` if the user stays.
-  func settle(_ showing: Showing, save: () -> Void) async throws(Declined) {
-    guard text != nil, !showing.isForced else { return }
+  func settle(_ showing: Showing, save: () -> Void) async throws {
+    guard text != nil else { return }
+    // The coordinator then waits for as long as the user thinks.
+    try await showing.ask("Save the changes?")
     isAsking = true
     let answer = await withTaskCancellationHandler {
       await withCheckedContinuation { answer in
         self.answer = answer
-        // The coordinator then waits for as long as the user thinks.
-        Task { try? await showing.ask("Save the changes?") }
         if Task.isCancelled { self.answer(.discard) }
       }
     } onCancel: {

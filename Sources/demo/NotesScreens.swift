@@ -63,7 +63,7 @@ extension Demo {
       case .control("x"): goHome()
       default: break
       }
-    } onDisappear: { [notes] page throws(Declined) in
+    } prepare: { [notes] page in
       // A note that is deleted needs no text.
       if notes.index(of: id) != nil { try await draft.settle(page, save: save) }
     }

@@ -4,7 +4,7 @@ import Observation
 
 /// A page of the terminal, made for one presentation: its content is drawn from state, and its keys change state.
 @MainActor @Observable
-final class Page: Screen {
+final class Page: DecliningScreen {
   enum Kind {
     /// The top one is shown and receives the keys.
     case page
@@ -23,19 +23,19 @@ final class Page: Screen {
   private let content: @MainActor () -> [String]
   private let onKey: @MainActor (Key, Showing) -> Void
   private let onAppear: @MainActor (Showing) -> Void
-  private let onDisappear: @MainActor (Showing) async throws(Declined) -> Void
+  private let prepare: @MainActor (Showing) async throws -> Void
   @ObservationIgnored private var showing: Showing?
 
   /// - Parameters:
   ///   - content: the lines; read again when the state that it reads has changed.
   ///   - onKey: handles a key; escape also closes the page.
   ///   - onAppear: presents other screens from the page.
-  ///   - onDisappear: called before the page is dismissed, unless its user closes it; it may decline.
+  ///   - prepare: called before the page is dismissed, unless that is forced or its user closes it; it may decline.
   init(
     _ title: String, _ kind: Kind = .page, on terminal: Terminal, content: @escaping @MainActor () -> [String],
     onKey: @escaping @MainActor (Key, Showing) -> Void = { _, _ in },
     onAppear: @escaping @MainActor (Showing) -> Void = { _ in },
-    onDisappear: @escaping @MainActor (Showing) async throws(Declined) -> Void = { _ in }
+    prepare: @escaping @MainActor (Showing) async throws -> Void = { _ in }
   ) {
     self.title = title
     self.kind = kind
@@ -43,7 +43,7 @@ final class Page: Screen {
     self.content = content
     self.onKey = onKey
     self.onAppear = onAppear
-    self.onDisappear = onDisappear
+    self.prepare = prepare
   }
 
   /// The visible lines.
@@ -61,7 +61,7 @@ final class Page: Screen {
     self.showing = nil
     await roll(to: 0, animated: true)
     terminal.remove(self)
-    try? await showing.close()
+    try? await showing.reportClosed()
   }
 
   // MARK: Screen
@@ -82,8 +82,9 @@ final class Page: Screen {
     onAppear(showing)
   }
 
-  func disappear(_ showing: Showing, animated: Bool) async throws(Declined) -> Properties {
-    try await onDisappear(showing)
+  func prepareToDisappear(_ showing: Showing) async throws { try await prepare(showing) }
+
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties {
     self.showing = nil
     await roll(to: 0, animated: animated)
     terminal.remove(self)

@@ -41,6 +41,8 @@ private final class Screenless: Screen {
   }
 
   func appear(_ showing: Showing) async throws { throw NoDisplay() }
+
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
 }
 
 @Suite @MainActor struct NeverSilentTests {

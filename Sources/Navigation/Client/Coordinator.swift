@@ -135,7 +135,7 @@ public final class Coordinator: Sendable {
   /// Reports that a presentation was closed by its user or by itself (D11). Its slot becomes nil if it still holds it (P5).
   /// - Returns: whether the report changed anything.
   @discardableResult
-  public func closed(
+  public func reportClosed(
     _ presentation: PresentationHandle, result: Properties = [:]
   ) async throws(NavigationError) -> Bool {
     try await change(Rows.closed, (presentation.path, result)).0
@@ -143,8 +143,21 @@ public final class Coordinator: Sendable {
 
   /// Reports that a presenter asks its user before it dismisses a presentation (P16). Has no effect if it was not asked to dismiss it,
   /// or must.
-  public func asking(_ presentation: PresentationHandle, _ message: String) async throws(NavigationError) {
+  public func reportAsking(_ presentation: PresentationHandle, _ message: String) async throws(NavigationError) {
     try await change(Rows.asking, (presentation.path, message))
+  }
+
+  /// The former name of ``reportClosed(_:result:)``.
+  @available(*, deprecated, renamed: "reportClosed")
+  @discardableResult
+  public func closed(
+    _ presentation: PresentationHandle, result: Properties = [:]
+  ) async throws(NavigationError) -> Bool { try await reportClosed(presentation, result: result) }
+
+  /// The former name of ``reportAsking(_:_:)``.
+  @available(*, deprecated, renamed: "reportAsking")
+  public func asking(_ presentation: PresentationHandle, _ message: String) async throws(NavigationError) {
+    try await reportAsking(presentation, message)
   }
 
   /// Reports an action in a presentation to all clients that watch, for example a pressed button (P8).

@@ -7,7 +7,7 @@ import DBusValues
 ///       Dialog.Button("Cancel", role: .cancel)
 ///     }
 ///
-/// Its presenter reports the pressed button as an action (P8), with the text of the field as the parameter `text`, and then closes it.
+/// Its presenter reports the pressed button as an action (P8), with the text of the field as the parameter `text`, and then ends it.
 public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifiable, Sendable {
   /// What a button is for, in addition to its title.
   public enum Role: String, Hashable, Sendable {
@@ -179,13 +179,13 @@ extension DrivenContent {
 }
 
 extension Showing {
-  /// Reports that its user has pressed a button of a ``Dialog``, and closes it.
+  /// Reports that its user has pressed a button of a ``Dialog``, and dismisses it.
   /// - Parameters:
   ///   - button: the button.
   ///   - text: the text of the field.
-  /// - Throws: as ``act(_:_:)`` and ``close(_:)``.
+  /// - Throws: as ``act(_:_:)`` and ``dismiss(_:force:)``.
   public func choose<Action>(_ button: Dialog<Action>.Button, text: String = "") async throws(NavigationError) {
     if let action = button.actionName { try await act(action, ["text": .string(text)]) }
-    try await close()
+    try await dismiss()
   }
 }

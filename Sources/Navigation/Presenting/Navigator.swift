@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// All changes within a turn of the main actor are one transaction. The presentations are owned by the program (O1):
 /// they end when it leaves the bus. While no coordinator can be reached, state waits, and is presented when one can.
-/// When the bus ends, all screens are dismissed and their state becomes nil.
+/// When the bus ends, all screens are dismissed and their state becomes nil. A ``DecliningScreen`` is asked then, too.
 ///
 /// A navigator lives as long as it shows screens of its own. When it is released, it dismisses what other destinations
 /// present for it.
@@ -444,7 +444,7 @@ public final class Navigator: Presenting {
     let handles = state.presentations.map(\.presentation)
     let givenUp = Set(handles.filter { handle in retired.contains { $0.hasGivenUp(handle) } })
     for driver in drivers + retired {
-      for lost in driver.reconcile(state, client: coordinator.client, givenUp: givenUp) { leave(lost) }
+      for lost in driver.reconcile(state, client: coordinator.client, givenUp: givenUp) { leave(lost, isLost: true) }
     }
   }
 
@@ -453,16 +453,16 @@ public final class Navigator: Presenting {
     isLost = true
     postponedDismissals = []
     reconcile(NavigationState(StateSnapshot([:]), serial: .max))
-    for presentation in showings.keys.sorted(by: >) { leave(presentation) }
+    for presentation in showings.keys.sorted(by: >) { leave(presentation, isLost: true) }
     collectLeftovers()
     // Closing a coordinator is not reported to the program that did it.
     if error != .closed { tellRefused(error) }
   }
 
-  private func leave(_ presentation: PresentationHandle) {
+  private func leave(_ presentation: PresentationHandle, isLost: Bool = false) {
     wanted.remove(presentation)
     failures[presentation] = nil
-    showings.removeValue(forKey: presentation)?.leave()
+    showings.removeValue(forKey: presentation)?.leave(isLost: isLost)
   }
 
   /// Returns at the next change.
@@ -535,7 +535,9 @@ public final class Navigator: Presenting {
   ) async throws(Declined) -> Properties {
     if wanted.remove(presentation) != nil { changed() }
     guard let showing = showings[presentation] else { return [:] }
-    var transaction = transaction(of: presentation, at: showing.binding, isEnding: true) ?? Transaction()
+    var transaction =
+      transaction(of: presentation, at: showing.binding, isEnding: true) ?? showing.transactionOfDismissal
+      ?? Transaction()
     transaction.animated = options.animated ?? transaction.animated
     showing.transaction = transaction
     return try await showing.disappear(animated: options.animated ?? true, isForced: options.forced ?? false)

@@ -1,3 +1,4 @@
+import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
@@ -13,26 +14,12 @@ public protocol Screen: AnyObject {
 
   /// Hides the screen after it has appeared, and returns when it is gone. The next screen waits for that (P3, G1).
   ///
-  /// A screen that asks its user first calls ``Showing/ask(_:)``. A forced dismissal cancels the task of an earlier one that was not
-  /// forced; if that declines all the same, this is called once more. See ``Showing/isForced``.
-  /// - Returns: a result for clients that wait for the presentation (D6).
-  /// - Throws: `Declined` to stay on the screen (P15). If the dismissal is forced, it counts as gone all the same.
-  func disappear(_ showing: Showing, animated: Bool) async throws(Declined) -> Properties
-}
-
-/// The refusal of a screen to disappear (P15). The state that presents it gets its item back, and so does the state of everything that
-/// was being dismissed and has to stay because of it.
-public struct Declined: Error, Hashable, Sendable {
-  /// The reason, for clients that watch; empty for none.
-  public let message: String
-
-  /// - Parameter message: the reason, for clients that watch; at most the limit `id` of bytes, the rest is cut off.
-  public init(_ message: String = "") { self.message = message }
-}
-
-extension Screen {
-  /// Disappears at once, without a result.
-  public func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
+  /// It cannot be declined here: a screen that may have to stay is a ``DecliningScreen``, which is asked before.
+  /// - Parameters:
+  ///   - showing: the presentation that it shows.
+  ///   - animated: false to be gone at once.
+  /// - Returns: a result for clients that wait for the presentation (D6); `[:]` for none.
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties
 }
 
 /// An item that the coordinator asks this program to show.
@@ -72,17 +59,20 @@ public final class Showing: Presenting {
   /// The screen; nil after the end, because the screen may retain this object.
   package private(set) var screen: (any Screen)?
   private let navigator: Navigator
-  /// Whether the screen must disappear: the coordinator ignores it if it declines (P15). Also true after the end.
+  /// Whether the screen must disappear, whatever it answers (P15). Also true after the end.
   public private(set) var isForced = false
 
   private var appearing: Task<Void, any Error>?
-  /// Whether it was asked to disappear, and has not declined that.
-  private var disappearing: Task<Result<Properties, Declined>, Never>?
+  /// The preparation to disappear, which returns why it was declined. nil again after that.
+  private var preparing: Task<Declined?, Never>?
+  private var disappearing: Task<Properties, Never>?
   /// The question that its user is asked before it disappears.
   private var question: String?
   /// The result with which its user has closed it.
-  private var closing: Properties?
+  private var closed: Properties?
   private var isToldClosed = false
+  /// The result and the transaction with which ``dismiss(_:force:)`` was called.
+  private var dismissing: (result: Properties, transaction: Transaction)?
   /// Presences of items presented from here, retained while this is shown.
   private var children: [Presence] = []
 
@@ -98,15 +88,56 @@ public final class Showing: Presenting {
       navigator: navigator, binding: binding, stack: StateEntry(item.all).stack)
   }
 
-  /// Reports that its user has closed it. The state that presents it becomes nil. `disappear` is not called, because
-  /// the screen is already gone.
+  /// Dismisses it, as a button “Cancel” or “Done” does: the coordinator is asked to, and then calls the screen as for every other
+  /// dismissal. So a ``DecliningScreen`` is asked first, unless it is forced; when the screen has disappeared, the state that presents
+  /// it becomes nil. Returns when that is accepted. Has no effect if it has ended or is being dismissed.
+  ///
+  /// The current transaction counts (``withTransaction(_:_:)``). If there is no coordinator now, the screen disappears all the same, and
+  /// the next coordinator receives the report.
+  /// - Parameters:
+  ///   - result: a result for clients that wait for the presentation (D6), added to that of ``Screen/disappear(_:animated:)``. This one
+  ///     counts for keys that both have.
+  ///   - force: whether the screen must not decline: for a button “Discard”. Also in a transaction with ``Transaction/isForced``.
+  /// - Throws: `refused`, if it is not permitted; `cancelled`.
+  public func dismiss(_ result: Properties = [:], force: Bool = false) async throws(NavigationError) {
+    let transaction = Transaction.current
+    let isForced = force || transaction.isForced
+    dismissing = (result, transaction)
+    do throws(NavigationError) {
+      try await navigator.coordinator.dismiss(
+        binding, animated: transaction.animated, force: isForced, expecting: Expectation(presentation: presentation))
+    } catch {
+      switch error {
+      case .refused(let refusal) where refusal.name == .stale: break
+      case .refused, .cancelled: throw error
+      case .unreachable, .closed: await dismissWithoutCoordinator(animated: transaction.animated, isForced: isForced)
+      }
+    }
+  }
+
+  private func dismissWithoutCoordinator(animated: Bool?, isForced: Bool) async {
+    do throws(Declined) {
+      let result = try await disappear(animated: animated ?? true, isForced: isForced)
+      try? await reportClosed(result)
+    } catch {
+      // It stays.
+    }
+  }
+
+  /// Reports that its user has closed it, when the screen is already gone: by the button of its window, for example. The state that
+  /// presents it becomes nil. The screen is not called. A button of the screen itself calls ``dismiss(_:force:)``.
+  /// - Parameter result: a result for clients that wait for the presentation (D6).
   /// - Throws: `unreachable` if there is no coordinator now; the next coordinator receives the report.
-  public func close(_ result: Properties = [:]) async throws(NavigationError) {
-    closing = result
+  public func reportClosed(_ result: Properties = [:]) async throws(NavigationError) {
+    closed = result
     navigator.vanished(self)
-    try await navigator.coordinator.closed(presentation, result: result)
+    try await navigator.coordinator.reportClosed(presentation, result: result)
     isToldClosed = true
   }
+
+  /// The former name of ``reportClosed(_:)``.
+  @available(*, deprecated, renamed: "reportClosed")
+  public func close(_ result: Properties = [:]) async throws(NavigationError) { try await reportClosed(result) }
 
   /// Reports an action of its user. All watchers are notified of it before its consequences (P8).
   public func act(_ action: String, _ parameters: Properties = [:]) async throws(NavigationError) {
@@ -115,11 +146,21 @@ public final class Showing: Presenting {
 
   /// Reports that its user is asked before it disappears (P16): the coordinator then waits for as long as that takes, unless the
   /// dismissal is forced. Has no effect if it was not asked to disappear.
+  ///
+  /// A ``DecliningScreen`` calls it while it prepares to disappear. It asks its user also if there is no coordinator now: the next one is
+  /// told of the question.
   /// - Parameter message: the question, for clients that watch.
-  /// - Throws: `unreachable` if there is no coordinator now; the next coordinator receives the report.
+  /// - Throws: `cancelled`, for example when the dismissal is forced meanwhile; `refused`.
   public func ask(_ message: String) async throws(NavigationError) {
     question = message
-    try await navigator.coordinator.asking(presentation, message)
+    do throws(NavigationError) {
+      try await navigator.coordinator.reportAsking(presentation, message)
+    } catch {
+      switch error {
+      case .unreachable, .closed: break
+      case .refused, .cancelled: throw error
+      }
+    }
   }
 
   /// Presences from here end with it.
@@ -129,7 +170,7 @@ public final class Showing: Presenting {
     let task = Transaction.$current.withValue(transaction) {
       Task { [screen] () async throws -> Void in
         try await screen?.appear(self)
-        if closing == nil { navigator.appeared(self) }
+        if closed == nil { navigator.appeared(self) }
       }
     }
     appearing = task
@@ -141,46 +182,59 @@ public final class Showing: Presenting {
   /// A new coordinator assumes that it is shown, so a failed report of its close is repeated.
   func restored(_ item: Properties) {
     self.item = item
-    if let closing, !isToldClosed { Task { try await close(closing) } }
+    if let closed, !isToldClosed { Task { try await reportClosed(closed) } }
   }
 
-  /// Disappears once, even if it is asked several times; again only after it has declined.
+  /// The transaction of the program that has called ``dismiss(_:force:)``; nil if nobody has.
+  var transactionOfDismissal: Transaction? { dismissing?.transaction }
+
+  /// Asks the screen if it may decline, and lets it disappear: once, even if it is dismissed several times; again only after it has
+  /// declined. A forced dismissal does not wait for the answer to one that is not.
   func disappear(animated: Bool, isForced: Bool) async throws(Declined) -> Properties {
-    if closing != nil { return [:] }
+    if closed != nil { return [:] }
     self.isForced = self.isForced || isForced
     if isForced {
-      disappearing?.cancel()
-    } else if disappearing != nil, let question {
+      preparing?.cancel()
+    } else if disappearing == nil, screen is any DecliningScreen {
       // A new coordinator does not know that its user is being asked.
-      Task { try? await ask(question) }
+      if preparing != nil, let question { Task { try? await ask(question) } }
+      let declined = await (preparing ?? beginPreparing()).value
+      if let declined, !self.isForced { throw declined }
+      if closed != nil { return [:] }
     }
-    let result = await (disappearing ?? beginDisappearing(animated: animated)).value
-    if isForced, case .failure = result {
-      return (try? await (disappearing ?? beginDisappearing(animated: animated)).value.get()) ?? [:]
-    }
-    return try result.get()
+    return await (disappearing ?? beginDisappearing(animated: animated)).value
   }
 
-  /// - Returns: a task that fails only if the dismissal was not forced when it began.
-  private func beginDisappearing(animated: Bool) -> Task<Result<Properties, Declined>, Never> {
+  private func beginPreparing() -> Task<Declined?, Never> {
     question = nil
     appearing?.cancel()
     let task = Transaction.$current.withValue(transaction) {
-      Task { [appearing, isForced] () -> Result<Properties, Declined> in
-        // A screen that never appeared does not disappear.
-        do { try await appearing?.value } catch { return .success([:]) }
-        do throws(Declined) {
-          let result = try await screen?.disappear(self, animated: animated) ?? [:]
-          navigator.vanished(self)
-          return .success(result)
+      Task { [appearing] () -> Declined? in
+        // A screen that never appeared has nothing to keep.
+        do { try await appearing?.value } catch { return nil }
+        guard let screen = screen as? any DecliningScreen, !isForced else { return nil }
+        do {
+          try await screen.prepareToDisappear(self)
+          return nil
         } catch {
-          if isForced {
-            navigator.vanished(self)
-            return .success([:])
-          }
-          disappearing = nil
-          return .failure(error)
+          (preparing, question, dismissing) = (nil, nil, nil)
+          return error as? Declined ?? Declined("\(error)")
         }
+      }
+    }
+    preparing = task
+    return task
+  }
+
+  private func beginDisappearing(animated: Bool) -> Task<Properties, Never> {
+    appearing?.cancel()
+    let task = Transaction.$current.withValue(transaction) {
+      Task { [appearing] () -> Properties in
+        // A screen that never appeared does not disappear.
+        do { try await appearing?.value } catch { return [:] }
+        let result = await screen?.disappear(self, animated: animated) ?? [:]
+        navigator.vanished(self)
+        return result.merging(dismissing?.result ?? [:]) { $1 }
       }
     }
     disappearing = task
@@ -189,12 +243,18 @@ public final class Showing: Presenting {
 
   /// Ends it after the coordinator has; the screen disappears unless it already has. Items presented from it have ended
   /// before (C3), so their state drives nothing any more.
-  func leave() {
+  /// - Parameter isLost: whether its coordinator is gone, or knows nothing of it any more. Nobody has dismissed the screen then, and
+  ///   one that declines stays until its user closes it.
+  func leave(isLost: Bool) {
     for child in children { child.forget() }
     children = []
     Task {
-      _ = try? await disappear(animated: false, isForced: true)
-      (screen, appearing, disappearing) = (nil, nil, nil)
+      do throws(Declined) {
+        _ = try await disappear(animated: false, isForced: !isLost)
+        (screen, appearing, preparing, disappearing) = (nil, nil, nil, nil)
+      } catch {
+        // It stays.
+      }
     }
   }
 }

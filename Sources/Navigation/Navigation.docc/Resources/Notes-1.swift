@@ -17,6 +17,8 @@ final class NoteScreen: Screen {
   func appear(_ showing: Showing) async throws {
     print("\(showing.binding) shows note \(showing.id)")
   }
+
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
 }
 
 @MainActor

@@ -19,10 +19,14 @@ final class NoteScreen: Screen {
   func appear(_ showing: Showing) async throws {
     note.text.wrappedValue += ", seen"
   }
+
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
 }
 
 final class NoSuchNote: Screen {
   func appear(_ showing: Showing) async throws {}
+
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
 }
 
 @MainActor

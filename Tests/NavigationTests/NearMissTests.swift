@@ -1,0 +1,83 @@
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+
+/// Screens whose methods have almost the right signatures: the compiler refuses them, since nothing would call them.
+@Suite struct NearMissTests {
+  private static let disappear = "'disappear(_:animated:)' with type '(Showing, Bool) async -> Properties'"
+  private static let prepare = "'prepareToDisappear' with type '(Showing) async throws -> ()'"
+
+  /// A class that almost conforms, and what the compiler says that it lacks.
+  private static let screens: [(protocol: String, members: String, lacks: String)] = [
+    ("Screen", "func disappear(_ showing: Showing, animated: Bool) async throws -> Properties { [:] }", disappear),
+    (
+      "Screen", "func disappear(_ showing: Showing, animated: Bool) async throws(Declined) -> Properties { [:] }",
+      disappear
+    ),
+    ("Screen", "func disappear(_ showing: Showing) async -> Properties { [:] }", disappear),
+    ("Screen", "func disappear(_ showing: Showing, animated: Bool) async {}", disappear),
+    ("Screen", "func disappear(animated: Bool) async -> Properties { [:] }", disappear),
+    ("Screen", "", disappear),
+    ("DecliningScreen", "\(right)", prepare),
+    ("DecliningScreen", "\(right); func prepareToDisappear() async throws {}", prepare),
+    ("DecliningScreen", "\(right); func prepareToDisappear(_ showing: Showing) async throws -> Bool { true }", prepare),
+  ]
+  private static let right = "func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }"
+
+  @Test("A near miss of a screen's method is an error that names the right signature")
+  func screen_nearMiss_isAnErrorOfTheCompiler() throws {
+    let classes = Self.screens.enumerated().map { number, screen in
+      "final class Near\(number): \(screen.protocol) { func appear(_ showing: Showing) async throws {}; \(screen.members) }"
+    }
+    let compiler = try typecheck(classes)
+    #expect(compiler.exitCode == 1)
+    let lines = compiler.errorText.split(separator: "\n")
+    for (number, screen) in Self.screens.enumerated() {
+      let said = lines.drop { !$0.contains("program.swift:\(number + 3):") }
+        .prefix { !$0.contains("program.swift:\(number + 4):") }.joined(separator: "\n")
+      #expect(
+        said.contains("type 'Near\(number)' does not conform to protocol '\(screen.protocol)'"), "\(screen): \(said)")
+      #expect(said.contains(screen.lacks), "\(screen): \(said)")
+    }
+  }
+
+  @Test("To ask is natural while a screen prepares to disappear, and what it may throw is not restricted")
+  func screen_asking_compiles() throws {
+    let compiler = try typecheck([
+      """
+      struct Unsaved: Error {}
+      final class Editor: DecliningScreen {
+        func appear(_ showing: Showing) async throws {}
+        func prepareToDisappear(_ showing: Showing) async throws {
+          try await showing.ask("Save the changes?")
+          if Task.isCancelled { throw Unsaved() }
+          throw Declined("the text is not saved")
+        }
+        \(Self.right)
+      }
+      """
+    ])
+    #expect(compiler.exitCode == 0, "\(compiler.errorText)")
+  }
+
+  /// Type-checks declarations of a program with the library. The first one is in line 3.
+  private func typecheck(_ declarations: [String]) throws -> Program {
+    let directory = TemporaryDirectory()
+    let file = directory.path(of: "program.swift")
+    try Files.write((["import DBusValues", "import Navigation"] + declarations).joined(separator: "\n"), to: file)
+    let loop = try EventLoop()
+    let script = """
+      for flag in $(pkg-config --cflags dbus-1); do set -- "$@" -Xcc "$flag"; done
+      exec swiftc -typecheck -swift-version 6 -warnings-as-errors -module-name Program "$@"
+      """
+    let program = try Program(
+      loop,
+      [
+        "/bin/sh", "-c", script, "sh", "-I", Session.program("Modules"), "-I", "\(Files.package)/Sources/CDBus", "-I",
+        "\(Files.package)/Sources/CLinux", file,
+      ], environment: ["PATH": String(cString: getenv("PATH")), "HOME": directory.path])
+    #expect(loop.turn(until: { program.hasEnded }))
+    return program
+  }
+}

@@ -1,0 +1,209 @@
+import DBusValues
+import Glibc
+import NavigationTesting
+import Observation
+import PresentationModel
+import TestSupport
+import Testing
+
+@testable import Navigation
+
+private struct Haste: TransactionKey { static let defaultValue = 1 }
+extension Transaction {
+  fileprivate var haste: Int {
+    get { self[Haste.self] }
+    set { self[Haste.self] = newValue }
+  }
+}
+
+/// What a user has typed, and what happens to the screen that has it.
+@MainActor @Observable
+private final class Desk {
+  /// nil if nothing is on the screen.
+  var text: String?
+  var log: [String] = []
+  /// The answers of its user to questions, which are waited for.
+  var answers: [Bool] = []
+  /// Called when the screen prepares, before it asks.
+  var beforeAsking: (() throws -> Void)?
+  var showing: Showing?
+}
+
+/// A screen with text that is lost when it disappears.
+@MainActor
+private final class Editor: DecliningScreen {
+  struct Unsaved: Error, CustomStringConvertible { let description = "the text is not saved" }
+
+  private let desk: Desk
+
+  init(_ desk: Desk) { self.desk = desk }
+
+  func appear(_ showing: Showing) async throws {
+    desk.showing = showing
+    desk.text = "typed"
+    desk.log.append("appear")
+  }
+
+  func prepareToDisappear(_ showing: Showing) async throws {
+    desk.log.append("prepare")
+    try desk.beforeAsking?()
+    try await showing.ask("Discard the text?")
+    desk.log.append("asked")
+    // It goes on when it is cancelled.
+    await Task { [desk] in try? await until(within: .seconds(20)) { !desk.answers.isEmpty } }.value
+    guard !desk.answers.isEmpty, desk.answers.removeFirst() else { throw Unsaved() }
+    desk.log.append("agreed")
+  }
+
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+    desk.text = nil
+    desk.log.append("disappear\(showing.isForced ? " forced" : "") \(Transaction.current.haste)")
+    return ["by": .string("screen"), "rest": .string("screen")]
+  }
+}
+
+@MainActor @Observable
+private final class Model { var note: String? }
+
+extension NavigationFixture {
+  fileprivate func present(_ model: Model, on desk: Desk) {
+    navigator.present(item: Bindable(model).note.named("note"), id: { $0 }, onDismiss: { [display] in display.end($0) })
+    {
+      _ in Editor(desk)
+    }
+  }
+}
+
+/// Screens that prepare to disappear (P15, P16), and are dismissed by their own buttons.
+@Suite @MainActor struct PreparingTests {
+  @Test(
+    "A screen that prepares stays for any error, whose description is the message", arguments: CoordinatorKind.allCases)
+  func prepare_throwsAnyError_stays(_ kind: CoordinatorKind) async throws {
+    let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
+    fixture.present(model, on: desk)
+    model.note = "a"
+    try await fixture.until { desk.text != nil }
+    let watching = Task { [coordinator = fixture.coordinator] () -> String? in
+      for try await case .event(let event) in coordinator.following {
+        if case .declined(_, let message) = event.kind { return message }
+      }
+      return nil
+    }
+    // The watcher is told of what follows.
+    await fixture.navigator.settle()
+    model.note = nil
+    desk.answers = [false]
+    try await fixture.until { model.note == "a" }
+    #expect(desk.log == ["appear", "prepare", "asked"] && desk.text == "typed")
+    #expect(try await watching.value == "the text is not saved")
+    // It is asked again.
+    model.note = nil
+    desk.answers = [true]
+    try await fixture.until { fixture.display.ends == [.dismissed] }
+    #expect(desk.log == ["appear", "prepare", "asked", "prepare", "asked", "agreed", "disappear 1"])
+  }
+
+  @Test(
+    "A forced dismissal does not wait for a preparation, and asks no second time", arguments: CoordinatorKind.allCases)
+  func prepare_forced_disappearsAtOnce(_ kind: CoordinatorKind) async throws {
+    let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
+    fixture.present(model, on: desk)
+    model.note = "a"
+    try await fixture.until { desk.text != nil }
+    model.note = nil
+    try await fixture.state { $0.presentations.first?.asking == true }
+    try await fixture.coordinator.dismiss(fixture.text(Bindable(model).note.named("note")), force: true)
+    try await fixture.until { fixture.display.ends == [.dismissed] }
+    #expect(desk.log == ["appear", "prepare", "asked", "disappear forced 1"])
+    // What it answers now has no effect.
+    desk.answers = [false]
+    try await fixture.until { desk.answers.isEmpty }
+    #expect(model.note == nil && desk.log.last == "disappear forced 1")
+  }
+
+  @Test(
+    "A screen's own button asks it first, and its state becomes nil when it has disappeared",
+    arguments: CoordinatorKind.allCases)
+  func dismiss_byTheScreen_asksFirst(_ kind: CoordinatorKind) async throws {
+    let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
+    fixture.present(model, on: desk)
+    model.note = "a"
+    try await fixture.until { desk.text != nil }
+    let showing = try #require(desk.showing)
+    desk.answers = [false]
+    try await showing.dismiss(["by": .string("nobody")])
+    try await fixture.until { desk.answers.isEmpty }
+    await fixture.navigator.settle()
+    #expect(model.note == "a" && desk.text == "typed")
+
+    try await withTransaction(\.haste, 5) { Task { try await showing.dismiss(["by": .string("button")]) } }.value
+    try await fixture.until { desk.log.suffix(2) == ["prepare", "asked"] }
+    #expect(desk.text == "typed")
+    desk.answers = [true]
+    try await fixture.until { model.note == nil && fixture.display.ends == [.dismissed] }
+    #expect(desk.log.suffix(2) == ["agreed", "disappear 5"])
+    let (_, result) = try await fixture.coordinator.waitUntilGone(showing.presentation)
+    #expect(result["by"] == .string("button") && result["rest"] == .string("screen"))
+    // Again, it has no effect.
+    model.note = "b"
+    try await fixture.until { desk.text != nil }
+    try await showing.dismiss()
+    #expect(model.note == "b" && desk.text != nil)
+  }
+
+  @Test("A button that discards asks nobody", arguments: CoordinatorKind.allCases)
+  func dismiss_forced_asksNobody(_ kind: CoordinatorKind) async throws {
+    let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
+    fixture.present(model, on: desk)
+    model.note = "a"
+    try await fixture.until { desk.text != nil }
+    try await desk.showing?.dismiss(force: true)
+    try await fixture.until { model.note == nil }
+    #expect(desk.log == ["appear", "disappear forced 1"])
+  }
+
+  @Test("P16: a screen whose navd is gone asks all the same, keeps its text, and is asked again by the next navd")
+  func ask_navdIsGone_keepsTheText() async throws {
+    let (fixture, model, desk) = (try await NavigationFixture(.navd), Model(), Desk())
+    let session = try #require(fixture.session)
+    fixture.present(model, on: desk)
+    model.note = "a"
+    try await fixture.until { desk.text != nil }
+    // navd calls the screen, and is gone when that reports that it asks.
+    desk.beforeAsking = { try session.stop(SIGKILL) }
+    model.note = nil
+    try await fixture.until { desk.log == ["appear", "prepare", "asked"] }
+    desk.beforeAsking = nil
+    // Nobody hears that it declines.
+    desk.answers = [false]
+    try await fixture.until { desk.answers.isEmpty }
+    #expect(desk.text == "typed" && fixture.navigator.screens.count == 1)
+    try session.start()
+    try await fixture.until { desk.log == ["appear", "prepare", "asked", "prepare", "asked"] }
+    desk.answers = [false]
+    try await fixture.until { model.note == "a" }
+    #expect(desk.text == "typed")
+  }
+
+  @Test("A screen that asks stays when the bus ends, until its user dismisses it")
+  func ask_busEnds_keepsTheText() async throws {
+    let (fixture, model, desk) = (try await NavigationFixture(.navd), Model(), Desk())
+    fixture.navigator.onRefused = { _ in }
+    fixture.present(model, on: desk)
+    model.note = "a"
+    try await fixture.until { desk.text != nil }
+    let showing = try #require(desk.showing)
+    model.note = nil
+    try await fixture.until { desk.log.last == "asked" }
+    await fixture.coordinator.close()
+    try await fixture.until { fixture.display.ends == [.lost] }
+    #expect(desk.text == "typed" && fixture.navigator.screens.count == 1)
+    desk.answers = [false]
+    try await fixture.until { desk.answers.isEmpty }
+    #expect(desk.text == "typed")
+    // Its button works without a coordinator.
+    desk.answers = [true]
+    try await showing.dismiss()
+    #expect(desk.text == nil && fixture.navigator.screens.isEmpty)
+  }
+}
