@@ -65,6 +65,12 @@ public struct ObjectPath: ValidatedText {
     return ObjectPath(unchecked: path)
   }
 
+  /// Whether this is the path of an object below `ancestor`.
+  public func isBelow(_ ancestor: ObjectPath) -> Bool {
+    var (path, above) = (text, ancestor.text)
+    return path.withUTF8 { path in above.withUTF8 { above in path.startOfRest(below: above) } } != nil
+  }
+
   /// The rest of this path after `ancestor`, as in `b/c` for `/a` in `/a/b/c`.
   /// - Returns: nil if the path is not below `ancestor`.
   public func below(_ ancestor: ObjectPath) -> Substring? {

@@ -27,13 +27,15 @@ final class Announcer: SignalEmitter {
     typealias Rows = PresentationInterface
     switch event.kind {
     case .presented(let subject, _):
-      announcePhase(of: subject, in: machine)
-      connection.propertyChanged(subject.path, Rows.since)
-    case .phase(let subject, _): announcePhase(of: subject, in: machine)
+      let path = subject.path
+      announcePhase(of: subject, at: path, in: machine)
+      connection.propertyChanged(path, Rows.since)
+    case .phase(let subject, _): announcePhase(of: subject, at: subject.path, in: machine)
     case .declined(let subject, _):
-      announcePhase(of: subject, in: machine)
+      let path = subject.path
+      announcePhase(of: subject, at: path, in: machine)
       // It may have asked.
-      announceQuestion(at: subject.path)
+      announceQuestion(at: path)
     case .updated(let subject, _):
       guard case .updated(_, _, _, let item, let before) = change.event else { break }
       announce(item, before: before, at: subject.path)
@@ -52,15 +54,17 @@ final class Announcer: SignalEmitter {
     last = event
   }
 
-  private func announcePhase(of subject: StateEvent.Subject, in machine: borrowing StateMachine) {
-    connection.propertyChanged(subject.path, PresentationInterface.phase)
+  private func announcePhase(
+    of subject: StateEvent.Subject, at path: ObjectPath, in machine: borrowing StateMachine
+  ) {
+    connection.propertyChanged(path, PresentationInterface.phase)
     guard machine.isHolding || !held.isEmpty, let presentation = machine.presentation(subject.presentation) else {
       return
     }
     let wasHeld = held.contains(subject.presentation)
     note(presentation, in: machine)
     if wasHeld != held.contains(subject.presentation) {
-      connection.propertyChanged(subject.path, PresentationInterface.heldBy)
+      connection.propertyChanged(path, PresentationInterface.heldBy)
     }
   }
 

@@ -40,10 +40,7 @@ extension Coordinator: CoordinatorHost {
     _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
   ) throws(Refusal) {
     let privilege = try authorization.privilege(for: requests, inTransaction: isTransaction)
-    let destinations = service.machine.destinations
-    guard
-      windowSystem.mustBeKnown(for: requests, hides: destinations.contains { $0.window?.hides == true })
-    else {
+    guard windowSystem.mustBeKnown(for: requests, hides: hidesWindows) else {
       try windowSystem.check(requests, inTransaction: isTransaction)
       return authorization.authorize(privilege, call) { [unowned self] trust throws(Refusal) in
         try body(trust, windowSystem.placing(requests, among: presenters.places, inTransaction: isTransaction))
@@ -59,6 +56,9 @@ extension Coordinator: CoordinatorHost {
       release(call.client)
     }
   }
+
+  /// Whether any destination hides its windows.
+  private var hidesWindows: Bool { service.machine.destinations.contains { $0.window?.hides == true } }
 
   func authorize<Output>(
     _ privilege: ServicePrivilege, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?

@@ -83,7 +83,7 @@ struct ManagedObjects {
       for path in made.rest ?? objects.provided(below: path)[...] where !made.changed.contains(path) {
         try writer.element(path, in: objects)
       }
-      let others = made.changed.filter { $0.below(path) != nil && objects.provides($0) }
+      let others = made.changed.filter { $0.isBelow(path) && objects.provides($0) }
       for path in others.sorted(by: { $0.text < $1.text }) + objects.exported(below: path) {
         try writer.element(path, in: objects)
       }

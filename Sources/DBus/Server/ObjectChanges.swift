@@ -107,9 +107,20 @@ extension Connection {
 
   /// Announces a changed property: at the end of the turn, one PropertiesChanged for each interface of the object is
   /// emitted, as the contract declares (``EmitsChanged``).
+  ///
+  /// Inlined so that nothing is made for a new object, which is announced with all its properties.
+  @inlinable
   public func propertyChanged<T>(_ path: ObjectPath, _ property: Property<T>) {
+    if !isNew(path) { noteChange(of: property, at: path) }
+  }
+
+  @usableFromInline
+  func isNew(_ path: ObjectPath) -> Bool { changes.isNew(path) }
+
+  @usableFromInline
+  func noteChange<T>(of property: Property<T>, at path: ObjectPath) {
     managedObjects.noteChange(path)
-    guard property.emitsChanged == .true || property.emitsChanged == .invalidates, !changes.isNew(path) else { return }
+    guard property.emitsChanged == .true || property.emitsChanged == .invalidates else { return }
     changes.changed(path, objects.interfaces(at: path), property)
   }
 

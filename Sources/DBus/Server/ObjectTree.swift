@@ -29,8 +29,9 @@ struct ObjectTree {
 
   /// The object at the path; nil if there is none.
   func object(at path: ObjectPath) -> Object? {
-    guard let provider = provider(for: path) else { return objects[path] }
-    return provider.contains(path) ? Object(interfaces: provider.interfaces, isManager: false) : nil
+    if let object = objects[path] { return object }
+    guard let provider = provider(for: path), provider.contains(path) else { return nil }
+    return Object(interfaces: provider.interfaces, isManager: false)
   }
 
   /// The interfaces of the object at the path, even if its provider no longer contains it.
@@ -40,13 +41,14 @@ struct ObjectTree {
   }
 
   private func provider(for path: ObjectPath) -> (any ObjectProvider)? {
-    subtrees.first { path.below($0.prefix) != nil }?.provider
+    for subtree in subtrees where path.isBelow(subtree.prefix) { return subtree.provider }
+    return nil
   }
 
   /// Whether there are, or may be, objects below the path.
   func hasDescendants(_ path: ObjectPath) -> Bool {
-    subtrees.contains { $0.prefix == path || $0.prefix.below(path) != nil }
-      || objects.keys.contains { $0.below(path) != nil }
+    subtrees.contains { $0.prefix == path || $0.prefix.isBelow(path) }
+      || objects.keys.contains { $0.isBelow(path) }
   }
 
   /// The sorted names of the nodes directly below the path.
@@ -59,17 +61,17 @@ struct ObjectTree {
   }
 
   private func descendants(of path: ObjectPath) -> [ObjectPath] {
-    exported(below: path) + subtrees.map(\.prefix).filter { $0.below(path) != nil } + provided(below: path)
+    exported(below: path) + subtrees.map(\.prefix).filter { $0.isBelow(path) } + provided(below: path)
   }
 
   /// The objects below the path that no provider has.
-  func exported(below path: ObjectPath) -> [ObjectPath] { objects.keys.filter { $0.below(path) != nil } }
+  func exported(below path: ObjectPath) -> [ObjectPath] { objects.keys.filter { $0.isBelow(path) } }
 
   /// The objects of providers below the path.
   func provided(below path: ObjectPath) -> [ObjectPath] {
     subtrees.flatMap { prefix, provider in
-      if prefix == path || prefix.below(path) != nil { return provider.paths }
-      return path.below(prefix) == nil ? [] : provider.paths.filter { $0.below(path) != nil }
+      if prefix == path || prefix.isBelow(path) { return provider.paths }
+      return path.isBelow(prefix) ? provider.paths.filter { $0.isBelow(path) } : []
     }
   }
 
@@ -79,7 +81,7 @@ struct ObjectTree {
   func manager(above path: ObjectPath) -> ObjectPath? {
     var nearest: ObjectPath?
     for (other, object) in objects where object.isManager && other.text.utf8.count > nearest?.text.utf8.count ?? 0 {
-      if path.below(other) != nil { nearest = other }
+      if path.isBelow(other) { nearest = other }
     }
     return nearest
   }

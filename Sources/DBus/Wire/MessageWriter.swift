@@ -169,6 +169,7 @@ package struct MessageWriter: ~Copyable {
     // The most frequent types need no check of the depth.
     case (.string(let text), .string): try self.text(text)
     case (.uint64(let number), .uint64): integer(number)
+    case (.uint32(let number), .uint32): integer(number)
     case (.boolean(let flag), .boolean): integer(UInt32(flag ? 1 : 0))
     default:
       try nested { writer throws(DBusError) in
