@@ -19,6 +19,8 @@ private final class Model {
   var selection: String?
   var destination: Destination?
   var shape = Destination.confirm(1)
+  struct Child: Hashable { var note: Note? }
+  var child: Child?
 }
 
 private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
@@ -36,6 +38,30 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     one.wrappedValue.note = .init(id: 1)
     // Whatever the values are.
     #expect(one.note.hashValue == Bindable(one.wrappedValue).note.hashValue)
+  }
+
+  @Test("An optional member of an optional is one optional, and writing nil to it keeps what has it")
+  func member_optionalOfAnOptional_isOneOptional() {
+    let model = Model()
+    let note: Binding<Model.Note?> = Bindable(model).child.note
+    note.wrappedValue = .init(id: 1)
+    #expect(note.wrappedValue == nil)
+    model.child = .init(note: .init(id: 2))
+    #expect(note.wrappedValue == .init(id: 2))
+    note.wrappedValue = nil
+    #expect(model.child == .init(note: nil))
+    let id: Binding<Int?> = Bindable(model).child.note.id
+    #expect(id.wrappedValue == nil)
+  }
+
+  @Test("The binding of an array is a sequence of the bindings of its elements")
+  func elements_ofAnArray_areBindings() {
+    let model = Model()
+    let notes = Bindable(model).notes
+    for note in notes { note.text.wrappedValue = "\(note.id.wrappedValue)" }
+    #expect(model.notes.map(\.text) == ["0", "1", "2"])
+    #expect(notes.count == 3 && notes.last?.text.wrappedValue == "2")
+    #expect(Array(notes) == [notes[0], notes[1], notes[2]])
   }
 
   @Test("B1, B3: the text of a binding on the bus follows from its route")

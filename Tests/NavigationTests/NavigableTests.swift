@@ -20,8 +20,16 @@ private final class Counter: Navigable {
 /// Not final: its subclasses are models, too.
 @MainActor @Observable
 private class Base: Navigable {
-  static let memberNames: MemberNames<Base> = [\.title: "title"]
+  class var memberNames: MemberNames<Base> { [\.title: "title"] }
   var title = ""
+}
+
+@MainActor @Observable
+private final class Derived: Base {
+  override class var memberNames: MemberNames<Base> {
+    super.memberNames.adding([\Derived.title: "title", \Derived.count: "count"])
+  }
+  var count = 0
 }
 
 @Suite @MainActor struct NavigableTests {
@@ -35,6 +43,9 @@ private class Base: Navigable {
     #expect(counter.fact == counter.fact.named("other"))
     #expect(text(counter.unnamed).hasPrefix("counter._"))
     #expect(text(Bindable(Base(), .shared("base")).title) == "base.title")
+    let derived = Bindable(Derived(), .shared("derived"))
+    #expect(text(derived.title) == "derived.title")
+    #expect(text(derived.count) == "derived.count")
   }
 
   @Test("B1: members of a structure have their own names") func member_ofAStructure_hasItsName() {

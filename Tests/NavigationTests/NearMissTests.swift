@@ -61,11 +61,47 @@ import Testing
     #expect(compiler.exitCode == 0, "\(compiler.errorText)")
   }
 
+  @Test("What a program naturally writes compiles with one import")
+  func program_withOneImport_compiles() throws {
+    let compiler = try typecheck([
+      """
+      import Observation
+      struct Note: Codable, Hashable, Identifiable { var id: Int }
+      @MainActor @Observable final class Model {
+        struct Child { var note: Note? }
+        var note: Note?
+        var child: Child?
+        var notes: [Note] = []
+        var isShown = false
+      }
+      final class Page: Screen {
+        init(_ note: Binding<Note>? = nil) {}
+        func appear(_ showing: Showing) async throws {}
+        \(Self.right)
+      }
+      @MainActor final class Program {
+        @Bindable var model = Model()
+        let navigator = Navigator(.embedded())
+        func make(_ note: Binding<Note>) -> Page { Page(note) }
+        func start() {
+          navigator.present(item: $model.child.note) { [weak self] note in self?.make(note) }
+          navigator.present(isPresented: $model.isShown) { [weak self] in self == nil ? nil : Page() }
+          for note in $model.notes { note.id.wrappedValue += 1 }
+          navigator.onRefused = { error in
+            if case .refused(let refused) = error { print(refused.message, refused.name) }
+          }
+        }
+      }
+      """
+    ])
+    #expect(compiler.exitCode == 0, "\(compiler.errorText)")
+  }
+
   /// Type-checks declarations of a program with the library. The first one is in line 3.
   private func typecheck(_ declarations: [String]) throws -> Program {
     let directory = TemporaryDirectory()
     let file = directory.path(of: "program.swift")
-    try Files.write((["import DBusValues", "import Navigation"] + declarations).joined(separator: "\n"), to: file)
+    try Files.write((["import Navigation", ""] + declarations).joined(separator: "\n"), to: file)
     let loop = try EventLoop()
     let script = """
       for flag in $(pkg-config --cflags dbus-1); do set -- "$@" -Xcc "$flag"; done

@@ -261,6 +261,32 @@ private final class Model {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     return (fixture, model, fixture.numbers(model))
   }
+
+  @Test("A saved path of private and local types can be read in another run, since their names have no address")
+  func path_ofPrivateTypes_canBeRead() throws {
+    struct Note: Hashable, Codable { var id: Int }
+    let path = NavigationPath([Note(id: 1)])
+    let text = try Coding.json(of: path).text
+    #expect(text == #"[{"type":"NavigationTests.StackTests.(private).(private).Note","value":"{\"id\":1}"}]"#)
+    #expect(Coding.decode(NavigationPath.self, try JSON.parse(text)) == path)
+    #expect(path.elements[0].decoded(Note.self) == Note(id: 1))
+  }
+
+  @Test("Values of two private types of one name are told apart, and a path of both is not saved, but an error")
+  func path_ofPrivateTypesOfOneName_isNotSaved() throws {
+    func one() -> NavigationPath {
+      struct Same: Hashable, Codable { var id: Int }
+      return NavigationPath([Same(id: 1)])
+    }
+    func other() -> NavigationPath {
+      struct Same: Hashable, Codable { var id: Int }
+      return NavigationPath([Same(id: 1)])
+    }
+    let (first, second) = (one(), other())
+    #expect(first != second)
+    _ = try Coding.json(of: first)
+    #expect(throws: EncodingError.self) { try Coding.json(of: second) }
+  }
 }
 
 extension NavigationFixture {

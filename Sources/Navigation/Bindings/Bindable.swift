@@ -8,7 +8,7 @@ import Observation
 public struct Bindable<Model: AnyObject & Observable> {
   /// The model.
   public var wrappedValue: Model
-  private let root: BindingRoot
+  let root: BindingRoot
 
   /// - Parameters:
   ///   - wrappedValue: the model.
@@ -38,7 +38,7 @@ public struct Bindable<Model: AnyObject & Observable> {
   }
 
   /// - Parameter name: the property's name on the bus; nil: a number.
-  private func binding<Value>(_ keyPath: ReferenceWritableKeyPath<Model, Value>, name: String?) -> Binding<Value> {
+  func binding<Value>(_ keyPath: ReferenceWritableKeyPath<Model, Value>, name: String?) -> Binding<Value> {
     let identity = KeyPathIdentity(keyPath)
     let last = Last(wrappedValue[keyPath: keyPath])
     return Binding(
@@ -48,37 +48,6 @@ public struct Bindable<Model: AnyObject & Observable> {
         last.value = $0
         model?[keyPath: keyPath] = $0
       })
-  }
-}
-
-/// A model whose properties have names on the bus (B1), so that `$model.fact` needs no ``Binding/named(_:)``:
-///
-///     @MainActor @Observable
-///     final class Counter: Navigable {
-///       static let memberNames: MemberNames<Counter> = [\.fact: "fact"]
-///       var fact: Fact?
-///     }
-///
-/// With the package's trait `Macros`, `@Navigable` writes the names of all properties.
-@MainActor
-public protocol Navigable: AnyObject, Observable {
-  /// The class that has the properties.
-  associatedtype NamedModel: AnyObject
-  /// The names. A property without one has a number, which depends on the order of use.
-  static var memberNames: MemberNames<NamedModel> { get }
-}
-
-/// The names of a class's properties (B1): letters, digits, `_` and `-`, a letter or `_` first.
-public typealias MemberNames<Model> = [PartialKeyPath<Model>: String]
-
-extension Bindable where Model: Navigable {
-  /// The binding of a property, with its name in ``Navigable/memberNames``.
-  /// - Precondition: the name is one.
-  @MainActor
-  public subscript<Value>(dynamicMember keyPath: ReferenceWritableKeyPath<Model, Value>) -> Binding<Value> {
-    let name = (keyPath as? PartialKeyPath<Model.NamedModel>).flatMap { Model.memberNames[$0] }
-    if let name { BindingName.require(name) }
-    return binding(keyPath, name: name)
   }
 }
 

@@ -92,9 +92,13 @@ public struct Binding<Value> {
 
   /// Returns this binding with a name for its last step on the bus. Properties of models have no names there by
   /// default.
-  /// - Precondition: `name` is a name (B1): letters, digits, `_` and `-`, a letter or `_` first.
-  public func named(_ name: String) -> Binding {
-    BindingName.require(name)
+  /// - Parameters:
+  ///   - name: letters, digits, `_` and `-`, a letter or `_` first (B1). A name is made of any other text
+  ///     (``BindingName/name(for:)``), which is reported as misuse.
+  ///   - file: the file of the program for that report.
+  ///   - line: the line in it.
+  public func named(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Binding {
+    let name = BindingName.checked(name, file: file, line: line)
     return Binding(route.named(name), transaction: transaction, read: read, write: write, overwrite: overwrite)
   }
 
@@ -120,6 +124,18 @@ public struct Binding<Value> {
         guard var value = read() else { return }
         guard let member = $0 else { return write(nil) }
         value[keyPath: keyPath] = member
+        write(value)
+      })
+  }
+
+  /// The binding of an optional member of an optional: nil while either is. Writing nil sets the member to nil.
+  public subscript<Wrapped, Member>(dynamicMember keyPath: WritableKeyPath<Wrapped, Member?>) -> Binding<Member?>
+  where Value == Wrapped? {
+    derived(
+      keyPath, read: { [read] in read()?[keyPath: keyPath] },
+      write: { [read, write] in
+        guard var value = read() else { return }
+        value[keyPath: keyPath] = $0
         write(value)
       })
   }

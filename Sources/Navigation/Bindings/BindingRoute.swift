@@ -123,34 +123,6 @@ extension String {
   }
 }
 
-/// The syntax of names in a binding's text (B1).
-enum BindingName {
-  static func isName(_ text: some StringProtocol) -> Bool {
-    guard let first = text.utf8.first, isLetter(first) else { return false }
-    return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
-  }
-
-  /// Returns a valid name for any text: the text itself if it is valid, and otherwise its valid characters and a
-  /// checksum that makes it unique.
-  static func name(for text: String) -> String {
-    if isName(text), text.utf8.count <= 64 { return text }
-    let kept = text.unicodeScalars.prefix(24).map { isName("_\($0)") ? Character($0) : "_" }
-    // FNV-1a, because unlike Hasher it is the same in every run.
-    let checksum = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    return "_" + String(kept) + "-" + String(checksum, radix: 16)
-  }
-
-  /// Traps if a text is not a valid name.
-  static func require(_ text: String) {
-    precondition(
-      isName(text), "“\(text)” is not a valid name; use letters, digits, “_” and “-”, beginning with a letter or “_”")
-  }
-
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) || byte == UInt8(ascii: "_")
-  }
-}
-
 /// The object at which a route begins. Every object has one root. It does not retain the object.
 final class BindingRoot: Sendable {
   let name: RootName
@@ -277,28 +249,5 @@ final class BindingNames: Sendable {
         line: root.line)
     }
     return text
-  }
-}
-
-/// The name of a model on the bus: the root of its bindings (B1).
-public struct RootName: Hashable, Sendable {
-  let text: String
-  let isShared: Bool
-
-  /// A name that is unique to this program. On the bus it is followed by an identifier of the program, so that two
-  /// running copies do not collide.
-  /// - Precondition: `name` is a name: letters, digits, `_` and `-`, a letter or `_` first.
-  public static func own(_ name: String) -> RootName { RootName(name, isShared: false) }
-
-  /// A name that other programs know, for example for a key binding: `navctl dismiss counter.fact`.
-  /// - Precondition: as for ``own(_:)``.
-  public static func shared(_ name: String) -> RootName { RootName(name, isShared: true) }
-
-  func text(client: String) -> String { isShared ? text : "\(text)-\(client)" }
-
-  private init(_ name: String, isShared: Bool) {
-    BindingName.require(name)
-    text = name
-    self.isShared = isShared
   }
 }

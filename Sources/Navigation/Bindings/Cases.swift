@@ -9,12 +9,13 @@ public struct EnumCase<Root, Payload>: Sendable {
   ///   - name: the name of the case.
   ///   - embed: makes the enum from a payload: the case itself.
   ///   - extract: returns the payload; nil for every other case.
-  /// - Precondition: `name` is a name (B1).
+  ///   - file: the file of the program for a report that `name` is no name (B1), and that one was made of it.
+  ///   - line: the line in it.
   public init(
-    _ name: String, _ embed: @escaping @Sendable (Payload) -> Root, extract: @escaping @Sendable (Root) -> Payload?
+    _ name: String, _ embed: @escaping @Sendable (Payload) -> Root, file: StaticString = #fileID, line: UInt = #line,
+    extract: @escaping @Sendable (Root) -> Payload?
   ) {
-    BindingName.require(name)
-    self.name = name
+    self.name = BindingName.checked(name, file: file, line: line)
     self.embed = embed
     self.extract = extract
   }

@@ -5,7 +5,8 @@ import TextFormats
 
 /// Converts `Codable` values to the types of the bus: ids to text, values to dictionaries.
 enum Coding {
-  /// The text of an id: a string as it is, anything else as JSON with sorted keys, so that equal ids have equal texts.
+  /// The text of an id: a string as it is, a case without a payload by its name, anything else as JSON with sorted keys, so that equal ids
+  /// have equal texts.
   /// - Parameter report: called if the id cannot be encoded. Its text is then its description in Swift.
   static func id(of value: some Encodable, unencodable report: () -> Void) -> String {
     if let text = value as? String { return text }
@@ -13,7 +14,15 @@ enum Coding {
       report()
       return String(reflecting: value)
     }
-    return json.string ?? json.text
+    return json.string ?? caseName(json) ?? json.text
+  }
+
+  /// The name of an enum's case without a payload, as Swift encodes it: an object whose only member is an empty object.
+  private static func caseName(_ json: JSON) -> String? {
+    guard let members = json.object, members.count == 1, let member = members.first,
+      member.value.object?.isEmpty == true
+    else { return nil }
+    return member.key
   }
 
   /// A value as an item's dictionary: the members of a JSON object, or any other JSON value with the key `value`. nil

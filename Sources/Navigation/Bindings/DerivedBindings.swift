@@ -82,3 +82,14 @@ extension Binding where Value: MutableCollection, Value.Index == Int {
       })
   }
 }
+
+/// The bindings of the elements, for a loop: `for note in $model.notes { … }`.
+extension Binding: Sequence, Collection, BidirectionalCollection, RandomAccessCollection
+where Value: MutableCollection & RandomAccessCollection, Value.Index == Int {
+  public typealias Element = Binding<Value.Element>
+  public typealias Index = Int
+  public typealias Indices = Range<Int>
+
+  public var startIndex: Int { wrappedValue.startIndex }
+  public var endIndex: Int { wrappedValue.endIndex }
+}

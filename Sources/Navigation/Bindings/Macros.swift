@@ -5,7 +5,9 @@
     extension, conformances: HasCases, HasBoundCases, names: named(Cases), named(cases), named(BoundCase), named(bound))
   public macro Cases() = #externalMacro(module: "NavigationMacros", type: "CasesMacro")
 
-  /// Names the properties of a class on the bus; see ``Navigable``.
-  @attached(extension, conformances: Navigable, names: named(memberNames))
+  /// Names the properties of a class on the bus; see ``Navigable``. A subclass has it, too, for those
+  /// that it adds; those that it inherits have numbers in its bindings.
+  @attached(member, conformances: Navigable, names: named(memberNames))
+  @attached(extension, conformances: Navigable)
   public macro Navigable() = #externalMacro(module: "NavigationMacros", type: "NavigableMacro")
 #endif

@@ -4,15 +4,30 @@ import Synchronization
 /// Reports misuse of this library's API with the position in the program. The program continues. By default a report is
 /// a line on standard error.
 public enum Misuse {
-  private static let handler = Mutex<(@Sendable (_ message: String, _ file: String, _ line: UInt) -> Void)?>(nil)
+  /// Called with a report and the position in the program.
+  public typealias Handler = @Sendable (_ message: String, _ file: String, _ line: UInt) -> Void
 
-  /// Sends reports to a handler, for example to fail a test; nil: to standard error again.
-  public static func report(to handler: (@Sendable (_ message: String, _ file: String, _ line: UInt) -> Void)?) {
-    self.handler.withLock { $0 = handler }
+  private static let handler = Mutex<Handler?>(nil)
+  @TaskLocal private static var ownHandler: Handler?
+
+  /// Sends the reports of the whole program to a handler; nil: to standard error again.
+  public static func report(to handler: Handler?) { self.handler.withLock { $0 = handler } }
+
+  /// Sends the reports of a body to a handler, and those of the tasks that begin in it, such as what the navigators that it creates do.
+  /// Tests that run at the same time so get their own.
+  public static func reporting<Result>(to handler: @escaping Handler, _ body: () throws -> Result) rethrows -> Result {
+    try $ownHandler.withValue(handler, operation: body)
+  }
+
+  /// Sends the reports of a body that waits to a handler, and those of the tasks that begin in it.
+  public static func reporting<Result>(
+    to handler: @escaping Handler, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    try await $ownHandler.withValue(handler, operation: body, isolation: isolation)
   }
 
   fileprivate static func send(_ message: String, _ file: String, _ line: UInt) {
-    if let handler = handler.withLock({ $0 }) { return handler(message, file, line) }
+    if let handler = ownHandler ?? handler.withLock({ $0 }) { return handler(message, file, line) }
     log("\(file):\(line): Navigation: \(message)")
   }
 }

@@ -1,6 +1,7 @@
-// Exports the types of PresentationModel that the library's API names as they are. With one of them, a program that imports
+// Exports the types of other modules that the library's API names as they are. With one of them, a program that imports
 // `Navigation` alone also sees the members of the others, such as the cases of `NavigationPhase`.
 
+@_exported public import struct CoordinatorAPI.CoordinatorError
 @_exported public import typealias DBusValues.Properties
 @_exported public import enum DBusValues.Value
 @_exported public import enum PresentationModel.BusyPolicy

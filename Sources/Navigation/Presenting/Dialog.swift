@@ -144,7 +144,7 @@ extension Presenting {
   public func present<Action>(
     dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
     onAction: @escaping @MainActor (_ action: Action, _ text: String) -> Void,
-    content: @escaping (Binding<Dialog<Action>>) -> any Screen
+    content: @escaping (Binding<Dialog<Action>>) -> (any Screen)?
   ) -> Presence {
     drive(.dialog(dialog, onDismiss: onDismiss, onAction: onAction, content: content))
   }
@@ -153,7 +153,8 @@ extension Presenting {
 extension DrivenContent {
   fileprivate static func dialog<Action>(
     _ dialog: Binding<Dialog<Action>?>, to destination: String? = nil, onDismiss: OnDismiss?,
-    onAction: @escaping @MainActor (Action, String) -> Void, content: ((Binding<Dialog<Action>>) -> any Screen)? = nil
+    onAction: @escaping @MainActor (Action, String) -> Void,
+    content: ((Binding<Dialog<Action>>) -> (any Screen)?)? = nil
   ) -> DrivenContent {
     // The state may have changed when a button is pressed.
     let buttons = Last<[Dialog<Action>.Button]>([])

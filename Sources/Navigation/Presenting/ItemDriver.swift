@@ -23,7 +23,7 @@ struct DrivenContent {
   let edit: ((Properties) -> Bool)?
   /// Writes that it is presented, because another client has presented it; nil if that cannot be written.
   let adopt: (() -> Void)?
-  /// Makes the screen of the current item; nil if another destination presents it.
+  /// Makes the screen of the current item, or none if the program cannot; nil if another destination presents it.
   let content: (() -> (any Screen)?)?
   let onDismiss: OnDismiss?
   /// Called with an action of its user and the parameters.
@@ -31,7 +31,7 @@ struct DrivenContent {
 
   static func item<Item, ID: Hashable & Codable>(
     _ item: Binding<Item?>, id: @escaping (Item) -> ID, options: @escaping @MainActor (Item) -> PresentationOptions,
-    to destination: String? = nil, onDismiss: OnDismiss?, content: ((Binding<Item>) -> any Screen)? = nil
+    to destination: String? = nil, onDismiss: OnDismiss?, content: ((Binding<Item>) -> (any Screen)?)? = nil
   ) -> DrivenContent {
     let (unencodableID, unencodableValue) = (OneReport(), OneReport())
     var edit: ((Properties) -> Bool)?
@@ -71,13 +71,13 @@ struct DrivenContent {
       },
       clear: { item.wrappedValue = nil }, edit: edit,
       adopt: Item.self == Void.self ? { item.restore(() as? Item) } : nil,
-      content: content.map { content in { Binding(item).map(content) } }, onDismiss: onDismiss)
+      content: content.map { content in { Binding(item).flatMap(content) } }, onDismiss: onDismiss)
   }
 
   static func bool(
     _ isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions,
     to destination: String? = nil,
-    onDismiss: OnDismiss?, content: (@MainActor () -> any Screen)? = nil
+    onDismiss: OnDismiss?, content: (@MainActor () -> (any Screen)?)? = nil
   ) -> DrivenContent {
     DrivenContent(
       route: isPresented.route,
@@ -413,7 +413,12 @@ final class ItemDriver: Driver {
   ) throws(ShowingError) -> (any Screen)? {
     guard let make = content.content else { throw ShowingError(why: "\(binding) is not shown by this program") }
     appeared(presentation, id: id, destination: ownDestination)
-    if content.read()?.id == id { return make() }
+    if content.read()?.id == id {
+      guard let screen = make() else {
+        throw ShowingError(why: "the program makes no screen for “\(id)” at \(binding)")
+      }
+      return screen
+    }
     guard asked != nil || remaining[presentation] != nil else {
       throw ShowingError(why: "no state of the program presents “\(id)” at \(binding)")
     }

@@ -15,11 +15,11 @@ public struct NavigationPath: Hashable, Sendable, Codable {
     init(type: String, value: String) { (self.type, self.value) = (type, value) }
 
     init<Value: Codable>(_ value: Value) {
-      self.init(type: typeName(Value.self), value: (try? Coding.json(of: value))?.text ?? "")
+      self.init(type: TypeName.of(Value.self), value: (try? Coding.json(of: value))?.text ?? "")
     }
 
     func decoded<T: Decodable>(_ type: T.Type) -> T? {
-      guard self.type == typeName(type) else { return nil }
+      guard self.type == TypeName.of(type) else { return nil }
       return (try? JSON.parse(value)).flatMap { Coding.decode(type, $0) }
     }
   }
@@ -56,10 +56,21 @@ public struct NavigationPath: Hashable, Sendable, Codable {
   public mutating func removeLast(_ count: Int = 1) { elements.removeLast(count) }
 
   public init(from decoder: any Decoder) throws { elements = try [Element](from: decoder) }
-  public func encode(to encoder: any Encoder) throws { try elements.encode(to: encoder) }
-}
 
-func typeName(_ type: Any.Type) -> String { String(reflecting: type) }
+  /// - Throws: `EncodingError` for a value of a private or local type whose name another one has, too: it could not be told from that
+  ///   one when it is decoded.
+  public func encode(to encoder: any Encoder) throws {
+    if let element = elements.first(where: { TypeName.isOfThisRun($0.type) }) {
+      throw EncodingError.invalidValue(
+        self,
+        EncodingError.Context(
+          codingPath: encoder.codingPath,
+          debugDescription:
+            "several private types have the name of \(element.type); give it another name, or a wider access"))
+    }
+    try elements.encode(to: encoder)
+  }
+}
 
 /// A path of any kind, as used by its stack.
 @MainActor

@@ -28,15 +28,15 @@ extension Presenting {
   /// registration counts. It ends with the screen that made it. Values that are already in the path are shown now.
   public func navigationDestination<Element: Hashable & Codable>(
     for type: Element.Type, file: StaticString = #fileID, line: UInt = #line,
-    content: @escaping @MainActor (Element) -> any Screen
+    content: @escaping @MainActor (Element) -> (any Screen)?
   ) {
     let source = presentationSource
     guard let stack = source.stack, let driver = source.navigator.path(named: stack) else {
       return reportMisuse(
         "a destination for \(type) was declared, but there is no stack with a path here", file: file, line: line)
     }
-    let name = typeName(type)
-    let maker = PathDriver.Maker { $0.decoded(type).map(content) }
+    let name = TypeName.of(type)
+    let maker = PathDriver.Maker { $0.decoded(type).flatMap(content) }
     driver.makers[name, default: []].append(maker)
     keep(Presence(nil, source.navigator) { [weak driver] in driver?.makers[name]?.removeAll { $0 === maker } })
     source.navigator.schedule(driver, in: Transaction.current)
@@ -325,8 +325,8 @@ final class PathDriver: Driver {
       return nil
     }
     guard let screen = makers[elements[index].type]?.last?.make(elements[index]) else {
-      let why = "\(elements[index].value) is no \(elements[index].type)"
-      reportMisuse("the path “\(name)” is cut where it has a value that does not fit: \(why)", of: root)
+      let why = "\(elements[index].value) is no \(elements[index].type), or the program makes no screen for it"
+      reportMisuse("the path “\(name)” is cut where it has a value without a screen: \(why)", of: root)
       throw ShowingError(why: why)
     }
     return screen

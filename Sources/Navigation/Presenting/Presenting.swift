@@ -49,7 +49,7 @@ extension Presenting {
   public func present<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID,
     options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Item>) -> any Screen
+    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Item>) -> (any Screen)?
   ) -> Presence {
     drive(.item(item, id: id, options: options, onDismiss: onDismiss, content: content))
   }
@@ -58,7 +58,7 @@ extension Presenting {
   @discardableResult
   public func present<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Item>) -> any Screen
+    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Item>) -> (any Screen)?
   ) -> Presence where Item.ID: Codable {
     present(item: item, id: \.id, options: options, onDismiss: onDismiss, content: content)
   }
@@ -68,7 +68,7 @@ extension Presenting {
   public func present<Model: AnyObject & Identifiable>(
     item: Binding<Model?>,
     options: @escaping @MainActor (Model) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Model>) -> any Screen
+    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Model>) -> (any Screen)?
   ) -> Presence where Model.ID == ObjectIdentifier {
     present(item: item, id: ObjectNumber.of, options: options, onDismiss: onDismiss, content: content)
   }
@@ -103,7 +103,7 @@ extension Presenting {
   @discardableResult
   public func present(
     isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping @MainActor () -> any Screen
+    onDismiss: OnDismiss? = nil, content: @escaping @MainActor () -> (any Screen)?
   ) -> Presence {
     drive(.bool(isPresented, options: options, onDismiss: onDismiss, content: content))
   }
@@ -126,7 +126,7 @@ extension Presenting {
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,
     options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil,
-    content: @escaping @MainActor () -> any Screen
+    content: @escaping @MainActor () -> (any Screen)?
   ) -> Presence {
     drive(
       .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),
@@ -152,7 +152,7 @@ extension Presenting {
     item: Binding<Item?>, id: @escaping (Item) -> ID,
     options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
     onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
-    content: @escaping (Binding<Item>) -> any Screen
+    content: @escaping (Binding<Item>) -> (any Screen)?
   ) -> Presence {
     push(.item(item, id: id, options: options, onDismiss: onDismiss, content: content), file, line)
   }
@@ -162,7 +162,7 @@ extension Presenting {
   public func push<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
     onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
-    content: @escaping (Binding<Item>) -> any Screen
+    content: @escaping (Binding<Item>) -> (any Screen)?
   ) -> Presence where Item.ID: Codable {
     push(item: item, id: \.id, options: options, onDismiss: onDismiss, file: file, line: line, content: content)
   }
@@ -173,7 +173,7 @@ extension Presenting {
     item: Binding<Model?>,
     options: @escaping @MainActor (Model) -> PresentationOptions = { _ in PresentationOptions() },
     onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
-    content: @escaping (Binding<Model>) -> any Screen
+    content: @escaping (Binding<Model>) -> (any Screen)?
   ) -> Presence where Model.ID == ObjectIdentifier {
     push(
       item: item, id: ObjectNumber.of, options: options, onDismiss: onDismiss, file: file, line: line, content: content)
@@ -184,7 +184,7 @@ extension Presenting {
   public func push(
     isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
     onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
-    content: @escaping @MainActor () -> any Screen
+    content: @escaping @MainActor () -> (any Screen)?
   ) -> Presence {
     push(.bool(isPresented, options: options, onDismiss: onDismiss, content: content), file, line)
   }
@@ -194,7 +194,7 @@ extension Presenting {
   public func push<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,
     options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil,
-    file: StaticString = #fileID, line: UInt = #line, content: @escaping @MainActor () -> any Screen
+    file: StaticString = #fileID, line: UInt = #line, content: @escaping @MainActor () -> (any Screen)?
   ) -> Presence {
     push(
       .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),

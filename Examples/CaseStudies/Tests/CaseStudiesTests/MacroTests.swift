@@ -31,6 +31,16 @@ private final class Selection<Element: Hashable> {
   var element: Element?
 }
 
+@MainActor @Observable @Navigable
+private class Base {
+  var title = ""
+}
+
+@MainActor @Observable @Navigable
+private final class Derived: Base {
+  var count = 0
+}
+
 @Cases
 public enum Shared {
   case one(Int)
@@ -46,6 +56,11 @@ public enum Shared {
   @Test func navigable_genericClass_hasTheNames() {
     let model = Bindable(Selection<Int>(), .shared("model"))
     #expect(model.element.route.text(client: "") == "model.element")
+  }
+
+  @Test func navigable_subclass_hasItsOwnNamesToo() {
+    let model = Bindable(Derived(), .shared("model"))
+    #expect(model.count.route.text(client: "") == "model.count")
   }
 
   @Test func cases_ofABinding_areMembers() {

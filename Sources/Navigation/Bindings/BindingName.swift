@@ -1,0 +1,42 @@
+import Synchronization
+
+/// The syntax of names in a binding's text (B1): letters, digits, `_` and `-`, a letter or `_` first.
+public enum BindingName {
+  /// Whether a text is a name.
+  public static func isName(_ text: some StringProtocol) -> Bool {
+    guard let first = text.utf8.first, isLetter(first) else { return false }
+    return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
+  }
+
+  /// Makes a name of any text, such as the title of a document: the text itself if it is a name of at most 64 bytes, and otherwise what
+  /// can stand in one, and a checksum. Equal texts have equal names in every run, and other texts have others.
+  public static func name(for text: String) -> String {
+    if isName(text), text.utf8.count <= 64 { return text }
+    var kept = ""
+    for character in text.unicodeScalars where kept.utf8.count < 24 {
+      let isKept = isName("_\(character)") && character != "_"
+      if isKept || !kept.hasSuffix("_") { kept.unicodeScalars.append(isKept ? character : "_") }
+    }
+    if !isName(kept) { kept = "_" + kept }
+    // FNV-1a, because unlike Hasher it is the same in every run.
+    let checksum = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    return (kept.hasSuffix("_") ? kept : kept + "-") + String(checksum, radix: 16)
+  }
+
+  private static let reported = Mutex<Set<String>>([])
+
+  /// Returns the text if it is a name. Otherwise, makes one of it and reports that, once for a text and a position in the program.
+  static func checked(_ text: String, file: StaticString, line: UInt) -> String {
+    if isName(text) { return text }
+    let name = name(for: text)
+    guard reported.withLock({ $0.insert("\(file):\(line):\(text)").inserted }) else { return name }
+    reportMisuse(
+      "“\(text)” cannot be a name on the bus, so that it is called “\(name)” there; expected letters, digits, “_” and “-”, a letter or "
+        + "“_” first; BindingName.name(for:) makes such a name of any text", file: file, line: line)
+    return name
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) || byte == UInt8(ascii: "_")
+  }
+}

@@ -1,0 +1,66 @@
+import Observation
+
+/// A model whose properties have names on the bus (B1), so that `$model.fact` needs no ``Binding/named(_:)``:
+///
+///     @MainActor @Observable
+///     final class Counter: Navigable {
+///       static let memberNames: MemberNames<Counter> = [\.fact: "fact"]
+///       var fact: Fact?
+///     }
+///
+/// With the package's trait `Macros`, `@Navigable` writes the names of all properties.
+@MainActor
+public protocol Navigable: AnyObject, Observable {
+  /// The class that has the properties.
+  associatedtype NamedModel: AnyObject
+  /// The names. A property without one has a number, which depends on the order of use.
+  static var memberNames: MemberNames<NamedModel> { get }
+}
+
+/// The names of a class's properties (B1): letters, digits, `_` and `-`, a letter or `_` first.
+///
+/// A subclass overrides the table of its superclass, which is then a `class var`. Swift has other key paths for the properties that it
+/// inherits, so that it names those again:
+///
+///     override class var memberNames: MemberNames<Counter> {
+///       super.memberNames.adding([\StepCounter.fact: "fact", \StepCounter.step: "step"])
+///     }
+public struct MemberNames<Model>: ExpressibleByDictionaryLiteral {
+  fileprivate var names: [AnyKeyPath: String]
+
+  /// Creates a table of key paths and names. Of several names of one property, the last counts.
+  public init(dictionaryLiteral elements: (PartialKeyPath<Model>, String)...) {
+    names = Dictionary(elements.map { ($0, $1) }) { $1 }
+  }
+
+  /// The table with the properties that a subclass adds.
+  public func adding<Subclass>(_ names: MemberNames<Subclass>) -> MemberNames {
+    var all = self
+    all.names.merge(names.names) { $1 }
+    return all
+  }
+}
+
+extension Bindable where Model: Navigable {
+  /// The binding of a property, with its name in ``Navigable/memberNames``. A name is made of a text that is none
+  /// (``BindingName/name(for:)``), which is reported as misuse.
+  @MainActor
+  public subscript<Value>(dynamicMember keyPath: ReferenceWritableKeyPath<Model, Value>) -> Binding<Value> {
+    let name = KnownNames.table(of: Model.self)[keyPath]
+    return binding(keyPath, name: name.map { BindingName.checked($0, file: root.file, line: root.line) })
+  }
+}
+
+/// The tables of all classes, each made once.
+@MainActor
+private enum KnownNames {
+  private static var tables: [ObjectIdentifier: [AnyKeyPath: String]] = [:]
+
+  static func table<Model: Navigable>(of type: Model.Type) -> [AnyKeyPath: String] {
+    let id = ObjectIdentifier(type)
+    if let table = tables[id] { return table }
+    let table = type.memberNames.names
+    tables[id] = table
+    return table
+  }
+}

@@ -1,0 +1,34 @@
+import Synchronization
+
+/// The names of types, which are the same in every run, so that a saved path can be read.
+enum TypeName {
+  /// The full name of a type. Swift gives private and local types an address instead of their place, which this leaves out. If two of
+  /// them then have one name, the later one keeps its address.
+  static func of(_ type: Any.Type) -> String {
+    let id = ObjectIdentifier(type)
+    if let name = known.withLock({ $0.names[id] }) { return name }
+    let full = String(reflecting: type)
+    return known.withLock { known in
+      if let name = known.names[id] { return name }
+      let name = stable(full)
+      let isTaken = known.types[name].map { $0 != id } == true
+      known.types[isTaken ? full : name] = id
+      known.names[id] = isTaken ? full : name
+      return isTaken ? full : name
+    }
+  }
+
+  /// Whether a name has an address, which is another one in the next run.
+  static func isOfThisRun(_ name: String) -> Bool { stable(name) != name }
+
+  private static let known = Mutex<(names: [ObjectIdentifier: String], types: [String: ObjectIdentifier])>(([:], [:]))
+
+  /// `module.(private).Note` for `module.(unknown context at $55d0c0ffee).Note`.
+  private static func stable(_ name: String) -> String {
+    let parts = name.split(separator: "(", omittingEmptySubsequences: false)
+    return parts.dropFirst().reduce(String(parts[0])) { name, part in
+      guard part.hasPrefix("unknown context at "), let end = part.firstIndex(of: ")") else { return "\(name)(\(part)" }
+      return "\(name)(private\(part[end...])"
+    }
+  }
+}
