@@ -232,6 +232,8 @@ private final class Model {
     for turns in 0..<12 {
       model.note = .init(id: "a")
       try await fixture.shows("a")
+      // Before that, it cannot decline.
+      try await fixture.isPresented()
       (fixture.display.asking, fixture.display.declining) = (["a"], ["a"])
       model.note = nil
       try await fixture.state { $0.presentations.first?.asking == true }

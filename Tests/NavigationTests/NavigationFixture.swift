@@ -67,6 +67,11 @@ final class NavigationFixture {
     }
   }
 
+  /// Waits until there is one presentation, and its screen may decline to disappear: the coordinator knows that it has appeared.
+  func isPresented(line: Int = #line) async throws {
+    try await state({ $0.presentations.map(\.phase) == [.presented] }, #fileID, line)
+  }
+
   private let limit = Duration.seconds(20)
 }
 

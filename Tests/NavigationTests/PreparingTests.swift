@@ -82,7 +82,7 @@ extension NavigationFixture {
     let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
     fixture.present(model, on: desk)
     model.note = "a"
-    try await fixture.until { desk.text != nil }
+    try await fixture.isPresented()
     let watching = Task { [coordinator = fixture.coordinator] () -> String? in
       for try await case .event(let event) in coordinator.following {
         if case .declined(_, let message) = event.kind { return message }
@@ -109,7 +109,7 @@ extension NavigationFixture {
     let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
     fixture.present(model, on: desk)
     model.note = "a"
-    try await fixture.until { desk.text != nil }
+    try await fixture.isPresented()
     model.note = nil
     try await fixture.state { $0.presentations.first?.asking == true }
     try await fixture.coordinator.dismiss(fixture.text(Bindable(model).note.named("note")), force: true)
@@ -128,7 +128,7 @@ extension NavigationFixture {
     let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
     fixture.present(model, on: desk)
     model.note = "a"
-    try await fixture.until { desk.text != nil }
+    try await fixture.isPresented()
     let showing = try #require(desk.showing)
     desk.answers = [false]
     try await showing.dismiss(["by": .string("nobody")])
@@ -146,7 +146,7 @@ extension NavigationFixture {
     #expect(result["by"] == .string("button") && result["rest"] == .string("screen"))
     // Again, it has no effect.
     model.note = "b"
-    try await fixture.until { desk.text != nil }
+    try await fixture.isPresented()
     try await showing.dismiss()
     #expect(model.note == "b" && desk.text != nil)
   }
@@ -156,7 +156,7 @@ extension NavigationFixture {
     let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
     fixture.present(model, on: desk)
     model.note = "a"
-    try await fixture.until { desk.text != nil }
+    try await fixture.isPresented()
     try await desk.showing?.dismiss(force: true)
     try await fixture.until { model.note == nil }
     #expect(desk.log == ["appear", "disappear forced 1"])
@@ -168,7 +168,7 @@ extension NavigationFixture {
     let session = try #require(fixture.session)
     fixture.present(model, on: desk)
     model.note = "a"
-    try await fixture.until { desk.text != nil }
+    try await fixture.isPresented()
     // navd calls the screen, and is gone when that reports that it asks.
     desk.beforeAsking = { try session.stop(SIGKILL) }
     model.note = nil
@@ -191,7 +191,7 @@ extension NavigationFixture {
     fixture.navigator.onRefused = { _ in }
     fixture.present(model, on: desk)
     model.note = "a"
-    try await fixture.until { desk.text != nil }
+    try await fixture.isPresented()
     let showing = try #require(desk.showing)
     model.note = nil
     try await fixture.until { desk.log.last == "asked" }

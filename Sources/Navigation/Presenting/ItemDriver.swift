@@ -108,6 +108,7 @@ final class ItemDriver: Driver {
   private let kind: Kind
   private let binding: String
   private let from: String?
+  private weak var parent: Showing?
   /// The enum of which the state is a case. At most one of its cases is shown.
   private let enumGroup: (name: String, tag: String)?
   let ownDestination: String?
@@ -144,15 +145,20 @@ final class ItemDriver: Driver {
   /// The presentation of another client in the slot that has the item of the state, but no destination.
   private var competitor: PresentationHandle?
   private var isRetired = false
+  /// Whether its presentation has no parent, since that was being dismissed.
+  private(set) var isWithoutParent = false
   /// Called if the coordinator has another value than the state, which is kept.
   var onDifference: (() -> Void)?
   /// The driver that presents the same binding now.
   private weak var successor: ItemDriver?
 
-  /// - Parameter destination: the destination that this program registers.
+  /// - Parameters:
+  ///   - from: the binding of its parent; nil if there is none.
+  ///   - parent: the parent, if this program shows it.
+  ///   - destination: the destination that this program registers.
   init(
     _ content: DrivenContent, as kind: Kind, binding: String, enumGroup: (name: String, tag: String)? = nil,
-    from: String?, destination: String
+    from: String?, of parent: Showing? = nil, destination: String
   ) {
     self.content = content
     self.enumGroup = enumGroup
@@ -160,6 +166,7 @@ final class ItemDriver: Driver {
     self.kind = kind
     self.binding = binding
     self.from = from
+    self.parent = parent
   }
 
   var root: BindingRoot { content.route.root }
@@ -212,7 +219,12 @@ final class ItemDriver: Driver {
   private func starting(_ options: PresentationOptions) -> PresentationOptions {
     var options = options
     options.destination = options.destination ?? ownDestination
-    options.from = options.from ?? from
+    isWithoutParent = parent?.isPreparing == true && options.from == nil && isIndependent
+    if isWithoutParent {
+      parent?.asks(options.title ?? "")
+    } else {
+      options.from = options.from ?? from
+    }
     if let enumGroup, options.group == nil {
       options.group = enumGroup.name
       options.tag = options.tag ?? enumGroup.tag
@@ -226,6 +238,20 @@ final class ItemDriver: Driver {
     case .pushed(let stack): options.stack = stack
     }
     return options
+  }
+
+  /// Whether it can be presented without its parent: it is not pushed above it, and no part of its item.
+  private var isIndependent: Bool {
+    switch kind {
+    case .pushed, .member(_, _, .some): false
+    case .presented, .member(_, _, nil):
+      from.map { !binding.hasPrefix("\($0).") && !binding.hasPrefix("\($0)[") } ?? false
+    }
+  }
+
+  /// Sets the state to nil with which it was presented while its parent was being dismissed.
+  func endWithParent() {
+    if let current, content.read()?.id == remaining[current]?.id { clear() }
   }
 
   private func dismissal(
@@ -259,6 +285,7 @@ final class ItemDriver: Driver {
     guard let successor, asked == nil else { return }
     if successor.asked == nil, successor.current == nil { successor.current = current }
     successor.remaining.merge(remaining) { last, _ in last }
+    successor.isWithoutParent = successor.isWithoutParent || isWithoutParent
     successor.acceptedSerial = max(successor.acceptedSerial, acceptedSerial)
     (current, remaining) = (nil, [:])
   }
@@ -287,8 +314,8 @@ final class ItemDriver: Driver {
     if name == .stale { answered() } else { postponed() }
     // The item to update may have been closed; the event of that will follow.
     if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id { clear() }
-    // Its parent has just ended.
-    let isOrphan = name == .notPresented && asked.wanted?.options.from == nil
+    // Its parent has just ended. One that is being dismissed, and cannot have it any more, has been asked before.
+    let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && parent?.isPreparing != true
     return name != .stale && !isOrphan
   }
 

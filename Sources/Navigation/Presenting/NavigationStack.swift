@@ -15,7 +15,8 @@ public final class NavigationStack: Presenting {
   init(_ path: PathState, name: String, in container: any Presenting) {
     let source = container.presentationSource
     driver = PathDriver(path, name: name, from: source.binding, destination: source.navigator.destination)
-    presentationSource = PresentationSource(navigator: source.navigator, binding: source.binding, stack: name)
+    presentationSource = PresentationSource(
+      navigator: source.navigator, binding: source.binding, stack: name, parent: source.parent)
     self.container = container
   }
 

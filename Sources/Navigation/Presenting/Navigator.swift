@@ -466,9 +466,10 @@ public final class Navigator: Presenting {
   }
 
   /// Returns at the next change.
-  private func change() async { await withCheckedContinuation { waiting.append($0) } }
+  func change() async { await withCheckedContinuation { waiting.append($0) } }
 
-  private func changed() {
+  /// Resumes those who wait for a change.
+  func changed() {
     let waiting = waiting
     self.waiting = []
     for continuation in waiting { continuation.resume() }

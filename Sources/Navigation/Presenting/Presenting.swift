@@ -7,6 +7,8 @@ public struct PresentationSource {
   let binding: String?
   /// The stack that screens are pushed on; nil if there is none.
   let stack: String?
+  /// The parent, if this program shows it.
+  weak var parent: Showing?
 }
 
 /// A type that can present: a ``Navigator``, a ``Showing``, a ``NavigationStack``.
@@ -250,7 +252,7 @@ extension Presenting {
     let driver = ItemDriver(
       content, as: kind, binding: navigator.coordinator.text(of: content.route),
       enumGroup: content.route.enumCase.map { (navigator.coordinator.text(of: $0.whole), $0.name) },
-      from: presentationSource.binding, destination: navigator.destination)
+      from: presentationSource.binding, of: presentationSource.parent, destination: navigator.destination)
     let presence = navigator.add(driver)
     keep(presence)
     return presence
@@ -264,7 +266,7 @@ extension Presenting {
 /// A piece of state that is presented until this is cancelled or its parent ends.
 @MainActor
 public final class Presence {
-  private weak var driver: (any Driver)?
+  private(set) weak var driver: (any Driver)?
   private weak var navigator: Navigator?
   private var onEnd: (@MainActor () -> Void)?
 
@@ -278,8 +280,12 @@ public final class Presence {
   /// until its user closes it (P15).
   public func cancel() { end(dismissing: true) }
 
-  /// Stops driving by the state, when what is shown ends anyway.
-  func forget() { end(dismissing: false) }
+  /// Stops driving by the state, when what is shown ends anyway: unless its parent was being dismissed when it was presented.
+  func forget() {
+    let stray = (driver as? ItemDriver).flatMap { $0.isWithoutParent ? $0 : nil }
+    stray?.endWithParent()
+    end(dismissing: stray != nil)
+  }
 
   private func end(dismissing: Bool) {
     if let driver { navigator?.remove(driver, dismissing: dismissing) }

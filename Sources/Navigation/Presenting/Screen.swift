@@ -49,8 +49,8 @@ public final class Showing: Presenting {
   public let id: String
   /// The item's properties as named in `org.navd.Presenter1`: style, title, animated, …
   public private(set) var item: Properties
-  /// Items presented from here end before it does (C3), and are pushed on the stack that contains it.
-  public let presentationSource: PresentationSource
+  /// The stack that contains it; nil if there is none.
+  private let stack: String?
 
   /// The transaction in which the program's state has requested it and, while it disappears, its end (T2). Without values
   /// of the program if another client has. ``Transaction/current`` is the same while the screen appears and disappears.
@@ -65,6 +65,8 @@ public final class Showing: Presenting {
   private var appearing: Task<Void, any Error>?
   /// The preparation to disappear, which returns why it was declined. nil again after that.
   private var preparing: Task<Declined?, Never>?
+  /// Whether the screen has been asked to disappear, and has not answered.
+  private(set) var isPreparing = false
   private var disappearing: Task<Properties, Never>?
   /// The question that its user is asked before it disappears.
   private var question: String?
@@ -84,8 +86,13 @@ public final class Showing: Presenting {
     self.item = item.all
     self.screen = screen
     self.navigator = navigator
-    presentationSource = PresentationSource(
-      navigator: navigator, binding: binding, stack: StateEntry(item.all).stack)
+    stack = StateEntry(item.all).stack
+  }
+
+  /// Items presented from here end before it does (C3), and are pushed on the stack that contains it. What is presented while it
+  /// prepares to disappear is the question whether it may: the coordinator waits for the answer (P16).
+  public var presentationSource: PresentationSource {
+    PresentationSource(navigator: navigator, binding: binding, stack: stack, parent: self)
   }
 
   /// Dismisses it, as a button “Cancel” or “Done” does: the coordinator is asked to, and then calls the screen as for every other
@@ -188,6 +195,21 @@ public final class Showing: Presenting {
   /// The transaction of the program that has called ``dismiss(_:force:)``; nil if nobody has.
   var transactionOfDismissal: Transaction? { dismissing?.transaction }
 
+  /// Reports that its user is asked by something that it presents while it prepares, unless the screen has said so.
+  func asks(_ message: String) {
+    guard isPreparing, question == nil else { return }
+    question = message
+    Task { try? await ask(message) }
+  }
+
+  /// Ends what it has presented while it prepared. The coordinator does not know that it belongs to it.
+  private func endQuestions() async {
+    let questions = children.compactMap { $0.driver as? ItemDriver }.filter(\.isWithoutParent)
+    withTransaction(\.isForced, isForced) { for question in questions { question.endWithParent() } }
+    // A forced screen waits for nothing.
+    while !isForced, questions.contains(where: { !$0.isOver }) { await navigator.change() }
+  }
+
   /// Asks the screen if it may decline, and lets it disappear: once, even if it is dismissed several times; again only after it has
   /// declined. A forced dismissal does not wait for the answer to one that is not.
   func disappear(animated: Bool, isForced: Bool) async throws(Declined) -> Properties {
@@ -195,6 +217,7 @@ public final class Showing: Presenting {
     self.isForced = self.isForced || isForced
     if isForced {
       preparing?.cancel()
+      navigator.changed()
     } else if disappearing == nil, screen is any DecliningScreen {
       // A new coordinator does not know that its user is being asked.
       if preparing != nil, let question { Task { try? await ask(question) } }
@@ -213,11 +236,14 @@ public final class Showing: Presenting {
         // A screen that never appeared has nothing to keep.
         do { try await appearing?.value } catch { return nil }
         guard let screen = screen as? any DecliningScreen, !isForced else { return nil }
+        isPreparing = true
+        defer { isPreparing = false }
         do {
           try await screen.prepareToDisappear(self)
           return nil
         } catch {
           (preparing, question, dismissing) = (nil, nil, nil)
+          Task { await endQuestions() }
           return error as? Declined ?? Declined("\(error)")
         }
       }
@@ -232,6 +258,8 @@ public final class Showing: Presenting {
       Task { [appearing] () -> Properties in
         // A screen that never appeared does not disappear.
         do { try await appearing?.value } catch { return [:] }
+        // Items presented from it end before it does (C3).
+        await endQuestions()
         let result = await screen?.disappear(self, animated: animated) ?? [:]
         navigator.vanished(self)
         return result.merging(dismissing?.result ?? [:]) { $1 }
