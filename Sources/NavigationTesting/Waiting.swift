@@ -46,12 +46,13 @@ extension Navigator {
       try await wait(limit, "it has not settled") { end in
         while !Task.isCancelled {
           await self.settle()
-          if await self.underWay().isEmpty { return end() }
-          await self.changeSinceRead()
+          let (bindings, isCurrent) = await self.underWay()
+          if !bindings.isEmpty { await self.changeSinceRead() } else if isCurrent { return end() }
         }
       }
     } catch let error as TimeLimitExceeded {
-      throw TimeLimitExceeded(description: "\(error.description); appearing or disappearing: \(await underWay())")
+      throw TimeLimitExceeded(
+        description: "\(error.description); appearing or disappearing: \(await underWay().bindings)")
     }
   }
 

@@ -57,6 +57,31 @@ private final class Model: Navigable {
     }
   }
 
+  @Test("P15: settle(within:) includes that a decline is written back", arguments: CoordinatorKind.allCases)
+  func settle_declined_stateIsWrittenBack(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    let (display, navigator) = (fixture.display, fixture.navigator)
+    let model = Bindable(Model(), .own("declined"))
+    navigator.present(isPresented: model.isOpen) { RecordingScreen("open", on: display) }
+    navigator.stack(path: model.path)
+      .navigationDestination(for: Int.self) { RecordingScreen("\($0)", on: display) }
+    (model.wrappedValue.isOpen, model.wrappedValue.path) = (true, [1, 2])
+    try await navigator.settle(within: .seconds(20))
+    display.declining = ["open", "2"]
+    var lost = (items: 0, paths: 0)
+    for _ in 1...30 {
+      model.wrappedValue.isOpen = false
+      try await navigator.settle(within: .seconds(20))
+      if !model.wrappedValue.isOpen { lost.items += 1 }
+      try await fixture.until { model.wrappedValue.isOpen }
+      model.wrappedValue.path = []
+      try await navigator.settle(within: .seconds(20))
+      if model.wrappedValue.path != [1, 2] { lost.paths += 1 }
+      try await fixture.until { model.wrappedValue.path == [1, 2] }
+    }
+    #expect(lost == (0, 0), "of 30 items and 30 paths: \(lost)")
+  }
+
   @Test("A time limit names what has not settled", arguments: CoordinatorKind.allCases)
   func settle_screenIsSlow_failsAtItsLimit(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

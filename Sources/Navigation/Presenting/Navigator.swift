@@ -167,15 +167,19 @@ public final class Navigator: Presenting {
     await withCheckedContinuation { unsettled.append($0) }
   }
 
-  /// The bindings whose screens are appearing or disappearing, without those that wait for a user (P16).
-  package func underWay() async -> [String] {
-    guard let state = try? await coordinator.state() else { return [] }
+  /// What is still going on.
+  /// - Returns: the bindings whose screens are appearing or disappearing, without those that wait for a user (P16), and whether they
+  ///   are those of the state that this navigator has: later events, such as that a screen has declined, may change the program's.
+  package func underWay() async -> (bindings: [String], isCurrent: Bool) {
+    let last = lastSerial
+    guard let state = try? await coordinator.state() else { return ([], true) }
     lastRead = state.serial
-    return state.presentations.filter { entry in
+    let bindings = state.presentations.filter { entry in
       (entry.phase == .presenting || entry.phase == .dismissing) && entry.asking != true
         && (served[entry.destination ?? ""] != nil
           || (drivers + retired).contains { $0.drives(entry.binding) })
     }.map(\.binding)
+    return (bindings, state.serial <= last || isLost)
   }
 
   /// Returns at the first change after ``underWay()``.
