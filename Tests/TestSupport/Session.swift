@@ -268,6 +268,15 @@ public final class Session {
     return program
   }
 
+  /// Puts one of our programs where ``executable(_:)`` says, beside navd, navctl and navd-windows.
+  public func installProgram(_ name: String) { if desktop != nil { Self.installProgram(name, in: home) } }
+
+  /// The desktop's user may have no access to the build directory.
+  private static func installProgram(_ name: String, in home: Home) {
+    let path = home.path(of: "bin/\(name)")
+    if link(program(name), path) != 0 { symlink(program(name), path) }
+  }
+
   /// The path of one of our programs where the session's user has access to it.
   public func executable(_ name: String) -> String {
     desktop == nil ? Self.program(name) : path("bin/\(name)")

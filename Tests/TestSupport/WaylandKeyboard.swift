@@ -1,21 +1,22 @@
 import Glibc
-import TestSupport
-import Testing
 
 /// A keyboard with an ordinary layout and a pointer on a Wayland desktop, which exist as long as this object.
 ///
 /// GTK looks keys such as Return up by their place in the layout, and wtype makes a layout of its own for each key.
-final class WaylandKeyboard {
+public final class WaylandKeyboard {
   private let session: Session
   private let program: Program
   private let keys: Int32
   private var count = 0
 
-  init(_ session: Session) throws {
+  /// - Throws: `Session.Failure`.
+  public init(_ session: Session) throws {
     self.session = session
     try session.write(Self.script, to: "keyboard.py")
     // The desktop may be another user's.
-    try #require(mkfifo(session.path("keys"), 0o600) == 0 && chmod(session.path("keys"), 0o666) == 0)
+    guard mkfifo(session.path("keys"), 0o600) == 0, chmod(session.path("keys"), 0o666) == 0 else {
+      throw Session.Failure("there can be no pipe for the keys: errno \(errno)")
+    }
     // Open for both, so that it does not end while the test has it.
     keys = open(session.path("keys"), O_RDWR | O_CLOEXEC)
     program = try session.start(program: "/bin/sh", ["-c", "exec python3 -u \"$HOME/keyboard.py\" <\"$HOME/keys\""])
@@ -25,21 +26,24 @@ final class WaylandKeyboard {
   deinit { close(keys) }
 
   /// Presses a key, given by its X name; “alt+” may precede it. Returns when the compositor has it.
-  func press(_ key: String) throws {
-    let codes = ["Return": 28, "Escape": 1, "Tab": 15, "b": 48, "c": 46, "d": 32]
+  public func press(_ key: String) throws {
+    let codes = ["Return": 28, "Escape": 1, "Tab": 15, "Left": 105, "b": 48, "c": 46, "d": 32]
     let name = key.split(separator: "+").last.map(String.init) ?? ""
-    try send("\(key.hasPrefix("alt+") ? "alt " : "")\(try #require(codes[name], "no code of the key \(key)"))")
+    guard let code = codes[name] else { throw Session.Failure("no code of the key \(key)") }
+    try send("\(key.hasPrefix("alt+") ? "alt " : "")\(code)")
   }
 
   /// Moves the pointer to a point of a screen of 1280×720. Returns when the compositor has it.
-  func point(_ x: Int, _ y: Int) throws { try send("point \(x) \(y)") }
+  public func point(_ x: Int, _ y: Int) throws { try send("point \(x) \(y)") }
 
   /// Clicks where the pointer is. Returns when the compositor has it.
-  func click() throws { try send("click") }
+  public func click() throws { try send("click") }
 
   private func send(_ text: String) throws {
     let line = text + "\n"
-    #expect(line.withCString { write(keys, $0, strlen($0)) } == line.utf8.count)
+    guard line.withCString({ write(keys, $0, strlen($0)) }) == line.utf8.count else {
+      throw Session.Failure("the keyboard has not taken “\(text)”: errno \(errno)")
+    }
     count += 1
     try waitForLines(count + 1)
   }
@@ -47,7 +51,7 @@ final class WaylandKeyboard {
   private func waitForLines(_ count: Int) throws {
     let program = program
     try session.wait("the keyboard has typed") { program.lines.count >= count || program.hasEnded }
-    try #require(!program.hasEnded, "\(program.errorText)")
+    guard !program.hasEnded else { throw Session.Failure(program.errorText) }
   }
 
   /// Speaks the wire format of Wayland, since no tool in Debian types with an ordinary layout. Reads codes of evdev.
