@@ -58,6 +58,9 @@ CALLS ?= 1000000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
+# The tests of NavigationGTK are built with all others. Programs to install need no GTK.
+check test test-debug-libdbus kill-storm check-programs check-clients check-desktops screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
+
 .PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs check-clients check-desktops screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
@@ -224,10 +227,10 @@ docs:
 	.ci/docc
 
 lint:
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests docs/recipes Examples/*/Package.swift Examples/*/Tests
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests docs/recipes Examples/*/Package.swift Examples/*/Sources Examples/*/Tests
 
 format:
-	swift format --in-place --parallel --recursive Package.swift Sources Tests docs/recipes Examples/*/Package.swift Examples/*/Tests
+	swift format --in-place --parallel --recursive Package.swift Sources Tests docs/recipes Examples/*/Package.swift Examples/*/Sources Examples/*/Tests
 
 # Installs the existing build, so that `sudo make install` compiles nothing as root.
 install:

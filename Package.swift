@@ -19,6 +19,10 @@ let alone: [LinkerSetting] =
 let macros = TargetDependencyCondition.when(traits: ["Macros"])
 let programs = TargetDependencyCondition.when(traits: ["Programs"])
 
+/// Whether the targets that use GTK are built with all others, as `make` builds them. The trait is for programs with the library.
+let withGTK = Context.environment["NAVD_WITH_GTK"] != nil
+let gtk: TargetDependencyCondition? = withGTK ? nil : .when(traits: ["GTK"])
+
 /// `docs/architecture.md` draws the dependencies of these targets, and a test compares the two.
 let package = Package(
   name: "navd",
@@ -30,6 +34,8 @@ let package = Package(
     .executable(name: "navdoc", targets: ["navdoc"]),
     // For Swift programs that present from their own state.
     .library(name: "Navigation", targets: ["Navigation", "DBusValues", "PresentationModel"]),
+    // For those that show their screens with GTK.
+    .library(name: "NavigationGTK", targets: ["NavigationGTK"]),
     // For their tests.
     .library(name: "NavigationTesting", targets: ["NavigationTesting"]),
     // For Swift programs that call the bus directly.
@@ -38,6 +44,7 @@ let package = Package(
   ],
   traits: [
     .trait(name: "Macros", description: "The macros @Cases and @Navigable of Navigation, which need swift-syntax."),
+    .trait(name: "GTK", description: "NavigationGTK, which needs GTK 4 (libgtk-4-dev)."),
     .trait(
       name: "Programs", description: "navd, navctl and all other programs. A program with the library needs none."),
     .default(enabledTraits: ["Programs"]),
@@ -55,6 +62,7 @@ let package = Package(
     // Without pkgConfig: SwiftPM would warn everybody who builds another product without these libraries.
     .systemLibrary(name: "CWayland"),
     .systemLibrary(name: "CXCB"),
+    .systemLibrary(name: "CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
     // Libraries that know nothing of navd.
@@ -120,6 +128,10 @@ let package = Package(
         "CLinux", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops",
         .byName(name: "NavigationMacros", condition: macros), "PresentationModel", "PresentationRules", "TextFormats",
       ], swiftSettings: strict),
+    // Empty without the trait.
+    .target(
+      name: "NavigationGTK", dependencies: [.byName(name: "CGTK", condition: gtk), "DBusValues", "Navigation"],
+      swiftSettings: strict),
     .target(name: "NavigationTesting", dependencies: ["DBusValues", "Navigation"], swiftSettings: strict),
     .executableTarget(
       name: "navd",
@@ -250,3 +262,15 @@ let package = Package(
       swiftSettings: strict),
   ]
 )
+
+if withGTK {
+  package.targets += [
+    // What the tests run on a private desktop.
+    .executableTarget(
+      name: "gtk-screens", dependencies: ["CGTK", "Navigation", "NavigationGTK"], path: "Tests/GTKScreens",
+      swiftSettings: strict),
+    .testTarget(
+      name: "NavigationGTKTests",
+      dependencies: ["TestSupport", "TextFormats", "gtk-screens", "navctl", "navd"], swiftSettings: strict),
+  ]
+}

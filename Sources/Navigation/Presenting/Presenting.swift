@@ -2,13 +2,13 @@ import DBusValues
 
 /// The parent and the stack for new presentations.
 public struct PresentationSource {
-  let navigator: Navigator
+  package let navigator: Navigator
   /// The binding of the parent (C1); nil if there is none.
   let binding: String?
   /// The stack that screens are pushed on; nil if there is none.
-  let stack: String?
+  package let stack: String?
   /// The parent, if this program shows it.
-  weak var parent: Showing?
+  package weak var parent: Showing?
 }
 
 /// A type that can present: a ``Navigator``, a ``Showing``, a ``NavigationStack``.

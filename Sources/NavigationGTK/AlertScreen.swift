@@ -1,0 +1,107 @@
+#if canImport(CGTK)
+  public import CGTK
+  public import DBusValues
+  public import Navigation
+
+  /// A dialog with buttons: an AdwAlertDialog (libadwaita 1.5), else a GtkAlertDialog (GTK 4.10), else a GtkMessageDialog. The second cannot
+  /// have a text field; the third is used for one.
+  public final class AlertScreen<Action: Hashable & Codable & Sendable>: Screen {
+    private let dialog: Dialog<Action>
+    private let window: UnsafeMutablePointer<GtkWindow>?
+    private var alert: (any Alert)?
+
+    /// Creates the screen of a dialog; it stays as it is while it is shown.
+    /// - Parameters:
+    ///   - dialog: the dialog.
+    ///   - window: the window that it is over; by default that of the screen that it is presented from.
+    public init(_ dialog: Binding<Dialog<Action>>, over window: UnsafeMutablePointer<GtkWindow>? = nil) {
+      self.dialog = dialog.wrappedValue
+      self.window = window
+    }
+
+    public func appear(_ showing: Showing) async throws {
+      let texts = AlertTexts(
+        title: dialog.title, message: dialog.message, prompt: dialog.textField?.prompt, text: dialog.textField?.text,
+        buttons: dialog.buttons.map { AlertTexts.Button(title: $0.title, isDestructive: $0.role == .destructive) },
+        cancel: dialog.buttons.firstIndex { $0.role == .cancel })
+      let alert = texts.alert()
+      self.alert = alert
+      alert.open(over: window ?? showing.window) { [weak self, dialog] (answer: Int?, text: String) in
+        self?.alert = nil
+        // Escape is the button that changes nothing.
+        let index = answer ?? texts.cancel
+        let button: Dialog<Action>.Button? = index.map { index in dialog.buttons[index] }
+        Task { await showing.answer(button, text) }
+      }
+    }
+
+    public func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+      alert?.close()
+      alert = nil
+      return [:]
+    }
+  }
+
+  extension Showing {
+    fileprivate func answer<Action>(_ button: Dialog<Action>.Button?, _ text: String) async {
+      do {
+        if let button { try await choose(button, text: text) } else { try await dismiss() }
+      } catch {
+        // Without a coordinator, it is gone all the same.
+        try? await dismiss()
+      }
+    }
+  }
+
+  extension Presenting {
+    /// Presents a dialog while the binding is not nil.
+    /// - Parameters:
+    ///   - dialog: the dialog.
+    ///   - onDismiss: called after it has ended, also if no button was pressed.
+    ///   - onAction: called when a button with an action was pressed, with the text of the field; before the dialog ends.
+    @discardableResult
+    public func present<Action>(
+      dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
+      onAction: @escaping @MainActor (_ action: Action, _ text: String) -> Void
+    ) -> Presence {
+      present(dialog: dialog, onDismiss: onDismiss, onAction: onAction) {
+        [weak parent = presentationSource.parent] dialog in
+        // A question of a screen that is being dismissed has no parent on the bus.
+        AlertScreen(dialog, over: parent?.window)
+      }
+    }
+  }
+
+  /// What an alert shows, whatever its actions are.
+  struct AlertTexts {
+    struct Button {
+      let title: String
+      let isDestructive: Bool
+    }
+
+    let title: String
+    let message: String
+    /// nil without a text field.
+    let prompt: String?
+    let text: String?
+    let buttons: [Button]
+    /// The index of the button that changes nothing.
+    let cancel: Int?
+
+    @MainActor
+    func alert() -> any Alert {
+      if let alert = AdwaitaAlert(self) { return alert }
+      if let alert = GTKAlert(self) { return alert }
+      return MessageAlert(self)
+    }
+  }
+
+  /// A dialog of a toolkit.
+  @MainActor
+  protocol Alert: AnyObject {
+    /// Calls the function once, when its user has closed it: with the index of the button, or nil, and the text of the field.
+    func open(over parent: UnsafeMutablePointer<GtkWindow>?, _ answer: @escaping @MainActor (Int?, String) -> Void)
+    /// Removes it without an answer.
+    func close()
+  }
+#endif

@@ -1,0 +1,56 @@
+#if canImport(CGTK)
+  import CGTK
+  // Links libdispatch.
+  import Dispatch
+  import Glibc
+
+  /// The main loop of GLib, on which GTK runs, and with it the main actor.
+  public enum MainLoop {
+    /// GTK cannot start.
+    public struct NoDisplay: Error, CustomStringConvertible {
+      public let description = "GTK finds no display: expected WAYLAND_DISPLAY or DISPLAY of a session"
+    }
+
+    /// Lets GLib's main loop run the main actor: from now on, whatever runs that loop (`g_application_run`, `g_main_loop_run`) also runs
+    /// tasks of the main actor. Nothing is polled; the loop sleeps until there is work. For a program with a `main()` that is not async:
+    /// in an async one, the main actor has left the main thread.
+    @MainActor public static func connect() { _ = connection }
+
+    /// The source of GLib, which exists as long as the program.
+    @MainActor private static let connection = g_unix_fd_add(
+      _dispatch_get_main_queue_handle_4CF(), G_IO_IN,
+      { descriptor, _, _ in
+        // The count only says that there is work.
+        var count: UInt64 = 0
+        _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+        _dispatch_main_queue_callback_4CF(nil)
+        return gboolean(G_SOURCE_CONTINUE)
+      }, nil)
+
+    /// Starts GTK, and runs the main loop until the body has returned.
+    /// - Parameters:
+    ///   - adwaita: whether libadwaita is used where it is installed. It changes how all widgets look.
+    ///   - body: the program.
+    /// - Throws: ``NoDisplay``, and what the body throws.
+    @MainActor public static func run(
+      adwaita: Bool = true, _ body: @escaping @MainActor () async throws -> Void
+    ) throws {
+      // Compositors know the program's windows by this name.
+      if g_get_prgname() == nil, let path = CommandLine.arguments.first {
+        g_set_prgname(String(path.split(separator: "/").last ?? ""))
+      }
+      guard gtk_init_check() != 0 else { throw NoDisplay() }
+      if adwaita { Adwaita.start() }
+      connect()
+      let loop = g_main_loop_new(nil, gboolean(0))
+      defer { g_main_loop_unref(loop) }
+      var end: Result<Void, any Error> = .success(())
+      Task {
+        do { try await body() } catch { end = .failure(error) }
+        g_main_loop_quit(loop)
+      }
+      g_main_loop_run(loop)
+      try end.get()
+    }
+  }
+#endif

@@ -1,0 +1,80 @@
+#if canImport(CGTK)
+  import CGTK
+  public import Navigation
+
+  /// A widget that shows the pages of a path, the last one on top, with a button that goes back: an AdwNavigationView where the program
+  /// uses libadwaita 1.4 or later, and otherwise a GtkStack with a bar above it. The button goes back, and so do Escape, Alt+Left and the
+  /// gesture of AdwNavigationView: the path becomes shorter.
+  @MainActor
+  public final class PageStack: Presenting {
+    /// The widget, to be put in a window. It retains this.
+    public var widget: Widget { place.widget }
+    let place: any PagePlace
+    private let stack: NavigationStack
+
+    init(_ stack: NavigationStack, _ title: String, _ root: Widget) {
+      self.stack = stack
+      place = AdwaitaPages(root, title) ?? StackPages(root, title)
+      let source = stack.presentationSource
+      Self.all.removeAll { $0.stack == nil }
+      Self.all.append(Known(name: source.stack, navigator: ObjectIdentifier(source.navigator), stack: self))
+      place.widget.retain(self)
+    }
+
+    // MARK: Presenting
+
+    public var presentationSource: PresentationSource { stack.presentationSource }
+
+    public func keep(_ presence: Presence) { stack.keep(presence) }
+
+    // MARK: Of a page
+
+    private struct Known {
+      let name: String?
+      let navigator: ObjectIdentifier
+      weak var stack: PageStack?
+    }
+
+    private static var all: [Known] = []
+
+    /// The stack that a screen is pushed on.
+    static func containing(_ showing: Showing) -> PageStack? {
+      let source = showing.presentationSource
+      return all.last {
+        $0.stack != nil && $0.name == source.stack && $0.navigator == ObjectIdentifier(source.navigator)
+      }?.stack
+    }
+  }
+
+  extension Presenting {
+    /// Creates the widget of a stack whose path is an array. ``Navigation/Presenting/navigationDestination(for:file:line:content:)`` of it
+    /// makes the pages of its values.
+    /// - Parameters:
+    ///   - path: the path.
+    ///   - title: the title of the root.
+    ///   - root: what is below all pages.
+    public func navigationStack<Element: Hashable & Codable>(
+      path: Binding<[Element]>, title: String = "", root: Widget
+    ) -> PageStack {
+      PageStack(stack(path: path), title, root)
+    }
+
+    /// Creates the widget of a stack whose path has values of several types.
+    public func navigationStack(
+      path: Binding<NavigationPath>, title: String = "", root: Widget
+    ) -> PageStack {
+      PageStack(stack(path: path), title, root)
+    }
+  }
+
+  extension Widget {
+    /// Retains a Swift object as long as the widget exists.
+    func retain(_ object: AnyObject) {
+      withMemoryRebound(to: GObject.self, capacity: 1) {
+        g_object_set_data_full($0, "navigation-owner", Unmanaged.passRetained(object).toOpaque()) { data in
+          if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,32 @@
+#if canImport(CGTK)
+  public import CGTK
+  public import Navigation
+
+  extension Showing {
+    private var widgetScreen: WidgetScreen? { screen as? WidgetScreen }
+
+    /// The window that it is in: its own, or that of the nearest screen that it is presented from.
+    public var window: UnsafeMutablePointer<GtkWindow>? {
+      (screen as? WindowScreen)?.window ?? parent?.window
+    }
+
+    /// The presentation that it is presented from, if that is shown by the same navigator.
+    var parent: Showing? {
+      guard case .string(let from)? = item["from"] else { return nil }
+      return presentationSource.navigator.visible.last { $0.binding == from }
+    }
+
+    /// Calls the handler whenever an object emits the signal, until the screen ends.
+    public func connect(
+      _ object: UnsafeMutableRawPointer, _ signal: String, _ handler: @escaping @MainActor () -> Void
+    ) {
+      widgetScreen?.signals.connect(object, signal) { _ in
+        handler()
+        return false
+      }
+    }
+
+    /// Runs `apply` now, and again after changes of the observable properties that it read, until the screen ends.
+    public func observe(_ apply: @escaping @MainActor () -> Void) { widgetScreen?.observe(apply) }
+  }
+#endif

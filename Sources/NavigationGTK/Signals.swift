@@ -1,0 +1,72 @@
+#if canImport(CGTK)
+  import CGTK
+
+  /// Handlers of signals, which end together. A handler retains what it uses, which may in turn retain the object of the signal; so
+  /// objects of a screen are only released when its handlers end.
+  @MainActor
+  final class Signals {
+    typealias Handler = @MainActor (Arguments) -> Bool
+
+    /// What a signal was emitted with: the object first.
+    struct Arguments {
+      fileprivate let values: UnsafeBufferPointer<GValue>
+
+      /// The pointer to an object.
+      subscript(object index: Int) -> UnsafeMutableRawPointer? {
+        g_value_get_object(values.baseAddress! + index)
+      }
+      subscript(int index: Int) -> Int { Int(g_value_get_int(values.baseAddress! + index)) }
+      subscript(uint index: Int) -> guint { g_value_get_uint(values.baseAddress! + index) }
+      subscript(flags index: Int) -> guint { g_value_get_flags(values.baseAddress! + index) }
+      subscript(string index: Int) -> String {
+        g_value_get_string(values.baseAddress! + index).map { String(cString: $0) } ?? ""
+      }
+    }
+
+    private final class Box {
+      let handler: Handler
+      init(_ handler: @escaping Handler) { self.handler = handler }
+    }
+
+    private var closures: [UnsafeMutablePointer<GClosure>] = []
+
+    /// Calls the handler whenever the signal is emitted.
+    /// - Parameter handler: returns what the handler of a signal with a result returns: whether it was handled.
+    func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ handler: @escaping Handler) {
+      let closure = g_closure_new_simple(
+        guint(MemoryLayout<GClosure>.size), Unmanaged.passRetained(Box(handler)).toOpaque())!
+      g_closure_set_marshal(closure) { closure, result, count, values, _, _ in
+        guard let data = closure?.pointee.data else { return }
+        let box = Unmanaged<Box>.fromOpaque(data).takeUnretainedValue()
+        // GTK emits all signals on the thread that runs the main loop.
+        nonisolated(unsafe) let arguments = Arguments(values: UnsafeBufferPointer(start: values, count: Int(count)))
+        let isHandled = MainActor.assumeIsolated { box.handler(arguments) }
+        if let result, result.pointee.g_type == .boolean { g_value_set_boolean(result, isHandled ? 1 : 0) }
+      }
+      g_closure_add_finalize_notifier(closure, closure.pointee.data) { data, _ in
+        if let data { Unmanaged<Box>.fromOpaque(data).release() }
+      }
+      g_closure_ref(closure)
+      g_closure_sink(closure)
+      closures.append(closure)
+      g_signal_connect_closure(object, signal, closure, 0)
+    }
+
+    /// Ends all handlers, also of objects that are gone.
+    func disconnect() {
+      let closures = closures
+      self.closures = []
+      for closure in closures {
+        g_closure_invalidate(closure)
+        g_closure_unref(closure)
+      }
+    }
+
+    isolated deinit { disconnect() }
+  }
+
+  extension GType {
+    /// `G_TYPE_BOOLEAN`, a macro.
+    fileprivate static let boolean = GType(5 << G_TYPE_FUNDAMENTAL_SHIFT)
+  }
+#endif

@@ -1,0 +1,97 @@
+#if canImport(CGTK)
+  import CGTK
+  public import DBusValues
+  public import Navigation
+
+  /// A screen whose content is a widget: a window, a popover, or a page. Its content is made when it is shown, and released when it has
+  /// ended, with all handlers of signals and observations that belong to it.
+  @MainActor
+  public class WidgetScreen: DecliningScreen {
+    /// Makes the content of a screen.
+    public typealias Content = @MainActor (_ showing: Showing) -> Widget
+    /// Prepares a screen to disappear, or throws an error to stay (``Navigation/DecliningScreen``).
+    public typealias Preparation = @MainActor (_ showing: Showing) async throws -> Void
+
+    let signals = Signals()
+    private let content: Content
+    private let preparation: Preparation?
+    private var observings: [Observing] = []
+    private var widget: WidgetOwner?
+    /// nil before it has appeared and after it has ended.
+    private(set) weak var showing: Showing?
+
+    init(_ content: @escaping Content, prepare preparation: Preparation?) {
+      self.content = content
+      self.preparation = preparation
+    }
+
+    /// Whether it may decline to disappear.
+    var mayDecline: Bool { preparation != nil }
+
+    func observe(_ apply: @escaping @MainActor () -> Void) {
+      observings.append(Navigation.observe { MainActor.assumeIsolated(apply) })
+    }
+
+    // MARK: How it is shown
+
+    /// Shows the screen, with what `content` makes.
+    func open(_ content: () -> Widget, _ showing: Showing) throws {}
+    /// Removes it, if it is still there.
+    func close(animated: Bool) {}
+    /// Its user has made it disappear, and it has declined that.
+    func stay() {}
+
+    // MARK: What its user does
+
+    /// The user wants to close it: with its button, or a key.
+    final func userCloses() {
+      guard let showing else { return }
+      Task { try? await showing.dismiss() }
+    }
+
+    /// The user has closed it, and GTK has asked nobody. One that may decline appears again if it does.
+    final func userHasClosed() {
+      guard !mayDecline, let showing else { return userCloses() }
+      end(animated: false)
+      Task { try? await showing.reportClosed() }
+    }
+
+    // MARK: Screen
+
+    public final func appear(_ showing: Showing) async throws {
+      self.showing = showing
+      do {
+        try open(
+          {
+            let owner = WidgetOwner(content(showing))
+            widget = owner
+            return owner.widget
+          }, showing)
+      } catch {
+        end(animated: false)
+        throw error
+      }
+    }
+
+    public final func prepareToDisappear(_ showing: Showing) async throws {
+      do { try await preparation?(showing) } catch {
+        stay()
+        throw error
+      }
+    }
+
+    public final func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+      end(animated: animated)
+      return [:]
+    }
+
+    private func end(animated: Bool) {
+      showing = nil
+      signals.disconnect()
+      for observing in observings { observing.cancel() }
+      observings = []
+      close(animated: animated)
+      widget = nil
+    }
+  }
+#endif

@@ -1,0 +1,59 @@
+#if canImport(CGTK)
+  import CGTK
+  import Navigation
+
+  /// A window. One that is presented from another is modal, and transient for it: a sheet.
+  ///
+  ///     showing.present(item: $model.fact) { fact in
+  ///       WindowScreen("Fact") { showing in factEditor(fact, showing) }
+  ///     }
+  ///
+  /// The button of the window dismisses it, and so does Escape in a sheet.
+  public final class WindowScreen: WidgetScreen {
+    /// The window; nil while it is not shown.
+    private(set) var window: UnsafeMutablePointer<GtkWindow>?
+    private let title: String
+    private let parent: UnsafeMutablePointer<GtkWindow>?
+
+    /// Creates the screen of a window.
+    /// - Parameters:
+    ///   - title: the title of the window.
+    ///   - parent: a window of the program that is no screen; by default the window of the screen that it is presented from.
+    ///   - content: makes the content of the window; ``Navigation/Showing/window`` is the window, to set more of it.
+    ///   - prepare: asked before the window is closed, for one that may have to stay.
+    public init(
+      _ title: String, over parent: UnsafeMutablePointer<GtkWindow>? = nil, content: @escaping Content,
+      prepare: Preparation? = nil
+    ) {
+      self.title = title
+      self.parent = parent
+      super.init(content, prepare: prepare)
+    }
+
+    override func open(_ content: () -> Widget, _ showing: Showing) throws {
+      let widget = gtk_window_new()!
+      let window = widget.withMemoryRebound(to: GtkWindow.self, capacity: 1) { $0 }
+      self.window = window
+      gtk_window_set_title(window, title)
+      if let parent = parent ?? showing.parent?.window {
+        gtk_window_set_transient_for(window, parent)
+        gtk_window_set_modal(window, 1)
+        signals.connect(key: "Escape", in: widget) { [unowned self] in
+          userCloses()
+          return true
+        }
+      }
+      signals.connect(window, "close-request") { [unowned self] _ in
+        userCloses()
+        return true
+      }
+      gtk_window_set_child(window, content())
+      gtk_window_present(window)
+    }
+
+    override func close(animated: Bool) {
+      if let window { gtk_window_destroy(window) }
+      window = nil
+    }
+  }
+#endif

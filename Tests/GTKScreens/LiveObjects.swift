@@ -1,0 +1,98 @@
+import CGTK
+import Navigation
+import NavigationGTK
+
+/// Counts widgets and screens that are alive, to find those that outlive their presentation.
+@MainActor
+final class LiveObjects {
+  private struct Weak { weak var screen: (any Screen)? }
+
+  private var noted: [Weak] = []
+  /// The types of widgets that were in a window once, and have not been finalized.
+  private var alive: [Widget: String] = [:]
+  var widgets: Int { alive.count }
+
+  var screens: Int {
+    noted.removeAll { $0.screen == nil }
+    return noted.count
+  }
+
+  func note(_ screen: any Screen) { noted.append(Weak(screen: screen)) }
+
+  /// Notes all widgets that are in windows now.
+  /// - Returns: their number.
+  @discardableResult
+  func scan() -> Int {
+    var count = 0
+    for window in windows { visit(window) { _ in count += 1 } }
+    return count
+  }
+
+  /// The types of those that are in no window.
+  var strays: [String] {
+    var strays = alive
+    for window in windows { visit(window) { strays[$0] = nil } }
+    return strays.values.sorted()
+  }
+
+  /// The first widget of a name or a style class.
+  func widget(_ name: String) -> Widget? {
+    var found: Widget?
+    for window in windows {
+      visit(window) { widget in
+        guard found == nil, gtk_widget_get_mapped(widget) != 0 else { return }
+        let isIt = String(cString: gtk_widget_get_name(widget)) == name || gtk_widget_has_css_class(widget, name) != 0
+        if isIt { found = widget }
+      }
+    }
+    return found
+  }
+
+  private var windows: [Widget] {
+    let all = gtk_window_get_toplevels()
+    return (0..<g_list_model_get_n_items(all)).compactMap { index in
+      // The list retains them.
+      let item = g_list_model_get_item(all, index)!
+      g_object_unref(item)
+      let window = item.assumingMemoryBound(to: GtkWidget.self)
+      // GTK keeps one for all windows.
+      return typeName(of: window) == "GtkTooltipWindow" ? nil : window
+    }
+  }
+
+  private func typeName(of widget: Widget) -> String {
+    widget.withMemoryRebound(to: GObject.self, capacity: 1) {
+      String(cString: g_type_name($0.pointee.g_type_instance.g_class.pointee.g_type))
+    }
+  }
+
+  private func visit(_ widget: Widget, _ body: (Widget) -> Void) {
+    body(widget)
+    watch(widget)
+    var child = gtk_widget_get_first_child(widget)
+    while let current = child {
+      visit(current, body)
+      child = gtk_widget_get_next_sibling(current)
+    }
+  }
+
+  private func watch(_ widget: Widget) {
+    guard alive[widget] == nil else { return }
+    alive[widget] = typeName(of: widget)
+    widget.withMemoryRebound(to: GObject.self, capacity: 1) { object in
+      // Unlike a weak reference of GObject, which ends when it is disposed, data ends when it is finalized.
+      g_object_set_data_full(object, "finalizing", Unmanaged.passRetained(Finalizing(self, widget)).toOpaque()) {
+        data in
+        _ = Unmanaged<Finalizing>.fromOpaque(data!).takeRetainedValue()
+      }
+    }
+  }
+
+  @MainActor
+  private final class Finalizing {
+    private let live: LiveObjects
+    private let widget: Widget
+    init(_ live: LiveObjects, _ widget: Widget) { (self.live, self.widget) = (live, widget) }
+    isolated deinit { live.alive[widget] = nil }
+  }
+}

@@ -1,0 +1,150 @@
+import CGTK
+import Dispatch
+import Glibc
+import Navigation
+import NavigationGTK
+import Observation
+
+/// A program that tests start on a private desktop: it changes its state as its standard input says, and writes on its standard output
+/// what the state is.
+@main @MainActor
+final class Program {
+  private let model = Model()
+  private let live = LiveObjects()
+  private let navigator: Navigator
+  private var unread: [UInt8] = []
+  /// Resumed when a screen appears.
+  private var waiting: CheckedContinuation<Void, Never>?
+
+  static func main() {
+    do {
+      try MainLoop.run(adwaita: !CommandLine.arguments.contains("--plain")) {
+        let isEmbedded = CommandLine.arguments.contains("--embedded")
+        let coordinator = isEmbedded ? Coordinator.embedded() : try await Coordinator.session()
+        await Program(coordinator).run()
+      }
+    } catch {
+      write("\(error)")
+      exit(1)
+    }
+  }
+
+  init(_ coordinator: Coordinator) { navigator = Navigator(coordinator) }
+
+  private func run() async {
+    let screens = Screens(model: model, live: live) { [unowned self] in
+      waiting?.resume()
+      waiting = nil
+    }
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    navigator.present(
+      isPresented: Bindable(model, .shared("screens")).isOpen, onDismiss: { _ in end.finish() }, content: screens.main)
+    let writing = observe { [model] in MainActor.assumeIsolated { write("state \(model.description)") } }
+    let input = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .main)
+    input.setEventHandler { [unowned self] in MainActor.assumeIsolated { read() } }
+    input.resume()
+    for await _ in ends {}
+    await navigator.settle()
+    writing.cancel()
+    input.cancel()
+    write("end \(counts)")
+  }
+
+  // MARK: Commands
+
+  private func read() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+    guard count > 0 else { return model.isOpen = false }
+    unread += buffer[..<count]
+    while let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+      execute(String(decoding: unread[..<end], as: UTF8.self))
+      unread.removeSubrange(...end)
+    }
+  }
+
+  private func execute(_ line: String) {
+    let words = line.split(separator: " ").map(String.init)
+    let number = words.count > 1 ? Int(words[1]) : nil
+    switch words.first {
+    case "sheet": model.sheet = number.map { Model.Sheet(id: $0, text: "sheet \($0)") }
+    case "note": model.note = number.map { Model.Sheet(id: $0, text: "") }
+    case "hint": model.isHinted = words[1] == "true"
+    case "dialog": model.dialog = words.count > 1 ? question(words[1]) : nil
+    case "path": model.path = words.dropFirst().compactMap { Int($0) }
+    case "panel": model.panel = words.count > 1 ? Model.Panel(rawValue: words[1]) : nil
+    case "where": write("where \(place(of: words[1]))")
+    case "count": write("count \(counts)")
+    case "rounds": Task { await rounds(number ?? 0) }
+    default: write("unknown command \(line)")
+    }
+  }
+
+  private func question(_ title: String) -> Dialog<Model.Answer> {
+    Dialog(title) {
+      Dialog.Button("Keep", role: .cancel)
+      Dialog.Button("Delete", role: .destructive, action: Model.Answer.delete)
+    }
+  }
+
+  /// Widgets in windows, widgets alive, screens alive, and the types of widgets that are alive and in no window.
+  private var counts: String {
+    "windows=\(live.scan()) alive=\(live.widgets) screens=\(live.screens) \(live.strays.joined(separator: " "))"
+  }
+
+  /// The middle of a widget in its window, and the title of that.
+  private func place(of name: String) -> String {
+    // It has no size before the first frame.
+    guard let widget = live.widget(name), gtk_widget_get_width(widget) > 0, let root = gtk_widget_get_root(widget)
+    else { return "nowhere" }
+    let window = UnsafeMutableRawPointer(root)
+    var bounds = graphene_rect_t()
+    _ = gtk_widget_compute_bounds(widget, window.assumingMemoryBound(to: GtkWidget.self), &bounds)
+    let x = Int(bounds.origin.x + bounds.size.width / 2)
+    let y = Int(bounds.origin.y + bounds.size.height / 2)
+    let title = gtk_window_get_title(window.assumingMemoryBound(to: GtkWindow.self))
+    return "\(x) \(y) \(title.map { String(cString: $0) } ?? "")"
+  }
+
+  /// Presents and dismisses every kind of screen in turns, and writes how many objects are left.
+  private func rounds(_ count: Int) async {
+    let before = (counts, memory)
+    for round in 0..<count {
+      await withCheckedContinuation { continuation in
+        waiting = continuation
+        switch round % 6 {
+        case 0: model.sheet = Model.Sheet(id: round, text: "sheet \(round)")
+        case 1: model.note = Model.Sheet(id: round, text: "")
+        case 2: model.isHinted = true
+        case 3: model.path = [round]
+        case 4: model.dialog = question("Sure?")
+        default: model.panel = .help
+        }
+      }
+      await navigator.settle()
+      live.scan()
+      (model.sheet, model.note, model.isHinted, model.path) = (nil, nil, false, [])
+      (model.dialog, model.panel) = (nil, nil)
+      await navigator.settle()
+    }
+    write("rounds \(count): before: \(before.0) \(before.1) KiB, after: \(counts) \(memory) KiB")
+  }
+
+  private var memory: Int {
+    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+    defer { fclose(file) }
+    var (size, resident) = (0, 0)
+    withUnsafeMutablePointer(to: &size) { size in
+      withUnsafeMutablePointer(to: &resident) { resident in
+        _ = withVaList([size, resident]) { vfscanf(file, "%ld %ld", $0) }
+      }
+    }
+    return resident * Int(sysconf(Int32(_SC_PAGESIZE))) / 1024
+  }
+}
+
+/// Writes a line, also into a pipe at once.
+private func write(_ line: String) {
+  print(line)
+  fflush(nil)
+}

@@ -1,0 +1,111 @@
+import CGTK
+import Navigation
+import NavigationGTK
+
+/// The screens of the program: every kind of NavigationGTK, with widgets that tests find by their names.
+@MainActor
+struct Screens {
+  let model: Model
+  let live: LiveObjects
+  /// Called with the content of every screen.
+  let onAppear: @MainActor () -> Void
+
+  func main() -> WindowScreen {
+    window("Main") { showing in
+      let button = gtk_button_new_with_label("Hint")!
+      gtk_widget_set_name(button, "anchor")
+      showing.connect(button, "clicked") { [model] in model.isHinted = true }
+      let bindings = Bindable(model)
+      showing.present(item: bindings.sheet, content: sheet)
+      showing.present(item: bindings.note, content: note)
+      showing.present(isPresented: bindings.isHinted) { hint(on: button) }
+      showing.present(dialog: bindings.dialog) { [model] action, _ in
+        model.answer = action
+      } content: { dialog in
+        let screen = AlertScreen(dialog)
+        live.note(screen)
+        onAppear()
+        return screen
+      }
+      let stack = showing.navigationStack(path: bindings.path, title: "Root", root: label("the root"))
+      stack.navigationDestination(for: Int.self) { page($0) }
+      let area = PageArea()
+      for panel in [Model.Panel.help, .history] {
+        showing.destination(tag: panel, selection: bindings.panel) {
+          PageScreen(panel.rawValue, in: area) { showing in noted(showing, label(panel.rawValue)) }
+        }
+      }
+      return box(button, stack.widget, area.widget)
+    }
+  }
+
+  private func sheet(_ sheet: Binding<Model.Sheet>) -> WindowScreen {
+    window("Sheet \(sheet.wrappedValue.id)") { showing in
+      // With a close button of its own on every compositor.
+      gtk_window_set_titlebar(showing.window, gtk_header_bar_new())
+      let text = label("")
+      showing.observe { gtk_label_set_text(OpaquePointer(text), sheet.wrappedValue.text) }
+      return text
+    }
+  }
+
+  private func note(_ note: Binding<Model.Sheet>) -> WindowScreen {
+    window("Note \(note.wrappedValue.id)") { showing in
+      let entry = gtk_entry_new()!
+      showing.connect(entry, "changed") {
+        note.text.wrappedValue = String(cString: gtk_editable_get_text(OpaquePointer(entry)))
+      }
+      return entry
+    } prepare: { showing in
+      guard !note.text.wrappedValue.isEmpty else { return }
+      let question = Dialog("Discard?") {
+        Dialog.Button("Keep", role: .cancel, action: Model.Answer.keep)
+        Dialog.Button("Discard", role: .destructive, action: Model.Answer.delete)
+      }
+      guard try await showing.answer(to: question) == .delete else { throw Declined("the note is not saved") }
+    }
+  }
+
+  private func hint(on anchor: Widget) -> PopoverScreen {
+    PopoverScreen(on: anchor) { showing in noted(showing, label("a hint")) }
+  }
+
+  /// Pages with odd numbers are asked before they disappear, so that both ways to go back are there.
+  private func page(_ number: Int) -> PageScreen {
+    let agree: WidgetScreen.Preparation = { _ in }
+    return PageScreen(
+      "Page \(number)", content: { showing in noted(showing, label("page \(number)")) },
+      prepare: number.isMultiple(of: 2) ? nil : agree)
+  }
+
+  // MARK: Helpers
+
+  private func window(
+    _ title: String, content: @escaping WidgetScreen.Content, prepare: WidgetScreen.Preparation? = nil
+  ) -> WindowScreen {
+    WindowScreen(
+      title,
+      content: { showing in
+        gtk_window_set_default_size(showing.window, 400, 300)
+        return noted(showing, content(showing))
+      }, prepare: prepare)
+  }
+
+  private func noted(_ showing: Showing, _ widget: Widget) -> Widget {
+    if let screen = showing.screen { live.note(screen) }
+    onAppear()
+    return widget
+  }
+
+  private func label(_ text: String) -> Widget {
+    let label = gtk_label_new(text)!
+    gtk_widget_set_name(label, text.replacing(" ", with: "-"))
+    return label
+  }
+
+  private func box(_ children: Widget...) -> Widget {
+    let box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)!
+    for child in children { box.withMemoryRebound(to: GtkBox.self, capacity: 1) { gtk_box_append($0, child) } }
+    return box
+  }
+}

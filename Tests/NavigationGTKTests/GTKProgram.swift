@@ -1,0 +1,159 @@
+import Glibc
+import TestSupport
+import TextFormats
+
+/// A program with GTK on a headless sway, and a keyboard and a pointer for it.
+final class GTKProgram {
+  let session: Session
+  let keyboard: WaylandKeyboard
+  private let program: Program
+  private let windows: Program
+  private let commands: Int32
+
+  /// - Parameters:
+  ///   - name: the program.
+  ///   - arguments: its arguments.
+  ///   - isPlain: whether it has GTK's own look, and no libadwaita.
+  /// - Throws: `Session.Failure`.
+  init(
+    _ name: String, _ arguments: [String] = [], isPlain: Bool = false, file: String = #fileID,
+    function: String = #function
+  ) throws {
+    session = try Session(desktop: .sway, configuration: "default_border none\n", file: file, function: function)
+    session.environment.merge(["GDK_BACKEND": "wayland", "GSK_RENDERER": "cairo"]) { $1 }
+    keyboard = try WaylandKeyboard(session)
+    windows = try session.start(
+      program: "/usr/bin/swaymsg", ["-m", "-t", "subscribe", #"["window","tick"]"#])
+    let windows = windows
+    // A subscriber to ticks is sent one immediately.
+    try session.wait("sway reports windows") { !windows.lines.isEmpty }
+    session.installProgram(name)
+    guard mkfifo(session.path("commands"), 0o600) == 0, chmod(session.path("commands"), 0o666) == 0 else {
+      throw Session.Failure("there can be no pipe for the commands: errno \(errno)")
+    }
+    // Open for both, so that it does not end while the test has it.
+    commands = open(session.path("commands"), O_RDWR | O_CLOEXEC)
+    program = try session.start(
+      program: "/bin/sh",
+      ["-c", "exec \"$0\" \"$@\" <\"$HOME/commands\"", session.executable(name)] + arguments
+        + (isPlain ? ["--plain"] : []))
+  }
+
+  deinit { close(commands) }
+
+  // MARK: Its state
+
+  /// Sends it a line.
+  func send(_ command: String) {
+    let line = command + "\n"
+    _ = line.withCString { write(commands, $0, strlen($0)) }
+  }
+
+  /// Waits until the last state that it has written has all these parts.
+  func wait(for state: String...) throws {
+    let program = program
+    do {
+      try session.wait("the state is \(state)") {
+        let last = program.lines.last { $0.hasPrefix("state ") } ?? ""
+        return state.allSatisfy { last.contains($0) } || program.hasEnded
+      }
+    } catch {
+      throw Session.Failure("\(error)\nit has written:\n\(program.outputText)\(program.errorText)\n\(titles)")
+    }
+  }
+
+  /// Sends it a command, and returns what it answers: the rest of the line that begins with the same word.
+  func ask(_ command: String, within limit: Duration = Session.limit) throws -> String {
+    let (count, program) = (program.lines.count, program)
+    let word = command.prefix { $0 != " " }
+    send(command)
+    var answer: String?
+    try session.wait("an answer to \(command)", within: limit) {
+      answer = program.lines.dropFirst(count).first { $0.hasPrefix(word + " ") }
+      return answer != nil
+    }
+    return String((answer ?? "").dropFirst(word.count + 1))
+  }
+
+  /// What it has written on its standard error: warnings of GTK.
+  var complaints: String { program.errorText }
+
+  // MARK: Its windows
+
+  /// What sway has reported: `new Sheet 1`, `close Sheet 1`, `focus Main`. A window may get its title after it is new.
+  var events: [String] {
+    let reports = windows.lines.compactMap { line -> (change: String, window: JSON)? in
+      guard let event = try? JSON.parse(line), let window = event["container"] else { return nil }
+      return event["change"]?.string.map { ($0, window) }
+    }
+    var titles: [Int: String] = [:]
+    for (_, window) in reports {
+      if let id = window["id"]?.int, let title = window["name"]?.string { titles[id] = title }
+    }
+    return reports.map { "\($0.change) \(titles[$0.window["id"]?.int ?? 0] ?? "")" }
+  }
+
+  /// The titles of the open windows, in the order in which they were opened.
+  var titles: [String] {
+    events.reduce(into: []) { titles, event in
+      if event.hasPrefix("new ") { titles.append(String(event.dropFirst(4))) }
+      if event.hasPrefix("close "), let index = titles.lastIndex(of: String(event.dropFirst(6))) {
+        titles.remove(at: index)
+      }
+    }
+  }
+
+  /// Waits until these windows are open, and the last one has the focus.
+  func wait(windows titles: String...) throws {
+    do {
+      try session.wait("the windows are \(titles)") {
+        self.titles == titles && events.last { $0.hasPrefix("focus ") } == titles.last.map { "focus \($0)" }
+      }
+    } catch {
+      throw Session.Failure("\(error)\nit has written:\n\(program.outputText)\(program.errorText)\n\(events)")
+    }
+  }
+
+  /// Waits until a widget is in a window, by its name or style class.
+  func wait(untilShown widget: String) throws {
+    try session.poll("\(widget) is shown") { try ask("where \(widget)") != "nowhere" }
+  }
+
+  /// Waits until no window has such a widget.
+  func wait(untilGone widget: String) throws {
+    try session.poll("\(widget) is gone") { try ask("where \(widget)") == "nowhere" }
+  }
+
+  // MARK: Its user
+
+  /// Clicks on a widget, by its name or style class.
+  func click(on widget: String) throws {
+    try wait(untilShown: widget)
+    let place = try ask("where \(widget)").split(separator: " ", maxSplits: 2)
+    guard place.count == 3 else { throw Session.Failure("\(widget) is gone") }
+    var corner: (x: Int, y: Int)?
+    try session.poll("sway has the window “\(place[2])”") {
+      corner = try self.corner(of: String(place[2]))
+      return corner != nil
+    }
+    guard let corner, let x = Int(place[0]), let y = Int(place[1]) else { return }
+    try keyboard.point(corner.x + x, corner.y + y)
+    try keyboard.click()
+  }
+
+  /// The place of a window on the screen; nil if sway has no such window.
+  private func corner(of title: String) throws -> (x: Int, y: Int)? {
+    func find(_ node: JSON) -> JSON? {
+      if node["name"]?.string == title, node["app_id"]?.string != nil { return node }
+      return [node["nodes"], node["floating_nodes"]].lazy.flatMap { $0?.array ?? [] }.compactMap(find).first
+    }
+    let tree = try session.run(program: "/usr/bin/swaymsg", ["-t", "get_tree"])
+    let rectangle = find(try JSON.parse(tree.outputText))?["rect"]
+    guard let x = rectangle?["x"]?.int, let y = rectangle?["y"]?.int else { return nil }
+    return (x, y)
+  }
+}
+
+extension JSON {
+  fileprivate var int: Int? { if case .integer(let number) = self { Int(number) } else { nil } }
+}

@@ -1,0 +1,140 @@
+import TestSupport
+import Testing
+
+/// Waits until nothing is left but the main window, and nothing of what was there.
+private func expectNothingIsLeft(of program: GTKProgram) throws {
+  var counts = ""
+  // A widget is finalized when its last animation has ended.
+  try program.session.poll("all objects are gone") {
+    counts = try program.ask("count")
+    let numbers = counts.split(separator: " ").prefix(3).compactMap {
+      $0.split(separator: "=").last.flatMap { Int($0) }
+    }
+    return numbers.count == 3 && numbers[0] == numbers[1] && numbers[2] == 1
+  }
+  #expect(program.complaints == "")
+}
+
+@Test("Sheets follow their state, one after the other; Escape, their button and navctl write nil")
+func gtk_sheet_closedByAnybody_isNil() throws {
+  let program = try GTKProgram("gtk-screens")
+  try program.wait(windows: "Main")
+
+  program.send("sheet 1")
+  try program.wait(windows: "Main", "Sheet 1")
+  try program.keyboard.press("Escape")
+  try program.wait(for: "sheet=nil")
+
+  program.send("sheet 2")
+  try program.wait(windows: "Main", "Sheet 2")
+  try program.click(on: "close")
+  try program.wait(for: "sheet=nil")
+
+  program.send("sheet 3")
+  try program.wait(windows: "Main", "Sheet 3")
+  program.send("sheet 4")
+  try program.wait(windows: "Main", "Sheet 4")
+  let order = program.events.filter { $0 == "close Sheet 3" || $0 == "new Sheet 4" }
+  #expect(order == ["close Sheet 3", "new Sheet 4"])
+  #expect(try program.session.navctl("dismiss", "screens.sheet").exitCode == 0)
+  try program.wait(for: "sheet=nil")
+
+  try program.wait(windows: "Main")
+  try expectNothingIsLeft(of: program)
+}
+
+@Test("A popover closes by a click beside it, an alert by its buttons and Escape", arguments: [false, true])
+func gtk_popoverAndAlert_closedByTheirUser_areNil(isPlain: Bool) throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: isPlain)
+  try program.wait(windows: "Main")
+
+  try program.click(on: "anchor")
+  try program.wait(untilShown: "a-hint")
+  try program.keyboard.point(20, 700)
+  try program.keyboard.click()
+  try program.wait(for: "hint=false")
+  program.send("hint true")
+  try program.wait(untilShown: "a-hint")
+  try program.keyboard.press("Escape")
+  try program.wait(for: "hint=false")
+
+  program.send("dialog Sure?")
+  try program.click(on: "destructive-action")
+  try program.wait(for: "dialog=nil", "answer=delete")
+  program.send("dialog Again?")
+  try program.wait(untilShown: "destructive-action")
+  try program.keyboard.press("Escape")
+  try program.wait(for: "dialog=nil", "answer=delete")
+  program.send("dialog Really?")
+  try program.wait(untilShown: "destructive-action")
+  program.send("dialog")
+  try program.wait(untilGone: "destructive-action")
+
+  try expectNothingIsLeft(of: program)
+}
+
+@Test("The button and the keys that go back shorten the path; of a group one page is shown", arguments: [false, true])
+func gtk_pages_goneBackFrom_shortenThePath(isPlain: Bool) throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: isPlain)
+  try program.wait(windows: "Main")
+
+  program.send("path 1 2 4 3")
+  try program.wait(untilShown: "page-3")
+  try program.click(on: "back")
+  try program.wait(for: "path=[1, 2, 4]")
+  try program.keyboard.press("alt+Left")
+  try program.wait(for: "path=[1, 2]")
+  try program.keyboard.press("Escape")
+  try program.wait(for: "path=[1]")
+  try program.keyboard.press("Escape")
+  try program.wait(for: "path=[]")
+
+  program.send("panel help")
+  try program.wait(untilShown: "help")
+  program.send("panel history")
+  try program.wait(untilShown: "history")
+  #expect(try program.ask("where help") == "nowhere")
+  program.send("panel")
+
+  try expectNothingIsLeft(of: program)
+}
+
+@Test("A window with unsaved text asks: it stays, goes, or is forced")
+func gtk_unsavedText_declines_byADialog() throws {
+  let program = try GTKProgram("gtk-screens", isPlain: true)
+  try program.wait(windows: "Main")
+
+  program.send("note 1")
+  try program.wait(windows: "Main", "Note 1")
+  try program.keyboard.press("b")
+  try program.wait(for: "text=b")
+  try program.keyboard.press("Escape")
+  try program.wait(untilShown: "destructive-action")
+  try program.keyboard.press("Escape")
+  try program.session.poll("the window stays") {
+    try !program.session.navctl("list").outputText.contains("dismissing")
+  }
+  try program.wait(for: "note=1")
+  // The state asks, too, and gets its note back.
+  program.send("note")
+  try program.wait(untilShown: "destructive-action")
+  try program.keyboard.press("Escape")
+  try program.wait(for: "note=1")
+
+  // A question that is open goes with its window, if that must go.
+  try program.keyboard.press("Escape")
+  try program.wait(untilShown: "destructive-action")
+  #expect(try program.session.navctl("dismiss", "--force", "screens.note").exitCode == 0)
+  try program.wait(for: "note=nil")
+  try program.wait(windows: "Main")
+
+  program.send("note 2")
+  try program.wait(windows: "Main", "Note 2")
+  try program.keyboard.press("b")
+  try program.wait(for: "text=b")
+  try program.keyboard.press("Escape")
+  try program.click(on: "destructive-action")
+  try program.wait(for: "note=nil")
+  try program.wait(windows: "Main")
+  try expectNothingIsLeft(of: program)
+}
