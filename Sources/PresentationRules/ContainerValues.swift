@@ -66,7 +66,8 @@ extension StateMachine {
 
   /// The hint for a key that is not declared; short, however long the key is.
   static func howToDeclare(_ key: String) -> String {
-    "first: navctl value declare \(BindingID.isName(key) && key.utf8.count <= 64 ? key : "KEY") x 0"
+    let key = BindingID.isName(key) && key.utf8.count <= 64 ? key : "KEY"
+    return "the program that sets it declares it, or: navctl value declare \(key) SIGNATURE DEFAULT"
   }
 
   /// Reads a key of an item: the value that was set, or the default; without a binding, the default (V3).

@@ -170,7 +170,7 @@ public final class Session {
   // MARK: Programs
 
   /// Puts a program into the `bin` of the session: a desktop's user may have no access to the build directory.
-  public func installProgram(_ name: String) { Self.installProgram(name, in: home) }
+  public func installProgram(_ name: String) { if desktop != nil { Self.installProgram(name, in: home) } }
 
   private static func installProgram(_ name: String, in home: Home) {
     let path = home.path(of: "bin/\(name)")
@@ -266,15 +266,6 @@ public final class Session {
     programs.removeAll { $0.program == nil }
     programs.append(Weak(program: program))
     return program
-  }
-
-  /// Puts one of our programs where ``executable(_:)`` says, beside navd, navctl and navd-windows.
-  public func installProgram(_ name: String) { if desktop != nil { Self.installProgram(name, in: home) } }
-
-  /// The desktop's user may have no access to the build directory.
-  private static func installProgram(_ name: String, in home: Home) {
-    let path = home.path(of: "bin/\(name)")
-    if link(program(name), path) != 0 { symlink(program(name), path) }
   }
 
   /// The path of one of our programs where the session's user has access to it.

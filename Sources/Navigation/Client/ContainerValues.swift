@@ -1,4 +1,5 @@
 import DBusValues
+import TextFormats
 
 /// A key of container values: values that an item passes to its containers (rules V1–V5).
 ///
@@ -7,17 +8,33 @@ import DBusValues
 ///       var isPinned: Bool { get { self[IsPinned.self] } set { self[IsPinned.self] = newValue } }
 ///     }
 public protocol ContainerValueKey {
-  /// The type of the value. The first declaration fixes its type on the bus (V1).
-  associatedtype Value: ValueConvertible
+  /// The type of the value. The first declaration fixes its type on the bus (V1):
+  ///
+  /// | in Swift | on the bus |
+  /// |---|---|
+  /// | `Bool`, `String`, `Double`, integers with a size, arrays and dictionaries of them | that type |
+  /// | `Int`, `UInt`, `Float` | `x`, `t`, `d` |
+  /// | what is encoded as text, if the default is, such as an enum of strings | `s` |
+  /// | an optional, and anything else | `a{sv}`, with the key `value` for what is no structure; empty for nil |
+  associatedtype Value: Codable
   /// The value of items that set none.
   static var defaultValue: Value { get }
-  /// The key's name on the bus (B5). The default is the name of the type.
+  /// The key's name on the bus (B5), which is one for the whole session. The default is the name of the type after that of its module,
+  /// `Facts-IsPinned`, so that two programs do not have one key.
   static var name: String { get }
 }
 
 extension ContainerValueKey {
-  /// The name of the type.
-  public static var name: String { BindingName.name(for: "\(Self.self)") }
+  /// The name of the type, with its module.
+  public static var name: String {
+    let parts = TypeName.of(Self.self).split(separator: ".").filter { $0 != TypeName.hidden }
+    return BindingName.name(for: parts.joined(separator: "-"))
+  }
+
+  /// The default as it is declared.
+  static var declaredDefault: DBusValues.Value {
+    ContainerValueCoding.value(of: defaultValue, like: nil) ?? .properties([:])
+  }
 }
 
 /// The container values of an item. Declare a property for each of your keys in an extension.
@@ -32,14 +49,77 @@ public struct ContainerValues: Hashable, Sendable {
 
   init(resolved properties: Properties) { self.properties = properties }
 
-  /// The value that is set for the key, else its default (V3).
-  public subscript<Key: ContainerValueKey>(key: Key.Type) -> Key.Value {
-    get { properties[key.name].flatMap(Key.Value.init(value:)) ?? key.defaultValue }
+  /// The value that is set for the key, else its default (V3). A value that cannot be encoded is not set, and that is reported as misuse.
+  public subscript<Key: ContainerValueKey>(
+    key: Key.Type, file: StaticString = #fileID, line: UInt = #line
+  ) -> Key.Value {
+    get {
+      guard let value = properties[key.name], let decoded: Key.Value = ContainerValueCoding.decode(value) else {
+        return key.defaultValue
+      }
+      return decoded
+    }
     set {
-      properties[key.name] = newValue.value
-      declarations[key.name] = key.defaultValue.value
+      let declared = key.declaredDefault
+      guard let value = ContainerValueCoding.value(of: newValue, like: declared) else {
+        return reportMisuse(
+          "the container value \(newValue) of “\(key.name)” cannot be encoded as \(declared.type), like its default",
+          file: file,
+          line: line)
+      }
+      properties[key.name] = value
+      declarations[key.name] = declared
     }
   }
+}
+
+/// Converts container values to the types of the bus, of which a key has one.
+enum ContainerValueCoding {
+  /// - Parameter declared: the default, whose type the value has to have; nil for the default itself.
+  /// - Returns: nil if the value cannot be encoded so.
+  static func value<T: Encodable>(of value: T, like declared: Value?) -> Value? {
+    if !(T.self is any OptionalValue.Type) {
+      switch value {
+      case let value as any ValueConvertible: return value.value
+      case let value as Int: return .int64(Int64(value))
+      case let value as UInt: return .uint64(UInt64(value))
+      case let value as Float: return .double(Double(value))
+      default: break
+      }
+      if declared == nil || declared?.type == .string, let text = (try? Coding.json(of: value))?.string {
+        return .string(text)
+      }
+    }
+    if let value = value as? any OptionalValue, value.isNil { return .properties([:]) }
+    guard declared?.type != .string else { return nil }
+    return Coding.properties(of: value).map(Value.properties)
+  }
+
+  static func decode<T: Decodable>(_ value: Value) -> T? {
+    if let type = T.self as? any OptionalValue.Type {
+      guard let properties = Properties(value: value) else { return nil }
+      return properties.isEmpty ? type.none as? T : Coding.value(T.self, of: properties)
+    }
+    switch T.self {
+    case let type as any ValueConvertible.Type: return type.init(value: value) as? T
+    case is Int.Type: return Int64(value: value).flatMap(Int.init(exactly:)) as? T
+    case is UInt.Type: return UInt64(value: value).flatMap(UInt.init(exactly:)) as? T
+    case is Float.Type: return Double(value: value).map(Float.init) as? T
+    default: break
+    }
+    if case .string(let text) = value { return Coding.decode(T.self, .string(text)) }
+    return Properties(value: value).flatMap { Coding.value(T.self, of: $0) }
+  }
+}
+
+/// An optional of any type.
+private protocol OptionalValue {
+  static var none: Self { get }
+  var isNil: Bool { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate var isNil: Bool { self == nil }
 }
 
 /// One member of a container, with all declared values (V5).

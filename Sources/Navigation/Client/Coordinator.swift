@@ -110,14 +110,14 @@ public final class Coordinator: Sendable {
 
   /// Declares a key, so that other clients can read its default (V1). Requests declare the keys that they set.
   public func declare<Key: ContainerValueKey>(_ key: Key.Type) async throws(NavigationError) {
-    try await change(Rows.declareContainerValue, (key.name, key.defaultValue.value))
+    try await change(Rows.declareContainerValue, (key.name, key.declaredDefault))
   }
 
   /// Reads the value that a binding's item sets for a key, else the default (V3).
   public func containerValue<Key: ContainerValueKey>(
     _ key: Key.Type, at binding: String
   ) async throws(NavigationError) -> Key.Value {
-    Key.Value(value: try await read(Rows.containerValue, (binding, key.name))) ?? key.defaultValue
+    ContainerValueCoding.decode(try await read(Rows.containerValue, (binding, key.name))) ?? key.defaultValue
   }
 
   func declare(_ values: ContainerValues) async throws(NavigationError) {

@@ -21,6 +21,9 @@ enum TypeName {
   /// Whether a name has an address, which is another one in the next run.
   static func isOfThisRun(_ name: String) -> Bool { stable(name) != name }
 
+  /// What stands for the place of a private or local type.
+  static let hidden = "(private)"
+
   private static let known = Mutex<(names: [ObjectIdentifier: String], types: [String: ObjectIdentifier])>(([:], [:]))
 
   /// `module.(private).Note` for `module.(unknown context at $55d0c0ffee).Note`.
@@ -28,7 +31,7 @@ enum TypeName {
     let parts = name.split(separator: "(", omittingEmptySubsequences: false)
     return parts.dropFirst().reduce(String(parts[0])) { name, part in
       guard part.hasPrefix("unknown context at "), let end = part.firstIndex(of: ")") else { return "\(name)(\(part)" }
-      return "\(name)(private\(part[end...])"
+      return "\(name)\(hidden)\(part[part.index(after: end)...])"
     }
   }
 }
