@@ -147,6 +147,8 @@ final class ItemDriver: Driver {
   private var isRetired = false
   /// Whether its presentation has no parent, since that was being dismissed.
   private(set) var isWithoutParent = false
+  /// Whether its parent was being dismissed when it was last asked for.
+  private var isOfDismissedParent = false
   /// Called if the coordinator has another value than the state, which is kept.
   var onDifference: (() -> Void)?
   /// The driver that presents the same binding now.
@@ -219,7 +221,8 @@ final class ItemDriver: Driver {
   private func starting(_ options: PresentationOptions) -> PresentationOptions {
     var options = options
     options.destination = options.destination ?? ownDestination
-    isWithoutParent = parent?.isPreparing == true && options.from == nil && isIndependent
+    isOfDismissedParent = parent?.isPreparing == true && options.from == nil
+    isWithoutParent = isOfDismissedParent && isIndependent
     if isWithoutParent {
       parent?.asks(options.title ?? "")
     } else {
@@ -314,8 +317,8 @@ final class ItemDriver: Driver {
     if name == .stale { answered() } else { postponed() }
     // The item to update may have been closed; the event of that will follow.
     if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id { clear() }
-    // Its parent has just ended. One that is being dismissed, and cannot have it any more, has been asked before.
-    let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && parent?.isPreparing != true
+    // Its parent has just ended. One that was being dismissed before the request cannot have it any more.
+    let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !isOfDismissedParent
     return name != .stale && !isOrphan
   }
 
