@@ -302,7 +302,7 @@ final class ItemDriver: Driver {
       if let presentation = path.flatMap(Handle.init(path:)) {
         remaining[presentation] = wanted
         current = presentation
-      } else if content.read()?.id == wanted.id {
+      } else if content.read()?.id == wanted.id, !outlivesParent {
         // Its parent was dismissed in the same turn.
         clear()
       }
@@ -315,10 +315,10 @@ final class ItemDriver: Driver {
   func refused(_ name: CoordinatorError.Name) -> Bool {
     guard let asked else { return false }
     if name == .stale { answered() } else { postponed() }
-    // The item to update may have been closed; the event of that will follow.
-    if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id { clear() }
     // Its parent has just ended. One that was being dismissed before the request cannot have it any more.
     let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !isOfDismissedParent
+    // The item to update may have been closed; the event of that will follow.
+    if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && outlivesParent) { clear() }
     return name != .stale && !isOrphan
   }
 
@@ -345,6 +345,9 @@ final class ItemDriver: Driver {
   private func clear() {
     if !isRetired { content.clear() }
   }
+
+  /// Whether its state is kept when its parent ends: the selected tab of a sheet is selected when the sheet is shown again.
+  private var outlivesParent: Bool { if case .member = kind { from != nil } else { false } }
 
   // MARK: Coordinator to state
 
@@ -377,7 +380,7 @@ final class ItemDriver: Driver {
     if current == presentation {
       current = nil
       // Only if it is still this item: the state may have changed since it was last read.
-      if content.read()?.id == wanted.id { clear() }
+      if content.read()?.id == wanted.id, !(end.reason == .parent && outlivesParent) { clear() }
     }
     content.onDismiss?(end)
   }

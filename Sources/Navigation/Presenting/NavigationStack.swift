@@ -39,7 +39,9 @@ extension Presenting {
     let name = TypeName.of(type)
     let maker = PathDriver.Maker { $0.decoded(type).flatMap(content) }
     driver.makers[name, default: []].append(maker)
-    keep(Presence(nil, source.navigator) { [weak driver] in driver?.makers[name]?.removeAll { $0 === maker } })
+    let presence = Presence(nil, source.navigator)
+    presence.atEnd { [weak driver] in driver?.makers[name]?.removeAll { $0 === maker } }
+    keep(presence)
     source.navigator.schedule(driver, in: Transaction.current)
   }
 

@@ -142,6 +142,9 @@ public final class Navigator: Presenting {
     PresentationSource(navigator: self, binding: nil, stack: nil)
   }
 
+  /// The tags that are presented for selections.
+  let declaredTabs = Box<[DeclaredTab]>([])
+
   /// Presences of a navigator live as long as it does.
   public func keep(_ presence: Presence) {}
 
@@ -221,6 +224,9 @@ public final class Navigator: Presenting {
     guard drivers.contains(where: { $0 === driver }) else { return }
     drivers.removeAll { $0 === driver }
     scheduled.remove(ObjectIdentifier(driver))
+    if declaredTabs.value.contains(where: { $0.driver === driver }) {
+      declaredTabs.value.removeAll { $0.driver === driver }
+    }
     let ending = driver.retire()
     if !driver.isOver { retired.append(driver) }
     guard dismissing else { return }

@@ -122,17 +122,17 @@ extension Presenting {
   // MARK: One of many
 
   /// Presents while a selection equals a tag. Of all tags of one selection, at most one is shown (G1–G6). When the
-  /// screen ends, the selection becomes nil, if it still equals the tag. If another client selects the tag, it is
-  /// written to the selection.
+  /// screen ends, the selection becomes nil, if it still equals the tag; it is kept if it ends with its parent (C3), and shown with the
+  /// next. If another client selects the tag, it is written to the selection.
   @discardableResult
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,
     options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil,
     content: @escaping @MainActor () -> (any Screen)?
   ) -> Presence {
-    drive(
-      .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),
-      as: .member(group: text(of: selection), tag: Coding.id(of: tag) {}))
+    select(
+      tag, of: selection, options,
+      .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content))
   }
 
   /// Presents by a destination of the session while a selection equals a tag.
@@ -141,9 +141,9 @@ extension Presenting {
     tag: Tag, selection: Binding<Tag?>, to destination: String?,
     options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil
   ) -> Presence {
-    drive(
-      .bool(Binding(selection, tag: tag), options: options, to: destination, onDismiss: onDismiss),
-      as: .member(group: text(of: selection), tag: Coding.id(of: tag) {}))
+    select(
+      tag, of: selection, options,
+      .bool(Binding(selection, tag: tag), options: options, to: destination, onDismiss: onDismiss))
   }
 
   // MARK: Pushing
@@ -247,6 +247,17 @@ extension Presenting {
       content, as: group.map { .member(group: $0.name, tag: $0.tag, stack: stack) } ?? .pushed(stack: stack))
   }
 
+  private func select<Tag: Hashable & Codable>(
+    _ tag: Tag, of selection: Binding<Tag?>, _ options: @escaping @MainActor () -> PresentationOptions,
+    _ content: DrivenContent
+  ) -> Presence {
+    let group = text(of: selection)
+    let presence = drive(content, as: .member(group: group, tag: Coding.id(of: tag) {}))
+    presentationSource.navigator.declaredTabs.value.append(
+      DeclaredTab(group: group, tag: tag, options: options, driver: presence.driver))
+    return presence
+  }
+
   func drive(_ content: DrivenContent, as kind: ItemDriver.Kind = .presented) -> Presence {
     let navigator = presentationSource.navigator
     let driver = ItemDriver(
@@ -268,13 +279,15 @@ extension Presenting {
 public final class Presence {
   private(set) weak var driver: (any Driver)?
   private weak var navigator: Navigator?
-  private var onEnd: (@MainActor () -> Void)?
+  private var ends: [@MainActor () -> Void] = []
 
-  init(_ driver: (any Driver)?, _ navigator: Navigator, onEnd: (@MainActor () -> Void)? = nil) {
+  init(_ driver: (any Driver)?, _ navigator: Navigator) {
     self.driver = driver
     self.navigator = navigator
-    self.onEnd = onEnd
   }
+
+  /// Calls a function when it ends.
+  func atEnd(_ body: @escaping @MainActor () -> Void) { ends.append(body) }
 
   /// Stops driving by the state, and dismisses what is shown, once a coordinator can be reached. A screen that declines that stays
   /// until its user closes it (P15).
@@ -290,7 +303,8 @@ public final class Presence {
   private func end(dismissing: Bool) {
     if let driver { navigator?.remove(driver, dismissing: dismissing) }
     driver = nil
-    onEnd?()
-    onEnd = nil
+    let ends = ends
+    self.ends = []
+    for end in ends { end() }
   }
 }

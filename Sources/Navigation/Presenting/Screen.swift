@@ -171,7 +171,10 @@ public final class Showing: Presenting {
   }
 
   /// Presences from here end with it.
-  public func keep(_ presence: Presence) { children.append(presence) }
+  public func keep(_ presence: Presence) {
+    children.append(presence)
+    presence.atEnd { [weak self, unowned presence] in self?.children.removeAll { $0 === presence } }
+  }
 
   func appear() async throws {
     let task = Transaction.$current.withValue(transaction) {
@@ -274,8 +277,9 @@ public final class Showing: Presenting {
   /// - Parameter isLost: whether its coordinator is gone, or knows nothing of it any more. Nobody has dismissed the screen then, and
   ///   one that declines stays until its user closes it.
   func leave(isLost: Bool) {
+    let children = children
+    self.children = []
     for child in children { child.forget() }
-    children = []
     Task {
       do throws(Declined) {
         _ = try await disappear(animated: false, isForced: !isLost)
