@@ -162,7 +162,7 @@ let package = Package(
     .executableTarget(
       name: "navbench",
       dependencies: [
-        "CLinux", "CXCB", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel",
+        "CLinux", "CXCB", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "Navigation", "PresentationModel",
         "PresentationRules", "Processes", "TextFormats", "WindowAdapter",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
       ], swiftSettings: strict),

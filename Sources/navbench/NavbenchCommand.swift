@@ -9,11 +9,11 @@ import TextFormats
 
 /// A part of the measurements, for `--only`.
 enum Part: String, CaseIterable, ExpressibleByArgument {
-  case core, start, memory, cost, scale, bus, panels, windows, process
+  case core, start, memory, cost, scale, bus, library, panels, windows, process
 }
 
 @main
-struct NavbenchCommand: ParsableCommand {
+struct NavbenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "navbench",
     abstract: "Measures navd and navctl against their peers, on the session bus.",
@@ -86,7 +86,9 @@ struct NavbenchCommand: ParsableCommand {
     guard write == nil || !summary.isEmpty else { throw ValidationError("--write needs --summary") }
   }
 
-  mutating func run() throws {
+  /// On the main actor, where the library runs.
+  @MainActor
+  func run() async throws {
     if let name = bareEcho.flatMap(BusName.init) { return try BareEcho.serve(as: name) }
     if bareWindows { return try BareWindows.serve() }
     if let watchers { return try Watchers.serve(watchers) }
@@ -110,14 +112,15 @@ struct NavbenchCommand: ParsableCommand {
     if only != [.core] {
       let harness = try Harness(programs: programs ?? Self.ownDirectory)
       defer { harness.stop() }
-      try measure(harness, into: &report)
+      try await measure(harness, into: &report)
     }
     print(json ? report.json.text : Summary([report]).text)
   }
 
   private func measures(_ part: Part) -> Bool { only.isEmpty || only.contains(part) }
 
-  private func measure(_ harness: Harness, into report: inout Report) throws {
+  @MainActor
+  private func measure(_ harness: Harness, into report: inout Report) async throws {
     if measures(.start) { try StartBenchmark(harness: harness, rounds: rounds).run(into: &report) }
     if measures(.memory) {
       let navd = try harness.startNavd()
@@ -136,6 +139,7 @@ struct NavbenchCommand: ParsableCommand {
       try harness.startEchoes()
       try BusBenchmark(harness: harness, rounds: rounds, calls: calls, stall: .seconds(stall)).run(into: &report)
     }
+    if measures(.library) { try await LibraryBenchmark(rounds: min(rounds, 3)).run(into: &report) }
     if measures(.panels) {
       try SwitchBenchmark(harness: harness, rounds: rounds, switches: processes).run(into: &report)
     }

@@ -1,0 +1,150 @@
+import DBusValues
+import EventLoops
+import Navigation
+import Observation
+
+/// The Swift library with many elements of a path, live models and presented booleans: the cost of each must not grow with their number.
+@MainActor
+struct LibraryBenchmark {
+  private static let goal = Goal.atMost(1.3)
+  private static let counts = [100, 400, 800, 1600]
+  let rounds: Int
+
+  /// What is measured, with the time of all of a number of them.
+  private struct Subject {
+    let name: String
+    let measure: @MainActor (Coordinator, Int) async throws -> Double
+  }
+
+  private static let subjects = [
+    Subject(name: "elements of a path, appear") { try await path($0, $1).appear },
+    Subject(name: "elements of a path, disappear") { try await path($0, $1).disappear },
+    Subject(name: "live models, a binding and its text") { models($0, $1) },
+    Subject(name: "presented booleans, appear") { try await booleans($0, $1).appear },
+    Subject(name: "presented booleans, one change") { try await booleans($0, $1).change },
+    Subject(name: "presented booleans, disappear") { try await booleans($0, $1).disappear },
+  ]
+
+  /// Measures embedded and on the session bus, where a navd runs.
+  func run(into report: inout Report) async throws {
+    let coordinators = [("embedded", Coordinator.embedded()), ("on the bus", try await Coordinator.session())]
+    for subject in Self.subjects {
+      for (place, coordinator) in coordinators {
+        var results = [[Double]](repeating: [], count: Self.counts.count)
+        // The first round is dropped.
+        for round in 0...rounds {
+          for (index, count) in Self.counts.enumerated() {
+            let each = try await subject.measure(coordinator, count) / Double(count)
+            if round > 0 { results[index].append(each) }
+          }
+        }
+        for (index, count) in Self.counts.enumerated().dropFirst() {
+          report.compare(
+            "\(count) \(subject.name), each, \(place)", with: "\(Self.counts[0])", results[index], results[0],
+            goal: Self.goal)
+        }
+      }
+    }
+  }
+
+  // MARK: Subjects
+
+  /// State of a program.
+  @Observable
+  final class Model {
+    var path: [Int] = []
+    var switches: [Bool] = []
+    var isOn = false
+  }
+
+  private static func path(
+    _ coordinator: Coordinator, _ count: Int
+  ) async throws -> (appear: Double, disappear: Double) {
+    let (model, counter, navigator) = (Model(), ScreenCounter(), Navigator(coordinator))
+    navigator.stack(path: Bindable(model).path)
+      .navigationDestination(for: Int.self) { _ in CountedScreen(counter) }
+    let appear = await elapsed {
+      model.path = Array(0..<count)
+      await counter.reaches(count)
+      await navigator.settle()
+    }
+    let disappear = await elapsed {
+      model.path = []
+      await counter.reaches(0)
+      await navigator.settle()
+    }
+    return (appear, disappear)
+  }
+
+  private static func models(_ coordinator: Coordinator, _ count: Int) -> Double {
+    let models = (0..<count).map { _ in Model() }
+    let start = MonotonicInstant.now
+    for model in models { _ = coordinator.text(of: Bindable(model).isOn) }
+    return Double(MonotonicInstant.now.nanoseconds - start.nanoseconds)
+  }
+
+  private static func booleans(
+    _ coordinator: Coordinator, _ count: Int
+  ) async throws -> (appear: Double, change: Double, disappear: Double) {
+    let (model, counter, navigator) = (Model(), ScreenCounter(), Navigator(coordinator))
+    model.switches = [Bool](repeating: false, count: count)
+    let appear = await elapsed {
+      for index in 0..<count {
+        navigator.present(isPresented: Bindable(model).switches[index]) { CountedScreen(counter) }
+      }
+      model.switches = [Bool](repeating: true, count: count)
+      await counter.reaches(count)
+      await navigator.settle()
+    }
+    // Every boolean is read again, since they are one property.
+    let change = await elapsed {
+      model.switches[count / 2] = false
+      await counter.reaches(count - 1)
+      await navigator.settle()
+    }
+    let disappear = await elapsed {
+      model.switches = [Bool](repeating: false, count: count)
+      await counter.reaches(0)
+      await navigator.settle()
+    }
+    return (appear, change, disappear)
+  }
+
+  private static func elapsed(_ body: () async -> Void) async -> Double {
+    let start = MonotonicInstant.now
+    await body()
+    return Double(MonotonicInstant.now.nanoseconds - start.nanoseconds)
+  }
+}
+
+/// The number of screens that are shown.
+@MainActor
+private final class ScreenCounter {
+  private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
+  var count = 0 {
+    didSet {
+      guard let waiting, waiting.count == count else { return }
+      self.waiting = nil
+      waiting.continuation.resume()
+    }
+  }
+
+  func reaches(_ count: Int) async {
+    guard self.count != count else { return }
+    await withCheckedContinuation { waiting = (count, $0) }
+  }
+}
+
+@MainActor
+private final class CountedScreen: Screen {
+  private let counter: ScreenCounter
+
+  init(_ counter: ScreenCounter) { self.counter = counter }
+
+  func appear(_ showing: Showing) async throws { counter.count += 1 }
+
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+    counter.count -= 1
+    return [:]
+  }
+}
