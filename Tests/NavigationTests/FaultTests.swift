@@ -128,8 +128,10 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(refusals.map(\.refusal) == [.limitExceeded])
   }
 
-  @Test("If an element of a path is refused, the path is cut there", arguments: CoordinatorKind.allCases)
-  func path_elementRefused_isCut(_ kind: CoordinatorKind) async throws {
+  @Test(
+    "If an element of a path is refused, the path stays as it is, and it is reported",
+    arguments: CoordinatorKind.allCases)
+  func path_elementRefused_stays(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
     fixture.navigator.onRefused = { refusals.append($0) }
@@ -137,11 +139,30 @@ private let tooLong = String(repeating: "x", count: 10_000)
     model.path = ["a", "b"]
     try await fixture.shows("a", "b")
     model.path = ["a", tooLong]
-    try await fixture.until { model.path == ["a"] }
     try await fixture.shows("a")
+    #expect(model.path == ["a", tooLong] && refusals.map(\.refusal) == [.limitExceeded])
+    // It is requested again when it has changed.
     model.path.append("c")
+    await fixture.navigator.settle()
+    #expect(model.path == ["a", tooLong, "c"] && fixture.display.names == ["a"])
+    model.path = ["a", "c"]
     try await fixture.shows("a", "c")
-    #expect(refusals.map(\.refusal) == [.limitExceeded])
+    #expect(refusals.map(\.refusal) == [.limitExceeded, .limitExceeded])
+  }
+
+  @Test("A path that is too long is refused as a whole, and stays as it is", arguments: CoordinatorKind.allCases)
+  func path_tooLong_stays(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    var refusals: [NavigationError] = []
+    fixture.navigator.onRefused = { refusals.append($0) }
+    fixture.presentPath(of: model)
+    let path = (0..<5000).map { "\($0)" }
+    model.path = path
+    await fixture.navigator.settle()
+    #expect(model.path == path && refusals.map(\.refusal) == [.limitExceeded])
+    model.path = ["a"]
+    try await fixture.shows("a")
+    #expect(model.path == ["a"])
   }
 
   @Test("S4: a value of another type with the same text is another element", arguments: CoordinatorKind.allCases)

@@ -1,6 +1,8 @@
 import CoordinatorAPI
+import DBusValues
 import NavigationTesting
 import Observation
+import Synchronization
 import TestSupport
 import Testing
 import TextFormats
@@ -9,8 +11,14 @@ import TextFormats
 
 @MainActor @Observable
 private final class Model {
-  struct Note: Hashable, Codable, Identifiable { var id: Int }
+  struct Note: Hashable, Codable, Identifiable {
+    var id: Int
+    var text: String?
+  }
+  var notes: [Note] = []
   var path: [Int] = []
+  var reals: [Double] = []
+  var counted: [Counted] = []
   var mixed = NavigationPath()
   var note: Note? { didSet { changes.append(note?.id) } }
   var second: Note?
@@ -18,7 +26,38 @@ private final class Model {
   @ObservationIgnored var changes: [Int?] = []
 }
 
+/// A value that counts how often it is encoded.
+private struct Counted: Hashable, Codable {
+  static let encodings = Mutex(0)
+  var number: Int
+
+  func encode(to encoder: any Encoder) throws {
+    Self.encodings.withLock { $0 += 1 }
+    try number.encode(to: encoder)
+  }
+
+  init(_ number: Int) { self.number = number }
+  init(from decoder: any Decoder) throws { number = try Int(from: decoder) }
+}
+
 @Suite struct StackTests {
+  @Test("Each value of a long path is encoded a few times, however many there are")
+  @MainActor func path_long_isNotEncodedForEachValue() async throws {
+    let (fixture, model) = (try await NavigationFixture(.embedded), Model())
+    fixture.navigator.stack(path: Bindable(model).counted.named("counted"))
+      .navigationDestination(for: Counted.self) { [display = fixture.display] in
+        RecordingScreen("\($0.number)", on: display)
+      }
+    model.counted = (0..<200).map(Counted.init)
+    try await fixture.until { fixture.display.screens.count == 200 }
+    #expect(Counted.encodings.withLock { $0 } <= 200 * 6)
+    model.counted.append(Counted(200))
+    try await fixture.until { fixture.display.screens.count == 201 }
+    model.counted = []
+    try await fixture.shows()
+    #expect(Counted.encodings.withLock { $0 } <= 201 * 6)
+  }
+
   @Test("S1: appending to the path pushes, and shortening it pops", arguments: CoordinatorKind.allCases)
   @MainActor func path_grownAndCut_pushesAndPops(_ kind: CoordinatorKind) async throws {
     let (fixture, model, _) = try await prepared(kind)
@@ -40,6 +79,46 @@ private final class Model {
     fixture.numbers(model)
     try await fixture.shows("1", "2", "3", "4")
     #expect(fixture.display.log == ["+1", "+2", "+3", "+4"])
+  }
+
+  @Test("P2: an element of a path that is edited stays, and is updated", arguments: CoordinatorKind.allCases)
+  @MainActor func path_elementEdited_staysOnTheScreen(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.stack(path: Bindable(model).notes.named("notes"))
+      .navigationDestination(for: Model.Note.self) { RecordingScreen("\($0.id)", on: display) }
+    model.notes = [.init(id: 1, text: "a"), .init(id: 2, text: "b")]
+    try await fixture.shows("1", "2")
+    #expect(try await fixture.coordinator.state().presentations.map(\.id) == ["1", "2"])
+    // With another element above it in the same turn.
+    model.notes[0].text = "edited"
+    model.notes.append(.init(id: 3, text: "c"))
+    try await fixture.shows("1", "2", "3")
+    await fixture.navigator.settle()
+    #expect(
+      try await fixture.coordinator.state().presentations.map { $0.value["text"] } == [
+        .string("edited"), .string("b"), .string("c"),
+      ])
+    // The identity decides.
+    model.notes[1] = .init(id: 4, text: "b")
+    try await fixture.shows("1", "4", "3")
+    #expect(display.log == ["+1", "+2", "+3", "-3", "-2", "+4", "+3"])
+    // What declines has the value that it had when it was shown or edited.
+    display.declining = ["1"]
+    model.notes = []
+    try await fixture.until { model.notes == [.init(id: 1, text: "edited")] }
+  }
+
+  @Test("A number that is not one stays on the screen", arguments: CoordinatorKind.allCases)
+  @MainActor func path_notANumber_stays(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.navigator.stack(path: Bindable(model).reals.named("reals"))
+      .navigationDestination(for: Double.self) { [display = fixture.display] in RecordingScreen("\($0)", on: display) }
+    model.reals = [.nan]
+    try await fixture.shows("nan")
+    model.reals.append(1)
+    try await fixture.shows("nan", "1.0")
+    #expect(fixture.display.log == ["+nan", "+1.0"])
   }
 
   @Test("S5: a path may contain equal values, each with a screen", arguments: CoordinatorKind.allCases)

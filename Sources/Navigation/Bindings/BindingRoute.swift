@@ -143,15 +143,15 @@ final class BindingRoot: Sendable {
     known.withLock { known in
       let key = ObjectIdentifier(object)
       // An earlier object may have had the same address.
-      if let root = known[key], !root.isGone { return root }
-      known = known.filter { !$0.value.isGone }
+      if let root = known.roots[key], !root.isGone { return root }
+      known.roots.purge(after: &known.purging) { $0.isGone }
       let root = BindingRoot(object, name, file, line)
-      known[key] = root
+      known.roots[key] = root
       return root
     }
   }
 
-  private static let known = Mutex<[ObjectIdentifier: BindingRoot]>([:])
+  private static let known = Mutex<(roots: [ObjectIdentifier: BindingRoot], purging: Purging)>(([:], Purging()))
 
   /// The root of bindings that are made of functions. It is never gone.
   static func ofFunctions(named name: RootName, file: StaticString, line: UInt) -> BindingRoot {
@@ -173,15 +173,20 @@ extension BindingRoot: Hashable {
 
 /// Numbers of objects that are items.
 enum ObjectNumber {
-  private static let known = Mutex<(last: Int, numbers: [ObjectIdentifier: (object: WeakObject, number: Int)])>(
-    (0, [:]))
+  private struct Known {
+    var last = 0
+    var numbers: [ObjectIdentifier: (object: WeakObject, number: Int)] = [:]
+    var purging = Purging()
+  }
+
+  private static let known = Mutex(Known())
 
   /// Returns the number of an object: another one for each object, also for an object at the address of an earlier one.
   static func of(_ object: AnyObject) -> Int {
     known.withLock { known in
       let key = ObjectIdentifier(object)
       if let entry = known.numbers[key], !entry.object.isGone { return entry.number }
-      known.numbers = known.numbers.filter { !$0.value.object.isGone }
+      known.numbers.purge(after: &known.purging) { $0.object.isGone }
       known.last += 1
       known.numbers[key] = (WeakObject(object), known.last)
       return known.last
@@ -196,12 +201,62 @@ private struct WeakObject: @unchecked Sendable {
   var isGone: Bool { object == nil }
 }
 
+/// When a table of objects is searched for those that are gone: whenever it has doubled since, so that each entry costs the same,
+/// however many there are. Small tables are searched each time.
+private struct Purging {
+  private static let least = 16
+  private var limit = least
+
+  fileprivate mutating func isDue(at count: Int) -> Bool { count < Self.least || count >= limit }
+  fileprivate mutating func isDone(leaving count: Int) { limit = max(Self.least, 2 * count) }
+}
+
+extension Dictionary {
+  /// Removes the entries of objects that are gone, if it is time.
+  fileprivate mutating func purge(after purging: inout Purging, _ isGone: (Value) -> Bool) {
+    guard purging.isDue(at: count) else { return }
+    self = filter { !isGone($0.value) }
+    purging.isDone(leaving: count)
+  }
+}
+
 /// The names that bindings have at one coordinator: of several roots with one name, all but the first have a number, too.
 final class BindingNames: Sendable {
+  /// The roots of one name.
+  private struct Namesakes {
+    private var roots: [Int: BindingRoot] = [:]
+    private var numbers: [BindingRoot: Int] = [:]
+    private var purging = Purging()
+    /// All numbers below it are taken.
+    private var lowest = 1
+
+    func number(of root: BindingRoot) -> Int? { numbers[root] }
+
+    /// Gives a root the lowest number that no other one has, as far as it is known that those are gone.
+    mutating func add(_ root: BindingRoot) -> Int {
+      if purging.isDue(at: roots.count) {
+        roots = roots.filter { !$0.value.isGone }
+        numbers = numbers.filter { !$0.key.isGone }
+        purging.isDone(leaving: roots.count)
+        lowest = 1
+      }
+      // The one without a number is the one that users know.
+      if let first = roots[1], first.isGone {
+        numbers[first] = nil
+        roots[1] = nil
+        lowest = 1
+      }
+      while roots[lowest] != nil { lowest += 1 }
+      (roots[lowest], numbers[root]) = (root, lowest)
+      return lowest
+    }
+  }
+
   private struct Known {
-    var roots: [RootName: [Int: BindingRoot]] = [:]
+    var namesakes: [RootName: Namesakes] = [:]
     /// The places of the state by their texts.
     var places: [String: BindingRoute] = [:]
+    var purging = Purging()
     /// Texts of several places that were reported.
     var reported: Set<String> = []
   }
@@ -232,12 +287,9 @@ final class BindingNames: Sendable {
   /// still exists, this is reported as misuse.
   private func text(of root: BindingRoot, client: String) -> String {
     let (number, isNew) = known.withLock { known in
-      if let known = known.roots[root.name]?.first(where: { $0.value === root }) { return (known.key, false) }
-      known.places = known.places.filter { !$0.value.root.isGone }
-      known.roots[root.name] = (known.roots[root.name] ?? [:]).filter { !$0.value.isGone }
-      let number = (1...).first { known.roots[root.name]?[$0] == nil }!
-      known.roots[root.name]?[number] = root
-      return (number, true)
+      if let number = known.namesakes[root.name]?.number(of: root) { return (number, false) }
+      known.places.purge(after: &known.purging) { $0.root.isGone }
+      return (known.namesakes[root.name, default: Namesakes()].add(root), true)
     }
     let first = root.name.text(client: client)
     guard number > 1 else { return first }

@@ -14,8 +14,8 @@ protocol Driver: AnyObject, Sendable {
   /// The transaction of the changes since the state was last read.
   var noted: NotedTransaction { get }
 
-  /// Whether the presentation at a binding belongs to this driver.
-  func drives(_ binding: String) -> Bool
+  /// What it drives on the bus, which never changes.
+  var subject: DrivenSubject { get }
 
   /// Reads the state, and returns the requests that make the presentations follow it. Not called again before they are
   /// answered.
@@ -72,7 +72,7 @@ protocol Driver: AnyObject, Sendable {
   ///   - givenUp: presentations of drivers that have ended, which no other driver takes over: they are dismissed.
   /// - Returns: presentations that have ended in the meantime.
   func reconcile(
-    _ state: NavigationState, client: String, givenUp: Set<PresentationHandle>
+    _ state: StateIndex, client: String, givenUp: Set<PresentationHandle>
   ) -> [PresentationHandle]
 
   /// Makes the screen of a presentation that the coordinator asks for. Returns nil if this cannot be decided yet,
@@ -88,6 +88,27 @@ protocol Driver: AnyObject, Sendable {
 
   /// Whether it has ended and needs no further events.
   var isOver: Bool { get }
+}
+
+/// Drivers whose state has changed, until they are read.
+final class ChangedDrivers: Sendable {
+  private let drivers = Mutex<[any Driver]>([])
+
+  /// - Returns: whether it is the first one.
+  func add(_ driver: any Driver) -> Bool {
+    drivers.withLock { drivers in
+      drivers.append(driver)
+      return drivers.count == 1
+    }
+  }
+
+  /// Returns all, and forgets them.
+  func take() -> [any Driver] {
+    drivers.withLock { drivers in
+      defer { drivers = [] }
+      return drivers
+    }
+  }
 }
 
 /// The transaction of the changes of a state since it was last read. A change is noted while it is made: the state may be read

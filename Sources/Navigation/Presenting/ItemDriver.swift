@@ -145,10 +145,10 @@ final class ItemDriver: Driver {
   /// The presentation of another client in the slot that has the item of the state, but no destination.
   private var competitor: PresentationHandle?
   private var isRetired = false
+  /// Whether it was requested although its parent, without which it cannot be, was being dismissed.
+  private var isTooLate = false
   /// Whether its presentation has no parent, since that was being dismissed.
   private(set) var isWithoutParent = false
-  /// Whether its parent was being dismissed when it was last asked for.
-  private var isOfDismissedParent = false
   /// Called if the coordinator has another value than the state, which is kept.
   var onDifference: (() -> Void)?
   /// The driver that presents the same binding now.
@@ -173,9 +173,7 @@ final class ItemDriver: Driver {
 
   var root: BindingRoot { content.route.root }
 
-  func drives(_ binding: String) -> Bool { binding == self.binding }
-
-  func drivesSame(as other: any Driver) -> Bool { other.drives(binding) && other is ItemDriver }
+  var subject: DrivenSubject { .slot(binding) }
 
   // MARK: State to coordinator
 
@@ -221,8 +219,8 @@ final class ItemDriver: Driver {
   private func starting(_ options: PresentationOptions) -> PresentationOptions {
     var options = options
     options.destination = options.destination ?? ownDestination
-    isOfDismissedParent = parent?.isPreparing == true && options.from == nil
-    isWithoutParent = isOfDismissedParent && isIndependent
+    isTooLate = parent?.isPreparing == true && options.from == nil && !isIndependent
+    isWithoutParent = parent?.isPreparing == true && options.from == nil && isIndependent
     if isWithoutParent {
       parent?.asks(options.title ?? "")
     } else {
@@ -315,8 +313,8 @@ final class ItemDriver: Driver {
   func refused(_ name: CoordinatorError.Name) -> Bool {
     guard let asked else { return false }
     if name == .stale { answered() } else { postponed() }
-    // Its parent has just ended. One that was being dismissed before the request cannot have it any more.
-    let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !isOfDismissedParent
+    // Its parent has just ended.
+    let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !isTooLate
     // The item to update may have been closed; the event of that will follow.
     if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && outlivesParent) { clear() }
     return name != .stale && !isOrphan
@@ -417,14 +415,13 @@ final class ItemDriver: Driver {
   func forgetSerials() { acceptedSerial = 0 }
 
   func reconcile(
-    _ state: NavigationState, client: String, givenUp: Set<PresentationHandle>
+    _ state: StateIndex, client: String, givenUp: Set<PresentationHandle>
   ) -> [PresentationHandle] {
     // The event may be older than the last accepted request.
     guard state.serial >= acceptedSerial else { return [] }
-    let there = Set(state.presentations.map(\.presentation))
-    let lost = remaining.keys.filter { !there.contains($0) }.sorted()
+    let lost = remaining.keys.filter { !state.contains($0) }.sorted()
     for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
-    for entry in state.presentations where entry.binding == binding && entry.phase != .dismissing {
+    for entry in state[subject] where entry.phase != .dismissing {
       if entry.presentation == current {
         updated(entry.presentation, value: entry.value, serial: state.serial)
       } else if hasGivenUp(entry.presentation) || givenUp.contains(entry.presentation) {

@@ -78,20 +78,55 @@ final class PathDriver: Driver {
 
   /// A screen of the path. Its handle is nil until the coordinator has accepted the request.
   private struct Place {
-    let element: NavigationPath.Element
+    var element: NavigationPath.Element
     var presentation: PresentationHandle?
+  }
+
+  /// The screens of a path, from the bottom to the top.
+  private struct Places {
+    private(set) var all: [Place] = []
+    /// The values of the path when it was last read: the lowest are those of the screens.
+    var values: any PathValues = MixedValues(elements: [])
+    private var positions: [PresentationHandle: Int] = [:]
+
+    var count: Int { all.count }
+
+    /// The position of a presentation; nil if it is none of these.
+    func position(of presentation: PresentationHandle) -> Int? { positions[presentation] }
+
+    mutating func append(_ place: Place) {
+      if let presentation = place.presentation { positions[presentation] = all.count }
+      all.append(place)
+    }
+
+    mutating func set(_ presentation: PresentationHandle, at index: Int) {
+      all[index].presentation = presentation
+      positions[presentation] = index
+    }
+
+    mutating func set(_ element: NavigationPath.Element, at index: Int) { all[index].element = element }
+
+    mutating func removeAll(from count: Int) {
+      guard count < all.count else { return }
+      for place in all[count...] { if let presentation = place.presentation { positions[presentation] = nil } }
+      all.removeSubrange(count...)
+    }
   }
 
   /// A request without an answer yet.
   private struct Asked {
     /// The path before the request.
-    var former: [Place]
+    var former: Places
     /// Number of screens that are kept.
     let kept: Int
     let removals: Int
+    /// Number of screens that are presented, from `kept` upwards.
+    let additions: Int
+    /// Number of screens below these that are updated.
+    let edits: Int
   }
 
-  private var places: [Place] = []
+  private var places = Places()
   /// Former screens of the path that have not ended, with their positions.
   private var leaving: [PresentationHandle: (index: Int, element: NavigationPath.Element)] = [:]
   private var asked: Asked?
@@ -105,6 +140,10 @@ final class PathDriver: Driver {
   /// Requests that dismiss screens that were accepted when they were no longer wanted.
   private var unwanted: Coordinator.Request?
   private var isRetired = false
+  /// The path that the coordinator has refused. It is requested again when it has changed.
+  private var refused: (any PathValues)?
+  /// Called when it was refused, so that it is read again.
+  var onRefusal: (() -> Void)?
   private let from: String?
   /// The mistakes that were reported, so that each is reported once.
   private var reports: Set<String> = []
@@ -121,49 +160,75 @@ final class PathDriver: Driver {
 
   var root: BindingRoot { path.root }
 
-  func drives(_ binding: String) -> Bool { index(of: binding) != nil }
+  var subject: DrivenSubject { .stack(name) }
 
-  private func binding(_ index: Int) -> String { "\(name)[\(index)]" }
-
-  private func index(of binding: String) -> Int? {
-    guard binding.hasPrefix(name + "["), binding.last == "]" else { return nil }
-    return Int(binding.dropFirst(name.count + 1).dropLast())
-  }
+  private func binding(_ index: Int) -> String { StackElement.binding(name, index) }
 
   // MARK: State to coordinator
 
   func changes(
     _ transaction: Transaction, onChange: @escaping @Sendable (Transaction) -> Void
   ) -> [Coordinator.Request] {
-    let elements = track(path.read, onChange: onChange)
-    let wanted = elements.prefix { !$0.value.isEmpty && makers[$0.type]?.isEmpty == false }
-    if wanted.count < elements.count { report(elements[wanted.count]) }
-    let kept = zip(places, wanted).prefix { $0.element == $1 }.count
+    let values = track(path.read, onChange: onChange)
+    let same = values.kept(of: places.values, places.count)
+    let kept = (0..<same.count).first { !isDeclared(values.type($0)) } ?? same.count
+    let isRefused =
+      refused.map { values.count == $0.count && values.kept(of: $0, $0.count) == (values.count, []) } ?? false
+    if !isRefused { refused = nil }
+    var added: [NavigationPath.Element] = []
+    for index in kept..<values.count where !isRefused {
+      let element = values.element(index)
+      guard !element.value.isEmpty, isDeclared(element.type) else {
+        report(element)
+        break
+      }
+      added.append(element)
+    }
+    let edited = isRefused ? [] : same.edited.filter { $0 < kept }
     // Screens above it end with it (S2); screens that others pushed below it stay (S8).
-    let first = kept < places.count ? kept : stray.flatMap { $0 >= wanted.count ? $0 : nil }
+    let first = kept < places.count ? kept : stray.flatMap { $0 >= kept + added.count ? $0 : nil }
     stray = nil
     let removals =
       first.map {
         [Coordinator.Request.dismiss(binding($0), animated: transaction.animated, force: transaction.isForced)]
       } ?? []
-    guard !removals.isEmpty || kept < wanted.count else { return [] }
+    guard !removals.isEmpty || !added.isEmpty || !edited.isEmpty else {
+      places.values = values
+      return []
+    }
     self.transaction = transaction
-    asked = Asked(former: places, kept: kept, removals: removals.count)
+    asked = Asked(former: places, kept: kept, removals: removals.count, additions: added.count, edits: edited.count)
     leave(to: kept)
-    places += wanted[kept...].map { Place(element: $0) }
-    return removals
-      + places.indices[kept...].map { index in
-        let element = places[index].element
-        var options = PresentationOptions(destination: ownDestination)
-        options.value = (try? JSON.parse(element.value)).flatMap(Coding.properties)
-        if options.value == nil {
-          report(element, "is shown without a value on the bus, since it has a null, which D-Bus has not")
-        }
-        options.stack = name
-        // The screen below may have been closed in the meantime; then the request is refused.
-        options.from = index > 0 ? binding(index - 1) : from
-        return .present(binding(index), id: path.id(element), options.owned(in: transaction))
+    for element in added { places.append(Place(element: element)) }
+    for index in edited { places.set(values.element(index), at: index) }
+    places.values = values
+    let additions = (kept..<places.count).map { index in
+      var options = options(of: places.all[index].element)
+      options.destination = ownDestination
+      options.stack = name
+      // The screen below may have been closed in the meantime; then the request is refused.
+      options.from = index > 0 ? binding(index - 1) : from
+      return Coordinator.Request.present(binding(index), id: values.id(index), options.owned(in: transaction))
+    }
+    let updates = edited.compactMap { index in
+      // As above.
+      places.all[index].presentation.map { presentation in
+        Coordinator.Request.present(
+          binding(index), id: values.id(index), options(of: places.all[index].element),
+          expecting: Expectation(presentation: presentation))
       }
+    }
+    return removals + additions + updates
+  }
+
+  /// Whether there are screens for values of a type.
+  private func isDeclared(_ type: String) -> Bool { makers[type]?.isEmpty == false }
+
+  /// The value of an element, for the bus.
+  private func options(of element: NavigationPath.Element) -> PresentationOptions {
+    let value = (try? JSON.parse(element.value)).flatMap(Coding.properties)
+    if value == nil { report(element, "is shown without a value on the bus, since it has a null, which D-Bus has not") }
+    return PresentationOptions(value: value)
   }
 
   func watch(onChange: @escaping @Sendable (Transaction) -> Void) {
@@ -172,7 +237,7 @@ final class PathDriver: Driver {
 
   func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction? {
     let isRequested =
-      isEnding ? leaving[presentation] != nil : asked != nil || places.contains { $0.presentation == presentation }
+      isEnding ? leaving[presentation] != nil : asked != nil || places.position(of: presentation) != nil
     return isRequested ? transaction : nil
   }
 
@@ -193,16 +258,17 @@ final class PathDriver: Driver {
 
   /// Removes the screens at a position and above it, which are dismissed.
   private func leave(to count: Int) {
-    for index in places.indices[count...] {
-      if let presentation = places[index].presentation { leaving[presentation] = (index, places[index].element) }
+    for index in places.all.indices.dropFirst(count) {
+      let place = places.all[index]
+      if let presentation = place.presentation { leaving[presentation] = (index, place.element) }
     }
-    places.removeSubrange(count...)
+    places.removeAll(from: count)
   }
 
   func retire() -> [Coordinator.Request] {
     isRetired = true
-    guard !places.isEmpty else { return [] }
-    places = []
+    guard places.count > 0 else { return [] }
+    places = Places()
     return [.dismiss(binding(0))]
   }
 
@@ -213,19 +279,19 @@ final class PathDriver: Driver {
   func accepted(_ replies: [[Value]], serial: UInt64) {
     acceptedSerial = serial
     guard let asked else { return }
-    for (index, reply) in replies.dropFirst(asked.removals).enumerated() {
+    for (index, reply) in replies.dropFirst(asked.removals).prefix(asked.additions).enumerated() {
       let index = asked.kept + index
       guard let presentation = reply.first.flatMap(ObjectPath.init(value:)).flatMap(Handle.init(path:))
       else {
         // Its parent was dismissed in the same turn.
-        if places.indices.contains(index) {
-          cut(to: index, where: places[index].element)
-          places.removeSubrange(index...)
+        if index < places.count {
+          cut(to: index, where: places.all[index].element)
+          places.removeAll(from: index)
         }
         break
       }
       // Screens that are gone ended with a screen below them.
-      if places.indices.contains(index) { places[index].presentation = presentation }
+      if index < places.count { places.set(presentation, at: index) }
       if isRetired, unwanted == nil {
         unwanted = .dismiss(binding(index), expecting: Expectation(presentation: presentation))
       }
@@ -240,16 +306,22 @@ final class PathDriver: Driver {
 
   func refused(_ name: CoordinatorError.Name) -> Bool {
     guard let asked else { return false }
-    let refused = places.indices.contains(asked.kept) ? places[asked.kept].element : nil
+    let lowest = asked.kept < places.count ? places.all[asked.kept].element : nil
+    let values = places.values
     postponed()
-    cut(to: asked.kept, where: refused)
-    return name != .notPresented
+    // A screen below it was closed in the meantime, whose end the state follows.
+    if name == .notPresented { cut(to: asked.kept, where: lowest) }
+    guard name != .notPresented, name != .stale else { return false }
+    // The state stays as it is. What it has no more is still dismissed.
+    refused = values
+    if asked.additions > 0 || asked.edits > 0 { onRefusal?() }
+    return true
   }
 
   func postponed() {
     if let asked {
       places = asked.former
-      for presentation in places.compactMap(\.presentation) { leaving[presentation] = nil }
+      for place in places.all { if let presentation = place.presentation { leaving[presentation] = nil } }
     }
     answered()
   }
@@ -263,8 +335,8 @@ final class PathDriver: Driver {
 
   /// Removes the value at a position and all values above it, if it is still this value.
   private func cut(to count: Int, where element: NavigationPath.Element?) {
-    let elements = path.read()
-    if !isRetired, elements.indices.contains(count), elements[count] == element { path.truncate(count) }
+    let values = path.read()
+    if !isRetired, count < values.count, values.element(count) == element { path.truncate(count) }
   }
 
   // MARK: Coordinator to state
@@ -273,15 +345,13 @@ final class PathDriver: Driver {
 
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
     leaving[presentation] = nil
-    if let index = asked?.former.firstIndex(where: { $0.presentation == presentation }) {
-      asked?.former.removeSubrange(index...)
-    }
-    guard let index = places.firstIndex(where: { $0.presentation == presentation }) else {
+    if let index = asked?.former.position(of: presentation) { asked?.former.removeAll(from: index) }
+    guard let index = places.position(of: presentation) else {
       if asked != nil { endedEarly.insert(presentation) }
       return
     }
-    let gone = places[index].element
-    places.removeSubrange(index...)
+    let gone = places.all[index].element
+    places.removeAll(from: index)
     cut(to: index, where: gone)
   }
 
@@ -294,28 +364,28 @@ final class PathDriver: Driver {
     places.append(Place(element: element, presentation: presentation))
     path.truncate(index)
     path.putBack(element)
+    places.values = path.read()
   }
 
   func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {}
 
   func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties) {}
 
-  func forgetSerials() { acceptedSerial = 0 }
+  func forgetSerials() { (acceptedSerial, refused) = (0, nil) }
 
   func reconcile(
-    _ state: NavigationState, client: String, givenUp: Set<PresentationHandle>
+    _ state: StateIndex, client: String, givenUp: Set<PresentationHandle>
   ) -> [PresentationHandle] {
     guard state.serial >= acceptedSerial else { return [] }
-    let there = Set(state.presentations.map(\.presentation))
-    let known = Set(places.compactMap(\.presentation))
-    let lost = places.compactMap(\.presentation).filter { !there.contains($0) }
+    let known = places
+    let lost = places.all.compactMap(\.presentation).filter { !state.contains($0) }
     for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
     if asked == nil {
       // The answer to the request was lost.
       stray =
-        state.presentations.filter {
-          $0.phase != .dismissing && $0.isOwned(by: client) && !known.contains($0.presentation)
-        }.compactMap { index(of: $0.binding) }.min()
+        state[subject].filter {
+          $0.phase != .dismissing && $0.isOwned(by: client) && known.position(of: $0.presentation) == nil
+        }.compactMap { StackElement.parts(of: $0.binding)?.index }.min()
     }
     return lost
   }
@@ -323,12 +393,12 @@ final class PathDriver: Driver {
   func screen(
     for presentation: PresentationHandle, binding: String, id: String
   ) throws(ShowingError) -> (any Screen)? {
-    let elements = path.read()
-    guard let index = index(of: binding), elements.indices.contains(index), path.id(elements[index]) == id else {
-      return nil
-    }
-    guard let screen = makers[elements[index].type]?.last?.make(elements[index]) else {
-      let why = "\(elements[index].value) is no \(elements[index].type), or the program makes no screen for it"
+    let values = path.read()
+    guard let index = StackElement.parts(of: binding)?.index, index >= 0, index < values.count, values.id(index) == id
+    else { return nil }
+    let element = values.element(index)
+    guard let screen = makers[element.type]?.last?.make(element) else {
+      let why = "\(element.value) is no \(element.type), or the program makes no screen for it"
       reportMisuse("the path “\(name)” is cut where it has a value without a screen: \(why)", of: root)
       throw ShowingError(why: why)
     }

@@ -30,9 +30,11 @@ public final class Navigator: Presenting {
   private let file: StaticString, line: UInt
   /// The hosts of the destinations that it has registered, by their names.
   private var served: [String: Host] = [:]
-  private var drivers: [any Driver] = []
+  private var drivers = DriverTable()
   /// Ended drivers that still need the end events of their presentations.
-  private var retired: [any Driver] = []
+  private var retired = DriverTable()
+  /// Drivers whose state has changed in this turn.
+  private let changedDrivers = ChangedDrivers()
   /// Those of the drivers whose state must be read.
   private var scheduled: Set<ObjectIdentifier> = []
   /// Requests of drivers that have ended.
@@ -48,6 +50,8 @@ public final class Navigator: Presenting {
   private var wanted: Set<PresentationHandle> = []
   /// Errors of presentations that this program could not show, until they end.
   private var failures: [PresentationHandle: any Error] = [:]
+  /// Screens that wait for earlier events, by the serial of the last one that they wait for.
+  private var waitingForEvents: [UInt64: [CheckedContinuation<Void, Never>]] = [:]
   /// Continuations that wait for any change.
   private var waiting: [CheckedContinuation<Void, Never>] = []
   /// The serial of the last state or event received.
@@ -91,7 +95,7 @@ public final class Navigator: Presenting {
           take(element)
           if case .state(let state) = element {
             // The events that are missing may have said that these were declined.
-            for kept in state.presentations where kept.phase != .dismissing && hasGivenUp(kept.presentation) {
+            for kept in state.presentations where kept.phase != .dismissing && hasGivenUp(kept) {
               await takeBack(kept.presentation, at: kept.binding)
             }
           }
@@ -104,7 +108,7 @@ public final class Navigator: Presenting {
 
   isolated deinit {
     following?.cancel()
-    let dismissals = postponedDismissals + dismissals + drivers.flatMap { $0.retire() }
+    let dismissals = postponedDismissals + dismissals + drivers.inOrder.flatMap { $0.retire() }
     guard !served.isEmpty || !dismissals.isEmpty else { return }
     Task { [coordinator, served] in
       var unanswered = await Self.send(dismissals, to: coordinator)
@@ -179,8 +183,7 @@ public final class Navigator: Presenting {
     lastRead = state.serial
     let bindings = state.presentations.filter { entry in
       (entry.phase == .presenting || entry.phase == .dismissing) && entry.asking != true
-        && (served[entry.destination ?? ""] != nil
-          || (drivers + retired).contains { $0.drives(entry.binding) })
+        && (served[entry.destination ?? ""] != nil || !drivers(of: entry.binding).isEmpty)
     }.map(\.binding)
     return (bindings, state.serial <= last || isLost)
   }
@@ -191,17 +194,28 @@ public final class Navigator: Presenting {
   }
 
   /// The screens that are shown, in the order of appearance.
-  package private(set) var visible: [Showing] = []
+  package var visible: [Showing] { placesOfVisible.sorted { $0.value.place < $1.value.place }.map(\.value.showing) }
 
-  func appeared(_ showing: Showing) { visible.append(showing) }
+  private var placesOfVisible: [ObjectIdentifier: (place: Int, showing: Showing)] = [:]
+  private var lastPlace = 0
 
-  func vanished(_ showing: Showing) { visible.removeAll { $0 === showing } }
+  func appeared(_ showing: Showing) {
+    lastPlace += 1
+    placesOfVisible[ObjectIdentifier(showing)] = (lastPlace, showing)
+  }
+
+  func vanished(_ showing: Showing) { placesOfVisible[ObjectIdentifier(showing)] = nil }
 
   // MARK: Drivers
 
   func add(_ driver: any Driver) -> Presence {
     if let driver = driver as? ItemDriver { takeOver(driver) }
-    drivers.append(driver)
+    if let driver = driver as? PathDriver {
+      driver.onRefusal = { [weak self, weak driver] in
+        if let driver { self?.schedule(driver) }
+      }
+    }
+    drivers.add(driver)
     schedule(driver, in: Transaction.current)
     return Presence(driver, self)
   }
@@ -212,36 +226,37 @@ public final class Navigator: Presenting {
     driver.onDifference = { [weak self, weak driver] in
       if let driver { self?.schedule(driver) }
     }
-    guard let index = drivers.firstIndex(where: driver.drivesSame(as:)), let former = drivers[index] as? ItemDriver
-    else { return }
-    drivers.remove(at: index)
+    guard let former = drivers.first(of: driver.subject) as? ItemDriver else { return }
+    drivers.remove(former)
     scheduled.remove(ObjectIdentifier(former))
     former.handOver(to: driver)
-    if !former.isOver { retired.append(former) }
+    if !former.isOver { retired.add(former) }
   }
 
   func remove(_ driver: any Driver, dismissing: Bool) {
-    guard drivers.contains(where: { $0 === driver }) else { return }
-    drivers.removeAll { $0 === driver }
+    guard drivers.remove(driver) else { return }
     scheduled.remove(ObjectIdentifier(driver))
     if declaredTabs.value.contains(where: { $0.driver === driver }) {
       declaredTabs.value.removeAll { $0.driver === driver }
     }
     let ending = driver.retire()
-    if !driver.isOver { retired.append(driver) }
+    if !driver.isOver { retired.add(driver) }
     guard dismissing else { return }
     dismissals += ending
     plan()
   }
 
   func path(named stack: String) -> PathDriver? {
-    drivers.lazy.compactMap { $0 as? PathDriver }.first { $0.name == stack }
+    drivers.first(of: .stack(stack)) as? PathDriver
   }
+
+  /// The drivers of a binding, with those that have ended.
+  private func drivers(of binding: String) -> [any Driver] { drivers[binding] + retired[binding] }
 
   /// Schedules reading a driver's state in the next turn. A change until then has its own transaction.
   /// - Parameter transaction: the transaction of the changes to read, unless it is noted already.
   func schedule(_ driver: any Driver, in transaction: Transaction = Transaction()) {
-    guard drivers.contains(where: { $0 === driver }) else { return }
+    guard drivers.contains(driver) else { return }
     driver.noted.note(transaction)
     scheduled.insert(ObjectIdentifier(driver))
     driver.watch(onChange: scheduling(driver))
@@ -273,7 +288,9 @@ public final class Navigator: Presenting {
     let stateCount = stateCount
     var asking: [Asking] = dismissals.map { (nil, [$0]) }
     // In the order of creation, so that a parent comes before its children.
-    for driver in drivers where scheduled.remove(ObjectIdentifier(driver)) != nil {
+    let ready = drivers.inOrder(scheduled)
+    scheduled = []
+    for driver in ready {
       let changes = driver.changes(driver.noted.take(), onChange: scheduling(driver))
       if !changes.isEmpty { asking.append((driver, changes)) }
     }
@@ -292,7 +309,7 @@ public final class Navigator: Presenting {
         tellRefused(error)
       }
     }
-    collectLeftovers()
+    collectLeftovers(of: asking.compactMap(\.driver))
   }
 
   /// Sends all requests as one transaction: dismissals first, so that they do not dismiss anything presented by it.
@@ -332,17 +349,20 @@ public final class Navigator: Presenting {
   }
 
   private func scheduling(_ driver: any Driver) -> @Sendable (Transaction) -> Void {
-    { [weak self, weak driver, note = driver.noted.noting()] transaction in
-      guard note(transaction) else { return }
+    { [weak self, weak driver, changedDrivers, note = driver.noted.noting()] transaction in
+      guard note(transaction), let driver, changedDrivers.add(driver) else { return }
+      // One task for all that change in this turn.
       Task { @MainActor in
-        if let driver { self?.schedule(driver) }
+        for driver in changedDrivers.take() { self?.schedule(driver) }
       }
     }
   }
 
   /// Registers the program's own destination when it is first needed.
   private func serve() async throws(NavigationError) {
-    guard served[destination] == nil, drivers.contains(where: { $0.ownDestination == destination }) else { return }
+    guard served[destination] == nil, drivers.inOrder.contains(where: { $0.ownDestination == destination }) else {
+      return
+    }
     try await serve(destination, timeouts, by: Host(self))
   }
 
@@ -386,54 +406,67 @@ public final class Navigator: Presenting {
       stateCount += 1
       (dismissals, postponedDismissals) = (postponedDismissals + dismissals, [])
       // A coordinator with new serials has not accepted earlier requests.
-      if state.serial < lastSerial { for driver in drivers + retired { driver.forgetSerials() } }
+      if state.serial < lastSerial { for driver in drivers.inOrder + retired.inOrder { driver.forgetSerials() } }
       lastSerial = state.serial
+      resumeAllWaitingForEvents()
       reconcile(state)
-      for driver in drivers { schedule(driver) }
+      for driver in drivers.inOrder { schedule(driver) }
+      collectLeftovers(of: retired.inOrder)
     case .event(let event):
       lastSerial = event.serial
-      take(event)
+      for continuation in waitingForEvents.removeValue(forKey: event.serial) ?? [] { continuation.resume() }
+      collectLeftovers(of: take(event))
     }
-    collectLeftovers()
   }
 
-  /// Passes an event to drivers.
-  private func collectLeftovers() {
-    for driver in drivers + retired { dismissals += driver.leftovers() }
+  private func resumeAllWaitingForEvents() {
+    let waiting = waitingForEvents.values.joined()
+    waitingForEvents = [:]
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Sends what is left to do for drivers that have ended.
+  /// - Parameter touched: those to which something has happened.
+  private func collectLeftovers(of touched: [any Driver]) {
+    for driver in touched where retired.contains(driver) {
+      dismissals += driver.leftovers()
+      if driver.isOver { retired.remove(driver) }
+    }
     if !dismissals.isEmpty { plan() }
-    retired.removeAll(where: \.isOver)
     changed()
   }
 
-  private func take(_ event: NavigationEvent) {
+  /// Passes an event to drivers.
+  /// - Returns: those drivers.
+  private func take(_ event: NavigationEvent) -> [any Driver] {
     switch event.kind {
     case .presented(let subject, let item):
       let destination = StateEntry(item).destination
-      for driver in drivers where driver.drives(subject.binding) {
-        driver.appeared(subject.presentation, id: subject.id, destination: destination)
-      }
+      let drivers = drivers[subject.binding]
+      for driver in drivers { driver.appeared(subject.presentation, id: subject.id, destination: destination) }
+      return drivers
     case .dismissed(let subject, let reason):
       let end = Dismissal(reason: reason, error: reason == .failed ? failures[subject.presentation] : nil)
-      for driver in drivers + retired where driver.drives(subject.binding) {
-        driver.ended(subject.presentation, end)
-      }
+      let drivers = drivers(of: subject.binding)
+      for driver in drivers { driver.ended(subject.presentation, end) }
       leave(subject.presentation)
+      return drivers
     case .updated(let subject, let item):
-      guard let value = StateEntry(item).value else { return }
-      for driver in drivers where driver.drives(subject.binding) {
-        driver.updated(subject.presentation, value: value, serial: event.serial)
-      }
+      guard let value = StateEntry(item).value else { return [] }
+      let drivers = drivers[subject.binding]
+      for driver in drivers { driver.updated(subject.presentation, value: value, serial: event.serial) }
+      return drivers
     case .action(let subject, let action, let parameters):
-      for driver in drivers + retired where driver.drives(subject.binding) {
-        driver.acted(subject.presentation, action, parameters)
-      }
-    case .phase, .declined, .asking, .selection, .group, .path, .hold, .parked: break
+      let drivers = drivers(of: subject.binding)
+      for driver in drivers { driver.acted(subject.presentation, action, parameters) }
+      return drivers
+    case .phase, .declined, .asking, .selection, .group, .path, .hold, .parked: return []
     }
   }
 
   /// Gives the state its item back, since the coordinator keeps the presentation (P15), unless a later request has ended it again.
   private func takeBack(_ presentation: PresentationHandle, at binding: String) async {
-    guard drivers.contains(where: { $0.drives(binding) }) else { return }
+    guard !drivers[binding].isEmpty else { return }
     var holder: PresentationHandle?
     repeat {
       // With no request under way, the slot says which was last.
@@ -442,29 +475,33 @@ public final class Navigator: Presenting {
       await Task.yield()
     } while isSending
     guard holder == presentation else { return }
-    for driver in drivers where driver.drives(binding) { driver.declined(presentation) }
+    for driver in drivers[binding] { driver.declined(presentation) }
   }
 
-  private func hasGivenUp(_ presentation: PresentationHandle) -> Bool {
-    drivers.contains { $0.hasGivenUp(presentation) }
+  private func hasGivenUp(_ entry: PresentationState) -> Bool {
+    drivers[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
   }
 
   private func reconcile(_ state: NavigationState) {
     // Their dismissals may still be on their way.
-    let handles = state.presentations.map(\.presentation)
-    let givenUp = Set(handles.filter { handle in retired.contains { $0.hasGivenUp(handle) } })
-    for driver in drivers + retired {
-      for lost in driver.reconcile(state, client: coordinator.client, givenUp: givenUp) { leave(lost, isLost: true) }
+    let givenUp = Set(
+      state.presentations.filter { entry in
+        retired[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
+      }.map(\.presentation))
+    let index = StateIndex(state)
+    for driver in drivers.inOrder + retired.inOrder {
+      for lost in driver.reconcile(index, client: coordinator.client, givenUp: givenUp) { leave(lost, isLost: true) }
     }
   }
 
   /// The bus has ended or the coordinator was closed, and all presentations with it.
   private func lost(_ error: NavigationError) {
     isLost = true
+    resumeAllWaitingForEvents()
     postponedDismissals = []
     reconcile(NavigationState(StateSnapshot([:]), serial: .max))
     for presentation in showings.keys.sorted(by: >) { leave(presentation, isLost: true) }
-    collectLeftovers()
+    collectLeftovers(of: retired.inOrder)
     // Closing a coordinator is not reported to the program that did it.
     if error != .closed { tellRefused(error) }
   }
@@ -494,9 +531,13 @@ public final class Navigator: Presenting {
     // After a restart of navd the screen may already exist.
     if let shown = showings[presentation] { return shown.restored(item.all) }
     wanted.insert(presentation)
+    // Earlier events first, for example the end of another presentation.
+    while lastSerial < serial, !isLost {
+      await withCheckedContinuation { waitingForEvents[serial, default: []].append($0) }
+    }
+    if let shown = showings[presentation] { return shown.restored(item.all) }
     while wanted.contains(presentation) {
-      // Process earlier events first, for example the end of another presentation.
-      if lastSerial >= serial || isLost, let screen = try screen(for: item, content) {
+      if let screen = try screen(for: item, content) {
         let transaction = transaction(of: presentation, at: item.binding, isEnding: false)
         return try await show(Showing(item, screen: screen, transaction ?? Transaction(), self))
       }
@@ -507,14 +548,13 @@ public final class Navigator: Presenting {
 
   /// The transaction in which this program's state requested a presentation or its end; nil if another client did.
   private func transaction(of presentation: PresentationHandle, at binding: String, isEnding: Bool) -> Transaction? {
-    (drivers + retired).lazy.filter { $0.drives(binding) }
-      .compactMap { $0.transaction(of: presentation, isEnding: isEnding) }.first
+    drivers(of: binding).lazy.compactMap { $0.transaction(of: presentation, isEnding: isEnding) }.first
   }
 
   private func screen(for item: PresentedItem, _ content: Content?) throws(ShowingError) -> (any Screen)? {
     do {
       if let content { return try content(item) }
-      guard let driver = drivers.last(where: { $0.drives(item.binding) }) else {
+      guard let driver = drivers[item.binding].last else {
         throw ShowingError(why: "no state of the program presents \(item.binding)")
       }
       return try driver.screen(for: item.presentation, binding: item.binding, id: item.id)
