@@ -225,6 +225,21 @@ private final class Model {
     #expect(display.disappearing == ["a"] && display.cancelled == ["a"] && model.note == nil)
   }
 
+  @Test("P16: a screen whose user closes it while it asks is not asked any more", arguments: CoordinatorKind.allCases)
+  func asking_closedByItsUser_isGone(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.isPresented()
+    (display.asking, display.declining) = (["a"], ["a"])
+    model.note = nil
+    try await fixture.state { $0.presentations.first?.asking == true }
+    try await display["a"]?.close()
+    try await fixture.until { display.ends == [.dismissed] && display.cancelled == ["a"] }
+    #expect(model.note == nil && display.log == ["+a", "xa"] && fixture.navigator.screens.isEmpty)
+  }
+
   @Test("P15: a change of the state that follows a decline at once is requested", arguments: CoordinatorKind.allCases)
   func state_changedWithTheDecline_counts(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

@@ -316,7 +316,9 @@ final class ItemDriver: Driver {
     // Its parent has just ended.
     let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !isTooLate
     // The item to update may have been closed; the event of that will follow.
-    if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && outlivesParent) { clear() }
+    if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && outlivesParent) {
+      clear()
+    }
     return name != .stale && !isOrphan
   }
 

@@ -132,11 +132,13 @@ public final class Showing: Presenting {
   }
 
   /// Reports that its user has closed it, when the screen is already gone: by the button of its window, for example. The state that
-  /// presents it becomes nil. The screen is not called. A button of the screen itself calls ``dismiss(_:force:)``.
+  /// presents it becomes nil. The screen is not called; if it prepares to disappear, that task is cancelled. A button of the screen itself
+  /// calls ``dismiss(_:force:)``.
   /// - Parameter result: a result for clients that wait for the presentation (D6).
   /// - Throws: `unreachable` if there is no coordinator now; the next coordinator receives the report.
   public func reportClosed(_ result: Properties = [:]) async throws(NavigationError) {
     closed = result
+    preparing?.cancel()
     navigator.vanished(self)
     try await navigator.coordinator.reportClosed(presentation, result: result)
     isToldClosed = true
