@@ -189,11 +189,11 @@ final class ItemDriver: Driver {
       self.current = nil
       return [dismissal(of: current, transaction)]
     case (let current?, let wanted?) where remaining[current]?.id == wanted.id:
-      guard wanted != remaining[current] else {
-        // What the options do not say may differ.
-        remaining[current] = wanted
-        return []
-      }
+      let isSame = wanted == remaining[current]
+      // What the state gets back if its screen declines to go, even if the coordinator does not take the update, because it is being
+      // dismissed. What the options do not say may differ.
+      remaining[current]?.putBack = wanted.putBack
+      if isSame { return [] }
       asked = Asked(wanted: wanted, former: current, isUpdate: true)
       // It may have been closed in the meantime, and an update must not present it again.
       return [.present(binding, id: wanted.id, wanted.options, expecting: Expectation(presentation: current))]
@@ -399,6 +399,8 @@ final class ItemDriver: Driver {
   }
 
   func declined(_ presentation: PresentationHandle) {
+    // An update may have been refused meanwhile.
+    if presentation == current { onDifference?() }
     guard let wanted = remaining[presentation], !isRetired, asked == nil, hasGivenUp(presentation) else { return }
     // Only if it has not changed since it was last read; a change is requested next.
     if content.read()?.id == current.flatMap({ remaining[$0]?.id }) { wanted.putBack() }

@@ -1,0 +1,58 @@
+import Observation
+import TestSupport
+import Testing
+
+@testable import Navigation
+
+@MainActor @Observable
+private final class Model {
+  struct Note: Codable, Identifiable {
+    let id: Int
+    var text: String
+  }
+  var note: Note?
+  /// The question that a test answers with yes or no.
+  @ObservationIgnored var answer: CheckedContinuation<Bool, Never>?
+}
+
+private final class Editor: DecliningScreen {
+  private let model: Model
+  init(_ model: Model) { self.model = model }
+
+  func appear(_ showing: Showing) async throws {}
+
+  func prepareToDisappear(_ showing: Showing) async throws {
+    try await showing.ask("Discard the text?")
+    guard await withCheckedContinuation({ model.answer = $0 }) else { throw Declined() }
+  }
+
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
+}
+
+@Suite @MainActor struct EditWhileAskingTests {
+  @Test(
+    "What is edited while its screen asks is told to others when the screen has declined, and is what the state gets back",
+    arguments: CoordinatorKind.allCases)
+  func edit_whileAsking_isKept(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let note = Bindable(model).note.named("note")
+    fixture.navigator.present(item: note) { _ in Editor(model) }
+    model.note = Model.Note(id: 1, text: "")
+    try await fixture.isPresented()
+
+    // By another client: the state keeps its note.
+    try await fixture.coordinator.dismiss(fixture.text(note))
+    try await fixture.state { $0.presentations.first?.asking == true }
+    model.note?.text = "typed"
+    await fixture.navigator.settle()
+    model.answer?.resume(returning: false)
+    try await fixture.state {
+      $0.presentations.first.map { $0.phase == .presented && $0.value["text"] == .string("typed") } ?? false
+    }
+
+    model.note = nil
+    try await fixture.state { $0.presentations.first?.asking == true }
+    model.answer?.resume(returning: false)
+    try await fixture.until { model.note?.text == "typed" }
+  }
+}
