@@ -29,7 +29,6 @@
         if button.isDestructive { gtk_widget_add_css_class(widget, "destructive-action") }
       }
       if let answer = texts.defaultButton { gtk_dialog_set_default_response(dialog, gint(answer)) }
-      gtk_window_set_title(window, texts.title)
       gtk_window_set_transient_for(window, parent)
       gtk_window_set_modal(window, 1)
       signals.connect(object, "response") { [unowned self] arguments in

@@ -35,17 +35,24 @@ final class LiveObjects {
     return strays.values.sorted()
   }
 
-  /// The first widget of a name or a style class.
+  /// The first widget of a name, a style class, or a button of a title.
   func widget(_ name: String) -> Widget? {
     var found: Widget?
     for window in windows {
       visit(window) { widget in
         guard found == nil, gtk_widget_get_mapped(widget) != 0 else { return }
-        let isIt = String(cString: gtk_widget_get_name(widget)) == name || gtk_widget_has_css_class(widget, name) != 0
-        if isIt { found = widget }
+        let isNamed =
+          String(cString: gtk_widget_get_name(widget)) == name || gtk_widget_has_css_class(widget, name) != 0
+        if isNamed || title(ofButton: widget) == name { found = widget }
       }
     }
     return found
+  }
+
+  private func title(ofButton widget: Widget) -> String? {
+    guard typeName(of: widget) == "GtkButton" else { return nil }
+    return widget.withMemoryRebound(to: GtkButton.self, capacity: 1) { gtk_button_get_label($0) }
+      .map { String(cString: $0) }
   }
 
   private var windows: [Widget] {

@@ -98,6 +98,8 @@ final class Program {
     guard let widget = live.widget(name), gtk_widget_get_width(widget) > 0, let root = gtk_widget_get_root(widget)
     else { return "nowhere" }
     let window = UnsafeMutableRawPointer(root)
+    // Keys that are pressed now would reach another.
+    guard gtk_window_is_active(window.assumingMemoryBound(to: GtkWindow.self)) != 0 else { return "nowhere" }
     var bounds = graphene_rect_t()
     _ = gtk_widget_compute_bounds(widget, window.assumingMemoryBound(to: GtkWidget.self), &bounds)
     let x = Int(bounds.origin.x + bounds.size.width / 2)

@@ -52,13 +52,11 @@ final class GTKProgram {
   /// Waits until the last state that it has written has all these parts.
   func wait(for state: String...) throws {
     let program = program
-    do {
+    try explaining {
       try session.wait("the state is \(state)") {
         let last = program.lines.last { $0.hasPrefix("state ") } ?? ""
         return state.allSatisfy { last.contains($0) } || program.hasEnded
       }
-    } catch {
-      throw Session.Failure("\(error)\nit has written:\n\(program.outputText)\(program.errorText)\n\(titles)")
     }
   }
 
@@ -78,9 +76,18 @@ final class GTKProgram {
   /// What it has written on its standard error: warnings of GTK.
   var complaints: String { program.errorText }
 
+  /// Adds to an error what the program and the compositor have said.
+  private func explaining(_ body: () throws -> Void) throws {
+    do { try body() } catch {
+      let said = program.lines.filter { !$0.hasPrefix("where nowhere") }.joined(separator: "\n")
+      throw Session.Failure("\(error)\nit has written:\n\(said)\n\(program.errorText)\nsway: \(events)")
+    }
+  }
+
   // MARK: Its windows
 
-  /// What sway has reported: `new Sheet 1`, `close Sheet 1`, `focus Main`. A window may get its title after it is new.
+  /// What sway has reported: `new Sheet 1`, `close Sheet 1`, `focus Main`. A window may get its title after it is new;
+  /// the dialogs of GTK have none.
   var events: [String] {
     let reports = windows.lines.compactMap { line -> (change: String, window: JSON)? in
       guard let event = try? JSON.parse(line), let window = event["container"] else { return nil }
@@ -105,31 +112,29 @@ final class GTKProgram {
 
   /// Waits until these windows are open, and the last one has the focus.
   func wait(windows titles: String...) throws {
-    do {
+    try explaining {
       try session.wait("the windows are \(titles)") {
         self.titles == titles && events.last { $0.hasPrefix("focus ") } == titles.last.map { "focus \($0)" }
       }
-    } catch {
-      throw Session.Failure("\(error)\nit has written:\n\(program.outputText)\(program.errorText)\n\(events)")
     }
   }
 
-  /// Waits until a widget is in a window, by its name or style class.
+  /// Waits until a widget is in the window with the keyboard, by its name, its style class or its title.
   func wait(untilShown widget: String) throws {
-    try session.poll("\(widget) is shown") { try ask("where \(widget)") != "nowhere" }
+    try explaining { try session.poll("\(widget) is shown") { try ask("where \(widget)") != "nowhere" } }
   }
 
-  /// Waits until no window has such a widget.
+  /// Waits until it is not.
   func wait(untilGone widget: String) throws {
-    try session.poll("\(widget) is gone") { try ask("where \(widget)") == "nowhere" }
+    try explaining { try session.poll("\(widget) is gone") { try ask("where \(widget)") == "nowhere" } }
   }
 
   // MARK: Its user
 
-  /// Clicks on a widget, by its name or style class.
+  /// Clicks on a widget, by its name, its style class or its title.
   func click(on widget: String) throws {
     try wait(untilShown: widget)
-    let place = try ask("where \(widget)").split(separator: " ", maxSplits: 2)
+    let place = try ask("where \(widget)").split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     guard place.count == 3 else { throw Session.Failure("\(widget) is gone") }
     var corner: (x: Int, y: Int)?
     try session.poll("sway has the window “\(place[2])”") {
@@ -144,7 +149,7 @@ final class GTKProgram {
   /// The place of a window on the screen; nil if sway has no such window.
   private func corner(of title: String) throws -> (x: Int, y: Int)? {
     func find(_ node: JSON) -> JSON? {
-      if node["name"]?.string == title, node["app_id"]?.string != nil { return node }
+      if node["app_id"]?.string != nil, node["name"]?.string ?? "" == title { return node }
       return [node["nodes"], node["floating_nodes"]].lazy.flatMap { $0?.array ?? [] }.compactMap(find).first
     }
     let tree = try session.run(program: "/usr/bin/swaymsg", ["-t", "get_tree"])

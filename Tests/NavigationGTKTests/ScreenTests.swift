@@ -59,16 +59,16 @@ func gtk_popoverAndAlert_closedByTheirUser_areNil(isPlain: Bool) throws {
   try program.wait(for: "hint=false")
 
   program.send("dialog Sure?")
-  try program.click(on: "destructive-action")
+  try program.click(on: "Delete")
   try program.wait(for: "dialog=nil", "answer=delete")
   program.send("dialog Again?")
-  try program.wait(untilShown: "destructive-action")
+  try program.wait(untilShown: "Delete")
   try program.keyboard.press("Escape")
   try program.wait(for: "dialog=nil", "answer=delete")
   program.send("dialog Really?")
-  try program.wait(untilShown: "destructive-action")
+  try program.wait(untilShown: "Delete")
   program.send("dialog")
-  try program.wait(untilGone: "destructive-action")
+  try program.wait(untilGone: "Delete")
 
   try expectNothingIsLeft(of: program)
 }
@@ -109,7 +109,7 @@ func gtk_unsavedText_declines_byADialog() throws {
   try program.keyboard.press("b")
   try program.wait(for: "text=b")
   try program.keyboard.press("Escape")
-  try program.wait(untilShown: "destructive-action")
+  try program.wait(untilShown: "Discard")
   try program.keyboard.press("Escape")
   try program.session.poll("the window stays") {
     try !program.session.navctl("list").outputText.contains("dismissing")
@@ -117,13 +117,14 @@ func gtk_unsavedText_declines_byADialog() throws {
   try program.wait(for: "note=1")
   // The state asks, too, and gets its note back.
   program.send("note")
-  try program.wait(untilShown: "destructive-action")
+  try program.wait(untilShown: "Discard")
   try program.keyboard.press("Escape")
   try program.wait(for: "note=1")
+  try program.wait(windows: "Main", "Note 1")
 
   // A question that is open goes with its window, if that must go.
   try program.keyboard.press("Escape")
-  try program.wait(untilShown: "destructive-action")
+  try program.wait(untilShown: "Discard")
   #expect(try program.session.navctl("dismiss", "--force", "screens.note").exitCode == 0)
   try program.wait(for: "note=nil")
   try program.wait(windows: "Main")
@@ -133,7 +134,7 @@ func gtk_unsavedText_declines_byADialog() throws {
   try program.keyboard.press("b")
   try program.wait(for: "text=b")
   try program.keyboard.press("Escape")
-  try program.click(on: "destructive-action")
+  try program.click(on: "Discard")
   try program.wait(for: "note=nil")
   try program.wait(windows: "Main")
   try expectNothingIsLeft(of: program)
