@@ -209,7 +209,7 @@ check-desktops:
 
 screenshot:
 	@.ci/setup
-	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png NAVD_SCREENSHOT_GNOME=$(CURDIR)/docs/gnome.png NAVD_FILM=$(CURDIR)/docs/film.webp swift test --filter screenshot_
+	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png NAVD_SCREENSHOT_GNOME=$(CURDIR)/docs/gnome.png NAVD_SCREENSHOT_GTK=$(CURDIR)/docs/gtk.png NAVD_FILM=$(CURDIR)/docs/film.webp swift test --filter screenshot_
 
 # Of Debian 13, in a root of check-desktops.
 screenshot-plasma:

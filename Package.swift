@@ -265,12 +265,16 @@ let package = Package(
 
 if withGTK {
   package.targets += [
+    // An example for users to copy, which is also a package of its own.
+    .executableTarget(
+      name: "GTKFacts", dependencies: ["Navigation", "NavigationGTK"], path: "Examples/GTKFacts/Sources/GTKFacts",
+      swiftSettings: strict),
     // What the tests run on a private desktop.
     .executableTarget(
       name: "gtk-screens", dependencies: ["CGTK", "Navigation", "NavigationGTK"], path: "Tests/GTKScreens",
       swiftSettings: strict),
     .testTarget(
       name: "NavigationGTKTests",
-      dependencies: ["TestSupport", "TextFormats", "gtk-screens", "navctl", "navd"], swiftSettings: strict),
+      dependencies: ["GTKFacts", "TestSupport", "TextFormats", "gtk-screens", "navctl", "navd"], swiftSettings: strict),
   ]
 }

@@ -14,12 +14,14 @@ final class GTKProgram {
   ///   - name: the program.
   ///   - arguments: its arguments.
   ///   - isPlain: whether it has GTK's own look, and no libadwaita.
+  ///   - configuration: further lines of sway's.
   /// - Throws: `Session.Failure`.
   init(
-    _ name: String, _ arguments: [String] = [], isPlain: Bool = false, file: String = #fileID,
-    function: String = #function
+    _ name: String, _ arguments: [String] = [], isPlain: Bool = false, configuration: String = "",
+    file: String = #fileID, function: String = #function
   ) throws {
-    session = try Session(desktop: .sway, configuration: "default_border none\n", file: file, function: function)
+    session = try Session(
+      desktop: .sway, configuration: "default_border none\n\(configuration)", file: file, function: function)
     session.environment.merge(["GDK_BACKEND": "wayland", "GSK_RENDERER": "cairo"]) { $1 }
     keyboard = try WaylandKeyboard(session)
     windows = try session.start(

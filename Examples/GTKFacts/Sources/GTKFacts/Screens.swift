@@ -1,0 +1,76 @@
+import Navigation
+import NavigationGTK
+
+// MARK: the counter
+@MainActor
+func counterWindow(_ model: Model) -> WindowScreen {
+  WindowScreen("Facts") { showing in
+    showing.present(item: Bindable(model).fact) { fact in factSheet(fact, of: model) }
+    return column(
+      showing.label { "\(model.count)" },
+      row(showing.button("−") { model.count -= 1 }, showing.button("+") { model.count += 1 }),
+      showing.button("Get fact") { model.getFact() },
+      notes(of: model, in: showing))
+  }
+}
+
+// MARK: the fact, which can be edited
+enum Answer: String, Codable { case discard }
+
+@MainActor
+func factSheet(_ fact: Binding<Model.Fact>, of model: Model) -> WindowScreen {
+  let original = fact.wrappedValue.text
+  return WindowScreen("Fact about \(fact.wrappedValue.id)") { showing in
+    column(
+      showing.entry(fact.text),
+      row(
+        showing.button("Cancel") { model.fact = nil },
+        showing.button("Keep") { withTransaction(\.isForced, true) { model.keep(fact.wrappedValue) } }))
+  } prepare: { showing in
+    guard fact.wrappedValue.text != original else { return }
+    let question = Dialog<Answer>("Discard the edit?") {
+      Dialog.Button("Keep editing", role: .cancel)
+      Dialog.Button("Discard", role: .destructive, action: Answer.discard)
+    }
+    guard try await showing.answer(to: question) == .discard else { throw Declined("the edit is not kept") }
+  }
+}
+
+// MARK: the notes
+@MainActor
+func notes(of model: Model, in showing: Showing) -> Widget {
+  let list = showing.list {
+    model.notes.map(\.text)
+  } onActivate: {
+    model.path.append(model.notes[$0].id)
+  }
+  let stack = showing.navigationStack(path: Bindable(model).path, title: "Notes", root: list)
+  stack.navigationDestination(for: Model.Note.ID.self) { id in notePage(id, of: model) }
+  return stack.widget
+}
+
+// MARK: a note, edited through a binding
+@MainActor
+func notePage(_ id: Model.Note.ID, of model: Model) -> PageScreen {
+  PageScreen("Note \(id)") { showing in
+    guard let index = model.notes.firstIndex(where: { $0.id == id }) else { return showing.label { "No such note" } }
+    return column(showing.entry(Bindable(model).notes[index].text))
+  }
+}
+
+// MARK: the program
+@main @MainActor
+struct Facts {
+  static func main() throws {
+    try MainLoop.run {
+      let isEmbedded = CommandLine.arguments.contains("--embedded")
+      let navigator = Navigator(isEmbedded ? .embedded() : try await .session())
+      let model = Model()
+      await withCheckedContinuation { end in
+        navigator.present(isPresented: Bindable(model, .shared("facts")).isOpen, onDismiss: { _ in end.resume() }) {
+          counterWindow(model)
+        }
+      }
+    }
+  }
+}
