@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Screens whose methods have almost the right signatures: the compiler refuses them, since nothing would call them.
-@Suite struct NearMissTests {
+@Suite(.serialized) struct NearMissTests {
   private static let disappear = "'disappear(_:animated:)' with type '(Showing, Bool) async -> Properties'"
   private static let prepare = "'prepareToDisappear' with type '(Showing) async throws -> ()'"
 
@@ -42,10 +42,11 @@ import Testing
     }
   }
 
-  @Test("To ask is natural while a screen prepares to disappear, and what it may throw is not restricted")
-  func screen_asking_compiles() throws {
+  @Test("What a program naturally writes compiles with one import, such as to ask while a screen prepares to disappear")
+  func program_withOneImport_compiles() throws {
     let compiler = try typecheck([
       """
+      import Observation
       struct Unsaved: Error {}
       final class Editor: DecliningScreen {
         func appear(_ showing: Showing) async throws {}
@@ -56,16 +57,6 @@ import Testing
         }
         \(Self.right)
       }
-      """
-    ])
-    #expect(compiler.exitCode == 0, "\(compiler.errorText)")
-  }
-
-  @Test("What a program naturally writes compiles with one import")
-  func program_withOneImport_compiles() throws {
-    let compiler = try typecheck([
-      """
-      import Observation
       struct Note: Codable, Hashable, Identifiable { var id: Int }
       @MainActor @Observable final class Model {
         struct Child { var note: Note? }

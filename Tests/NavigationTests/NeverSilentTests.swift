@@ -30,6 +30,7 @@ private final class Model {
   var owner: Owner?
   var place: Place?
   var path = NavigationPath()
+  var isPresented = false
   var reals: [Double] = []
   var secrets: [Secret] = []
 }
@@ -219,5 +220,48 @@ private final class Screenless: Screen {
       fixture.text(binding), PresentationOptions(destination: fixture.navigator.destination))
     try await fixture.shows("help")
     try await fixture.until { model.place == .help }
+  }
+
+  @Test("A binding that is presented twice, or by two navigators, is reported once")
+  func binding_presentedTwice_isReported() {
+    let reports = MisuseLog()
+    Misuse.reporting(to: { message, file, _ in reports.add(message, file) }) {
+      let (coordinator, model, display) = (Coordinator.embedded(), Model(), Display())
+      let (one, other) = (Navigator(coordinator), Navigator(coordinator))
+      let binding = Bindable(model, .shared("doubly")).isPresented.named("panel")
+      one.present(isPresented: binding) { RecordingScreen("a", on: display) }.cancel()
+      let second = one.present(isPresented: binding) { RecordingScreen("a", on: display) }
+      #expect(reports.messages == [])
+      one.present(isPresented: binding) { RecordingScreen("b", on: display) }
+      #expect(reports.messages.count == 1 && reports.messages[0].contains("“doubly.panel” is presented twice"))
+      other.present(isPresented: binding) { RecordingScreen("c", on: display) }
+      #expect(reports.messages.count == 2 && reports.messages[1].contains("by two navigators"))
+      #expect(reports.files(of: "doubly") == Array(repeating: "NavigationTests/NeverSilentTests.swift", count: 2))
+      second.cancel()
+    }
+  }
+
+  @Test(
+    "A deep link whose screens declare the next ones when they appear is right", arguments: CoordinatorKind.allCases)
+  func path_declaredByItsScreens_isNotReported(_ kind: CoordinatorKind) async throws {
+    let reports = MisuseLog()
+    try await Misuse.reporting(to: { message, file, _ in reports.add(message, file) }) {
+      let (fixture, model) = (try await NavigationFixture(kind), Model())
+      let display = fixture.display
+      let stack = fixture.navigator.stack(path: Bindable(model, .own("deep")).path.named("path"))
+      stack.navigationDestination(for: Int.self) { number in
+        RecordingScreen("\(number)", on: display) { showing in
+          showing.navigationDestination(for: String.self) { text in RecordingScreen(text, on: display) }
+        }
+      }
+      model.path = NavigationPath([1])
+      model.path.append("two")
+      try await fixture.shows("1", "two")
+      #expect(reports.messages == [])
+      // What no screen has declared when it has appeared is reported.
+      model.path.append(3.5)
+      await fixture.navigator.settle()
+      #expect(reports.messages.count == 1 && reports.messages[0].contains("Swift.Double"))
+    }
   }
 }

@@ -48,14 +48,14 @@ private struct Counted: Hashable, Codable {
       .navigationDestination(for: Counted.self) { [display = fixture.display] in
         RecordingScreen("\($0.number)", on: display)
       }
-    model.counted = (0..<200).map(Counted.init)
-    try await fixture.until { fixture.display.screens.count == 200 }
-    #expect(Counted.encodings.withLock { $0 } <= 200 * 6)
-    model.counted.append(Counted(200))
-    try await fixture.until { fixture.display.screens.count == 201 }
+    model.counted = (0..<64).map(Counted.init)
+    try await fixture.until { fixture.display.screens.count == 64 }
+    #expect(Counted.encodings.withLock { $0 } <= 64 * 6)
+    model.counted.append(Counted(64))
+    try await fixture.until { fixture.display.screens.count == 65 }
     model.counted = []
     try await fixture.shows()
-    #expect(Counted.encodings.withLock { $0 } <= 201 * 6)
+    #expect(Counted.encodings.withLock { $0 } <= 65 * 6)
   }
 
   @Test("S1: appending to the path pushes, and shortening it pops", arguments: CoordinatorKind.allCases)

@@ -15,6 +15,8 @@ public final class Coordinator: Sendable {
   /// A name that is unique among the coordinator's clients; a part of the names that this program generates.
   let client: String
   private let names = BindingNames()
+  /// The navigators that present from it, by what they drive.
+  @MainActor var navigators: [DrivenSubject: WeakNavigator] = [:]
 
   init(_ backend: any CoordinatorBackend, client: String) {
     self.backend = backend

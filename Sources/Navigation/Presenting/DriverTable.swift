@@ -4,6 +4,12 @@ enum DrivenSubject: Hashable {
   case slot(String)
   /// The slots of a stack: `name[0]`, `name[1]`, …
   case stack(String)
+
+  var name: String {
+    switch self {
+    case .slot(let name), .stack(let name): name
+    }
+  }
 }
 
 /// Drivers in the order of their creation, which are found by what they drive: the cost of finding one does not grow with their number.

@@ -275,6 +275,9 @@ final class ItemDriver: Driver {
 
   var isOver: Bool { asked == nil && remaining.isEmpty }
 
+  /// Whether it presents the same state as another driver, and not only one of the same name.
+  func hasState(of other: ItemDriver) -> Bool { content.route.place == other.content.route.place }
+
   /// Another driver uses the slot from now on, and owns the item in it.
   func handOver(to successor: ItemDriver) {
     self.successor = successor

@@ -145,6 +145,10 @@ final class PathDriver: Driver {
   /// Called when it was refused, so that it is read again.
   var onRefusal: (() -> Void)?
   private let from: String?
+  /// The screens that have appeared.
+  private var shown: Set<PresentationHandle> = []
+  /// A value without a screen, above one that has not appeared and may declare its screens then.
+  private var undeclared: (index: Int, element: NavigationPath.Element)?
   /// The mistakes that were reported, so that each is reported once.
   private var reports: Set<String> = []
 
@@ -179,7 +183,8 @@ final class PathDriver: Driver {
     for index in kept..<values.count where !isRefused {
       let element = values.element(index)
       guard !element.value.isEmpty, isDeclared(element.type) else {
-        report(element)
+        let below = index > 0 && index <= places.count ? places.all[index - 1].presentation : nil
+        if index == 0 || below.map(shown.contains) == true { report(element) } else { undeclared = (index, element) }
         break
       }
       added.append(element)
@@ -239,6 +244,15 @@ final class PathDriver: Driver {
     let isRequested =
       isEnding ? leaving[presentation] != nil : asked != nil || places.position(of: presentation) != nil
     return isRequested ? transaction : nil
+  }
+
+  /// The screen of a presentation has appeared. It has declared what it will.
+  func hasShown(_ presentation: PresentationHandle) {
+    guard let position = places.position(of: presentation) else { return }
+    shown.insert(presentation)
+    guard let undeclared, undeclared.index == position + 1 else { return }
+    self.undeclared = nil
+    if undeclared.element.value.isEmpty || !isDeclared(undeclared.element.type) { report(undeclared.element) }
   }
 
   /// Reports a value that is not shown.
@@ -344,6 +358,7 @@ final class PathDriver: Driver {
   func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {}
 
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
+    shown.remove(presentation)
     leaving[presentation] = nil
     if let index = asked?.former.position(of: presentation) { asked?.former.removeAll(from: index) }
     guard let index = places.position(of: presentation) else {

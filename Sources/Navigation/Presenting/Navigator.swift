@@ -12,6 +12,9 @@ import Synchronization
 /// they end when it leaves the bus. While no coordinator can be reached, state waits, and is presented when one can.
 /// When the bus ends, all screens are dismissed and their state becomes nil. A ``DecliningScreen`` is asked then, too.
 ///
+/// It retains what makes its screens. So a closure that is given to it and uses it captures it weakly, `{ [weak navigator] fact in … }`: else
+/// neither is ever released.
+///
 /// A navigator lives as long as it shows screens of its own. When it is released, it dismisses what other destinations
 /// present for it.
 @MainActor
@@ -202,6 +205,7 @@ public final class Navigator: Presenting {
   func appeared(_ showing: Showing) {
     lastPlace += 1
     placesOfVisible[ObjectIdentifier(showing)] = (lastPlace, showing)
+    if let stack = showing.presentationSource.stack { path(named: stack)?.hasShown(showing.presentation) }
   }
 
   func vanished(_ showing: Showing) { placesOfVisible[ObjectIdentifier(showing)] = nil }
@@ -215,9 +219,22 @@ public final class Navigator: Presenting {
         if let driver { self?.schedule(driver) }
       }
     }
+    claim(driver)
     drivers.add(driver)
     schedule(driver, in: Transaction.current)
     return Presence(driver, self)
+  }
+
+  /// Notes that this navigator presents a subject. Another one would end what this one shows, and so would this one.
+  private func claim(_ driver: any Driver) {
+    if let other = coordinator.navigators[driver.subject]?.navigator, other !== self,
+      other.drivers.first(of: driver.subject) != nil
+    {
+      reportMisuse(
+        "“\(driver.subject.name)” is presented by two navigators, each of which ends what the other shows; present it by one of them",
+        of: driver.root)
+    }
+    coordinator.navigators[driver.subject] = WeakNavigator(self)
   }
 
   /// Adds a driver. A binding is one slot: if it is presented twice, the last driver counts and takes over the
@@ -227,6 +244,11 @@ public final class Navigator: Presenting {
       if let driver { self?.schedule(driver) }
     }
     guard let former = drivers.first(of: driver.subject) as? ItemDriver else { return }
+    if driver.hasState(of: former) {
+      reportMisuse(
+        "“\(driver.subject.name)” is presented twice, of which the later counts; cancel the first presence before",
+        of: driver.root)
+    }
     drivers.remove(former)
     scheduled.remove(ObjectIdentifier(former))
     former.handOver(to: driver)
@@ -235,6 +257,7 @@ public final class Navigator: Presenting {
 
   func remove(_ driver: any Driver, dismissing: Bool) {
     guard drivers.remove(driver) else { return }
+    if coordinator.navigators[driver.subject]?.navigator === self { coordinator.navigators[driver.subject] = nil }
     scheduled.remove(ObjectIdentifier(driver))
     if declaredTabs.value.contains(where: { $0.driver === driver }) {
       declaredTabs.value.removeAll { $0.driver === driver }
@@ -630,4 +653,11 @@ private final class Host: PresenterHost {
 @MainActor
 private func inNoTransaction(_ body: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
   Transaction.$current.withValue(Transaction()) { Task { await body() } }
+}
+
+/// A navigator that may be gone.
+@MainActor
+struct WeakNavigator {
+  private(set) weak var navigator: Navigator?
+  init(_ navigator: Navigator) { self.navigator = navigator }
 }
