@@ -18,7 +18,6 @@ private final class Model {
   var notes: [Note] = []
   var path: [Int] = []
   var reals: [Double] = []
-  var counted: [Counted] = []
   var mixed = NavigationPath()
   var note: Note? { didSet { changes.append(note?.id) } }
   var second: Note?
@@ -41,21 +40,14 @@ private struct Counted: Hashable, Codable {
 }
 
 @Suite struct StackTests {
-  @Test("Each value of a long path is encoded a few times, however many there are")
-  @MainActor func path_long_isNotEncodedForEachValue() async throws {
-    let (fixture, model) = (try await NavigationFixture(.embedded), Model())
-    fixture.navigator.stack(path: Bindable(model).counted.named("counted"))
-      .navigationDestination(for: Counted.self) { [display = fixture.display] in
-        RecordingScreen("\($0.number)", on: display)
-      }
-    model.counted = (0..<64).map(Counted.init)
-    try await fixture.until { fixture.display.screens.count == 64 }
-    #expect(Counted.encodings.withLock { $0 } <= 64 * 6)
-    model.counted.append(Counted(64))
-    try await fixture.until { fixture.display.screens.count == 65 }
-    model.counted = []
-    try await fixture.shows()
-    #expect(Counted.encodings.withLock { $0 } <= 65 * 6)
+  @Test("Of the values of a path, only those are encoded that are asked for")
+  @MainActor func pathValues_compared_areNotEncoded() {
+    let values = (0..<400).map(Counted.init)
+    let (path, longer) = (ArrayValues(values: values), ArrayValues(values: values + [Counted(400)]))
+    #expect(longer.kept(of: path, 400) == (400, []) && path.kept(of: longer, 401) == (400, []))
+    #expect(Counted.encodings.withLock { $0 } == 0)
+    #expect(longer.element(400).value == "400")
+    #expect(Counted.encodings.withLock { $0 } == 1)
   }
 
   @Test("S1: appending to the path pushes, and shortening it pops", arguments: CoordinatorKind.allCases)
