@@ -24,8 +24,7 @@ public struct StandardErrorLog: LogHandler {
     let start = isJournal ? "<\(event.level.priority)>" : "\(program): \(event.level): "
     let text = "\(event.message)\(details)".replacingAll("\n", with: "; ")
     // The journal is UTF-8 in every locale.
-    var line = start + (isJournal ? text : Typography.inLocale(text)).escapingControls() + "\n"
-    line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+    StandardError.write((start + (isJournal ? text : Typography.inLocale(text)).escapingControls()).utf8)
   }
 }
 

@@ -47,6 +47,13 @@ package struct Application {
         throw Mistake(why: "expected an action of \(shown), \(found), found \(quoted(action))")
       }
     }
+    for (key, group) in [
+      ("Name", DesktopFile.entry), ("Name", group), ("Icon", group), ("Exec", group), ("Path", DesktopFile.entry),
+    ] {
+      guard let text = file[key, in: group], text.unicodeScalars.contains(where: { $0 == "\0" || $0 == "\u{FFFD}" })
+      else { continue }
+      throw Mistake(why: "expected text in UTF-8 without NUL as \(key) in \(shown), found \(quoted(text))")
+    }
     let names = [file["Name"], action == nil ? nil : file["Name", in: group]].compactMap(\.self)
     var arguments: [String]
     if let line = file["Exec", in: group], !line.isEmpty {
@@ -89,17 +96,24 @@ package struct Application {
       name[index] = UInt8(ascii: "/")
       names.append(name)
     }
-    return directories.flatMap { directory in names.map { directory + subdirectory + "/".utf8 + $0 + suffix } }
+    // An id stays below the directory, and a name of a file has at most 255 bytes.
+    let safe = names.filter { name in
+      name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        .allSatisfy { ![[], Array(".".utf8), Array("..".utf8)].contains(Array($0)) }
+    }
+    return directories.flatMap { directory in safe.map { directory + subdirectory + "/".utf8 + $0 + suffix } }
   }
 
   private static let subdirectory = Array("/applications".utf8)
   private static let suffix = Array(".desktop".utf8)
+  /// Bytes of an id, so that a file can have it with the suffix as its name.
+  private static let maxID = 255 - 8
 
   /// Reads the file of an application.
   package static func desktopFile(
     of id: String, in directories: [[UInt8]]
   ) throws(Mistake) -> (path: [UInt8], content: [UInt8]) {
-    guard !id.isEmpty, !id.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 }), id != ".." else {
+    guard !id.isEmpty, id.utf8.count <= maxID, !id.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 }) else {
       throw Mistake(why: "expected the id of a desktop file such as “org.gnome.Calculator”, found \(quoted(id))")
     }
     for path in paths(of: id, in: directories) {

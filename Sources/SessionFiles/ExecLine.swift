@@ -19,12 +19,13 @@ struct ExecLine {
 
   init(_ text: String, _ fields: Fields) throws(Mistake) {
     var arguments: [String] = []
+    var rest = Self.maxBytes
     for word in try Self.words(text) {
       if word == "%i" {
         if let icon = fields.icon, !icon.isEmpty { arguments += ["--icon", icon] }
         continue
       }
-      let expanded = try Self.expanded(word, fields)
+      let expanded = try Self.expanded(word, fields, in: &rest)
       if !expanded.isEmpty || word.isEmpty { arguments.append(expanded) }
     }
     guard let program = arguments.first, !program.isEmpty else {
@@ -39,7 +40,11 @@ struct ExecLine {
     var word: String?
     var quote: Unicode.Scalar?
     var rest = text.unicodeScalars[...]
-    func add(_ scalar: Unicode.Scalar) { word = (word ?? "") + String(scalar) }
+    func add(_ scalar: Unicode.Scalar) {
+      // In place: to append to a copy takes as long as the word is.
+      word = word ?? ""
+      word?.unicodeScalars.append(scalar)
+    }
     while let scalar = rest.popFirst() {
       switch (scalar, quote) {
       case ("\"", "\""), ("'", "'"): quote = nil
@@ -66,9 +71,17 @@ struct ExecLine {
     return words
   }
 
-  private static func expanded(_ word: String, _ fields: Fields) throws(Mistake) -> String {
+  /// Bytes of all arguments. The kernel takes twice as much, with the environment (`execve(2)`).
+  private static let maxBytes = 1 << 20
+
+  /// - Parameter room: the bytes that the arguments may still have.
+  private static func expanded(_ word: String, _ fields: Fields, in room: inout Int) throws(Mistake) -> String {
     var (result, rest) = ("", word.unicodeScalars[...])
+    defer { room -= result.utf8.count }
     while let scalar = rest.popFirst() {
+      guard result.utf8.count <= room else {
+        throw Mistake(why: "expected at most \(maxBytes) bytes with the values of the field codes, found more")
+      }
       guard scalar == "%" else {
         result.unicodeScalars.append(scalar)
         continue

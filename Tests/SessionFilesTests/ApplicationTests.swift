@@ -106,11 +106,14 @@ private let calculator = """
     ("org.example.Calc.desktop", "did you mean “org.example.Calc”?"), ("link", "expected the Type “Application”"),
     ("missing", "TryExec"), ("nothing", "expected Exec or DBusActivatable=true"), ("quote", "Exec in"),
     ("", "expected the id"),
-    ("../applications/link", "expected the id"),
+    ("../applications/link", "expected the id"), (".-..-..-elsewhere-evil", "no application"),
+    (String(repeating: "-", count: 247), "no application"), (String(repeating: "-", count: 248), "expected the id"),
+    ("nul", "expected text in UTF-8 without NUL as Name"), ("latin", "expected text in UTF-8 without NUL as Exec"),
   ])
 func application_invalid_saysWhy(id: String, why: String) throws {
   let installed = try Installed([
     "org.example.Calc": calculator, "link": "[Desktop Entry]\nType=Link\nURL=x", "nothing": "[Desktop Entry]\nName=N",
+    "nul": "[Desktop Entry]\nName=a\0b\nExec=m", "latin": "[Desktop Entry]\nName=a\nExec=m \u{FFFD}",
     "missing": "[Desktop Entry]\nName=M\nExec=m\nTryExec=/nowhere/m", "quote": "[Desktop Entry]\nExec=a \"b",
   ])
   #expect(installed.mistake(id).contains(why), "\(installed.mistake(id))")

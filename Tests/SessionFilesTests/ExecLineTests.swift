@@ -51,6 +51,19 @@ func execLine_fieldCodes_areExpanded(exec: String, expected: [String]) throws {
 }
 
 @Test(
+  "A long word takes the time of its length, and field codes make no more than a command may have",
+  .timeLimit(.minutes(1)))
+func execLine_long_isReadOrRefused() throws {
+  let long = String(repeating: "a", count: 1 << 19)
+  #expect(try arguments("x \(long)") == ["x", long])
+  let codes = "x " + String(repeating: "%c", count: 1 << 16)
+  let mistake = #expect(throws: ExecLine.Mistake.self) {
+    try ExecLine(codes, ExecLine.Fields(name: long, path: "/a"))
+  }
+  #expect(mistake?.why.contains("at most 1048576 bytes") == true)
+}
+
+@Test(
   "What is no command line is refused with the reason",
   arguments: [
     (#"a "b"#, "expected another \""), ("a %x", "found “%x”"), ("a %", "found “%”"), (" ", "expected a program"),

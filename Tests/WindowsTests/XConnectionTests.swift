@@ -85,6 +85,23 @@ func xWindowFacts_idThatIsTaken_isPassedOver() throws {
   #expect(facts.id(of: facts.connection.root) { taken.contains($0) } == id)
 }
 
+@Test("A window with the number of one that has closed is another one")
+func xWindowFacts_numberUsedAgain_isAnotherWindow() throws {
+  let loop = try EventLoop()
+  let server = try XServer(loop)
+  let facts = try XWindowFacts(WindowIDs(), display: server.display)
+  let connection = facts.connection
+  let window = xcb_generate_id(connection.raw)
+  func create() { xcb_create_window(connection.raw, 0, window, connection.root, 0, 0, 1, 1, 0, 0, 0, 0, nil) }
+  create()
+  let id = facts.id(of: window) { _ in false }
+  #expect(facts.isStill(window, id))
+  xcb_destroy_window(connection.raw, window)
+  #expect(!facts.isStill(window, id))
+  create()
+  #expect(!facts.isStill(window, id) && !facts.isStill(window, nil))
+}
+
 @Test("A window that is followed from its creation is read as it is when its manager tells of it")
 func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
   let loop = try EventLoop()

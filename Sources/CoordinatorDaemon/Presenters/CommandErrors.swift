@@ -2,6 +2,7 @@ import DBusValues
 import EventLoops
 import Glibc
 import Processes
+import TextFormats
 
 /// Standard error of commands: handed on as it was before, to the journal of the command's unit or to navd's own standard error,
 /// and the last line kept for a command that fails (D7).
@@ -15,7 +16,7 @@ final class CommandErrors {
   init(_ loop: EventLoop, _ runtime: RuntimeDirectory, _ manager: SystemdManager) {
     files = ErrorFiles(directory: ByteString(runtime.name), loop: loop) { [unowned self] marker, line in
       if let unit = units[marker], journal.write(line, of: unit, manager.process) { return }
-      Self.writeToOwn(line)
+      StandardError.write(String(decoding: line, as: UTF8.self).escapingControls().utf8)
     }
   }
 
@@ -41,14 +42,6 @@ final class CommandErrors {
   /// Takes in that a command has ended.
   /// - Returns: the last line that it has written, as people read it; nil if there was none.
   func finish(_ marker: ByteString) -> String? { ErrorText(files.finish(marker))?.text }
-
-  /// Never waits: a terminal that is stopped must not stop navd (L2).
-  private static func writeToOwn(_ line: [UInt8]) {
-    var own = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-    guard poll(&own, 1, 0) == 1, own.revents & Int16(POLLOUT) != 0 else { return }
-    let bytes = line + [UInt8(ascii: "\n")]
-    _ = write(STDERR_FILENO, bytes, bytes.count)
-  }
 }
 
 /// The journal of systemd, if there is one (systemd.journal-fields(7)).

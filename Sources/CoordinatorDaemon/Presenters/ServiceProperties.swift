@@ -9,11 +9,13 @@ struct ServiceProperties {
   /// All except the descriptors.
   let list: [Structure<String, Value>]
 
-  /// - Returns: nil if the bus cannot carry the command, since its strings are UTF-8.
+  /// - Returns: nil if the bus cannot carry the command, since its strings are UTF-8, or if the manager cannot: it writes the directory
+  ///   into a file with a setting in each line, and reads that again (systemd 252).
   init?(_ launch: Launch, _ program: ByteString, leavingOutInherited: Bool) {
     let arguments = launch.command.arguments.compactMap(\.text)
     guard let program = program.text, arguments.count == launch.command.arguments.count,
-      let directory = launch.command.directory.text
+      let directory = launch.command.directory.text,
+      !directory.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
     else { return nil }
     var environment: [String] = []
     for (name, value) in launch.command.environment {

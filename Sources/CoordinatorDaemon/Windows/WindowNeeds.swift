@@ -24,12 +24,15 @@ extension WindowFollowing {
 public struct WindowSystemFacts: Sendable {
   let capabilities: Set<WindowCapability>
   let backend: String
+  /// Bytes of the backend's name, which stands in messages.
+  private static let maxName = 64
 
   init(_ properties: Properties) {
     typealias Rows = WindowSystemInterface
     let names = properties[Rows.capabilities.name.text].flatMap { [String](value: $0) } ?? []
     capabilities = Set(names.compactMap(WindowCapability.init))
-    backend = properties[Rows.backend.name.text].flatMap { String(value: $0) } ?? ""
+    let name = properties[Rows.backend.name.text].flatMap { String(value: $0) } ?? ""
+    backend = String(decoding: name.utf8.prefix(Self.maxName), as: UTF8.self)
   }
 
   init(_ capabilities: Set<WindowCapability>, backend: String) {

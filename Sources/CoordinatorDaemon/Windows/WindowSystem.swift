@@ -73,6 +73,7 @@ final class WindowSystem {
   ]
   /// Bytes of a window's title and app-id that are kept. A longer name of a window or an output is nobody's.
   private static let maxText = 1024
+  private static let maxOutputs = 1024
 
   init(_ connection: Connection, log: Logger) {
     self.connection = connection
@@ -208,8 +209,14 @@ final class WindowSystem {
   /// Takes in properties that may have changed.
   private func take(_ properties: Properties) {
     typealias Rows = WindowSystemInterface
-    if let output = properties[Rows.focusedOutput.name.text] { focusedOutput = String(value: output) ?? "" }
-    guard let names = properties[Rows.outputs.name.text].flatMap({ [String](value: $0) }) else { return }
+    func isShort(_ text: String) -> Bool { text.utf8.count <= Self.maxText }
+    if let output = properties[Rows.focusedOutput.name.text] {
+      focusedOutput = String(value: output).flatMap { isShort($0) ? $0 : nil } ?? ""
+    }
+    guard
+      let names = properties[Rows.outputs.name.text].flatMap({ [String](value: $0) })?.prefix(Self.maxOutputs)
+        .filter(isShort)
+    else { return }
     let gone = outputs.subtracting(names)
     outputs = Set(names)
     if isPresent, !gone.isEmpty { onOutputsGone?(gone) }
@@ -250,6 +257,7 @@ final class WindowSystem {
     if let appID = limited(properties.appID) { properties.appID = appID }
     if limited(properties.parent) != nil { properties.parent = nil }
     if limited(properties.output) != nil { properties.output = nil }
+    if limited(properties.startupID) != nil { properties.startupID = nil }
     return properties
   }
 

@@ -119,6 +119,9 @@ final class HyprlandBackend: Backend {
   func perform(
     _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
   ) {
+    // The window may have closed, and another one may have its address.
+    events.readArrived()
+    guard model.state.windows.contains(key) else { return completion(.failure(.isGone)) }
     do throws(Refusal) {
       let commands = try model.commands(request, key)
       try requests.command(commands.map { $0.text(language) }) { [unowned self] answers in
@@ -137,7 +140,7 @@ final class HyprlandBackend: Backend {
     // The window may have closed since, and an event has said so.
     events.readArrived()
     guard model.state.windows.contains(key) else {
-      return .failure(Refusal(.unknownWindow, "the window has closed"))
+      return .failure(.isGone)
     }
     let reason = failed.map { quoted(String(decoding: $0, as: UTF8.self)) } ?? "the compositor does not answer"
     return .failure(Refusal(.notSupported, "\(request.noun): \(reason)"))

@@ -106,7 +106,7 @@ final class KWinBackend: Backend {
     _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
   ) {
     guard let id = model.state.windows.id(of: key) else {
-      return completion(.failure(Refusal(.unknownWindow, "the window has closed")))
+      return completion(.failure(.isGone))
     }
     guard requests.count < Self.limit else {
       return completion(.failure(Refusal(.limitExceeded, "\(Self.limit) requests wait for KWin")))

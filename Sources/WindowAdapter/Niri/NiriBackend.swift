@@ -96,7 +96,7 @@ final class NiriBackend: Backend {
     let answers = answers.map { $0.flatMap { JSON.repaired($0, keeping: NiriMember.names) } }
     guard let failed = answers.first(where: { $0?[niri: .ok] == nil }) else { return .success(()) }
     guard model.state.windows.contains(key) else {
-      return .failure(Refusal(.unknownWindow, "the window has closed"))
+      return .failure(.isGone)
     }
     let reason = failed?[niri: .error]?.string ?? "the compositor does not answer"
     return .failure(Refusal(.notSupported, "\(request.noun): \(reason)"))

@@ -32,15 +32,17 @@ package final class Adapter {
     }
     self.backend = try BackendName.open(backend, loop, log)
     do throws(DBusError) {
-      if let address {
-        connection = try Connection.open(address: address, loop: loop)
-      } else {
-        connection = try Connection.session(loop: loop)
-      }
+      connection = try Self.connect(to: address, loop)
     } catch {
       throw BackendFailure(description: "cannot connect to the bus: \(error.message)")
     }
+    // A client that does not read what it asks for fills the memory of the bus.
+    connection.observeReaders { [unowned loop] in try? Self.connect(to: address, loop) }
     service = WindowService(connection, self.backend, log)
+  }
+
+  private static func connect(to address: String?, _ loop: EventLoop) throws(DBusError) -> Connection {
+    if let address { try Connection.open(address: address, loop: loop) } else { try Connection.session(loop: loop) }
   }
 
   /// Serves until a signal, or the end of the bus or of the window system.

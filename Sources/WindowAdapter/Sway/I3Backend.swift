@@ -163,6 +163,9 @@ final class I3Backend: Backend {
   func perform(
     _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
   ) {
+    if let display, let window = model.node(key)?.xWindow, !display.isStill(window, model.state.windows.id(of: key)) {
+      return completion(.failure(.isGone))
+    }
     if request == .close, let window = model.node(key)?.xWindow {
       // The window manager would destroy the window. On sway, no connection is kept: Xwayland ends when it has no clients.
       let facts = display ?? (try? XWindowFacts(ids))
@@ -183,7 +186,7 @@ final class I3Backend: Backend {
           .failure(
             model.state.windows.contains(key)
               ? Refusal(.notSupported, "\(request.noun): \(failed[.error]?.string ?? "the window manager refuses it")")
-              : Refusal(.unknownWindow, "the window has closed")))
+              : .isGone))
       }
     } catch {
       completion(.failure(error))
@@ -192,6 +195,9 @@ final class I3Backend: Backend {
 }
 
 extension Refusal {
+  /// The refusal to do anything with a window that is gone.
+  static let isGone = Refusal(.unknownWindow, "the window has closed")
+
   /// The refusal to close a window that could only be killed.
   static let cannotBeAsked = Refusal(
     .notSupported,

@@ -100,7 +100,7 @@ class ToplevelBackend<Connection: ToplevelConnection> {
     _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
   ) {
     guard let window = connection.toplevels.values.first(where: { $0.key == key }) else {
-      return completion(.failure(Refusal(.unknownWindow, "the window has closed")))
+      return completion(.failure(.isGone))
     }
     carryOut(request, window)
     completion(.success(()))

@@ -319,6 +319,7 @@ final class X11Backend: Backend {
     _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
   ) {
     let window = Window(key)
+    guard facts.isStill(window, state.windows.id(of: key)) else { return completion(.failure(.isGone)) }
     // Requests come from the user by way of a pager (EWMH, source indication).
     let pager: UInt32 = 2
     switch request {

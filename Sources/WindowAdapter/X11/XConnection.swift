@@ -62,17 +62,21 @@ package final class XConnection {
     xcb_disconnect(raw)
   }
 
+  /// The events of a turn, between which others are served: a client may change its windows without end.
+  private static let maxEvents = 64
+
   private var isEnded: Bool { watch?.isCancelled != false }
 
   /// - Returns: whether there were events.
   @discardableResult
   private func readEvents() -> Bool {
-    var found = false
-    while let event = takeWaiting() ?? nextEvent() {
-      found = true
+    var count = 0
+    while count < Self.maxEvents, let event = takeWaiting() ?? nextEvent() {
+      count += 1
       onEvent?(event)
       free(event)
     }
+    let found = count > 0
     if found { onEvents?() }
     xcb_flush(raw)
     let error = xcb_connection_has_error(raw)

@@ -148,6 +148,10 @@ final class XWindowFacts {
     connection.numbers(window, "WM_PROTOCOLS").contains(connection.atom("WM_DELETE_WINDOW"))
   }
 
+  /// Whether the window still is the one that was given an id: its number may be another window's by now. The property that says so ends
+  /// with the window.
+  func isStill(_ window: UInt32, _ id: String?) -> Bool { id != nil && connection.text(window, Self.property) == id }
+
   /// Whether the window has closed. Its end is reported soon, so that nothing has to be asked to close.
   func isGone(_ window: UInt32) -> Bool { !connection.has(window) }
 }

@@ -235,6 +235,21 @@ func service_ofBytesThatAreNoText_isAProcess() throws {
   #expect(result["output"] == .bytes([0xFF, 0x41]))
 }
 
+@Test(
+  "A directory whose name has a newline makes no setting of the service: the manager writes it as it is, so navd starts it itself"
+)
+func service_ofADirectoryWithANewline_isAProcess() throws {
+  let session = try Session(managed: true)
+  let name = "a\nExecStopPost=none"
+  try #require(mkdir(session.path(name), 0o755) == 0)
+  let path = try session.present(
+    "a", "", shell("pwd").merging(["directory": .string(session.path(name))]) { $1 })
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "closed" && result["unit"] == nil)
+  #expect(result["output"] == .bytes(Array("\(session.path(name))\n".utf8)))
+  #expect(try session.services() == [])
+}
+
 @Test("D9: a service outlives a navd that is killed, and can still write output")
 func service_afterNavdWasKilled_continues() throws {
   let session = try Session(managed: true)
