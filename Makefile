@@ -56,12 +56,13 @@ WORLDS ?= 50000
 KILLS ?= 300
 CALLS ?= 1000000
 MINUTES ?= 10
+ROUNDS ?= 300
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
 # The tests of NavigationGTK are built with all others. Programs to install need no GTK.
-check test test-debug-libdbus kill-storm check-programs check-clients check-desktops screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
+check test test-debug-libdbus kill-storm check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
 
-.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs check-clients check-desktops screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -81,6 +82,7 @@ help:
 	@echo 'make check-programs      presents well-known programs on sway, i3 and openbox, and writes what was seen to docs/windows.md'
 	@echo 'make check-clients       compiles what code generators for C++ make of the interfaces, and runs a program with it'
 	@echo 'make check-desktops      runs the adapters on the desktops of Debian 12, 13 and sid, and writes what was seen to docs/windows.md [ONLY=]'
+	@echo 'make check-gtk           presents and dismisses with GTK many times, and counts what is alive after it [ROUNDS=300]'
 	@echo 'make screenshot          takes the pictures of the README'
 	@echo 'make screenshot-plasma   takes the picture of Plasma'
 	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and the library for a browser, in .build/docs'
@@ -206,6 +208,11 @@ check-desktops:
 	@.ci/setup desktops
 	swift build --build-tests
 	.ci/check-desktops $(ONLY)
+
+# One after another, since wake-ups are counted.
+check-gtk:
+	@.ci/setup
+	NAVD_TEST_GTK_ROUNDS=$(ROUNDS) swift test --no-parallel --filter gtkRounds_
 
 screenshot:
 	@.ci/setup

@@ -275,6 +275,7 @@ if withGTK {
       swiftSettings: strict),
     .testTarget(
       name: "NavigationGTKTests",
-      dependencies: ["GTKFacts", "TestSupport", "TextFormats", "gtk-screens", "navctl", "navd"], swiftSettings: strict),
+      dependencies: ["EventLoops", "GTKFacts", "TestSupport", "TextFormats", "gtk-screens", "navctl", "navd"],
+      swiftSettings: strict),
   ]
 }

@@ -61,9 +61,7 @@ final class LiveObjects {
       // The list retains them.
       let item = g_list_model_get_item(all, index)!
       g_object_unref(item)
-      let window = item.assumingMemoryBound(to: GtkWidget.self)
-      // GTK keeps one for all windows.
-      return typeName(of: window) == "GtkTooltipWindow" ? nil : window
+      return item.assumingMemoryBound(to: GtkWidget.self)
     }
   }
 
@@ -74,6 +72,8 @@ final class LiveObjects {
   }
 
   private func visit(_ widget: Widget, _ body: (Widget) -> Void) {
+    // GTK keeps one for all windows.
+    if typeName(of: widget) == "GtkTooltipWindow" { return }
     body(widget)
     watch(widget)
     var child = gtk_widget_get_first_child(widget)

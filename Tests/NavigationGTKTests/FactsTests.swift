@@ -17,15 +17,10 @@ func gtkFacts_embedded_asksBeforeAnEditIsLost() throws {
   try askForAFact(program)
   try program.keyboard.press("b")
   try program.keyboard.press("Escape")
-  try program.wait(windows: "Facts", "Fact about 1", "")
+  try program.wait(windows: 3)
   try program.keyboard.press("Escape")
   try program.wait(windows: "Facts", "Fact about 1")
-  try program.keyboard.press("Escape")
-  try program.wait(windows: "Facts", "Fact about 1", "")
-  // From “Keep editing” to “Discard”.
-  for key in ["Tab", "Return"] { try program.keyboard.press(key) }
-  try program.wait(windows: "Facts")
-  #expect(program.complaints == "")
+  #expect(program.complaints == [])
 }
 
 @Test("navctl dismisses the sheet of the example, and knows its open note")
@@ -44,7 +39,7 @@ func gtkFacts_onTheBus_isNavigatedByNavctl() throws {
   try session.poll("the note is open") { try bindings() == ["facts.window", "facts.path[0]"] }
   try program.keyboard.press("alt+Left")
   try session.poll("the note is closed") { try bindings() == ["facts.window"] }
-  #expect(program.complaints == "")
+  #expect(program.complaints == [])
 }
 
 /// The picture in docs/swift.md: `make screenshot`.

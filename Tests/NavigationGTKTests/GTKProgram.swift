@@ -1,3 +1,4 @@
+import EventLoops
 import Glibc
 import TestSupport
 import TextFormats
@@ -22,7 +23,7 @@ final class GTKProgram {
   ) throws {
     session = try Session(
       desktop: .sway, configuration: "default_border none\n\(configuration)", file: file, function: function)
-    session.environment.merge(["GDK_BACKEND": "wayland", "GSK_RENDERER": "cairo"]) { $1 }
+    session.environment.merge(["GDK_BACKEND": "wayland", "GSK_RENDERER": "cairo", "GTK_A11Y": "none"]) { $1 }
     keyboard = try WaylandKeyboard(session)
     windows = try session.start(
       program: "/usr/bin/swaymsg", ["-m", "-t", "subscribe", #"["window","tick"]"#])
@@ -75,8 +76,8 @@ final class GTKProgram {
     return String((answer ?? "").dropFirst(word.count + 1))
   }
 
-  /// What it has written on its standard error: warnings of GTK.
-  var complaints: String { program.errorText }
+  /// What GTK says of mistakes of the program, on its standard error.
+  var complaints: [Substring] { program.errorText.split(separator: "\n").filter { $0.contains("CRITICAL") } }
 
   /// Adds to an error what the program and the compositor have said.
   private func explaining(_ body: () throws -> Void) throws {
@@ -86,10 +87,24 @@ final class GTKProgram {
     }
   }
 
+  /// How often its main thread has gone to sleep while this waits. libdispatch's manager thread wakes up each second in every program with
+  /// Swift's tasks, to count the threads that run, and does not count.
+  func wakeUps(during time: Duration) throws -> Int {
+    func count() -> Int {
+      let path = "/proc/\(program.processID)/task/\(program.processID)/status"
+      let lines = String(decoding: Files.contents(of: path), as: UTF8.self).split(separator: "\n")
+      let line = lines.first { $0.hasPrefix("voluntary_ctxt_switches:") }
+      return line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
+    }
+    let (before, end) = (count(), session.loop.now + time)
+    while session.loop.now < end { session.loop.turn(wait: end - session.loop.now) }
+    guard before > 0 else { throw Session.Failure("the program has ended") }
+    return count() - before
+  }
+
   // MARK: Its windows
 
-  /// What sway has reported: `new Sheet 1`, `close Sheet 1`, `focus Main`. A window may get its title after it is new;
-  /// the dialogs of GTK have none.
+  /// What sway has reported: `new Sheet 1`, `close Sheet 1`, `focus Main`. A window may get its title after it is new.
   var events: [String] {
     let reports = windows.lines.compactMap { line -> (change: String, window: JSON)? in
       guard let event = try? JSON.parse(line), let window = event["container"] else { return nil }
@@ -129,6 +144,15 @@ final class GTKProgram {
   /// Waits until it is not.
   func wait(untilGone widget: String) throws {
     try explaining { try session.poll("\(widget) is gone") { try ask("where \(widget)") == "nowhere" } }
+  }
+
+  /// Waits until there are so many windows, and the last one has the focus. The dialogs of some releases of GTK have a title.
+  func wait(windows count: Int) throws {
+    try explaining {
+      try session.wait("there are \(count) windows") {
+        titles.count == count && events.last { $0.hasPrefix("focus ") } == titles.last.map { "focus \($0)" }
+      }
+    }
   }
 
   // MARK: Its user

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Waits until nothing is left but the main window, and nothing of what was there.
-private func expectNothingIsLeft(of program: GTKProgram) throws {
+func expectNothingIsLeft(of program: GTKProgram) throws {
   var counts = ""
   // A widget is finalized when its last animation has ended.
   try program.session.poll("all objects are gone") {
@@ -12,7 +12,12 @@ private func expectNothingIsLeft(of program: GTKProgram) throws {
     }
     return numbers.count == 3 && numbers[0] == numbers[1] && numbers[2] == 1
   }
-  #expect(program.complaints == "")
+  // GTK 4.18 destroys a GtkAlertDialog twice in the test that asks; not so the dialogs of libadwaita and of GTK 4.8.
+  let ofAlert = program.complaints.filter {
+    $0.contains("gtk_window_destroy: assertion 'GTK_IS_WINDOW (window)' failed")
+  }
+  withKnownIssue(isIntermittent: true) { #expect(ofAlert == []) }
+  #expect(program.complaints.count == ofAlert.count, "\(program.complaints)")
 }
 
 @Test("Sheets follow their state, one after the other; Escape, their button and navctl write nil")
