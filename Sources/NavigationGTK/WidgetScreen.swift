@@ -9,7 +9,7 @@
   public class WidgetScreen: DecliningScreen {
     /// Makes the content of a screen.
     public typealias Content = @MainActor (_ showing: Showing) -> Widget
-    /// Prepares a screen to disappear, or throws an error to stay (``Navigation/DecliningScreen``).
+    /// Prepares a screen to disappear, or throws an error to stay (`DecliningScreen`).
     public typealias Preparation = @MainActor (_ showing: Showing) async throws -> Void
 
     let signals = Signals()

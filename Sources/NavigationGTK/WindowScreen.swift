@@ -19,7 +19,7 @@
     /// - Parameters:
     ///   - title: the title of the window.
     ///   - parent: a window of the program that is no screen; by default the window of the screen that it is presented from.
-    ///   - content: makes the content of the window; ``Navigation/Showing/window`` is the window, to set more of it.
+    ///   - content: makes the content of the window; `Showing.window` is the window, to set more of it.
     ///   - prepare: asked before the window is closed, for one that may have to stay.
     public init(
       _ title: String, over parent: UnsafeMutablePointer<GtkWindow>? = nil, content: @escaping Content,

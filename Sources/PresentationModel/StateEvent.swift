@@ -22,7 +22,7 @@ public struct StateEvent: Hashable, Sendable {
 
   /// Indirect, since an event is handed on several times: a copy counts one reference instead of each in it.
   public indirect enum Kind: Hashable, Sendable {
-    /// It is on screen; `item` has the keys of ``StateEntry``.
+    /// It is on screen; `item` has the keys of `StateEntry`.
     case presented(Subject, item: Properties)
     /// Its item changed in place.
     case updated(Subject, item: Properties)

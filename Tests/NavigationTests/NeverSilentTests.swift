@@ -264,4 +264,19 @@ private final class Screenless: Screen {
       #expect(reports.messages.count == 1 && reports.messages[0].contains("Swift.Double"))
     }
   }
+
+  @Test(
+    "A refusal says what was wrong, and not which request of the library it was", arguments: CoordinatorKind.allCases)
+  func refusal_ofAState_namesNoRequest(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    var refusals: [String] = []
+    fixture.navigator.onRefused = { refusals.append("\($0)") }
+    var options = PresentationOptions(destination: "nowhere")
+    options.mustBeKnown = true
+    fixture.navigator.present(
+      isPresented: Bindable(model).isPresented.named("panel"), to: nil, options: { [options] in options })
+    model.isPresented = true
+    try await fixture.until { !model.isPresented }
+    #expect(refusals.count == 1 && !refusals[0].contains("request 0") && refusals[0].contains("nowhere"), "\(refusals)")
+  }
 }

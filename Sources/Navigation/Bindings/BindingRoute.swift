@@ -100,7 +100,7 @@ struct KeyPathIdentity: Hashable, Sendable {
 
   /// The property's name, which Swift keeps for structures. For properties of observable models it keeps only the
   /// address of the getter, so these are numbered in the order of first use, unless they are named by ``Navigable`` or
-  /// with ``Binding/named(_:)``.
+  /// with ``Binding/named(_:file:line:)``.
   var name: String {
     let last = description.split(separator: ".").last.map(String.init) ?? ""
     let bare = last.trimmingSuffix(while: { $0 == "?" || $0 == "!" })

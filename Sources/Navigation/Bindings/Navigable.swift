@@ -1,6 +1,6 @@
 import Observation
 
-/// A model whose properties have names on the bus (B1), so that `$model.fact` needs no ``Binding/named(_:)``:
+/// A model whose properties have names on the bus (B1), so that `$model.fact` needs no ``Binding/named(_:file:line:)``:
 ///
 ///     @MainActor @Observable
 ///     final class Counter: Navigable {

@@ -53,3 +53,13 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
     }
   }
 }
+
+extension CoordinatorError {
+  /// The error without the position in the list of requests, which the program has not written.
+  var withoutIndex: CoordinatorError {
+    guard message.hasPrefix("request "), let end = message.utf8.firstIndex(of: UInt8(ascii: ":")),
+      Int(message[..<end].dropFirst("request ".count)) != nil
+    else { return self }
+    return CoordinatorError(name, String(message[end...].dropFirst(2)))
+  }
+}

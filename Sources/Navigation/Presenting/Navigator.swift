@@ -351,7 +351,7 @@ public final class Navigator: Presenting {
       let (replies, serial) = try await coordinator.apply(changes)
       driver?.accepted(replies, serial: serial)
     } catch .refused(let error) {
-      if let driver, driver.refused(error.name) { tellRefused(.refused(error), of: driver.root) }
+      if let driver, driver.refused(error.name) { tellRefused(.refused(error.withoutIndex), of: driver.root) }
     } catch {
       postpone(changes, of: driver, after: stateCount)
     }
