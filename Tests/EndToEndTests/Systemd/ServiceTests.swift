@@ -399,12 +399,13 @@ func services_duringReexecutionsUnderLoad_startAndEndOnce() throws {
   }
   isStopped = true
   try session.wait("the load has ended") { open == 0 }
-  // A start that the manager accepted just before may be lost with it: its item ends as failed, and says so, or the manager says that its
-  // process has ended with 0.
-  let isLost = { (fault: String) in
-    fault.contains("could not be started (success)") || fault.contains("closed") && fault.contains("int32(0)")
+  // A start that the manager accepted just before may be lost with it; its item ends as failed, and says so.
+  let others = faults.filter { !$0.contains("could not be started (success)") }
+  withKnownIssue("the manager says of some that their process has ended with 0", isIntermittent: true) {
+    #expect(others == [])
+  } matching: { _ in
+    others.allSatisfy { $0.contains("closed") && $0.contains("int32(0)") }
   }
-  #expect(faults.filter { !isLost($0) } == [])
   let starts = session.journalLines
   #expect(Set(starts).count == starts.count)
   #expect(try session.state()["presentations"]?.array == [])
