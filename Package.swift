@@ -269,7 +269,7 @@ if withGTK {
     .executableTarget(
       name: "GTKFacts", dependencies: ["Navigation", "NavigationGTK"], path: "Examples/GTKFacts/Sources/GTKFacts",
       swiftSettings: strict),
-    // What the tests run on a private desktop.
+    // The program that the tests run on a private desktop.
     .executableTarget(
       name: "gtk-screens", dependencies: ["CGTK", "Navigation", "NavigationGTK"], path: "Tests/GTKScreens",
       swiftSettings: strict),

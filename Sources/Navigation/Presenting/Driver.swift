@@ -14,7 +14,7 @@ protocol Driver: AnyObject, Sendable {
   /// The transaction of the changes since the state was last read.
   var noted: NotedTransaction { get }
 
-  /// What it drives on the bus, which never changes.
+  /// The slot or the stack that it drives on the bus. It never changes.
   var subject: DrivenSubject { get }
 
   /// Reads the state, and returns the requests that make the presentations follow it. Not called again before they are

@@ -1,4 +1,4 @@
-/// What a driver drives on the bus.
+/// A slot or a stack on the bus, as a driver drives it.
 enum DrivenSubject: Hashable {
   /// The slot of a binding.
   case slot(String)

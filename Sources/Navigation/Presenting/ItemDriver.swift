@@ -145,7 +145,7 @@ final class ItemDriver: Driver {
   /// The presentation of another client in the slot that has the item of the state, but no destination.
   private var competitor: PresentationHandle?
   private var isRetired = false
-  /// Whether it was requested although its parent, without which it cannot be, was being dismissed.
+  /// Whether it was requested while its parent was being dismissed, and cannot be presented without it.
   private var isTooLate = false
   /// Whether its presentation has no parent, since that was being dismissed.
   private(set) var isWithoutParent = false
@@ -219,8 +219,8 @@ final class ItemDriver: Driver {
   private func starting(_ options: PresentationOptions) -> PresentationOptions {
     var options = options
     options.destination = options.destination ?? ownDestination
-    isTooLate = parent?.isPreparing == true && options.from == nil && !isIndependent
-    isWithoutParent = parent?.isPreparing == true && options.from == nil && isIndependent
+    let isLate = parent?.isPreparing == true && options.from == nil
+    (isTooLate, isWithoutParent) = (isLate && !isIndependent, isLate && isIndependent)
     if isWithoutParent {
       parent?.asks(options.title ?? "")
     } else {
