@@ -186,13 +186,22 @@ final class Fuzzer {
     try connect()
   }
 
+  private var firstUncalled: (ObjectPath, Introspected.Method)? {
+    for (path, methods) in objects {
+      if let method = methods.first(where: { $0.name != "Quit" && !called.contains($0) }) { return (path, method) }
+    }
+    return nil
+  }
+
   private func callSomething() throws {
     let (path, methods) = arguments.numbers.pick(objects)
     guard !methods.isEmpty else { return }
     // Call the coordinator's own object most often: it matters most.
     let isMain = arguments.numbers.chance(0.6)
-    let object = isMain ? CoordinatorNames.object : path
-    let method = arguments.numbers.pick(isMain ? objects.first { $0.path == object }?.methods ?? methods : methods)
+    var object = isMain ? CoordinatorNames.object : path
+    var method = arguments.numbers.pick(isMain ? objects.first { $0.path == object }?.methods ?? methods : methods)
+    // Call each method at least once, also one that few objects have.
+    if arguments.numbers.chance(0.1), let (path, uncalled) = firstUncalled { (object, method) = (path, uncalled) }
     let isMismatched = arguments.numbers.chance(arguments.arbitrariness / 2)
     let body = isMismatched ? arguments.mismatched(for: method) : arguments.inputs(of: method)
     let isRight = body.map(\.type) == method.inputs.map(\.type)

@@ -7,6 +7,7 @@ class ScriptedServer {
   /// The path of its socket.
   let socket: String
   private let pipe: String
+  private var told = 0
 
   private static let beginning = """
     import os, socket, sys, threading
@@ -27,6 +28,7 @@ class ScriptedServer {
     while True:
         for line in open(sys.argv[2]):
             exec(line)
+        print("done", file=sys.stderr, flush=True)
     """
 
   /// - Parameters:
@@ -45,12 +47,16 @@ class ScriptedServer {
     try session.wait("the scripted server listens") { program.lines == ["ready"] || program.hasEnded }
   }
 
-  /// Runs lines of Python in it.
+  /// Runs lines of Python in it, and waits until they have run, or until it has ended.
   func tell(_ lines: String...) throws {
     try session.write(lines.map { $0 + "\n" }.joined(), to: "fake.lines")
     let run = try session.run(
       program: "/bin/sh", ["-c", "cat \"$1\" >\"$2\"", "sh", session.path("fake.lines"), pipe])
     guard run.exitCode == 0 else { throw Session.Failure(run.errorText) }
+    told += 1
+    try session.wait("the scripted server has run \(lines)") {
+      program.errorText.split(separator: "\n").count { $0 == "done" } >= told || program.hasEnded
+    }
   }
 }
 
