@@ -11,9 +11,12 @@ public enum ExecutionState: Hashable, Sendable {
   /// - Parameters:
   ///   - variable: a variable that the command is given, and the program that forks it does not have.
   ///   - value: its value for this command.
-  public init(of pid: pid_t, _ variable: ByteString, is value: ByteString) {
+  ///   - placeholder: the arguments of what the other program may run instead, which is not this command.
+  public init(of pid: pid_t, _ variable: ByteString, is value: ByteString, placeholder: [ByteString] = []) {
     var isExecuted = ProcessTable.variable(variable, of: pid) == .value(value)
-    if !isExecuted {
+    if isExecuted {
+      isExecuted = ProcessTable.arguments(of: pid).map { $0 != placeholder } ?? false
+    } else {
       // An environment that may not be read belongs to a program of another user or to an undumpable one, and so not to
       // the program that forked it. (Reading the environment of a process that is ending fails for other reasons.)
       let descriptor = open("/proc/\(pid)/environ", O_RDONLY | O_CLOEXEC)

@@ -173,6 +173,12 @@ package enum ProcessTable {
     return .absent
   }
 
+  /// The arguments of the process's program, of which the first is its name; nil if they cannot be read.
+  static func arguments(of pid: pid_t) -> [ByteString]? {
+    guard let line = read("/proc/\(pid)/cmdline"), !line.isEmpty else { return nil }
+    return line.dropLast().split(separator: 0, omittingEmptySubsequences: false).map { ByteString(Array($0)) }
+  }
+
   /// The signals that this process handles or ignores: a bit for each, that of signal 1 the lowest. All if that cannot be read.
   static var handledSignals: UInt64 {
     guard let status = readAtOnce("/proc/self/status") else { return .max }

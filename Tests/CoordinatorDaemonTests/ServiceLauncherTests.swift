@@ -159,7 +159,7 @@ func serviceLauncher_launch_asksForATransientService() throws {
   #expect(properties["WorkingDirectory"] == .string("/tmp"))
   let environment = properties["Environment"].flatMap { [String](value: $0) } ?? []
   #expect(environment.sorted() == ["NAVD_ID=1", "NAVD_MARKER=\(fixture.marker)", "PATH=/bin"])
-  #expect(properties["ExecStart"] == [Structure("/bin/true", ["/bin/true", "$$HOME"], false)].value)
+  #expect(properties["ExecStartEx"] == [Structure("/bin/true", ["/bin/true", "$HOME"], ["no-env-expand"])].value)
   #expect(properties["LimitLOCKSSoft"] == .uint64(DescentMark(fixture.marker).number))
   #expect(running?.platform == ["unit": .string(unit.text)])
   #expect(running?.remembered.unit == unit)

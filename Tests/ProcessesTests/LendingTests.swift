@@ -76,6 +76,8 @@ import Testing
     // In the program that forks it, the variable has another value or is missing.
     #expect(ExecutionState(of: pid, "DELEGATED", is: "no") == .forked)
     #expect(ExecutionState(of: pid, "OTHER", is: "yes") == .forked)
+    #expect(ExecutionState(of: pid, "DELEGATED", is: "yes", placeholder: ["sleep", "6"]) == .executed)
+    #expect(ExecutionState(of: pid, "DELEGATED", is: "yes", placeholder: ["sleep", "60"]) == .forked)
     running.tree.kill()
     try #require(fixture.loop.turn(until: { running.result != nil }))
     #expect(ExecutionState(of: pid, "DELEGATED", is: "yes") == .ended)

@@ -258,7 +258,9 @@ private final class Service: RunningCommand, LaunchObserver {
     // Without a main process, the service's other processes prove that the program was executed.
     let execution: ExecutionState =
       if let pid = state.mainProcess {
-        ExecutionState(of: pid_t(pid), CommandPresenter.markerVariable, is: launched.marker)
+        ExecutionState(
+          of: pid_t(pid), CommandPresenter.markerVariable, is: launched.marker,
+          placeholder: ServiceProperties.placeholder)
       } else {
         state.failureToStart(program, in: directory) == nil ? .executed : .ended
       }
@@ -278,6 +280,11 @@ private final class Service: RunningCommand, LaunchObserver {
       status = state.status
       launch = nil
       return handOver(isStopping ? .terminate : .none)
+    }
+    if !isStarted, !isStopping, state.hasRunThePlaceholder, let launch, let observer {
+      release()
+      direct = launcher.launch(launch, for: observer)
+      return
     }
     let result = ProcessResult(status: state.status, output: reader?.finish())
     release()
@@ -412,6 +419,8 @@ extension UnitState {
     }
   }
 
+  fileprivate var hasRunThePlaceholder: Bool { status == .signaled(signal: ServiceProperties.placeholderSignal) }
+
   /// Why a service without a main process was not started; nil if its program was executed, and has ended.
   fileprivate func failureToStart(_ program: String, in directory: String) -> String? {
     switch status {
@@ -420,6 +429,7 @@ extension UnitState {
     case .exited(code: 203): ByteString(program).isExecutable ? nil : "cannot be executed"
     case .exited(code: 200): access(directory, X_OK) == 0 ? nil : "could not be started in \(directory)"
     case .unknown: "could not be started (\(result ?? "unknown reason"))"
+    case .signaled where hasRunThePlaceholder: "was not started, since the user manager has read its units again"
     case .exited, .signaled: nil
     }
   }

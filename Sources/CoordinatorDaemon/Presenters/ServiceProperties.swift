@@ -6,6 +6,10 @@ import TextFormats
 /// The properties of the transient service of a command (`org.freedesktop.systemd1(5)`).
 struct ServiceProperties {
   let program: String
+  /// The arguments of what a manager runs that reads a unit again before it has started its command, and cannot read that: a shell
+  /// that ends itself by a signal which nobody else sends.
+  static let placeholder: [ByteString] = ["sh", "-c", "kill -61 0"]
+  static let placeholderSignal: Int32 = 61
   /// All except the descriptors.
   let list: [Structure<String, Value>]
 
@@ -30,8 +34,7 @@ struct ServiceProperties {
     }
     environment.append("\(CommandPresenter.markerVariable)=\(launch.marker)")
     self.program = program
-    // “$” begins a variable, and “$$” is the sign itself. (The manager cannot read back `ExecStartEx`, which has a flag for that.)
-    let execution = Structure(program, arguments.map { $0.replacingAll("$", with: "$$") }, false)
+    let execution = Structure(program, arguments, ["no-env-expand"])
     // The manager completes a dismissal even if navd has ended. 0 means no limit.
     let grace = max(1, launch.grace).multipliedReportingOverflow(by: 1000)
     list = [
@@ -39,7 +42,12 @@ struct ServiceProperties {
       // Not “exec”: the manager ends such a service, with all its processes, if its first process ends before the manager
       // has seen it execute.
       Structure("Type", .string("simple")), Structure("ExitType", .string(launch.scope == .tree ? "cgroup" : "main")),
-      Structure("ExecStart", [execution].value), Structure("Environment", environment.value),
+      // A manager that reads its units again (`systemctl --user daemon-reload`) takes “$” for “$$” in `ExecStart` (systemd 257), or
+      // for “\$” (252), which does not know `ExecStartEx` there. So it has a command that it reads right, and without which the unit
+      // would be invalid.
+      Structure("ExecStart", [Structure("/bin/sh", Self.placeholder.map(\.description), false)].value),
+      Structure("ExecStartEx", [Structure<String, [String], [String]>]().value),
+      Structure("ExecStartEx", [execution].value), Structure("Environment", environment.value),
       Structure("WorkingDirectory", .string(directory)),
       // Not the journal for both: errors would follow the descriptor for output.
       Structure("StandardOutput", .string(launch.scope == .tree ? "null" : "journal")),

@@ -61,7 +61,7 @@ final class FakeSystemd {
     object.implement(Systemd.Manager.startUnit) { [unowned self] input, call in job("StartUnit \(input.0)", call) }
     object.implement(Systemd.Manager.stopUnit) { [unowned self] input, call in job("StopUnit \(input.0)", call) }
     object.implement(Systemd.Manager.startTransientUnit, takesDescriptors: true) { [unowned self] input, call in
-      transientProperties = Dictionary(uniqueKeysWithValues: input.2.map { $0.fields })
+      transientProperties = Dictionary(input.2.map { $0.fields }) { $1 }
       job("StartTransientUnit \(input.0)", call)
     }
     connection.export(Systemd.path, [object])
