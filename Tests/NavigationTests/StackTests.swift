@@ -101,6 +101,51 @@ private struct Counted: Hashable, Codable {
     try await fixture.until { model.notes == [.init(id: 1, text: "edited")] }
   }
 
+  @Test(
+    "P2: a screen edits its element of a path by its binding, until it is gone", arguments: CoordinatorKind.allCases)
+  @MainActor func path_bindingOfAnElement_editsIt(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    var texts: [Int: Binding<String?>] = [:]
+    fixture.navigator.stack(path: Bindable(model).notes.named("notes"))
+      .navigationDestination(for: Binding<Model.Note>.self) { $note in
+        texts[note.id] = $note.text
+        return RecordingScreen("\(note.id)", on: display)
+      }
+    model.notes = [.init(id: 1, text: "a"), .init(id: 2, text: "b")]
+    try await fixture.shows("1", "2")
+    texts[2]?.wrappedValue = "bc"
+    texts[2]?.wrappedValue?.append("d")
+    #expect(model.notes.map(\.text) == ["a", "bcd"])
+    await fixture.navigator.settle()
+    #expect(
+      try await fixture.coordinator.state().presentations.map { $0.value["text"] } == [.string("a"), .string("bcd")])
+    model.notes[1] = .init(id: 3, text: "e")
+    texts[2]?.wrappedValue = "of a note that is gone"
+    #expect(texts[2]?.wrappedValue == "of a note that is gone" && model.notes.map(\.text) == ["a", "e"])
+    try await fixture.shows("1", "3")
+    #expect(display.log == ["+1", "+2", "-2", "+3"])
+  }
+
+  @Test("P2: an edited value of a path of several types is another one", arguments: CoordinatorKind.allCases)
+  @MainActor func path_bindingOfAMixedElement_presentsAnother(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    var numbers: [Binding<Int>] = []
+    fixture.navigator.stack(path: Bindable(model).mixed.named("mixed"))
+      .navigationDestination(for: Binding<Int>.self) { $number in
+        numbers.append($number)
+        return RecordingScreen("\(number)", on: display)
+      }
+    model.mixed = NavigationPath([1, 2])
+    try await fixture.shows("1", "2")
+    numbers[1].wrappedValue += 1
+    numbers[1].wrappedValue += 1
+    #expect(model.mixed == NavigationPath([1, 4]))
+    try await fixture.shows("1", "4")
+    #expect(display.log == ["+1", "+2", "-2", "+4"])
+  }
+
   @Test("A number that is not one stays on the screen", arguments: CoordinatorKind.allCases)
   @MainActor func path_notANumber_stays(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

@@ -31,13 +31,30 @@ extension Presenting {
     for type: Element.Type, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping @MainActor (Element) -> (any Screen)?
   ) {
+    declare(type, file, line) { path, index in path.read().value(index, of: type).flatMap(content) }
+  }
+
+  /// Registers the screens for values of a type that they edit in the path: `navigationDestination(for: Binding<Note>.self) { $note in … }`.
+  /// An `Identifiable` value of an array keeps its screen while it keeps its `id`. Any other value is another one when it is edited, and
+  /// has a new screen, as has each value of a ``NavigationPath``.
+  public func navigationDestination<Element: Hashable & Codable>(
+    for type: Binding<Element>.Type, file: StaticString = #fileID, line: UInt = #line,
+    content: @escaping (Binding<Element>) -> (any Screen)?
+  ) {
+    declare(Element.self, file, line) { path, index in path.binding(index, of: Element.self).flatMap(content) }
+  }
+
+  private func declare<Element: Hashable & Codable>(
+    _ type: Element.Type, _ file: StaticString, _ line: UInt,
+    _ make: @escaping @MainActor (_ path: PathState, _ index: Int) -> (any Screen)?
+  ) {
     let source = presentationSource
     guard let stack = source.stack, let driver = source.navigator.path(named: stack) else {
       return reportMisuse(
         "a destination for \(type) was declared, but there is no stack with a path here", file: file, line: line)
     }
     let name = TypeName.of(type)
-    let maker = PathDriver.Maker { $0.decoded(type).flatMap(content) }
+    let maker = PathDriver.Maker(make)
     driver.makers[name, default: []].append(maker)
     let presence = Presence(nil, source.navigator)
     presence.atEnd { [weak driver] in driver?.makers[name]?.removeAll { $0 === maker } }
@@ -67,8 +84,8 @@ final class PathDriver: Driver {
   let name: String
   /// Makes the screens of a type.
   final class Maker {
-    let make: @MainActor (NavigationPath.Element) -> (any Screen)?
-    init(_ make: @escaping @MainActor (NavigationPath.Element) -> (any Screen)?) { self.make = make }
+    let make: @MainActor (_ path: PathState, _ index: Int) -> (any Screen)?
+    init(_ make: @escaping @MainActor (PathState, Int) -> (any Screen)?) { self.make = make }
   }
 
   /// Makers by the name of the type; the last one counts.
@@ -162,7 +179,7 @@ final class PathDriver: Driver {
     self.from = from
   }
 
-  var root: BindingRoot { path.root }
+  var root: BindingRoot { path.route.root }
 
   var subject: DrivenSubject { .stack(name) }
 
@@ -412,7 +429,7 @@ final class PathDriver: Driver {
     guard let index = StackElement.parts(of: binding)?.index, index >= 0, index < values.count, values.id(index) == id
     else { return nil }
     let element = values.element(index)
-    guard let screen = makers[element.type]?.last?.make(element) else {
+    guard let screen = makers[element.type]?.last?.make(path, index) else {
       let why = "\(element.value) is no \(element.type), or the program makes no screen for it"
       reportMisuse("the path “\(name)” is cut where it has a value without a screen: \(why)", of: root)
       throw ShowingError(why: why)

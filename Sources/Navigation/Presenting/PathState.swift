@@ -1,12 +1,14 @@
 import TextFormats
 
 /// The values of a path at one time. They are encoded when they are needed.
-@MainActor
 protocol PathValues {
   var count: Int { get }
 
   /// The value at a position, encoded.
   func element(_ index: Int) -> NavigationPath.Element
+
+  /// The value at a position; nil if it is of another type.
+  func value<Value: Decodable>(_ index: Int, of type: Value.Type) -> Value?
 
   /// The name of the value's type.
   func type(_ index: Int) -> String
@@ -27,6 +29,8 @@ struct ArrayValues<Element: Hashable & Codable>: PathValues {
   var count: Int { values.count }
 
   func element(_ index: Int) -> NavigationPath.Element { NavigationPath.Element(values[index]) }
+
+  func value<Value: Decodable>(_ index: Int, of type: Value.Type) -> Value? { values[index] as? Value }
 
   func type(_ index: Int) -> String { TypeName.of(Element.self) }
 
@@ -65,6 +69,8 @@ struct MixedValues: PathValues {
 
   func element(_ index: Int) -> NavigationPath.Element { elements[index] }
 
+  func value<Value: Decodable>(_ index: Int, of type: Value.Type) -> Value? { elements[index].decoded(type) }
+
   func type(_ index: Int) -> String { elements[index].type }
 
   func id(_ index: Int) -> String { "\(elements[index].type) \(elements[index].value)" }
@@ -78,7 +84,7 @@ struct MixedValues: PathValues {
 /// A path of any kind, as used by its stack.
 @MainActor
 struct PathState {
-  let root: BindingRoot
+  let route: BindingRoute
   let read: () -> any PathValues
   /// Keeps only the lowest `count` values.
   let truncate: (Int) -> Void
@@ -86,9 +92,11 @@ struct PathState {
   let putBack: (NavigationPath.Element) -> Void
   /// - Returns: false if the path cannot contain values of this type.
   let append: (any Hashable & Codable) -> Bool
+  /// Replaces the value at a position by one of the same type.
+  private let replace: (_ index: Int, any Hashable & Codable) -> Void
 
   init<Element: Hashable & Codable>(_ path: Binding<[Element]>) {
-    root = path.route.root
+    route = path.route
     read = { ArrayValues(values: path.wrappedValue) }
     truncate = { count in
       if path.wrappedValue.count > count { path.wrappedValue.removeLast(path.wrappedValue.count - count) }
@@ -101,10 +109,13 @@ struct PathState {
       path.wrappedValue.append(value)
       return true
     }
+    replace = { index, value in
+      if let value = value as? Element { path.wrappedValue[index] = value }
+    }
   }
 
   init(_ path: Binding<NavigationPath>) {
-    root = path.route.root
+    route = path.route
     read = { MixedValues(elements: path.wrappedValue.elements) }
     truncate = { count in
       if path.wrappedValue.count > count { path.wrappedValue.removeLast(path.wrappedValue.count - count) }
@@ -114,5 +125,31 @@ struct PathState {
       path.wrappedValue.append(value)
       return true
     }
+    replace = { index, value in
+      let element = NavigationPath.Element(value)
+      if !element.value.isEmpty { path.wrappedValue.elements[index] = element }
+    }
+  }
+
+  /// The binding of the value at a position. When it has left its position, the binding keeps the last value, and writes have no effect.
+  /// - Returns: nil if there is no value of this type.
+  func binding<Value: Hashable & Codable>(_ index: Int, of type: Value.Type) -> Binding<Value>? {
+    let (read, replace) = (read, replace)
+    let values = read()
+    guard index < values.count, let value = values.value(index, of: type) else { return nil }
+    let last = Last(value)
+    var id = values.id(index)
+    func current() -> Value? {
+      let values = read()
+      return index < values.count && values.id(index) == id ? values.value(index, of: type) : nil
+    }
+    return Binding(
+      route.appending(.index(index)), read: { last.updated(to: current()) },
+      write: {
+        last.value = $0
+        guard current() != nil else { return }
+        replace(index, $0)
+        id = read().id(index)
+      })
   }
 }
