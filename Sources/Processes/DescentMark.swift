@@ -25,6 +25,9 @@ public struct DescentMark: Hashable, Sendable {
     number = hash >> 2 | 1 << 62
   }
 
+  /// Whether a limit is one that this type has made.
+  public static func isMark(_ number: UInt64) -> Bool { number >> 62 == 1 }
+
   /// The processes that carry it and have not ended, without those of other users.
   public var processes: [ProcessOrigin] {
     // A system call for each process; to open and read its file in `/proc` takes longer.
@@ -41,7 +44,7 @@ public struct DescentMark: Hashable, Sendable {
     let name = "Max file locks"
     guard lines.count > 11, lines[11].starts(with: name.utf8) else { return nil }
     let rest = lines[11].dropFirst(name.utf8.count).drop { $0 == UInt8(ascii: " ") }
-    guard let number = UInt64(ascii: rest.prefix { $0 != UInt8(ascii: " ") }), number >> 62 == 1 else { return nil }
+    guard let number = UInt64(ascii: rest.prefix { $0 != UInt8(ascii: " ") }), Self.isMark(number) else { return nil }
     self.number = number
   }
 }

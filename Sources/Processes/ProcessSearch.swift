@@ -14,7 +14,11 @@ extension ProcessSupervisor {
   func owner(
     of entry: ProcessEntry, mark: @autoclosure () -> DescentMark?, controlGroups: @autoclosure () -> [ByteString]
   ) -> ProcessTree? {
-    if let tree = sessions[entry.session] ?? remembered[entry.identity] ?? mark().flatMap({ marks[$0] }) { return tree }
+    if let tree = sessions[entry.session] ?? remembered[entry.identity] { return tree }
+    if let mark = mark() {
+      // It descends from that command, whatever the service is called: another navd's may have the same name.
+      return marks[mark]
+    }
     return services.isEmpty ? nil : controlGroups().lazy.compactMap { self.services[$0] }.first
   }
 

@@ -67,6 +67,18 @@ private final class LauncherFixture: LaunchObserver {
     return running
   }
 
+  /// Adopts the command as a navd does that has it on record.
+  func adopt() throws -> (any RunningCommand)? {
+    var found: [Handle: any RunningCommand]?
+    let remembered = RememberedLaunch(marker: marker, output: output, unit: unit)
+    launcher.adopt([handle: remembered], for: self) { found = $0 }
+    for _ in 0..<500 where found == nil {
+      bus.loop.turn(wait: .milliseconds(20))
+      try bus.advance(by: .milliseconds(20))
+    }
+    return try #require(found)[handle]
+  }
+
   /// Launches a command, and has its job done.
   func launchWhole(scope: CommandScope = .tree) throws -> any RunningCommand {
     let running = try #require(try launch(scope: scope))
@@ -285,6 +297,7 @@ func serviceLauncher_inactiveBeforeTheJob_isNoEnd() throws {
 func serviceLauncher_noAnswer_isAnErrorAndStopsTheService() throws {
   let fixture = try LauncherFixture()
   _ = try fixture.launch()
+  fixture.systemd.set(unit, active: "active", of: fixture.marker)
   try fixture.bus.advance(by: .seconds(25))
   guard case .started(handle, let error?)? = fixture.events.first else {
     Issue.record("unexpected events: \(fixture.events)")
@@ -455,7 +468,7 @@ func serviceLauncher_dismissedBeforeTheManagerIsBack_isStopped() throws {
 @Test("R2: a running service is found by its unit, an ended one is not")
 func serviceLauncher_adopted_isFoundIfItsUnitRuns() throws {
   let fixture = try LauncherFixture()
-  fixture.systemd.set(unit, active: "active")
+  fixture.systemd.set(unit, active: "active", of: fixture.marker)
   let other = try UnitName("app-navd-panel@2.service")
   fixture.systemd.set(other, active: "inactive")
   let ended = OutputCapture(path: fixture.output.path + "-2", limit: 100)
@@ -475,6 +488,64 @@ func serviceLauncher_adopted_isFoundIfItsUnitRuns() throws {
     return
   }
   #expect(result.status == .exited(code: 0))
+}
+
+@Test("R2: a unit of an earlier release, which set no mark, is known by the variable that it gave its processes")
+func serviceLauncher_adoptedWithoutAMark_isFoundByItsVariable() throws {
+  let fixture = try LauncherFixture()
+  fixture.systemd.set(unit, active: "active", of: fixture.marker, isMarked: false)
+  #expect(try fixture.adopt()?.remembered.unit == unit)
+}
+
+@Test("R2: a unit that has the name of a command's, and was started by a navd with another record, is left alone")
+func serviceLauncher_adoptedUnitOfAnotherNavd_isLeftAlone() throws {
+  for isMarked in [true, false] {
+    let fixture = try LauncherFixture()
+    fixture.systemd.set(unit, active: "active", of: "another-1", isMarked: isMarked)
+    // The other navd's process, which may have dropped its mark.
+    let process = try fixture.process(hasMarker: false)
+    #expect(try fixture.adopt() == nil)
+    #expect(fixture.systemd.calls.allSatisfy { $0 == "Subscribe" }, "\(fixture.systemd.calls)")
+    #expect(process.status == nil && fixture.events.isEmpty)
+    #expect(fixture.bus.connection.subscriptions.isEmpty)
+  }
+}
+
+@Test("A command that is dismissed before the manager has taken its start ends no unit of its name")
+func serviceLauncher_dismissedBeforeItsUnitExists_endsNoOther() throws {
+  let fixture = try LauncherFixture(mayStartDirectly: true)
+  let running = try #require(try fixture.launch())
+  // The unit of another navd does what it does.
+  try fixture.announce(["ActiveState": .string("active"), "MainPID": .uint32(1)])
+  running.terminate()
+  running.kill()
+  try fixture.announce(["ActiveState": .string("inactive"), "MainPID": .uint32(0)])
+  try fixture.systemd.refuse(Systemd.unitExists, "Unit exists.")
+  try fixture.bus.settle()
+  #expect(fixture.systemd.calls == ["Subscribe", "StartTransientUnit \(unit)"])
+  let result = ProcessResult(status: .unknown, output: nil)
+  #expect(fixture.events == [.started(handle, error: nil), .ended(handle, result)])
+  #expect(fixture.output.read() == nil)
+}
+
+@Test("A command that is dismissed before the manager has taken its start is stopped when it has")
+func serviceLauncher_dismissedBeforeItsUnitExists_isStoppedThen() throws {
+  let fixture = try LauncherFixture()
+  let running = try #require(try fixture.launch())
+  running.terminate()
+  try fixture.systemd.accept()
+  try fixture.bus.settle()
+  #expect(fixture.systemd.calls.last == "StopUnit \(unit)")
+}
+
+@Test("Without an answer to a start, a unit of its name that is another navd's is not stopped")
+func serviceLauncher_noAnswerAndAnotherNavdsUnit_isNotStopped() throws {
+  let fixture = try LauncherFixture()
+  _ = try fixture.launch()
+  fixture.systemd.set(unit, active: "active", of: "another-1")
+  try fixture.bus.advance(by: .seconds(25))
+  #expect(fixture.events.count == 1)
+  #expect(fixture.systemd.calls == ["Subscribe", "StartTransientUnit \(unit)"])
 }
 
 @Test func serviceLauncher_adoptedNothing_isAnsweredAtOnce() throws {

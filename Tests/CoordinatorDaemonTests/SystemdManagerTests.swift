@@ -284,7 +284,9 @@ func job_managerTookTheCallBeforeItLeft_isDone() throws {
   let fixture = try ManagerFixture()
   let first = try fixture.addSystemd()
   var outcomes: [String] = []
-  fixture.manager.startTransient(mixer, []) { if case .finished(let result) = $0 { outcomes.append(result) } }
+  fixture.manager.startTransient(mixer, [], accepted: {}) {
+    if case .finished(let result) = $0 { outcomes.append(result) }
+  }
   try fixture.bus.wait { first.calls.last == "StartTransientUnit mixer.service" }
   first.connection.close()
   try fixture.bus.wait { !fixture.manager.isPresent }

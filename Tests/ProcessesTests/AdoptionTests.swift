@@ -134,23 +134,27 @@ import Testing
     #expect(!isAlive(orphan))
   }
 
-  @Test("R2: A process in a command's service is found by it, and one in another service is not.")
+  @Test(
+    "R2: A process in a command's service is found by it. One in another service is not, and one that descends from the command of another navd is not either."
+  )
   func adopt_service_findsItsProcesses() throws {
     let fixture = try ProcessFixture()
     let manager = ProcessSupervisor(loop: fixture.loop, markerVariable: "NAVD_TEST_OTHER")
-    let processes = try (0..<2).map { _ in
+    let processes = try (0..<3).map { _ in
       try manager.spawn(Command(["sleep", "1000"], environment: fixture.environment), marker: fixture.marker())
     }
     let (own, other) = (try #require(processes[0].first?.pid), try #require(processes[1].first?.pid))
-    fixture.services = [own: "navd-a-1.service", other: "navd-a-2.service"]
+    let marked = try #require(processes[2].first?.pid)
+    fixture.services = [own: "navd-a-1.service", other: "navd-a-2.service", marked: "navd-a-1.service"]
+    fixture.unmarked = [own, other]
     let adopted = try #require(
       try fixture.adopt(
         RememberedCommand(marker: fixture.marker(), first: nil, output: nil, service: "navd-a-1.service")))
     #expect(adopted.tree.processes().map(\.pid) == [own])
     adopted.tree.kill()
     _ = try fixture.end(of: adopted)
-    #expect(isAlive(other))
-    processes[1].kill()
+    #expect(isAlive(other) && isAlive(marked))
+    for process in processes[1...] { process.kill() }
     try fixture.wait { processes.allSatisfy { !$0.isLive } }
   }
 

@@ -30,6 +30,8 @@ final class ProcessFixture {
   var hidesSessions = false
   /// Services that processes seem to be in.
   var services: [pid_t: ByteString] = [:]
+  /// Processes that seem to have dropped their mark.
+  var unmarked: Set<pid_t> = []
 
   /// Called with each process whose children the supervisor has just read.
   var onChildrenRead: ((pid_t) -> Void)?
@@ -67,6 +69,7 @@ final class ProcessFixture {
       self?.onChildrenRead?(getpid())
       return children
     }
+    reader.mark = { [weak self] in self?.unmarked.contains($0) == true ? nil : ProcessTable.mark(of: $0) }
     reader.controlGroups = { [weak self] in self?.services[$0].map { ["app.slice", $0] } ?? [] }
     supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable, reader: reader)
   }

@@ -59,40 +59,53 @@ final class ServiceLauncher: CommandLauncher {
     }
     guard unanswered > 0 else { return finish() }
     for (handle, command) in remembered where command.unit != nil {
-      resume(command, of: handle, for: observer) { service in
+      resume(command, of: handle, for: observer) { found in
         unanswered -= 1
-        if let service {
+        switch found {
+        case .running(let service):
           services[handle] = service
           others[handle] = nil
+        // Nothing in it is the command's.
+        case .another: others[handle]?.unit = nil
+        case .ended: break
         }
         if unanswered == 0 { finish() }
       }
     }
   }
 
+  /// What has become of a service of the previous navd.
+  private enum Found {
+    case running(Service)
+    case ended
+    /// A unit of its name runs, and is another navd's.
+    case another
+  }
+
   /// Finds a service of the previous navd, which may have been of an earlier release.
-  /// - Parameter completion: receives nil if it does not run.
   private func resume(
     _ command: RememberedLaunch, of handle: Handle, for observer: any LaunchObserver,
-    _ completion: @escaping (Service?) -> Void
+    _ completion: @escaping (Found) -> Void
   ) {
     let service = Service(self, handle, command, observer)
-    service.resume { [weak self] isRunning in
-      if isRunning {
+    service.resume { [weak self] unit in
+      if unit == .own {
         self?.running[ObjectIdentifier(service)] = service
-        completion(service)
+        completion(.running(service))
       } else if let self, let former = command.formerUnit {
         var command = command
         (command.unit, command.formerUnit) = (former, nil)
-        resume(command, of: handle, for: observer, completion)
+        resume(command, of: handle, for: observer) { found in
+          if case .ended = found, unit == .another { completion(.another) } else { completion(found) }
+        }
       } else {
-        completion(nil)
+        completion(unit == .another ? .another : .ended)
       }
     }
   }
 
   /// From now on navd itself keeps the commands, which still run.
-  func managerLeft() { for service in Array(running.values) { service.handOver() } }
+  func managerLeft() { for service in Array(running.values) { service.managerLeft() } }
 
   fileprivate func forget(_ service: Service) { running[ObjectIdentifier(service)] = nil }
 
@@ -128,6 +141,11 @@ private final class Service: RunningCommand, LaunchObserver {
   private var launch: Launch?
   /// The main process, as far as the manager has told it.
   private var pid: UInt32?
+  /// Whether the unit is known to be this command's. Until the manager has taken the start, one of another navd may have its name,
+  /// and nothing is done with it.
+  private var isOwn = false
+  /// What was asked for before that.
+  private var postponed = Request.none
   /// Whether the unit's state is about this start: a new unit is reported inactive first.
   private var isUnderWay = false
   /// Whether the observer has received the result of the start.
@@ -143,7 +161,7 @@ private final class Service: RunningCommand, LaunchObserver {
   /// How the service's main process has ended, if others go on outside of the service.
   private var status: ProcessStatus?
 
-  /// Requests during the search. Each includes those before it.
+  /// Requests that wait. Each includes those before it.
   enum Request: Int { case none, terminate, kill, abandon }
 
   init(_ launcher: ServiceLauncher, _ handle: Handle, _ launched: RememberedLaunch, _ observer: any LaunchObserver) {
@@ -181,19 +199,47 @@ private final class Service: RunningCommand, LaunchObserver {
       throw error
     }
     watch = launcher.manager.watch(unit) { [weak self] in self?.changed() }
-    launcher.manager.startTransient(unit, properties) { [self] end in
+    launcher.manager.startTransient(unit, properties) { [self] in
+      accepted()
+    } _: { [self] end in
       switch end {
+      case .finished where isOwn: started()
+      // A start that was repeated has met a unit of its name: perhaps the one of the first attempt.
       case .finished:
-        guard watch != nil else {
-          // The manager could not be asked to stop what it had not started, and no process was found.
-          if isStopping { launcher.manager.stop(unit) { _ in } }
-          return
+        launcher.manager.asksWhether(unit, isOf: launched.marker) { [self] isOwn in
+          switch isOwn {
+          case true?:
+            accepted()
+            started()
+          case false?:
+            refused(DBusError(name: Systemd.unitExists, message: "Unit \(unit) already exists."), launch)
+          case nil: refused(DBusError(name: .noReply, message: "no answer about the unit \(unit)"), launch)
+          }
         }
-        isUnderWay = true
-        changed()
       case .refused(let error): refused(error, launch)
       }
     }
+  }
+
+  private func accepted() {
+    isOwn = true
+    guard watch != nil else { return }
+    // What the manager has told of it before its answer.
+    changed()
+    let request = postponed
+    postponed = .none
+    if request != .none { terminate() }
+    if request == .kill { kill() }
+  }
+
+  private func started() {
+    guard watch != nil else {
+      // The manager could not be asked to stop what it had not started, and no process was found.
+      if isStopping { launcher.manager.stop(unit) { _ in } }
+      return
+    }
+    isUnderWay = true
+    changed()
   }
 
   /// Starts the command directly, unless the manager may have started it all the same.
@@ -203,38 +249,53 @@ private final class Service: RunningCommand, LaunchObserver {
     switch error.name {
     case .noReply, .timedOut, .disconnected:
       // No answer: the manager may have started the service.
-      launcher.manager.stop(unit) { _ in }
+      launcher.manager.asksWhether(unit, isOf: launched.marker, within: nil) { [launcher, unit] isOwn in
+        if isOwn == true { launcher.manager.stop(unit) { _ in } }
+      }
       launched.output.remove()
       observer.started(handle, error: "the user manager did not start it: \(error.message)")
     case .limitsExceeded:
       // The manager is there, but could not be asked; the command must not escape it.
       launched.output.remove()
       observer.started(handle, error: "the user manager cannot be asked to start it: \(error.message)")
+    case _ where isStopping:
+      launched.output.remove()
+      observer.started(handle, error: nil)
+      observer.ended(handle, ProcessResult(status: .unknown, output: nil))
     default: direct = launcher.startDirectly(launch, error, for: observer)
     }
   }
 
+  /// The unit of a recorded command.
+  enum RecordedUnit { case own, ended, another }
+
   /// Takes over a service of the previous navd.
-  /// - Parameter completion: receives whether the service runs.
-  func resume(_ completion: @escaping (Bool) -> Void) {
+  func resume(_ completion: @escaping (RecordedUnit) -> Void) {
     isStarted = true
     let watch = launcher.manager.watch(unit) { [weak self] in self?.changed() }
     self.watch = watch
+    var isRunning: Bool { watch.state.active != nil && !watch.state.hasEnded }
+    func found(_ unit: RecordedUnit) {
+      if unit != .own { release() }
+      completion(unit)
+    }
     launcher.manager.refresh(watch) { [self] in
-      guard watch.state.active != nil, !watch.state.hasEnded else {
-        release()
-        return completion(false)
+      guard isRunning else { return found(.ended) }
+      launcher.manager.asksWhether(unit, isOf: launched.marker) { [self] isOwn in
+        guard isOwn == true else { return found(isOwn == nil ? .ended : .another) }
+        guard isRunning else { return found(.ended) }
+        self.isOwn = true
+        if launched.scope == .tree { reader = try? .resume(launched.output, loop: launcher.loop) }
+        changed()
+        found(.own)
       }
-      isUnderWay = true
-      if launched.scope == .tree { reader = try? .resume(launched.output, loop: launcher.loop) }
-      completion(true)
     }
   }
 
   // MARK: State changes
 
   private func changed() {
-    guard let state = watch?.state else { return }
+    guard isOwn, let state = watch?.state else { return }
     pid = state.mainProcess
     // The manager does not tell it any more when navd has to find it.
     if launched.scope == .process, let pid, launched.first?.pid != pid_t(pid) {
@@ -318,6 +379,8 @@ private final class Service: RunningCommand, LaunchObserver {
     process.controlGroups.contains(ByteString(unit.text))
   }
 
+  func managerLeft() { handOver(postponed) }
+
   /// The manager cannot be asked any more, or knows only a part of the command: navd searches for the processes itself.
   /// - Parameter request: what is done with them when they are found.
   func handOver(_ request: Request = .none) {
@@ -371,6 +434,10 @@ private final class Service: RunningCommand, LaunchObserver {
     if let direct { return direct.terminate() }
     isStopping = true
     if postpone(.terminate) { return }
+    guard isOwn else {
+      // A manager that is away may have started it, or starts it when it is back.
+      return launcher.manager.isPresent ? wait(for: .terminate) : handOver(.terminate)
+    }
     if isStarted, !moved.isEmpty { return handOver(.terminate) }
     launcher.manager.stop(unit) { [self] end in
       guard case .refused = end else { return }
@@ -381,7 +448,13 @@ private final class Service: RunningCommand, LaunchObserver {
 
   func kill() {
     if let direct { return direct.kill() }
-    if !postpone(.kill) { launcher.manager.kill(unit, launched.scope) }
+    if postpone(.kill) { return }
+    if isOwn { launcher.manager.kill(unit, launched.scope) } else { wait(for: .kill) }
+  }
+
+  /// Carries out a request once the manager has taken the start.
+  private func wait(for request: Request) {
+    if request.rawValue > postponed.rawValue { postponed = request }
   }
 
   func abandon() -> String {
@@ -393,9 +466,9 @@ private final class Service: RunningCommand, LaunchObserver {
   func includes(_ process: ProcessOrigin) -> Bool {
     if let direct { return direct.includes(process) }
     switch launched.scope {
-    case .tree: return isInService(process) || process.descends(from: launched.marker)
+    case .tree: return isOwn && isInService(process) || process.descends(from: launched.marker)
     // The manager may tell the process later than it opens a window. It has hardly started others by then.
-    case .process: return pid.map { process.pid == pid_t($0) } ?? (!isStarted && isInService(process))
+    case .process: return pid.map { process.pid == pid_t($0) } ?? (!isStarted && isOwn && isInService(process))
     }
   }
 

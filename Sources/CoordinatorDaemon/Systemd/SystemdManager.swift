@@ -3,6 +3,7 @@ import DBusValues
 import EventLoops
 import Glibc
 import PresentationModel
+import Processes
 
 /// The properties of a unit, as far as the manager has sent them since the unit is watched.
 struct UnitState: Hashable, Sendable {
@@ -212,6 +213,40 @@ final class SystemdManager {
     }
   }
 
+  /// Asks whether a unit is the one of a command: another navd, with another record, may have started one of the same name.
+  /// - Parameters:
+  ///   - limit: nil to wait as long as the manager is on the bus.
+  ///   - completion: receives nil if the manager does not say.
+  func asksWhether(
+    _ unit: UnitName, isOf marker: ByteString, within limit: Duration? = defaultTimeout,
+    _ completion: @escaping (Bool?) -> Void
+  ) {
+    func read(_ property: String, _ answer: @escaping (Value) -> Void) {
+      connection.call(
+        PropertyAccessing.get, on: Systemd.name, at: unit.path, (Systemd.service.text, property), timeout: limit,
+        autoStart: false
+      ) { result in
+        switch result {
+        case .success(let value): answer(value)
+        case .failure(let error): completion(Self.isSilence(error) ? nil : false)
+        }
+      }
+    }
+    read("LimitLOCKSSoft") { value in
+      if case .uint64(let number) = value, DescentMark.isMark(number) {
+        return completion(number == DescentMark(marker).number)
+      }
+      // A release that set no mark has started it, or a file of the user's changes the limit.
+      let variable = "\(CommandPresenter.markerVariable)=\(marker)"
+      read("Environment") { completion([String](value: $0)?.contains(variable) ?? false) }
+    }
+  }
+
+  /// Whether an error says only that the manager does not answer now.
+  private static func isSilence(_ error: DBusError) -> Bool {
+    [.noReply, .nameHasNoOwner, .disconnected, .timedOut, .limitsExceeded].contains(error.name)
+  }
+
   /// Asks the manager to send signals, once for each time that it joins the bus.
   private func subscribe() {
     guard !isSubscribed else { return }
@@ -232,10 +267,15 @@ final class SystemdManager {
   }
 
   /// Creates a transient service and starts it.
+  /// - Parameter accepted: called when the manager has created it. If it is not called before the completion, the unit may be one of
+  ///   the same name.
   func startTransient(
-    _ service: UnitName, _ properties: [Structure<String, Value>], _ completion: @escaping (JobOutcome) -> Void
+    _ service: UnitName, _ properties: [Structure<String, Value>], accepted: @escaping () -> Void,
+    _ completion: @escaping (JobOutcome) -> Void
   ) {
-    run(Systemd.Manager.startTransientUnit, (service.text, "fail", properties, []), of: service, completion)
+    run(
+      Systemd.Manager.startTransientUnit, (service.text, "fail", properties, []), of: service, accepted: accepted,
+      completion)
   }
 
   /// A new job replaces a conflicting queued job.
@@ -246,7 +286,7 @@ final class SystemdManager {
 
   private func run<Input>(
     _ method: Method<Input, ObjectPath>, _ input: Input, of unit: UnitName, repetitions: Int = 0,
-    _ completion: @escaping (JobOutcome) -> Void
+    accepted: @escaping () -> Void = {}, _ completion: @escaping (JobOutcome) -> Void
   ) {
     subscribe()
     if jobSignals == nil {
@@ -262,6 +302,7 @@ final class SystemdManager {
       unansweredJobCalls -= 1
       switch result {
       case .success(let job):
+        accepted()
         if let result = earlyResults.removeValue(forKey: job) {
           completion(.finished(result))
         } else {
@@ -272,7 +313,7 @@ final class SystemdManager {
         left()
         lostCalls[number] = { [unowned self] in
           guard isPresent else { return completion(.refused(error)) }
-          run(method, input, of: unit, repetitions: repetitions + 1, completion)
+          run(method, input, of: unit, repetitions: repetitions + 1, accepted: accepted, completion)
         }
         whenKnown { [unowned self] in repeatLostCalls() }
       // It took the call all the same.

@@ -1,6 +1,7 @@
 import DBus
 import DBusValues
 import EventLoops
+import Processes
 import Testing
 
 @testable import CoordinatorDaemon
@@ -13,6 +14,8 @@ final class FakeSystemd {
   private static let activeState = Property<String>(Systemd.unit, "ActiveState")
   private static let jobUnit = Property<Structure<String, ObjectPath>>(Systemd.job, "Unit", emitsChanged: .const)
   private static let mainProcess = Property<UInt32>(Systemd.service, "MainPID")
+  private static let locksLimit = Property<UInt64>(Systemd.service, "LimitLOCKSSoft")
+  private static let environment = Property<[String]>(Systemd.service, "Environment")
 
   let connection: Connection
   /// The calls received, such as `StartUnit mixer.service`.
@@ -21,7 +24,13 @@ final class FakeSystemd {
   private(set) var transientProperties: [String: Value] = [:]
   private var unanswered: [JobCall] = []
   private var lastJob: UInt32 = 0
-  private var units: [ObjectPath: (active: String, process: UInt32)] = [:]
+  private struct Unit {
+    var active: String
+    var process: UInt32
+    var locksLimit: UInt64
+    var environment: [String]
+  }
+  private var units: [ObjectPath: Unit] = [:]
 
   /// The caller whose calls stay unanswered.
   private var silencedCaller: BusName?
@@ -116,12 +125,23 @@ final class FakeSystemd {
   }
 
   /// Sets the state with which the manager answers questions about a unit, without sending a change.
-  func set(_ unit: UnitName, active: String, process: UInt32 = 0) {
-    if units.updateValue((active, process), forKey: unit.path) != nil { return }
+  /// - Parameters:
+  ///   - marker: that of the command that it was started for.
+  ///   - isMarked: whether its processes carry the command's mark; a release that set none has given them a variable.
+  func set(_ unit: UnitName, active: String, process: UInt32 = 0, of marker: ByteString? = nil, isMarked: Bool = true) {
+    let new = Unit(
+      active: active, process: process,
+      locksLimit: marker.flatMap { isMarked ? DescentMark($0).number : nil } ?? .max,
+      environment: marker.map { ["NAVD_ID=1", "\(CommandPresenter.markerVariable)=\($0)"] } ?? [])
+    if units.updateValue(new, forKey: unit.path) != nil { return }
     let states = ImplementedInterface(Interface(Systemd.unit, members: [Self.activeState]))
     states.implement(Self.activeState) { [unowned self] path in units[path]?.active }
-    let processes = ImplementedInterface(Interface(Systemd.service, members: [Self.mainProcess]))
-    processes.implement(Self.mainProcess) { [unowned self] path in units[path]?.process }
-    connection.export(unit.path, [states, processes])
+    let service = ImplementedInterface(
+      Interface(
+        Systemd.service, members: [Self.mainProcess, Self.locksLimit, Self.environment] as [any InterfaceMember]))
+    service.implement(Self.mainProcess) { [unowned self] path in units[path]?.process }
+    service.implement(Self.locksLimit) { [unowned self] path in units[path]?.locksLimit }
+    service.implement(Self.environment) { [unowned self] path in units[path]?.environment }
+    connection.export(unit.path, [states, service])
   }
 }

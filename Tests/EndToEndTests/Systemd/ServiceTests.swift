@@ -287,12 +287,15 @@ func service_ofTheFormerRelease_isAdopted() throws {
   let path = try session.present("notes[1]", "1", shell("exec sleep 60"))
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
   let unit = try #require(try session.unit(of: "notes[1]"))
+  let variables = try session.systemctl("show", "-p", "Environment", "--value", unit).outputText
+  let marker = try #require(variables.split { $0.isWhitespace }.first { $0.hasPrefix("NAVD_MARKER=") })
   #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
   #expect(try session.systemctl("stop", unit).exitCode == 0)
   // As 0.1 has named it.
   let former = #"navd-notes\x5b1\x5d-1.service"#
   let started = try session.run(
-    program: "/usr/bin/systemd-run", ["--user", "-q", "--unit", former, "-p", "ExitType=cgroup", "sleep", "60"])
+    program: "/usr/bin/systemd-run",
+    ["--user", "-q", "--unit", former, "-p", "ExitType=cgroup", "--setenv", String(marker), "sleep", "60"])
   #expect(started.exitCode == 0, "\(started.errorText)")
   try session.start()
   #expect(try session.call(Rows.get, "notes[1]").0 == path)
@@ -300,6 +303,31 @@ func service_ofTheFormerRelease_isAdopted() throws {
   try session.dismiss("notes[1]")
   #expect(try session.ending(of: path).reason == "dismissed")
   #expect(try session.isActive(former) == false)
+}
+
+@Test("R2: a navd neither adopts nor ends a service of its command's name that a navd with another record has started")
+func service_ofAnotherRecord_isLeftAlone() throws {
+  let session = try Session(managed: true)
+  func present() throws -> ObjectPath {
+    let path = try session.present("fact", "1", shell("exec sleep 60"))
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    return path
+  }
+  _ = try present()
+  let unit = try #require(try session.unit(of: "fact"))
+  #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
+  // The number is used again by the navd of the other record, which starts the command itself, since there is the unit.
+  let other = ["--state-directory", session.path("other")]
+  try session.start(other)
+  let path = try present()
+  #expect(try session.unit(of: "fact") == nil)
+  #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
+  try session.start(other)
+  #expect(try session.call(Rows.get, "fact").0 == path)
+  #expect(try session.unit(of: "fact") == nil)
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  #expect(try session.isActive(unit))
 }
 
 @Test("D3: a process that moves to a scope of its own belongs to the command by descent")
