@@ -12,12 +12,24 @@ final class CommandErrors {
   private var units: [ByteString: UnitName] = [:]
   private let journal = Journal()
 
+  private let manager: SystemdManager
+
   /// - Parameter manager: the service manager, whose journal it is.
   init(_ loop: EventLoop, _ runtime: RuntimeDirectory, _ manager: SystemdManager) {
-    files = ErrorFiles(directory: ByteString(runtime.name), loop: loop) { [unowned self] marker, line in
-      if let unit = units[marker], journal.write(line, of: unit, manager.process) { return }
-      StandardError.write(String(decoding: line, as: UTF8.self).escapingControls().utf8)
-    }
+    self.manager = manager
+    files = ErrorFiles(
+      directory: ByteString(runtime.name), loop: loop,
+      ErrorFiles.Receiver { [unowned self] marker, line in
+        write(line, of: marker)
+      } leftOut: { [unowned self] marker, count in
+        let why = "navd left out \(count) lines of a command: more than \(ErrorFiles.maxLinesPerSecond) in a second"
+        write(Array(why.utf8), of: marker)
+      })
+  }
+
+  private func write(_ line: [UInt8], of marker: ByteString) {
+    if let unit = units[marker], journal.write(line, of: unit, manager.process) { return }
+    StandardError.write(String(decoding: line, as: UTF8.self).escapingControls().utf8)
   }
 
   /// Makes the file of a command.
