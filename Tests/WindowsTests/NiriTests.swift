@@ -160,6 +160,24 @@ func niri_windowOfX11_getsItsProcessWhenItIsKnown() {
   #expect(asked == [nil, "xterm", "a"])
 }
 
+@Test("A client that changes the title of its window without end does not make the adapter ask the X server each time")
+func niri_processThatIsNotFound_isNotSearchedForWithoutEnd() {
+  var asked = 0
+  var model = model([window(8, .null, pid: 500)]) { _ in
+    asked += 1
+    return nil
+  }
+  for number in 1...100 {
+    model.take(event("WindowOpenedOrChanged", ["window": window(8, .string("\(number)"), pid: 500)]), now: now)
+    model.take(event("WindowUrgencyChanged", ["id": 8, "urgent": .boolean(number % 2 == 0)]), now: now)
+  }
+  #expect(asked == 4, "once without a title, three times with one")
+  // Another window with its number is searched for.
+  model.take(event("WindowClosed", ["id": 8]), now: now)
+  model.take(event("WindowOpenedOrChanged", ["window": window(8, "new", pid: 500)]), now: now)
+  #expect(asked == 5)
+}
+
 @Test("Windows that were too many are told when others have closed")
 func niri_windowsThatWereTooMany_areToldLater() {
   let windows = (0...4096).map { window(JSON($0), .string("w\($0)")) }

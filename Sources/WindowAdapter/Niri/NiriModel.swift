@@ -33,6 +33,11 @@ struct NiriModel {
   private(set) var state = WindowSystemState()
   private var workspaces: [UInt64: Workspace] = [:]
   private var nodes: [Key: Node] = [:]
+  /// How often the process of a window was asked for that was not found.
+  private var searches: [Key: Int] = [:]
+  /// A search asks the X server about all windows. What is not found the first times, of a window with a class and a title, is not found
+  /// later, however often its client changes the title.
+  private static let maxSearches = 3
   /// Windows for which the table has no room.
   private var leftOut: Set<Key> = []
   private var hasWorkspaces = false
@@ -115,6 +120,7 @@ struct NiriModel {
 
   private mutating func close(_ key: Key) {
     if nodes.removeValue(forKey: key) != nil { ids.close(key) }
+    searches[key] = nil
     leftOut.remove(key)
     state.windows.close(key)
   }
@@ -126,12 +132,21 @@ struct NiriModel {
     var sighting = WindowTable.Sighting(properties: node.properties)
     sighting.properties.focused = nil
     sighting.properties.merge(place(of: node))
-    // The title and the class may be needed to find it, and come later.
-    if state.windows.properties(of: key)?.pid == nil { sighting.properties.pid = findProcess(node) }
+    if state.windows.properties(of: key)?.pid == nil { sighting.properties.pid = process(of: node) }
     nodes[key] = node
     let id = state.windows.contains(key) ? "" : ids.id(of: key)
     state.windows.see(key, sighting, now: now, id: id)
     if state.windows.contains(key) { leftOut.remove(key) } else { leftOut.insert(key) }
+  }
+
+  private mutating func process(of node: Node) -> UInt32? {
+    guard searches[node.number, default: 0] < Self.maxSearches else { return nil }
+    let process = findProcess(node)
+    // The title and the class may be needed to find it, and come later.
+    if process == nil, node.properties.appID != nil, node.properties.title != nil {
+      searches[node.number, default: 0] += 1
+    }
+    return process
   }
 
   /// Has the table take the oldest window that was left out, if there is one: it is not told again.
