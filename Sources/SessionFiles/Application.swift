@@ -20,11 +20,17 @@ package struct Application {
   /// Reads an application's desktop file.
   /// - Parameters:
   ///   - action: the name of one of its actions; nil for the application itself.
-  ///   - directories: those of the session's data, the most important first.
+  ///   - installed: where it may be.
   package init(
-    _ id: String, action: String? = nil, directories: [[UInt8]] = BaseDirectories.data()
+    _ id: String, action: String? = nil, in installed: InstalledApplications = InstalledApplications()
   ) throws(Mistake) {
-    let (path, content) = try Self.desktopFile(of: id, in: directories)
+    guard let (path, content) = try Self.desktopFile(of: id, in: installed.directories) else {
+      let advice = installed.hint(for: id).map { "; did you mean “\($0)”?" } ?? ""
+      throw Mistake(
+        why:
+          "no application \(quoted(id)) is installed (\(quoted("applications/\(id).desktop")) in $XDG_DATA_HOME or $XDG_DATA_DIRS)\(advice)"
+      )
+    }
     let file = DesktopFile(content, languages: DesktopFile.languages())
     let shown = String(decoding: path, as: UTF8.self)
     guard file.has(DesktopFile.entry), !file.isTrue("Hidden") else {
@@ -110,9 +116,10 @@ package struct Application {
   private static let maxID = 255 - 8
 
   /// Reads the file of an application.
+  /// - Returns: nil if there is none.
   package static func desktopFile(
     of id: String, in directories: [[UInt8]]
-  ) throws(Mistake) -> (path: [UInt8], content: [UInt8]) {
+  ) throws(Mistake) -> (path: [UInt8], content: [UInt8])? {
     guard !id.isEmpty, id.utf8.count <= maxID, !id.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 }) else {
       throw Mistake(why: "expected the id of a desktop file such as “org.gnome.Calculator”, found \(quoted(id))")
     }
@@ -123,15 +130,7 @@ package struct Application {
         throw Mistake(why: "\(String(decoding: path, as: UTF8.self)): \(error.why)")
       }
     }
-    let known = ids(in: directories)
-    let name = id.hasSuffix(".desktop") ? String(id.dropLast(8)) : id
-    let hint =
-      known.contains(name) ? name : known.first { $0.split(separator: ".").last?.lowercased() == name.lowercased() }
-    let advice = (hint ?? nearest(to: id, among: known)).map { "; did you mean “\($0)”?" } ?? ""
-    throw Mistake(
-      why:
-        "no application \(quoted(id)) is installed (\(quoted("applications/\(id).desktop")) in $XDG_DATA_HOME or $XDG_DATA_DIRS)\(advice)"
-    )
+    return nil
   }
 
   /// The words before a command that runs in a terminal.

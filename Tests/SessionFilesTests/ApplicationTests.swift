@@ -22,7 +22,7 @@ private struct Installed {
   }
 
   func application(_ id: String, action: String? = nil) throws -> Application {
-    try Application(id, action: action, directories: directories)
+    try Application(id, action: action, in: InstalledApplications(in: directories))
   }
 
   func mistake(_ id: String, action: String? = nil) -> String {
@@ -74,6 +74,23 @@ private let calculator = """
   #expect(try installed.application("a").windowID == "a")
   #expect(installed.mistake("gone").contains("which says that there is none"))
   #expect(Application.ids(in: installed.directories) == ["a", "b", "gone"])
+}
+
+@Test("Of many mistaken ids, the first ones get a hint by their letters, and all others only one that takes no time")
+func application_manyMistakes_areNotAllComparedWithAll() throws {
+  let files = (0..<600).map { ("org.example.App\($0)", "[Desktop Entry]\nName=A\nExec=a") }
+  let installed = try Installed(Dictionary(uniqueKeysWithValues: files))
+  let applications = InstalledApplications(in: installed.directories)
+  let hints = (0..<60).map { applications.hint(for: "org.exmple.App\($0)") }
+  #expect(hints.prefix(7) == ArraySlice((0..<7).map { "org.example.App\($0)" }))
+  #expect(hints.dropFirst(7).allSatisfy { $0 == nil })
+  #expect(applications.hint(for: "app17") == "org.example.App17")
+  #expect(applications.hint(for: "org.example.App17.desktop") == "org.example.App17")
+  // One that is installed later is not missed.
+  try Files.write(
+    "[Desktop Entry]\nName=L\nExec=l",
+    to: String(decoding: installed.directories[0], as: UTF8.self) + "/applications/later.desktop")
+  #expect(try Application("later", in: applications).arguments == ["l"])
 }
 
 @Test func application_inASubdirectory_hasItsNameInTheID() throws {

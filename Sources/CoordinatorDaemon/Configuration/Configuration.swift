@@ -186,6 +186,7 @@ public struct Configuration {
     var newDestinations: [String: Destination] = [:]
     mistakes = [:]
     var found: Set<String> = []
+    let applications = InstalledApplications()
     /// Keeps the last versions of files of a directory.
     func keep(from directory: [UInt8], where isSuch: (String) -> Bool) {
       for (name, file) in files where file.path.starts(with: directory + [UInt8(ascii: "/")]) && isSuch(name) {
@@ -225,7 +226,7 @@ public struct Configuration {
         do throws(SafeFiles.Unreadable) {
           guard var text = try SafeFiles.content(of: path, maxBytes: Self.maxFileBytes) else { continue }
           if !isSettled, text.isEmpty, let file = files[name], file.path == path { text = file.text }
-          let file = parse(text, name: name, path: path)
+          let file = parse(text, name: name, path: path, applications)
           newFiles[name] = file
           switch file.result {
           case .success(let destination): newDestinations[name] = destination
@@ -249,10 +250,12 @@ public struct Configuration {
     return faults
   }
 
-  private func parse(_ text: [UInt8], name: String, path: [UInt8]) -> ParsedFile {
+  private func parse(
+    _ text: [UInt8], name: String, path: [UInt8], _ applications: InstalledApplications
+  ) -> ParsedFile {
     if let file = files[name], file.path == path, file.text == text, !file.mayChangeByItself { return file }
     let result = Result { () throws(FileFaults) in
-      try DestinationFile.read(text, name: name, path: displayed(path))
+      try DestinationFile.read(text, name: name, path: displayed(path), applications: applications)
     }
     return ParsedFile(path: path, text: text, result: result)
   }

@@ -15,7 +15,7 @@ enum DestinationFile {
   ///   - path: the file's path, for faults and as the destination's source.
   /// - Throws: every mistake, in the order of the file; the first one if the text is not TOML.
   static func read(
-    _ text: [UInt8], name: String, path: String, dataDirectories: [[UInt8]] = BaseDirectories.data()
+    _ text: [UInt8], name: String, path: String, applications: InstalledApplications = InstalledApplications()
   ) throws(FileFaults) -> Destination {
     var reader: TableReader
     do {
@@ -24,7 +24,7 @@ enum DestinationFile {
       throw FileFaults(all: [error])
     }
     var destination = Destination(name: name, presenter: .none, source: .file(path: path))
-    let application = reader.application(in: dataDirectories)
+    let application = reader.application(in: applications)
     if let presenter = reader.presenter(of: application) { destination.presenter = presenter }
     destination.group = reader.group(of: destination)
     destination.style = reader.value(.style) { text throws(TableReader.Invalid) in
@@ -57,7 +57,7 @@ enum DestinationFile {
 
 extension TableReader {
   /// Reads the desktop file of the application that the file names; nil if it names none, or one that is not there.
-  fileprivate mutating func application(in directories: [[UInt8]]) -> Application? {
+  fileprivate mutating func application(in installed: InstalledApplications) -> Application? {
     let action = text(DestinationKey.desktopAction.rawValue, example: DestinationKey.desktopAction.example)
     let key = DestinationKey.desktop
     guard let node = node(key.rawValue) else {
@@ -69,7 +69,7 @@ extension TableReader {
       return nil
     }
     do throws(Application.Mistake) {
-      return try Application(id, action: action?.text, directories: directories)
+      return try Application(id, action: action?.text, in: installed)
     } catch {
       fault(node.position, "“desktop”: \(error.why)")
       return nil
