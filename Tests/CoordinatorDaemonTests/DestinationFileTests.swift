@@ -140,7 +140,9 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
 }
 
 @Test func destinationFile_unit_keepsItsPlaceholder() throws {
-  #expect(try read(#"unit = "pulsemixer@{id}.service""#).presenter == .unit("pulsemixer@{id}.service"))
+  for unit in ["pulsemixer@{id}.service", "a@{id}-{output}.service", "a@x@{value.b}.service", "a.service"] {
+    #expect(try read("unit = \"\(unit)\"").presenter == .unit(unit))
+  }
 }
 
 @Test("G7: a declared tag needs a binding") func destinationFile_groupWithANameThatIsNoBinding_isRefused() {
@@ -312,6 +314,14 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   (
     "unit = 'a@.service'",
     "1:1: “unit”: expected an instance after “@”, found the template “a@.service”, for example unit = \"pulsemixer@{id}.service\""
+  ),
+  (
+    "unit = '{id}.service'",
+    "1:1: “unit”: expected placeholders after the “@” only, found “{id}.service”, which would let clients choose the unit, for example unit = \"pulsemixer@{id}.service\""
+  ),
+  (
+    "unit = 'a-{output}@{id}.service'",
+    "1:1: “unit”: expected placeholders after the “@” only, found “a-{output}@{id}.service”, which would let clients choose the unit, for example unit = \"pulsemixer@{id}.service\""
   ),
   (
     "unit = 'a-{id}.scope'",

@@ -82,12 +82,23 @@ struct Template: Hashable, Sendable {
     return text
   }
 
-  /// Checks that the text is a unit's name, whatever the placeholders expand to.
+  /// Checks that the text is a unit's name, whatever the placeholders expand to, and that they choose an instance of a template, but not
+  /// the unit.
   /// - Parameter text: the text with the placeholders, for messages.
   func checkUnitName(_ text: String) throws(UnitName.Mistake) {
     // A letter stands for each expansion, since expansions are escaped to characters that a name may have.
     let example = parts.flatMap { part in if case .literal(let bytes) = part { bytes } else { [UInt8(ascii: "x")] } }
     _ = try UnitName(String(decoding: example, as: UTF8.self), of: text)
+    var isInstance = false
+    for part in parts {
+      if case .literal(let bytes) = part {
+        isInstance = isInstance || bytes.contains(UInt8(ascii: "@"))
+      } else if !isInstance {
+        throw UnitName.Mistake(
+          why:
+            "expected placeholders after the “@” only, found \(quoted(text)), which would let clients choose the unit")
+      }
+    }
   }
 
   private static func bytes(of value: Value) -> [UInt8] {
