@@ -1,6 +1,9 @@
 import DBusValues
+import Glibc
 import PresentationModel
 import PresentationRules
+import SessionFiles
+import TestSupport
 import Testing
 import TextFormats
 
@@ -143,6 +146,31 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   for unit in ["pulsemixer@{id}.service", "a@{id}-{output}.service", "a@x@{value.b}.service", "a.service"] {
     #expect(try read("unit = \"\(unit)\"").presenter == .unit(unit))
   }
+}
+
+@Test("L1: the command of a file has the limit of a request's, also that of a desktop file")
+func destinationFile_commandBeyondItsLimit_isRefused() throws {
+  let most = Limits().value
+  let fit = String(repeating: "x", count: most - "true".utf8.count - 2)
+  #expect(faults("command = ['true', '\(fit)']") == [])
+  for key in ["command", "on-present", "on-dismiss"] {
+    let rest = key == "command" ? "" : "command = ['true']\n"
+    #expect(
+      faults("\(rest)\(key) = ['true', '\(fit)y']").map { $0.split(separator: " ").dropFirst().joined(separator: " ") }
+        == [
+          "“\(key)”: expected a command of at most \(most) bytes (the limit “value”), found \(most + 1)"
+        ])
+  }
+  let directory = TemporaryDirectory()
+  let codes = String(repeating: " %c", count: 300_000)
+  mkdir(directory.path(of: "applications"), 0o700)
+  try Files.write("[Desktop Entry]\nName=abc\nExec=true\(codes)", to: directory.path(of: "applications/long.desktop"))
+  let error = #expect(throws: FileFaults.self) {
+    try DestinationFile.read(
+      Array("desktop = 'long'".utf8), name: "long", path: "",
+      applications: InstalledApplications(in: [Array(directory.path.utf8)]))
+  }
+  #expect(error?.all.first?.description.contains("“desktop”: expected a command of at most \(most) bytes") == true)
 }
 
 @Test("G7: a declared tag needs a binding") func destinationFile_groupWithANameThatIsNoBinding_isRefused() {

@@ -95,6 +95,9 @@ extension TableReader {
     switch given.first?.key {
     case .command: return given.first.flatMap { command(.command, $0.node) }.map { .command($0, scope: scope) }
     case .desktop:
+      if let application, let node = given.first?.node {
+        checkSize(of: application.arguments, DestinationKey.desktop.rawValue, node.position)
+      }
       // Its arguments are no templates.
       return application.map { .command($0.arguments.map { BracedText.escaped($0.utf8) }, scope: scope) }
     case .unit: return unit()
@@ -154,6 +157,7 @@ extension TableReader {
       }
     }
     guard arguments.count == elements.count else { return nil }
+    checkSize(of: arguments, key, node.position)
     if let script = ShellScript.position(in: arguments), (try? Template(arguments[script].utf8))?.isLiteral == false {
       fault(
         elements[script].position,
@@ -162,6 +166,13 @@ extension TableReader {
       )
     }
     return arguments.map { Array($0.utf8) }
+  }
+
+  /// L1: as the command of a request.
+  private mutating func checkSize(of arguments: [String], _ key: String, _ position: TextPosition) {
+    let (bytes, most) = (arguments.reduce(0) { $0 + $1.utf8.count + 1 }, Limits().value)
+    guard bytes > most else { return }
+    fault(position, "“\(key)”: expected a command of at most \(most) bytes (the limit “value”), found \(bytes)")
   }
 
   private mutating func unit() -> Destination.Presenter? {
