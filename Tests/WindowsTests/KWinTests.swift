@@ -1,5 +1,7 @@
 import EventLoops
+import Glibc
 import PresentationModel
+import TestSupport
 import Testing
 import TextFormats
 
@@ -84,4 +86,21 @@ func kwin_strangeEvent_isLeftOut(_ event: String) throws {
 func kwin_idInAScript_isQuoted() {
   let script = KWinScript.request(.close, #"a"; evil(); ""#, place: nil, ":1.7")
   #expect(script.contains(#"=== "a\"; evil(); \"")"#))
+}
+
+@Test("KWin: a script that cannot be written, since the disk is full, leaves no descriptor open")
+func kwin_scriptThatCannotBeWritten_leavesNoDescriptor() async {
+  await #expect(processExitsWith: .success) {
+    let directory = TemporaryDirectory()
+    let path = directory.path(of: "script.js")
+    signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit(rlim_cur: 4, rlim_max: 4)
+    setrlimit(__rlimit_resource_t(1), &limit)
+    let before = Session.descriptors(of: getpid())
+    for _ in 1...10 {
+      #expect(throws: SystemError.self) { try KWinScripting.write("too long", to: path) }
+      #expect(throws: Never.self) { try KWinScripting.write("x", to: path) }
+    }
+    #expect(Session.descriptors(of: getpid()) == before)
+  }
 }

@@ -1,5 +1,6 @@
 import DBus
 import DBusValues
+import EventLoops
 import Glibc
 
 /// Runs scripts in KWin, one after another, by its object on the session bus.
@@ -27,12 +28,8 @@ final class KWinScripting {
   /// - Parameter completion: is called when KWin has it, which reads it after that.
   func start(_ script: String, as name: String, _ completion: @escaping Completion) {
     let path = self.path(of: name)
-    unlink(path)
-    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    var bytes = Array(script.utf8)
-    guard file >= 0, write(file, &bytes, bytes.count) == bytes.count, Glibc.close(file) == 0 else {
-      let reason = String(cString: strerror(errno))
-      return completion(.failure(DBusError(name: .failed, message: "\(path) cannot be written: \(reason)")))
+    do throws(SystemError) { try Self.write(script, to: path) } catch {
+      return completion(.failure(DBusError(name: .failed, message: "\(path) cannot be written: \(error.reason)")))
     }
     let (connection, bus, object) = (connection, Self.bus, Self.object)
     connection.call(Self.unload, on: bus, at: object, name) { _ in
@@ -44,6 +41,17 @@ final class KWinScripting {
         }
       }
     }
+  }
+
+  /// Makes a file, in place of one that is there.
+  static func write(_ script: String, to path: String) throws(SystemError) {
+    unlink(path)
+    let file = try check("open") { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
+    defer { close(file) }
+    let bytes = Array(script.utf8)
+    let written = try check("write") { Glibc.write(file, bytes, bytes.count) }
+    // The disk is full, or the file may not be as large.
+    guard written == bytes.count else { throw SystemError(code: ENOSPC, operation: "write") }
   }
 
   /// Removes the file of a script that KWin has read.
