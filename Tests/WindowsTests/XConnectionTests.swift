@@ -85,6 +85,30 @@ func xWindowFacts_idThatIsTaken_isPassedOver() throws {
   #expect(facts.id(of: facts.connection.root) { taken.contains($0) } == id)
 }
 
+@Test("A window that opens with the id of one that has closed, which its client has read there, gets another")
+func xWindowFacts_idOfAClosedWindow_isNotGivenAgain() throws {
+  let loop = try EventLoop()
+  let server = try XServer(loop)
+  let facts = try XWindowFacts(WindowIDs(), display: server.display)
+  let connection = facts.connection
+  func create() -> UInt32 {
+    let window = xcb_generate_id(connection.raw)
+    xcb_create_window(connection.raw, 0, window, connection.root, 0, 0, 1, 1, 0, 0, 0, 0, nil)
+    return window
+  }
+  let (former, first) = (create(), create())
+  connection.setText(former, "_NAVD_WINDOW_ID", "former-1")
+  #expect(facts.id(of: former) { _ in false } == "former-1", "it was there before the adapter")
+  let id = facts.id(of: first) { _ in false }
+  facts.hasReadFormerWindows()
+  for stolen in [id, "former-1"] {
+    let second = create()
+    connection.setText(second, "_NAVD_WINDOW_ID", stolen)
+    let other = facts.id(of: second) { _ in false }
+    #expect(other != stolen && facts.isStill(second, other))
+  }
+}
+
 @Test("A window with the number of one that has closed is another one")
 func xWindowFacts_numberUsedAgain_isAnotherWindow() throws {
   let loop = try EventLoop()

@@ -147,6 +147,7 @@ final class I3Backend: Backend {
   }
 
   private func becomeReady() {
+    display?.hasReadFormerWindows()
     ready?()
     ready = nil
   }

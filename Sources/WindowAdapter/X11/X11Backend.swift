@@ -80,6 +80,7 @@ final class X11Backend: Backend {
     connection.onEvents = { [unowned self] in readStale() }
     connection.onEnd = { [unowned self] in onEnd?($0) }
     readStale()
+    facts.hasReadFormerWindows()
     state.windows.announceAll()
     ready()
   }

@@ -17,9 +17,16 @@ final class XWindowFacts {
   /// The property that holds the id: it ends with the window, and outlives the adapter.
   private static let property = "_NAVD_WINDOW_ID"
 
-  /// The id of a window; a new one if it has none, or has that of another.
+  /// Whether a window may have an id already, from an earlier run of the adapter.
+  private var acceptsFormerIDs = true
+
+  /// From now on, each window gets a new id: one that opens later, and has one, has it from its client, which may have read it from
+  /// another window that is closed by now.
+  func hasReadFormerWindows() { acceptsFormerIDs = false }
+
+  /// The id of a window that is not known yet; a new one if it has none, or has that of another.
   func id(of window: UInt32, isTaken: (String) -> Bool) -> String {
-    if let id = connection.text(window, Self.property), id.utf8.count <= 64,
+    if acceptsFormerIDs, let id = connection.text(window, Self.property), id.utf8.count <= 64,
       id.utf8.allSatisfy({ UInt8(ascii: "!")...UInt8(ascii: "~") ~= $0 }), !isTaken(id)
     {
       return id
