@@ -321,6 +321,26 @@ private final class Model {
     try await until { model.note?.id == "a" }
     #expect(display.names == ["a"])
   }
+
+  @Test("D8: what is typed while a request is under way is not lost to an edit of another client")
+  func item_typedWhileAnotherClientEdits_isKept() async throws {
+    let (backend, display, model) = (LossyBackend(), Display(), Model())
+    let (coordinator, other) = (Coordinator(backend, client: "one"), Coordinator(backend.embedded, client: "other"))
+    let navigator = Navigator(coordinator, grace: Session.limit)
+    navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
+    model.note = .init(id: "a")
+    try await until { display.names == ["a"] }
+    func text() async throws -> Value? { try await other.state().presentations.first?.value["text"] }
+    backend.isHolding = true
+    model.note?.text = "typed"
+    while try await text() != .string("typed") { await Task.yield() }
+    let binding = try #require(try await other.state().presentations.first?.binding)
+    try await other.update(binding, ["text": .string("of another")])
+    model.note?.text = "typed further"
+    backend.isHolding = false
+    while try await text() != .string("typed further") { await Task.yield() }
+    #expect(model.note?.text == "typed further")
+  }
 }
 
 /// A coordinator whose event `Declined` is lost, and whose answers to transactions can be held back.

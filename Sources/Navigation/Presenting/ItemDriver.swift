@@ -416,7 +416,10 @@ final class ItemDriver: Driver {
     guard asked == nil else { return early.append((presentation, .updated(value, serial: serial))) }
     guard presentation == current, let wanted = remaining[presentation], wanted.options.value != value else { return }
     remaining[presentation]?.options.value = value
-    if content.read()?.id == wanted.id, !edit(value) { onDifference?() }
+    guard let state = content.read(), state.id == wanted.id else { return }
+    // What the program has changed since its last request counts, and is requested next.
+    let isUnsent = state.options.value != wanted.options.value
+    if isUnsent || !edit(value) { onDifference?() }
   }
 
   func forgetSerials() { acceptedSerial = 0 }
