@@ -28,13 +28,19 @@ public struct DescentMark: Hashable, Sendable {
   /// Whether a limit is one that this type has made.
   public static func isMark(_ number: UInt64) -> Bool { number >> 62 == 1 }
 
-  /// The processes that carry it and have not ended, without those of other users.
-  public var processes: [ProcessOrigin] {
-    // A system call for each process; to open and read its file in `/proc` takes longer.
-    ProcessTable.pids().filter { pid in
+  /// Looks through all processes for those that carry some marks and have not ended, without those of other users.
+  public static func processes(carrying marks: Set<DescentMark>) -> [DescentMark: [ProcessOrigin]] {
+    let numbers = Dictionary(uniqueKeysWithValues: marks.map { ($0.number, $0) })
+    var found: [DescentMark: [ProcessOrigin]] = [:]
+    for pid in ProcessTable.pids() {
+      // A system call for each process; to open and read its file in `/proc` takes longer.
       var limit = rlimit()
-      return linux_get_locks_limit(pid, &limit) == 0 && limit.rlim_cur == number
-    }.filter { ProcessTable.entry(of: $0)?.hasEnded == false }.map { ProcessOrigin(of: $0) }
+      guard linux_get_locks_limit(pid, &limit) == 0, let mark = numbers[UInt64(limit.rlim_cur)],
+        ProcessTable.entry(of: pid)?.hasEnded == false
+      else { continue }
+      found[mark, default: []].append(ProcessOrigin(of: pid))
+    }
+    return found
   }
 
   /// Reads the content of `/proc/PID/limits`; nil if the limit is none that this type has made.

@@ -45,6 +45,27 @@ import Testing
     #expect(fixture.scans - scans <= 10)
   }
 
+  @Test(
+    "Services that are dismissed together, or end together, are searched for processes that have moved in one look at all."
+  )
+  func terminate_manyServices_looksThroughAllProcessesOnce() throws {
+    let fixture = try ServiceFixture()
+    let count = 40
+    let services = try (1...count).map { try fixture.launch(Handle(UInt64($0)), isAlive: false) }
+    try fixture.finishLaunching()
+    try #require(fixture.observer.ended.isEmpty && fixture.looks == 0)
+    for service in services { service.terminate() }
+    fixture.loop.turn(wait: .zero)
+    #expect(fixture.looks == 1)
+    try fixture.endServices()
+    try fixture.wait {
+      fixture.loop.turn(wait: .milliseconds(5))
+      return fixture.observer.ended.count == count
+    }
+    // The ends come in a few turns.
+    #expect(fixture.looks <= 8, "\(fixture.looks)")
+  }
+
   @Test("A dismissal during the search ends the processes that it finds.")
   func terminate_whileTheProcessesAreSearchedFor_endsThem() throws {
     let fixture = try ServiceFixture()
@@ -75,6 +96,8 @@ private final class ServiceFixture {
   let manager: Connection
   let observer = Observer()
   private(set) var scans = 0
+  /// How often all processes were looked through for those that have moved.
+  private(set) var looks = 0
   private let bus: PrivateBus
   private let directory = TemporaryDirectory()
   private let connection: Connection
@@ -101,12 +124,18 @@ private final class ServiceFixture {
   }
 
   private func startManager() throws {
-    let members: [any InterfaceMember] = [Self.version, Systemd.Manager.subscribe, Systemd.Manager.startTransientUnit]
+    let members: [any InterfaceMember] = [
+      Self.version, Systemd.Manager.subscribe, Systemd.Manager.startTransientUnit, Systemd.Manager.stopUnit,
+    ]
     let object = ImplementedInterface(Interface(Self.manager, members: members))
     object.implement(Self.version) { _ in "252" }
     object.implement(Systemd.Manager.subscribe) { _, call in call.reply() }
     // The job never ends, so the launcher waits for what becomes of the unit.
     object.implement(Systemd.Manager.startTransientUnit, takesDescriptors: true) { [unowned self] _, call in
+      jobs += 1
+      call.reply(ObjectPath("\(Systemd.path)/job/\(jobs)")!)
+    }
+    object.implement(Systemd.Manager.stopUnit) { [unowned self] _, call in
       jobs += 1
       call.reply(ObjectPath("\(Systemd.path)/job/\(jobs)")!)
     }
@@ -128,7 +157,10 @@ private final class ServiceFixture {
     let direct = DirectLauncher(supervisor, isAllowed: true)
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let systemd = SystemdManager(connection, absenceLimit: .milliseconds(50))
-    let launcher = ServiceLauncher(loop: loop, systemd, direct: direct, log: log)
+    let launcher = ServiceLauncher(loop: loop, systemd, direct: direct, log: log) { [unowned self] marks in
+      looks += 1
+      return DescentMark.processes(carrying: marks)
+    }
     systemd.onPresenceChanged = { [unowned systemd, unowned launcher] in
       if systemd.presence == .absent { launcher.managerLeft() }
     }
@@ -183,6 +215,14 @@ private final class ServiceFixture {
     let command = try #require(launcher?.launch(launch, for: observer))
     if !isAlive { ended.append(launch.unit) }
     return command
+  }
+
+  /// Has the manager say that the services have ended whose first process has.
+  func endServices() throws {
+    for unit in ended {
+      let state: Properties = ["ActiveState": .string("inactive"), "Result": .string("success")]
+      try manager.emit(PropertyAccessing.propertiesChanged, from: unit.path, (Systemd.unit.text, state, []))
+    }
   }
 
   /// Waits until the launcher has the manager's answers.

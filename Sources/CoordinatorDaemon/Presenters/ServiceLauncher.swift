@@ -20,12 +20,20 @@ final class ServiceLauncher: CommandLauncher {
   fileprivate let loop: EventLoop
   private let log: Logger
   private var running: [ObjectIdentifier: Service] = [:]
+  /// What waits for the next look through all processes, by the marks of commands.
+  private var searches: [DescentMark: [([ProcessOrigin]) -> Void]] = [:]
+  private let processes: (Set<DescentMark>) -> [DescentMark: [ProcessOrigin]]
 
-  init(loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger) {
+  /// - Parameter processes: looks through all processes; replaced by tests.
+  init(
+    loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger,
+    processes: @escaping (Set<DescentMark>) -> [DescentMark: [ProcessOrigin]] = DescentMark.processes
+  ) {
     self.loop = loop
     self.manager = manager
     self.direct = direct
     self.log = log
+    self.processes = processes
   }
 
   func launch(_ launch: Launch, for observer: any LaunchObserver) -> (any RunningCommand)? {
@@ -107,6 +115,21 @@ final class ServiceLauncher: CommandLauncher {
   /// From now on navd itself keeps the commands, which still run.
   func managerLeft() { for service in Array(running.values) { service.managerLeft() } }
 
+  /// Finds the processes that descend from a command, in the next turn: it looks through all processes once, for all commands of which
+  /// this was asked, since there may be thousands of both.
+  fileprivate func findProcesses(of marker: ByteString, _ found: @escaping ([ProcessOrigin]) -> Void) {
+    if searches.isEmpty {
+      loop.soon { [weak self] in
+        guard let self else { return }
+        let searches = self.searches
+        self.searches = [:]
+        let found = processes(Set(searches.keys))
+        for (mark, completions) in searches { for completion in completions { completion(found[mark] ?? []) } }
+      }
+    }
+    searches[DescentMark(marker), default: []].append(found)
+  }
+
   fileprivate func forget(_ service: Service) { running[ObjectIdentifier(service)] = nil }
 
   fileprivate func startDirectly(_ launch: Launch, _ error: DBusError, for observer: any LaunchObserver)
@@ -151,6 +174,8 @@ private final class Service: RunningCommand, LaunchObserver {
   /// Whether the observer has received the result of the start.
   private var isStarted = false
   private var isStopping = false
+  /// Whether the service has ended, and processes that have moved out of it are looked for.
+  private var isEnding = false
   private var nextCheck: Timer?
   /// The command, if it runs as processes of navd itself: the manager refused it, or has left.
   private var direct: (any RunningCommand)?
@@ -295,7 +320,7 @@ private final class Service: RunningCommand, LaunchObserver {
   // MARK: State changes
 
   private func changed() {
-    guard isOwn, let state = watch?.state else { return }
+    guard isOwn, !isEnding, let state = watch?.state else { return }
     pid = state.mainProcess
     // The manager does not tell it any more when navd has to find it.
     if launched.scope == .process, let pid, launched.first?.pid != pid_t(pid) {
@@ -337,11 +362,16 @@ private final class Service: RunningCommand, LaunchObserver {
   }
 
   private func ended(_ state: UnitState) {
-    if !moved.isEmpty {
+    isEnding = true
+    findMoved { [self] moved in
+      if moved.isEmpty { return reportEnd(state) }
       status = state.status
       launch = nil
-      return handOver(isStopping ? .terminate : .none)
+      handOver(isStopping ? .terminate : .none)
     }
+  }
+
+  private func reportEnd(_ state: UnitState) {
     if !isStarted, !isStopping, state.hasRunThePlaceholder, let launch, let observer {
       release()
       direct = launcher.launch(launch, for: observer)
@@ -369,17 +399,20 @@ private final class Service: RunningCommand, LaunchObserver {
     launcher.forget(self)
   }
 
-  /// Processes that descend from the command and are not in its unit, such as what `systemd-run --scope` has started.
-  private var moved: [ProcessOrigin] {
-    guard launched.scope == .tree else { return [] }
-    return DescentMark(launched.marker).processes.filter { !isInService($0) }
+  /// Finds processes that descend from the command and are not in its unit, such as what `systemd-run --scope` has started.
+  /// - Parameter found: not called if this object has come to do nothing through the manager by then.
+  private func findMoved(_ found: @escaping ([ProcessOrigin]) -> Void) {
+    guard launched.scope == .tree else { return found([]) }
+    launcher.findProcesses(of: launched.marker) { [self] processes in
+      if watch != nil { found(processes.filter { !isInService($0) }) }
+    }
   }
 
   private func isInService(_ process: ProcessOrigin) -> Bool {
     process.controlGroups.contains(ByteString(unit.text))
   }
 
-  func managerLeft() { handOver(postponed) }
+  func managerLeft() { handOver(isStopping && postponed == .none ? .terminate : postponed) }
 
   /// The manager cannot be asked any more, or knows only a part of the command: navd searches for the processes itself.
   /// - Parameter request: what is done with them when they are found.
@@ -438,7 +471,14 @@ private final class Service: RunningCommand, LaunchObserver {
       // A manager that is away may have started it, or starts it when it is back.
       return launcher.manager.isPresent ? wait(for: .terminate) : handOver(.terminate)
     }
-    if isStarted, !moved.isEmpty { return handOver(.terminate) }
+    // A command that has not started has no processes that have moved.
+    guard isStarted else { return stop() }
+    findMoved { [self] moved in
+      if !moved.isEmpty { handOver(.terminate) } else if !isEnding { stop() }
+    }
+  }
+
+  private func stop() {
     launcher.manager.stop(unit) { [self] end in
       guard case .refused = end else { return }
       handOver()
