@@ -4,7 +4,9 @@ import PresentationRules
 /// Why bytes are no record of this release.
 struct Unreadable: Error, CustomStringConvertible {
   let description: String
-  init(_ description: String) { self.description = description }
+  /// Whether only a text is bad: what follows it can be read.
+  let isOfText: Bool
+  init(_ description: String, isOfText: Bool = false) { (self.description, self.isOfText) = (description, isOfText) }
 }
 
 /// Decodes what `PayloadWriter` encodes. Any bytes give values or an error: a record may be damaged, or another release's.
@@ -12,8 +14,25 @@ struct PayloadReader {
   private var rest: ArraySlice<UInt8>
   /// Deeper than any value that navd accepts, so that damage causes no endless recursion.
   private static let maxDepth = 80
+  /// Whether what cannot be in a text is replaced (U+FFFD), to read what is beside it.
+  private let mendsTexts: Bool
 
-  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+  init(_ bytes: ArraySlice<UInt8>, mendsTexts: Bool = false) { (rest, self.mendsTexts) = (bytes, mendsTexts) }
+
+  /// Reads bytes that are part of these.
+  func reader(of bytes: ArraySlice<UInt8>) -> PayloadReader { PayloadReader(bytes, mendsTexts: mendsTexts) }
+
+  mutating func text() throws(Unreadable) -> String {
+    let bytes = try bytes()
+    // Faster than String(validating:as:), which looks up the type of its encoding at each call.
+    if let text = try? UTF8Span(validating: bytes.span), !bytes.contains(0) { return String(copying: text) }
+    if mendsTexts {
+      let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars
+      return String(String.UnicodeScalarView(scalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
+    }
+    throw Unreadable(
+      bytes.contains(0) ? "a text has a NUL, which the bus cannot carry" : "a text is not UTF-8", isOfText: true)
+  }
 
   var isAtEnd: Bool { rest.isEmpty }
 

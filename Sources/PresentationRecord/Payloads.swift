@@ -298,7 +298,7 @@ extension Destination: Recordable {
     let name: String = try payload.get()
     var itemSettings: Shared<ItemSettings>?
     if payload.isNext(Self.settings) {
-      var content = PayloadReader(try payload.bytes())
+      var content = payload.reader(of: try payload.bytes())
       var settings = ItemSettings()
       try settings.code(with: &content)
       try content.finish()
@@ -344,7 +344,7 @@ extension WindowFollowing: Recordable {
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
     self.init()
-    var content = PayloadReader(try payload.bytes())
+    var content = payload.reader(of: try payload.bytes())
     try code(with: &content)
     try content.finish()
   }

@@ -36,6 +36,13 @@ public final class Record {
     public var memories: [Handle: Properties] = [:]
     /// Where the record that was found is kept, if it could not be read, and why it could not.
     public var setAside: (path: String, reason: String)?
+    /// What could not be read of the record, and was left out: bad texts, each with what has it.
+    public var faults: [String] = []
+    /// Where a copy of the record is kept that has these; nil if it could not be made.
+    public var copy: String?
+    /// The rows that were left out, which the next commit removes.
+    var unreadableKeys: [[UInt8]] = []
+    var removed = RecordChanges()
 
     public init() {}
   }
@@ -109,15 +116,25 @@ public final class Record {
   private static func open<Restored>(
     _ directory: String, _ lock: DirectoryLock, _ timeout: Double, _ restore: (Content) throws -> Restored
   ) throws -> (record: Record, restored: Restored) {
+    func content(of rows: LiveRows) throws -> Content {
+      var content = try rows.content()
+      if !content.faults.isEmpty { content.copy = try? keepCopy(directory) }
+      return content
+    }
     if let (file, rows) = try RecordFile.open("\(directory)/\(name)") {
-      let restored = try restore(rows.content())
+      let content = try content(of: rows)
+      let restored = try restore(content)
       // After a kill between the two lines of `begin` that make a record of an earlier release one of this release.
       EarlierRecord.remove(from: directory)
-      return (Record(directory, lock, .file(file)), restored)
+      let record = Record(directory, lock, .file(file))
+      record.leaveOut(content)
+      return (record, restored)
     }
     let rows = try EarlierRecord.rows(in: directory, timeout: timeout)
-    let restored = try restore(rows.content())
+    let content = try content(of: rows)
+    let restored = try restore(content)
     let record = Record(directory, lock, .none(rows))
+    record.leaveOut(content)
     do throws(SystemError) {
       _ = try record.begin(rows)
     } catch {
@@ -141,13 +158,48 @@ public final class Record {
     return file
   }
 
+  /// Removes the rows that could not be read, with the next commit, if a copy has them.
+  private func leaveOut(_ content: Content) {
+    guard content.copy != nil else { return }
+    for key in content.unreadableKeys { pending.append(key[...], nil) }
+    pending.rows(of: content.removed)
+    note(kept: content.removed.kept)
+  }
+
   /// - Returns: the path of the renamed record.
   private static func setAside(_ directory: String) throws(SystemError) -> String {
-    let newName = "\(directory)/unreadable-\(time(nil))-\(getpid())"
+    let newName = unreadableName(in: directory)
     // The path is that of the first file.
     let renamed = files.filter { rename("\(directory)/\($0)", newName + $0.dropFirst("record".count)) == 0 }
     guard let first = renamed.first else { throw SystemError("rename \(directory)/\(name)") }
     return newName + first.dropFirst("record".count)
+  }
+
+  /// The name of a record that is set aside, in place of “record”.
+  private static func unreadableName(in directory: String) -> String {
+    "\(directory)/unreadable-\(time(nil))-\(getpid())"
+  }
+
+  /// - Returns: the path of a copy of the record.
+  private static func keepCopy(_ directory: String) throws -> String {
+    let newName = unreadableName(in: directory)
+    var first: String?
+    for name in files where try fileExists("\(directory)/\(name)") {
+      let path = newName + name.dropFirst("record".count)
+      let original = try openFile("\(directory)/\(name)", O_RDONLY)
+      defer { close(original) }
+      let copy = try openFile(path, O_WRONLY | O_CREAT | O_TRUNC)
+      defer { close(copy) }
+      do throws(SystemError) {
+        while try check(path, { sendfile(copy, original, nil, 1 << 30) }) > 0 {}
+      } catch {
+        unlink(path)
+        throw error
+      }
+      first = first ?? path
+    }
+    guard let first else { throw SystemError(code: ENOENT, operation: directory) }
+    return first
   }
 
   // MARK: Writing

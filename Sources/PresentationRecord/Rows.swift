@@ -74,7 +74,7 @@ extension PayloadReader {
 }
 
 extension PayloadWriter {
-  fileprivate mutating func append(_ key: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>?) {
+  mutating func append(_ key: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>?) {
     put(UInt32(key.count), payload.map { UInt32($0.count) } ?? Self.removed)
     append(key)
     if let payload { append(payload) }
@@ -148,37 +148,102 @@ struct LiveRows {
     return payload.bytes
   }
 
+  /// Reads all rows. One with a bad text does not keep the others from being read: a presentation is marked, so that it ends, and another
+  /// row is left out.
   func content() throws(Unreadable) -> Record.Content {
     var content = Record.Content()
     // Where there are many rows, most are of presentations.
     content.state.presentations.reserveCapacity(places.count)
     for case let row? in rows {
-      var (key, payload) = (PayloadReader(row.key), PayloadReader(row.payload))
-      let code: UInt8 = try key.get()
-      switch RowKind(rawValue: code) {
-      case .numbers: content.state.numbers = try payload.get()
-      case .session: content.session = try payload.get()
-      case .presentation:
-        let handle: Handle = try key.get()
-        content.state.presentations[handle] = try RecordedState.PresentationRow(handle, from: &payload)
-      case .memory: content.memories[try key.get()] = try payload.get()
-      case .changed: content.state.changed[try key.get()] = try payload.get()
-      case .tag: content.state.tags[try key.get()] = try payload.get()
-      case .ending:
-        let handle: Handle = try key.get()
-        content.state.endings[handle] = try Ending(handle, from: &payload)
-      case .containerValue: content.state.containerValues[try key.get()] = try payload.get()
-      case .registration:
-        let name: String = try key.get()
-        while !payload.isAtEnd { content.state.registrations[name, default: []].append(try payload.get()) }
-      case .hold: content.state.holders[try key.get()] = try payload.get()
-      case .environment: content.state.environment[try key.get()] = try payload.get()
-      case .kept: content.state.kept[try key.get()] = try payload.get()
-      case nil: throw Unreadable("expected a kind of row, 1 to 12, found \(code)")
+      do throws(Unreadable) {
+        try content.read(row.key, row.payload)
+      } catch {
+        guard error.isOfText else { throw error }
+        try content.readBad(row.key, row.payload, error)
       }
-      guard key.isAtEnd else { throw Unreadable("a row's key is longer than expected") }
-      try payload.finish()
     }
+    let (removed, reasons) = content.state.leaveOutBadTexts()
+    content.removed = removed
+    content.faults += reasons
     return content
+  }
+}
+
+extension Record.Content {
+  fileprivate mutating func read(
+    _ key: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>, mendsTexts: Bool = false
+  ) throws(Unreadable) {
+    var (key, payload) = (PayloadReader(key), PayloadReader(payload, mendsTexts: mendsTexts))
+    let code: UInt8 = try key.get()
+    switch RowKind(rawValue: code) {
+    case .numbers: state.numbers = try payload.get()
+    case .session: session = try payload.get()
+    case .presentation:
+      let handle: Handle = try key.get()
+      state.presentations[handle] = try RecordedState.PresentationRow(handle, from: &payload)
+    case .memory: memories[try key.get()] = try payload.get()
+    case .changed: state.changed[try key.get()] = try payload.get()
+    case .tag: state.tags[try key.get()] = try payload.get()
+    case .ending:
+      let handle: Handle = try key.get()
+      state.endings[handle] = try Ending(handle, from: &payload)
+    case .containerValue: state.containerValues[try key.get()] = try payload.get()
+    case .registration:
+      let name: String = try key.get()
+      var list: [Destination] = []
+      while !payload.isAtEnd { list.append(try payload.get()) }
+      state.registrations[name] = list
+    case .hold: state.holders[try key.get()] = try payload.get()
+    case .environment: state.environment[try key.get()] = try payload.get()
+    case .kept: state.kept[try key.get()] = try payload.get()
+    case nil: throw Unreadable("expected a kind of row, 1 to 12, found \(code)")
+    }
+    guard key.isAtEnd else { throw Unreadable("a row's key is longer than expected") }
+    try payload.finish()
+  }
+
+  /// Takes in a row with a bad text.
+  fileprivate mutating func readBad(
+    _ key: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>, _ error: Unreadable
+  ) throws(Unreadable) {
+    switch key.first.flatMap(RowKind.init) {
+    // Without them, nothing can be continued.
+    case .numbers, .session, nil: throw error
+    case .presentation:
+      var reader = PayloadReader(key.dropFirst())
+      let handle: Handle = try reader.get()
+      // What it is related to can be read, and ends or stays by the rules.
+      try read(key, payload, mendsTexts: true)
+      faults.append("presentation \(handle): \(error)")
+      if state.presentations[handle]?.isParked == false {
+        state.unreadable[handle] = error.description
+      } else {
+        state.presentations[handle] = nil
+        unreadableKeys.append(Array(key))
+      }
+    case let kind?:
+      faults.append("\(kind.noun): \(error)")
+      unreadableKeys.append(Array(key))
+    }
+  }
+}
+
+extension RowKind {
+  /// For people.
+  fileprivate var noun: String {
+    switch self {
+    case .numbers: "the numbers"
+    case .session: "the session"
+    case .presentation: "a presentation"
+    case .memory: "what a presenter knows"
+    case .changed: "a change"
+    case .tag: "a remembered tag"
+    case .ending: "an ending"
+    case .containerValue: "a container value"
+    case .registration: "a registered destination"
+    case .hold: "a holder"
+    case .kept: "an item kept for the next login"
+    case .environment: "a variable"
+    }
   }
 }

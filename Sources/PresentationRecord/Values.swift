@@ -34,11 +34,7 @@ extension String: Recordable {
   }
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
-    let bytes = try payload.bytes()
-    // Faster than String(validating:as:), which looks up the type of its encoding at each call.
-    guard let text = try? UTF8Span(validating: bytes.span) else { throw Unreadable("a text is not UTF-8") }
-    guard !bytes.contains(0) else { throw Unreadable("a text has a NUL, which the bus cannot carry") }
-    self.init(copying: text)
+    self = try payload.text()
   }
 }
 

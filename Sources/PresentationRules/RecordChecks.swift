@@ -35,11 +35,7 @@ extension RecordedState {
     }
     for (key, row) in tags {
       try check("a stamp", row.stamp, Self.maxNumber)
-      try check(tag: key.tag)
-      if let tag = row.options.tag { try check(tag: tag) }
-      if let command = row.options.command { try check(command.arguments) }
-      if let name = row.options.destination { try check(destination: name) }
-      try check(row.options.environment ?? [:])
+      try check(textsOf: key, row)
       for value in [row.options.value, row.options.containerValues, row.options.platformData].compactMap(\.self) {
         try check(depthOf: value, limits)
       }
@@ -64,6 +60,68 @@ extension RecordedState {
     try check("the number of variables", UInt64(environment.count), UInt64(Self.spare * limits.variables))
   }
 
+  // MARK: Texts
+
+  /// Leaves out rows with texts that no navd has recorded, and that would be met later where nothing can be refused; a presentation with one
+  /// is marked.
+  /// - Returns: the rows that were removed, and what was wrong, for people.
+  public mutating func leaveOutBadTexts() -> (removed: RecordChanges, faults: [String]) {
+    var (removed, faults) = (RecordChanges(), [String]())
+    func fault(_ check: () throws(RecordFault) -> Void) -> String? {
+      do throws(RecordFault) { try check() } catch { return error.description }
+      return nil
+    }
+    for (handle, row) in presentations where unreadable[handle] == nil {
+      let fault = fault { () throws(RecordFault) in try check(textsOf: row.presentation.item.content) }
+      guard let fault else { continue }
+      faults.append("presentation \(handle): \(fault)")
+      if row.isParked {
+        presentations[handle] = nil
+        removed.presentations.append((handle, nil))
+      } else {
+        unreadable[handle] = fault
+      }
+    }
+    for (key, row) in tags {
+      let fault = fault { () throws(RecordFault) in try check(textsOf: key, row) }
+      guard let fault else { continue }
+      faults.append("a tag of “\(key.group)”: \(fault)")
+      tags[key] = nil
+      removed.tags.append((key, nil))
+    }
+    for (name, list) in registrations {
+      let fault = fault { () throws(RecordFault) in for destination in list { try check(destination) } }
+      guard let fault else { continue }
+      faults.append("a registered destination: \(fault)")
+      registrations[name] = nil
+      removed.registrations.append((name, nil))
+    }
+    for (name, value) in environment {
+      do throws(Refusal) {
+        try EnvironmentVariable.check(name, value)
+      } catch {
+        faults.append("a variable: \(error.message)")
+        environment[name] = nil
+        removed.environment.append((name, nil))
+      }
+    }
+    return (removed, faults.sorted())
+  }
+
+  private func check(textsOf item: Item) throws(RecordFault) {
+    if let destination = item.destination { try check(destination.content) }
+    if let tag = item.membership?.tag { try check(tag: tag) }
+    try check(item.environment)
+  }
+
+  private func check(textsOf key: GroupTag, _ row: Tag) throws(RecordFault) {
+    try check(tag: key.tag)
+    if let tag = row.options.tag { try check(tag: tag) }
+    if let command = row.options.command { try check(command.arguments) }
+    if let name = row.options.destination { try check(destination: name) }
+    try check(row.options.environment ?? [:])
+  }
+
   // MARK: Presentations
 
   func check(bytesOfItems: Int, _ limits: Limits) throws(RecordFault) {
@@ -83,9 +141,7 @@ extension RecordedState {
       throw RecordFault("presentation \(handle) is parked, and is dismissed, in a stack or in a group")
     }
     try check("the age of \(handle) in its queue", item.queueAge ?? 0, numbers.lastQueueAge)
-    if let destination = item.destination { try check(destination.content) }
-    if let tag = item.membership?.tag { try check(tag: tag) }
-    try check(item.environment)
+    if unreadable[handle] == nil { try check(textsOf: item.content) }
     try check(depthOf: item.value, limits)
     try check(depthOf: item.containerValues, limits)
     try check(depthOf: item.platformData, limits)

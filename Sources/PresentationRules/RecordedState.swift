@@ -80,6 +80,9 @@ public struct RecordedState: Hashable, Sendable {
   /// Items that are kept for the next login, by their slots (K4). They have a file of their own, which outlives the session.
   public var kept: [BindingID: KeptItem] = [:]
 
+  /// Presentations of which a text is bad, and why: it may be part of what would be started or told. They end, and nothing else does.
+  public var unreadable: [Handle: String] = [:]
+
   public init(numbers: Numbers = Numbers()) { self.numbers = numbers }
 }
 

@@ -50,7 +50,10 @@ extension StateMachine {
   }
 
   /// The presentations that a presenter may still show; `resume` has to know what became of each.
-  public var survivors: [Presentation] {
+  public var survivors: [Presentation] { shown.filter { state.unreadable[$0.handle] == nil } }
+
+  /// The presentations that presenters may still show.
+  private var shown: [Presentation] {
     state.presentations.values.filter { $0.phase.isLive && $0.isShownByPresenter && !$0.isOver }
       .sorted { $0.handle < $1.handle }
   }
@@ -66,19 +69,28 @@ extension StateMachine {
     _ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false,
     facts: [SessionFact: Bool] = [:], at now: Instant
   ) -> Outcome {
-    let found = survivors.map { presentation in
+    let unreadable = state.unreadable
+    state.unreadable = [:]
+    let found = shown.map { presentation in
+      if let why = unreadable[presentation.handle] {
+        return (presentation, Survival.gone(result: ["error": .string("its record cannot be read: \(why)")]))
+      }
       let survival = survivals[presentation.handle] ?? .gone(result: [:])
       return (presentation, isOtherSession && survival != .shown ? .gone(result: [:]) : survival)
     }
     var former: [Handle] = []
-    if isOtherSession {
+    if isOtherSession || !unreadable.isEmpty {
       let shown = Set(found.map { $0.0.handle })
-      former = state.presentations.values.filter { !shown.contains($0.handle) && !$0.phase.isDismissing }
-        .map { $0.handle }
+      former = state.presentations.values.filter {
+        (isOtherSession || unreadable[$0.handle] != nil) && !shown.contains($0.handle) && !$0.phase.isDismissing
+      }
+      .map { $0.handle }
     }
     return process(at: now) { turn in
       let held = turn.resumeHolds(facts, isOtherSession: isOtherSession)
-      turn.resume(found, former: former.sorted(), held: held, left: left, survivals, isOtherSession: isOtherSession)
+      turn.resume(
+        found, former: former.sorted(), held: held, left: left, survivals, isOtherSession: isOtherSession,
+        unreadable: Set(unreadable.keys))
     }
   }
 }
@@ -86,16 +98,18 @@ extension StateMachine {
 extension Turn {
   fileprivate mutating func resume(
     _ found: [(Presentation, Survival)], former: [Handle], held: [End], left: Set<Client>,
-    _ survivals: [Handle: Survival], isOtherSession: Bool
+    _ survivals: [Handle: Survival], isOtherSession: Bool, unreadable: Set<Handle>
   ) {
-    var ends = former.map { End(handle: $0, reason: .lost) }
+    var ends = former.map { End(handle: $0, reason: .lost, isFinal: unreadable.contains($0)) }
     var open: [(Presentation, Survival)] = []
     for (presentation, survival) in found {
       // A presenter that is asked to show it again gets the latest item; one that declines its dismissal gets it then.
       if !presentation.phase.isDismissing { state.presentations[presentation.handle]!.updates = .idle }
       if case .gone(let result) = survival, !presentation.phase.isDismissing {
         state.presentations[presentation.handle]!.result = machine.limited(result)
-        let isFinal = isOtherSession || presentation.item.owner.map(left.contains) ?? false
+        let isFinal =
+          isOtherSession || unreadable.contains(presentation.handle)
+          || presentation.item.owner.map(left.contains) ?? false
         ends.append(End(handle: presentation.handle, reason: .lost, isOver: true, isFinal: isFinal))
       } else {
         open.append((presentation, survival))
@@ -211,6 +225,7 @@ extension State {
     changesForgotten = recorded.numbers.changesForgotten
     recordedNumbers = recorded.numbers
     keptOnRecord = recorded.kept
+    unreadable = recorded.unreadable
     for (key, defaultValue) in recorded.containerValues {
       containerValueDeclarations[key] = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     }

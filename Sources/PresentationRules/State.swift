@@ -70,6 +70,8 @@ struct State: Sendable {
   var departed = NotedDictionary<BindingID, DepartedItem>()
   /// Kept items as last recorded (K4).
   var keptOnRecord: [BindingID: KeptItem] = [:]
+  /// Presentations whose record has a bad text, until they end, and why.
+  var unreadable: [Handle: String] = [:]
   /// Whether the next recording compares them all with the state.
   var comparesKeptItems = false
   var isShuttingDown = false

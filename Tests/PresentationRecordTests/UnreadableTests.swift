@@ -1,3 +1,4 @@
+import DBusValues
 import Glibc
 import PresentationModel
 import TestSupport
@@ -89,6 +90,72 @@ func unreadable_anyByte_isNoTrap() throws {
       _ = try StateMachine(restoring: LiveRows([bytes[...]]).content().state)
     } catch is Unreadable {
     } catch is RecordFault {}
+  }
+}
+
+@Test("R4: a bad text of one row keeps no other row from being read; a copy of the record has all")
+func unreadable_texts_loseTheirRowsOnly() throws {
+  let directory = TemporaryDirectory()
+  let (good, bad) = (Handle(1), Handle(2))
+  func row(_ handle: Handle, _ binding: String, title: String) throws -> RecordedState.PresentationRow {
+    var item = Item(id: "")
+    item.title = title
+    let presentation = Presentation(
+      handle: handle, binding: try BindingID(binding), item: Shared(item), phase: .presented)
+    return RecordedState.PresentationRow(presentation, slotChanged: Serial(1))
+  }
+  func tag(_ tag: String) throws -> RecordedState.Tag {
+    RecordedState.Tag(binding: try BindingID("a"), id: tag, options: ItemOptions(), stamp: 1)
+  }
+  let group = try BindingID("g")
+  do {
+    let record = try Record.open(in: directory.path) { _ in }.record
+    var changes = RecordChanges()
+    changes.numbers = .init(serial: Serial(9), lastHandle: Handle(9))
+    changes.presentations = [(good, try row(good, "a", title: "é")), (bad, try row(bad, "b", title: "a\0b"))]
+    changes.tags = [
+      (GroupTag(group: group, tag: "good"), try tag("x")), (GroupTag(group: group, tag: "nul"), try tag("x\0")),
+      (GroupTag(group: group, tag: "a\nb"), try tag("x")),
+    ]
+    changes.containerValues = [("good", .string("x")), ("bad", .string("\0"))]
+    changes.environment = [("GOOD", "x"), ("BAD", "x\0"), ("WOR=SE", "x")]
+    record.note(changes)
+    try record.commit()
+  }
+  let path = directory.path(of: "record.journal")
+  let before = Files.contents(of: path)
+  let (record, content) = try Record.open(in: directory.path) { $0 }
+  #expect(content.setAside == nil)
+  #expect(Files.contents(of: try #require(content.copy)) == before)
+  #expect(content.faults.count == 6, "\(content.faults)")
+  #expect(content.state.presentations.keys.sorted() == [good, bad])
+  #expect(content.state.unreadable.keys.sorted() == [bad])
+  #expect(content.state.presentations[bad]?.presentation.item.title == "a\u{FFFD}b")
+  #expect(content.state.tags.keys.map(\.tag) == ["good"])
+  #expect(content.state.containerValues == ["good": .string("x")])
+  #expect(content.state.environment == ["GOOD": "x"])
+  var machine = try StateMachine(restoring: content.state)
+  _ = machine.resume([:], left: [], at: Instant(nanoseconds: 1))
+  #expect(machine.current(at: try BindingID("a"))?.handle == good && machine.ending(of: bad)?.reason == .lost)
+  record.note(machine.takeUnrecorded())
+  try record.commit()
+  withExtendedLifetime(record) {}
+}
+
+@Test("R4: what was left out of a record for a bad text is left out once")
+func unreadable_textsThatWereLeftOut_areGone() throws {
+  let directory = TemporaryDirectory()
+  var changes = RecordChanges()
+  changes.containerValues = [("good", .string("x")), ("bad", .string("\0"))]
+  do {
+    let record = try Record.open(in: directory.path) { _ in }.record
+    record.note(changes)
+    try record.commit()
+  }
+  for hasFaults in [true, false] {
+    let (record, content) = try Record.open(in: directory.path) { $0 }
+    #expect(content.faults.isEmpty == !hasFaults && content.state.containerValues == ["good": .string("x")])
+    try record.commit()
   }
 }
 

@@ -47,6 +47,9 @@ private final class RestartableMachine {
     for handle in record.presentations.keys { record.presentations[handle]!.presentation.hasNamedParent = false }
   }
 
+  /// Makes the record one in which a text of these is bad.
+  func spoil(_ handles: Handle...) { for handle in handles { record.unreadable[handle] = "a text is bad" } }
+
   /// Makes the record one of a release that did not know what is forced.
   func forgetForce() {
     for (handle, row) in record.presentations {
@@ -159,6 +162,32 @@ private final class RestartableMachine {
     #expect(navd.phase(shown) == "presented")
     #expect([begun, state, child, selected, queued].map(navd.reason) == Array(repeating: .lost, count: 5))
     #expect(navd.machine.count == 1)
+  }
+
+  @Test(
+    "R4: what has a bad text in the record is lost, and ends or shows others by the rules; nobody is asked about it")
+  func restored_unreadable_isLost() throws {
+    let navd = try RestartableMachine()
+    let (shown, other) = (try navd.present("a", to: "cmd"), try navd.present("b", to: "cmd"))
+    for handle in [shown, other] { navd.hear(.presentAnswered(handle, error: nil)) }
+    let (child, state) = (try navd.present("a.child"), try navd.present("c"))
+    let group: (inout ItemOptions) -> Void = { $0.group = binding("g") }
+    let selected = try navd.present("m", "", to: "cmd", group)
+    let queued = try navd.present("n", "", to: "cmd") {
+      group(&$0)
+      $0.ifBusy = .queue
+    }
+    navd.hear(.presentAnswered(selected, error: nil))
+    let first = try navd.present("slot", "1", to: "cmd")
+    navd.hear(.presentAnswered(first, error: nil))
+    let second = try navd.present("slot", "2", to: "cmd")
+    navd.spoil(shown, state, selected, first)
+    #expect(Set(try navd.restart([other: .shown])) == [.present(queued), .present(second)])
+    #expect([shown, state, selected].map(navd.reason) == Array(repeating: .lost, count: 3))
+    #expect(navd.reason(child) == .parent && navd.reason(first) == .replaced)
+    #expect([other, queued, second].map(navd.phase) == ["presented", "presenting", "presenting"])
+    let error = navd.machine.ending(of: shown)?.result["error"].flatMap { String(value: $0) }
+    #expect(error == "its record cannot be read: a text is bad")
   }
 
   @Test("R6: a presentation that was to be shown is shown once, whether or not that had begun")

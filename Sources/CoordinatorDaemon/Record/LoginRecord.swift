@@ -33,6 +33,7 @@ final class LoginRecord {
       if let (path, reason) = content.setAside {
         log.critical("what was kept for this login cannot be read, and is kept as \(path): \(reason)")
       }
+      if let leftOut = content.leftOut { log.error("of what was kept for this login: \(leftOut)") }
     } catch {
       items = [:]
       mistake = "\(error)"

@@ -48,6 +48,8 @@ struct RecoveredSession {
   /// True if the record is of an earlier session, or empty: this navd is the first one of its session (K4).
   let isFirst: Bool
   let setAside: (path: String, reason: String)?
+  /// What was left out of the record since its texts are bad, for the log; nil if nothing was.
+  let leftOut: String?
   /// The session data that this navd records.
   let session: Record.Session
 
@@ -65,8 +67,19 @@ extension RecoveredSession {
     token = before?.token ?? String(UInt64.random(in: .min ... .max), radix: 36)
     names = before?.bus == context.bus ? context.names : []
     setAside = content.setAside
+    leftOut = content.leftOut
     session = Record.Session(
       bus: context.bus, boot: context.boot, clock: context.clock, token: token)
+  }
+}
+
+extension Record.Content {
+  /// What was left out, for the log; nil if nothing was.
+  var leftOut: String? {
+    guard !faults.isEmpty else { return nil }
+    let (shown, most) = (faults.prefix(3).joined(separator: "; "), faults.count > 3 ? "; …" : "")
+    let kept = copy.map { "the record as it was is kept as \($0)" } ?? "no copy of the record could be made"
+    return "what cannot be read of the record (\(faults.count)) is left out; \(kept): \(shown)\(most)"
   }
 }
 
