@@ -1,3 +1,4 @@
+import Glibc
 import Navigation
 import NavigationGTK
 
@@ -61,16 +62,21 @@ func notePage(_ id: Model.Note.ID, of model: Model) -> PageScreen {
 // MARK: the program
 @main @MainActor
 struct Facts {
-  static func main() throws {
-    try MainLoop.run {
-      let isEmbedded = CommandLine.arguments.contains("--embedded")
-      let navigator = Navigator(isEmbedded ? .embedded() : try await .session())
-      let model = Model()
-      await withCheckedContinuation { end in
-        navigator.present(isPresented: Bindable(model, .shared("facts")).isOpen, onDismiss: { _ in end.resume() }) {
-          counterWindow(model)
+  static func main() {
+    do {
+      try MainLoop.run {
+        let isEmbedded = CommandLine.arguments.contains("--embedded")
+        let navigator = Navigator(isEmbedded ? .embedded() : try await .session())
+        let model = Model()
+        await withCheckedContinuation { end in
+          navigator.present(isPresented: Bindable(model, .shared("facts")).isOpen, onDismiss: { _ in end.resume() }) {
+            counterWindow(model)
+          }
         }
       }
+    } catch {
+      print("GTKFacts: \(error)")
+      exit(1)
     }
   }
 }
