@@ -7,8 +7,11 @@ extension WindowTracker {
   /// - Parameters:
   ///   - isForced: whether its windows and programs end without a question.
   ///   - isFinal: whether no program stays behind with hidden windows, since everything ends (N8).
-  /// - Parameter isNew: whether it has had its first window for less than ``timeToStart``.
-  public mutating func dismiss(_ handle: Handle, isForced: Bool, isFinal: Bool = false, isNew: Bool = false) {
+  ///   - isNew: whether it has had its first window for less than ``timeToStart``.
+  ///   - isLate: whether it ends since no window of it has opened.
+  public mutating func dismiss(
+    _ handle: Handle, isForced: Bool, isFinal: Bool = false, isNew: Bool = false, isLate: Bool = false
+  ) {
     if claims[handle] != nil, !isShown(handle) {
       giveUpClaim(handle)
       return effects.append(.dismissed(handle, result: [:]))
@@ -21,6 +24,10 @@ extension WindowTracker {
       effects.append(.dismissed(presentation, result: [:]))
       drop(handle)
     case .recovered: break
+    case .awaiting where isLate && !isForced && following.isStarted && following.isRunning:
+      followed[handle]!.stage = .withdrawing
+      followed[handle]!.isDoubtful = true
+      confirm(handle)
     case .awaiting: withdraw(handle)
     case .withdrawing: break
     case .unseen: endProgram(handle)
@@ -69,8 +76,47 @@ extension WindowTracker {
     followed[handle]!.stage = .leaving
     reportEnd(of: handle, failed: false, result: [:])
     if following.rule.endsLeftover {
-      effects += [.terminate(handle), .wait(handle, milliseconds: following.settings.grace)]
+      confirm(handle)
     }
+  }
+
+  /// Its program gets a signal if the window system still answers: else its window may be there, and nobody has told (N2).
+  private mutating func confirm(_ handle: Handle) {
+    let time = min(Self.timeOfSilence, followed[handle]!.settings.grace / 2)
+    effects.append(.confirm(handle, milliseconds: time))
+  }
+
+  /// Takes in that the window system has answered, after all that it had to tell.
+  public mutating func confirmed(_ handle: Handle) {
+    guard let following = followed[handle], following.isRunning else { return }
+    switch following.stage {
+    case .withdrawing where following.isDoubtful:
+      followed[handle]!.isDoubtful = false
+      withdraw(handle)
+    case .closing(let closing) where !closing.isForced && following.rule.kills: endByForce(handle)
+    case .leaving: effects += [.terminate(handle), .wait(handle, milliseconds: following.settings.grace)]
+    default: break
+    }
+  }
+
+  /// Takes in that the window system has not answered. Its program goes on.
+  public mutating func unconfirmed(_ handle: Handle) {
+    guard let following = followed[handle] else { return }
+    switch following.stage {
+    case .withdrawing where following.isDoubtful: leaveUnseen(handle)
+    case .closing(let closing) where !closing.isForced && following.rule.kills:
+      keep(handle, "whether its windows are open is not known: \(Self.absence)")
+    default: break
+    }
+  }
+
+  /// Its dismissal is complete, and its program goes on, since a window of it may be there that nobody has told.
+  private mutating func leaveUnseen(_ handle: Handle) {
+    let following = followed[handle]!
+    followed[handle]!.isDoubtful = false
+    effects.append(.stopWaiting(handle))
+    followed[handle]!.stage = .leaving
+    reportDismissal(of: handle, result: following.result)
   }
 
   /// Whether the window system has a capability that a dismissal needs. Without it, the dismissal is declined.
@@ -78,7 +124,7 @@ extension WindowTracker {
     if capabilities?.contains(capability) == true { return true }
     let why =
       capabilities == nil
-      ? "no window-system adapter is on the bus" : "the window-system adapter has no “\(capability.rawValue)”"
+      ? Self.absence : "the window-system adapter has no “\(capability.rawValue)”"
     reportDeclining(of: handle, "its windows cannot be \(action): \(why)")
     return false
   }
@@ -101,6 +147,7 @@ extension WindowTracker {
   mutating func askWindows(of handle: Handle, but dialogs: Set<String>) {
     for id in followed[handle]!.windows
     where !dialogs.contains(id) && !dialogs.contains(where: { isFor(id, dialog: $0) }) {
+      followed[handle]!.closing?.unanswered.insert(id)
       effects.append(.close(window: id))
     }
   }
@@ -122,6 +169,11 @@ extension WindowTracker {
     limitParkedEnd(of: handle)
   }
 
+  /// Takes in that a window was asked to close.
+  public mutating func closeAnswered(_ id: String) {
+    if let handle = owner(of: id) { followed[handle]?.closing?.unanswered.remove(id) }
+  }
+
   /// Takes in that a window cannot be asked to close.
   public mutating func closeRefused(_ id: String, _ message: String) {
     guard let handle = owner(of: id), let closing = followed[handle]?.closing, !closing.isForced else { return }
@@ -134,17 +186,29 @@ extension WindowTracker {
     guard let following = followed[handle] else { return }
     if let closing = following.closing, !closing.isForced, !following.rule.kills, let id = following.windows.first {
       keep(handle, "\(name(of: id)) is still open")
+    } else if let closing = following.closing, !closing.isForced, following.isRunning, let id = following.windows.first
+    {
+      guard capabilities != nil, closing.unanswered.isDisjoint(with: following.windows) else {
+        return keep(handle, "\(name(of: id)) cannot be asked to close: \(Self.absence)")
+      }
+      confirm(handle)
+    } else if following.isDoubtful, following.isRunning {
+      leaveUnseen(handle)
     } else if case .settling = following.stage {
       leave(handle)
     } else if case .hiding(let waiting) = following.stage, let id = waiting.min() {
       keepShown(handle, "\(name(of: id)) was not hidden")
     } else if following.isRunning {
-      followed[handle]!.isKilled = true
-      effects.append(.kill(handle))
-      limitParkedEnd(of: handle)
+      endByForce(handle)
     } else if case .withdrawing = following.stage {
       reportDismissal(of: handle, result: following.result)
     }
+  }
+
+  private mutating func endByForce(_ handle: Handle) {
+    followed[handle]!.isKilled = true
+    effects.append(.kill(handle))
+    limitParkedEnd(of: handle)
   }
 
   /// Its windows stay, and so does the presentation.

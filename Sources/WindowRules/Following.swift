@@ -92,6 +92,8 @@ struct Following {
     var dialogs: Set<String>
     /// Windows that opened later than this may be dialogs.
     let since: UInt64
+    /// The windows for which the window system has not answered the request to close.
+    var unanswered: Set<String> = []
     /// Whether its user was asked.
     var hasAsked = false
     /// Whether its windows are asked once more: its program may have lost the request, since it still started.
@@ -116,9 +118,13 @@ struct Following {
   /// Its windows, in the order in which it got them.
   var windows: [String] = []
   var program = Program.running
+  /// Whether its program is known to have started.
+  var isStarted = false
   var stage: Stage
   /// Whether its windows may not stay if they cannot be hidden (N8).
   var mustHide = false
+  /// Whether it was dismissed since no window of it has opened, and it is asked whether the window system still answers.
+  var isDoubtful = false
   /// Whether its program got SIGKILL.
   var isKilled = false
 

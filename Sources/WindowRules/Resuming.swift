@@ -48,7 +48,7 @@ extension WindowTracker {
     following.before = before
     following.isRestored = true
     following.stage = .awaiting
-    if let end { following.program = .ended(failed: false, end) }
+    if let end { following.program = .ended(failed: false, end) } else { following.isStarted = true }
     for window in recorded {
       let id: String?
       if capabilities == nil {

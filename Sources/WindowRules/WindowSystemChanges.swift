@@ -10,7 +10,7 @@ extension WindowTracker {
   ) {
     let isNew = self.capabilities == nil
     self.capabilities = capabilities
-    wasThere = true
+    isAbsent = false
     let present = Dictionary(all.map { ($0.id, $0) }) { $1 }
     var missing = Dictionary(
       grouping: windows.filter { present[$0.key] == nil }.sorted { ($0.value.order, $0.key) < ($1.value.order, $1.key) }
@@ -45,12 +45,39 @@ extension WindowTracker {
     }
   }
 
-  /// Takes in that the window system is gone. What navd cannot see any more stays as it was.
+  /// Takes in that the window system is gone, and may come back. What navd cannot see any more stays as it was.
   public mutating func left() {
     guard capabilities != nil else { return }
     capabilities = nil
     order += 1
     orderOfAbsence = order
+  }
+
+  /// Takes in that no window system is expected after ``left()``: it did not come back, or it does not answer (N2).
+  public mutating func becameAbsent() {
+    guard capabilities == nil, !isAbsent else { return }
+    isAbsent = true
+    for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
+      switch following.stage {
+      case .awaiting: showUnseen(handle)
+      case .closing(let closing) where !closing.isForced && !closing.hasAsked:
+        keep(handle, "its windows cannot be asked to close: \(Self.absence)")
+      case .hiding: keepShown(handle, "its windows cannot be hidden: \(Self.absence)")
+      default: break
+      }
+    }
+  }
+
+  static let absence = "no window-system adapter is on the bus, or it does not answer"
+
+  /// Without a window system, an item is on the screen while its program runs (N2). One that has left may come back, and its windows
+  /// with it.
+  mutating func showUnseen(_ handle: Handle) {
+    guard let following = followed[handle], following.isAwaiting, following.isStarted, following.isRunning,
+      capabilities == nil, isAbsent
+    else { return }
+    followed[handle]!.stage = .unseen
+    effects.append(.presented(presentation(of: handle)))
   }
 
   /// Windows of one look that are compared with a new one, so that thousands of them do not take seconds.

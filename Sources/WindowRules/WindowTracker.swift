@@ -55,6 +55,9 @@ public struct WindowTracker {
     case stopWaitingForFocus
     /// The output of its windows was unplugged (U3).
     case outputGone(Handle)
+    /// Ask the window system for a sign of life, since it may not have told what speaks against the end of its program. The answer is
+    /// the input ``WindowTracker/confirmed(_:)`` or ``WindowTracker/unconfirmed(_:)``. `milliseconds`: for how long to wait at most.
+    case confirm(Handle, milliseconds: UInt64)
     /// Send SIGTERM to its program.
     case terminate(Handle)
     /// Send SIGKILL to its program.
@@ -79,6 +82,8 @@ public struct WindowTracker {
   /// How long a program may take to close a window or to ask its user, in milliseconds, before a request that came while it
   /// started counts as lost.
   static let timeToAnswer: UInt64 = 500
+  /// How long the window system may leave a request unanswered, in milliseconds, before it counts as absent.
+  public static let timeOfSilence: UInt64 = 3000
   /// How long a program still starts after its first window, in milliseconds.
   public static let timeToStart: UInt64 = 1000
   /// How long no window may have the focus, in milliseconds, before it is lost (N9).
@@ -95,8 +100,8 @@ public struct WindowTracker {
   var order: UInt64 = 0
   /// The capabilities of the window system; nil while there is none.
   var capabilities: Set<WindowCapability>?
-  /// Whether there has been a window system.
-  var wasThere = false
+  /// Whether no window system is expected: there has been none, it did not come back, or it does not answer.
+  var isAbsent = true
   /// The order of windows that open while there is no window system.
   var orderOfAbsence: UInt64 = 0
   /// The focused window and its presentation, as reported last.
@@ -262,10 +267,9 @@ public struct WindowTracker {
 
   /// Takes in that the program of a presentation runs. Without a window system, nothing else can be known of its windows.
   public mutating func programStarted(_ handle: Handle) {
-    // A window system that has left may come back, and its windows with it.
-    guard let following = followed[handle], following.isAwaiting, capabilities == nil, !wasThere else { return }
-    followed[handle]!.stage = .unseen
-    effects.append(.presented(presentation(of: handle)))
+    guard followed[handle] != nil else { return }
+    followed[handle]!.isStarted = true
+    showUnseen(handle)
   }
 
   /// Takes in that all processes of a presentation's program have ended, or that it could not be started.

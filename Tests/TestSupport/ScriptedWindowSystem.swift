@@ -17,6 +17,7 @@ public final class ScriptedWindowSystem {
   public var beforeRead: () -> Void = {}
   /// Whether readers of all windows get no answer.
   public var isSilent = false
+  private var navd: BusName?
   private var unanswered: [Call<([Structure<String, Properties>], UInt64)>] = []
   /// Called with the id of a window that was asked to close; by default it closes.
   public var onClose: (String) -> Void = { _ in }
@@ -95,6 +96,19 @@ public final class ScriptedWindowSystem {
     beforeRead()
     call.reply((windows.map { Structure($0.id, $0.properties.properties) }, serial))
     onRead()
+  }
+
+  /// Answers no call of navd any more, as a program that is stopped.
+  public func stop() throws {
+    navd = BusName(
+      try connection.callAndWait(Bus.getNameOwner, on: Bus.name, at: Bus.path, CoordinatorNames.bus.text))
+    navd.map { connection.hold($0, refusing: DBusError(name: .limitsExceeded, message: "too many calls")) }
+  }
+
+  /// Answers all calls since ``stop()``, and later ones.
+  public func goOn() {
+    navd.map(connection.release)
+    navd = nil
   }
 
   /// Answers the readers that have got no answer, and all later ones.

@@ -380,10 +380,11 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.closed("w1")
     _ = tracker.next()
     tracker.timeIsOver(for: one)
-    #expect(
-      tracker.next() == [.ended(one, failed: false, result: [:]), .terminate(one), .wait(one, milliseconds: 2000)])
+    #expect(tracker.next() == [.ended(one, failed: false, result: [:]), .confirm(one, milliseconds: 1000)])
     tracker.forget(one)
     #expect(tracker.next() == [])
+    tracker.confirmed(one)
+    #expect(tracker.next() == [.terminate(one), .wait(one, milliseconds: 2000)])
     tracker.timeIsOver(for: one)
     #expect(tracker.next() == [.kill(one)])
     tracker.programEnded(one, failed: true, result: [:])
@@ -627,7 +628,10 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.show(one, WindowFollowing(kills: true))
     tracker.dismiss(one, isForced: false)
     _ = tracker.next()
+    tracker.closeAnswered("w1")
     tracker.graceIsOver(for: one)
+    #expect(tracker.next() == [.confirm(one, milliseconds: 1000)])
+    tracker.confirmed(one)
     #expect(tracker.next() == [.kill(one)])
   }
 
@@ -653,7 +657,9 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     if capabilities == nil { tracker.left() }
     tracker.dismiss(one, isForced: false)
     let why =
-      capabilities == nil ? "no window-system adapter is on the bus" : "the window-system adapter has no “close”"
+      capabilities == nil
+      ? "no window-system adapter is on the bus, or it does not answer"
+      : "the window-system adapter has no “close”"
     #expect(tracker.next() == [.declined(one, message: "its windows cannot be asked to close: \(why)")])
     tracker.dismiss(one, isForced: true)
     #expect(tracker.next().contains(.terminate(one)))
@@ -725,6 +731,86 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.arrived(all, [window("w1")]) { _ in nil }
     #expect(tracker.next() == gone(two))
     #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+  }
+
+  @Test("N2: without an answer of the adapter, an item is presented when its program runs")
+  func adapter_silent_presentsWhatRuns() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.programStarted(one)
+    tracker.left()
+    #expect(tracker.next() == [])
+    tracker.becameAbsent()
+    #expect(tracker.next() == [.presented(one)])
+    tracker.follow(Handle(3), byApp, grace: 2000)
+    tracker.programStarted(Handle(3))
+    #expect(tracker.next() == [.presented(Handle(3))])
+    // It answers again.
+    tracker.arrived(all, [window("w2")]) { _ in nil }
+    #expect(tracker.windows(of: one).map(\.id) == ["w2"])
+    #expect(tracker.next() == [])
+  }
+
+  @Test(
+    "N2, N3, N6: no signal follows from what an adapter does not tell that does not answer", arguments: [false, true])
+  func adapter_silent_endsNoProgram(isKnownToBeSilent: Bool) {
+    func fallSilent(_ tracker: inout WindowTracker) {
+      guard isKnownToBeSilent else { return }
+      tracker.left()
+      tracker.becameAbsent()
+    }
+    for isClosed in [false, true] {
+      // Its windows were asked to close, or its user has closed them.
+      var closing = tracker()
+      closing.show(one, WindowFollowing(kills: true))
+      if isClosed { closing.closed("w1") } else { closing.dismiss(one, isForced: false) }
+      fallSilent(&closing)
+      // Then it was declined.
+      if isClosed || !isKnownToBeSilent { closing.graceIsOver(for: one) }
+      closing.unconfirmed(one)
+      let effects = closing.next()
+      #expect(!effects.contains(.kill(one)) && !effects.contains(.terminate(one)))
+      #expect(
+        effects.contains {
+          switch $0 {
+          case .ended(one, failed: false, result: [:]): isClosed
+          case .declined(one, let message): !isClosed && message.hasSuffix("or it does not answer")
+          default: false
+          }
+        })
+    }
+    // No window of it is known within its start timeout.
+    var late = tracker()
+    late.follow(one, byApp, grace: 2000)
+    late.programStarted(one)
+    late.dismiss(one, isForced: false, isLate: true)
+    #expect(late.next() == [.confirm(one, milliseconds: 1000)])
+    if isKnownToBeSilent { late.unconfirmed(one) } else { late.graceIsOver(for: one) }
+    #expect(late.next() == [.dismissed(one, result: [:])])
+    late.forget(one)
+    late.programEnded(one, failed: false, result: [:])
+    #expect(late.next() == [.released(one)])
+  }
+
+  @Test("N2, N6: an adapter that answers lets what is late end, and kills with “kill” what was asked to close")
+  func adapter_answering_endsWhatIsLate() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(), grace: 2000)
+    tracker.programStarted(one)
+    tracker.dismiss(one, isForced: false, isLate: true)
+    _ = tracker.next()
+    tracker.confirmed(one)
+    #expect(tracker.next() == [.terminate(one)])
+    tracker.show(two, WindowFollowing(kills: true))
+    tracker.dismiss(two, isForced: false)
+    _ = tracker.next()
+    tracker.closeAnswered("w1")
+    tracker.graceIsOver(for: two)
+    #expect(tracker.next() == [.confirm(two, milliseconds: 1000)])
+    tracker.unconfirmed(two)
+    let message =
+      "whether its windows are open is not known: no window-system adapter is on the bus, or it does not answer"
+    #expect(tracker.next() == [.declined(two, message: message)])
   }
 
   @Test("N2: a program that hands over while the adapter is away is waited for until the adapter is back")

@@ -62,6 +62,10 @@ final class WindowPresenter: Presenter {
       tracker.left()
       perform()
     }
+    system.onAbsence = { [unowned self] in
+      tracker.becameAbsent()
+      perform()
+    }
     system.isNeeded = { [unowned self] in programs.keys.contains { !tracker.isLeft($0) } }
     system.onOutputsGone = { [unowned self] gone in
       tracker.outputsGone(gone)
@@ -137,6 +141,8 @@ final class WindowPresenter: Presenter {
     }
     tracker.begin(handle, at: .now)
     perform()
+    // One that does not answer would let it wait for its window in vain (N2).
+    if system.isPresent { system.confirm() }
   }
 
   /// Tells the tracker what the command suggests, where processes are not known.
@@ -222,7 +228,9 @@ final class WindowPresenter: Presenter {
     let isNew = programs[tracker.program(of: handle)]?.shown.map {
       loop.now - $0 < .milliseconds(WindowTracker.timeToStart)
     }
-    tracker.dismiss(handle, isForced: isForced, isFinal: reason == .shutdown, isNew: isNew ?? false)
+    tracker.dismiss(
+      handle, isForced: isForced, isFinal: reason == .shutdown, isNew: isNew ?? false,
+      isLate: reason == .failed)
     perform()
   }
 
@@ -320,12 +328,19 @@ final class WindowPresenter: Presenter {
     case .show(let id):
       system.show(id) { [log] message in log.warning("a window could not be shown again: \(message)") }
     case .close(let id):
-      system.close(id) { [weak self] message in
+      system.close(id) { [weak self] in
+        self?.tracker.closeAnswered(id)
+      } refused: { [weak self] message in
         self?.tracker.closeRefused(id, message)
         self?.perform()
       }
     case .terminate(let handle):
       programs[handle]?.presenter.dismiss(handle, .dismissed, animated: false, isForced: true)
+    case .confirm(let handle, let milliseconds):
+      system.confirm(within: .milliseconds(Int64(clamping: milliseconds))) { [weak self] hasAnswered in
+        if hasAnswered { self?.tracker.confirmed(handle) } else { self?.tracker.unconfirmed(handle) }
+        self?.perform()
+      }
     case .kill(let handle): programs[handle]?.presenter.kill(handle)
     case .wait(let handle, let milliseconds):
       programs[handle]?.timer?.cancel()

@@ -6,6 +6,7 @@ import Logging
 import PresentationModel
 import PresentationRules
 import TextFormats
+import WindowRules
 
 /// A client of the adapter for the window system (`org.navd.WindowSystem1`), which may be absent, leave the bus and come back.
 /// It begins with the first presentation that follows windows.
@@ -13,6 +14,7 @@ final class WindowSystem {
   private enum Presence {
     /// Not asked yet, or it has not answered, or it has just left: it may be started again.
     case unknown
+    /// Not on the bus, or it leaves requests unanswered.
     case absent
     case present
   }
@@ -28,6 +30,8 @@ final class WindowSystem {
   /// The window system is there, or signals were missed: its capabilities, and every window.
   var onArrival: ((Set<WindowCapability>, [Window]) -> Void)?
   var onDeparture: (() -> Void)?
+  /// After the departure: it did not come back, or it is there and does not answer.
+  var onAbsence: (() -> Void)?
   var onEvent: ((WindowEvent.Kind) -> Void)?
   /// Outputs are there no longer. Events of their windows follow.
   var onOutputsGone: ((Set<String>) -> Void)?
@@ -36,6 +40,8 @@ final class WindowSystem {
   private let log: Logger
   private var presence = Presence.unknown
   private var follower: NameWatch?
+  /// Whether an adapter is on the bus.
+  private var hasOwner = false
   /// The signals of the adapter. They are not received while nothing needs the windows.
   private lazy var signals = WindowSignals(connection) { [unowned self] in
     receive($0)
@@ -56,15 +62,18 @@ final class WindowSystem {
   private var focusedOutput = ""
   private var outputs: Set<String> = []
   private var reading = Reading.none
+  /// The number of readings in a row that an absent adapter has not answered. Each is given more time, so that few wait in the bus.
+  private var silentReadings = 0
   /// The number of outdated answers that were dropped in a row.
   private var droppedAnswers = 0
   /// Properties whose change was received before the answer with all windows.
   private var earlyProperties: Properties = [:]
 
   /// How long an adapter may take to answer.
-  private static let timeout = Duration.seconds(3)
+  private static let timeout = Duration.milliseconds(Int64(WindowTracker.timeOfSilence))
   /// The number of outdated answers in a row that are dropped. The next one is used: an adapter may change without end.
   private static let maxDroppedAnswers = 3
+  private static let maxDoublings = 5
   /// How long an adapter that left may take to come back.
   private static let absenceLimit = Duration.seconds(2)
   /// The properties that may change without anything else being different.
@@ -93,6 +102,8 @@ final class WindowSystem {
 
   /// Receives no signals any more, if nothing needs them. What the window system can do stays known.
   func restIfUnneeded() {
+    // An adapter that does not answer is there again once it has answered this reading.
+    guard presence == .present || reading == .none else { return }
     guard !isResting, waiting.isEmpty, presence != .unknown, !isNeededForFullscreen, !isNeeded() else { return }
     signals.end()
     forgetWindows()
@@ -110,17 +121,17 @@ final class WindowSystem {
     guard isResting else { return }
     signals.begin()
     guard follower == nil else {
-      if presence == .unknown { readAll() }
+      if hasOwner, presence != .present { readAll() }
       return
     }
-    var hadOwner = false
     follower = connection.watchName(WindowSystemInterface.bus) { [unowned self] owner in
       signals.adapterChanged()
       (outputs, focusedOutput) = ([], "")
       forgetWindows()
       absence?.cancel()
-      if owner != nil {
-        hadOwner = true
+      let hadOwner = hasOwner
+      hasOwner = owner != nil
+      if hasOwner {
         if presence == .absent { presence = .unknown }
         if isResting { presence = .unknown } else { readAll() }
       } else if hadOwner {
@@ -143,7 +154,34 @@ final class WindowSystem {
 
   private func becomeAbsent() {
     presence = .absent
+    onAbsence?()
     serve()
+  }
+
+  /// Takes in that the adapter has left a request unanswered. It counts as absent until it has answered another reading: a machine
+  /// that is busy for a moment may have kept it from answering.
+  private func becameSilent() {
+    guard presence != .absent else { return }
+    if presence == .present {
+      log.warning("the window-system adapter does not answer; windows stay as they were seen last")
+    }
+    presence = .unknown
+    forgetWindows()
+    onDeparture?()
+    becomeAbsent()
+    if !isResting { readAll() }
+  }
+
+  /// Asks the adapter for a sign of life.
+  /// - Parameters:
+  ///   - limit: for how long to wait.
+  ///   - completion: called with whether it has answered, after all that it has sent before.
+  func confirm(within limit: Duration = timeout, _ completion: @escaping (Bool) -> Void = { _ in }) {
+    guard presence != .absent else { return completion(false) }
+    let backend = WindowSystemInterface.backend
+    call(PropertyAccessing.get, (WindowSystemInterface.name.text, backend.name.text), timeout: limit) { result in
+      completion(!result.hasNoAnswer)
+    }
   }
 
   private func serve() {
@@ -161,8 +199,9 @@ final class WindowSystem {
     forgetWindows()
     reading = .pending
     let generation = generation
-    signals.askForSocket(timeout: Self.timeout)
-    call(PropertyAccessing.getAll, WindowSystemInterface.name.text) { [weak self] result in
+    let timeout = Self.timeout * (1 << min(silentReadings, Self.maxDoublings))
+    signals.askForSocket(timeout: timeout)
+    call(PropertyAccessing.getAll, WindowSystemInterface.name.text, timeout: timeout) { [weak self] result in
       guard let self, self.generation == generation, let properties = try? result.get() else { return }
       facts = WindowSystemFacts(properties)
       take(properties)
@@ -170,7 +209,7 @@ final class WindowSystem {
       if earlyProperties.contains(where: { properties[$0.key] != $0.value }) { reading = .outdated }
       earlyProperties = [:]
     }
-    call(WindowSystemInterface.getWindows, ()) { [weak self] result in
+    call(WindowSystemInterface.getWindows, (), timeout: timeout) { [weak self] result in
       guard let self, self.generation == generation else { return }
       let isOutdated = reading == .outdated
       reading = .none
@@ -184,14 +223,15 @@ final class WindowSystem {
         earlyProperties = [:]
         arrived(windows.map { Window(id: $0.fields.0, WindowProperties(reading: $0.fields.1)) })
         for event in early { receive(event) }
-      // It has left the bus, and may come back.
-      case .failure(let error) where [.noReply, .nameHasNoOwner, .serviceUnknown].contains(error.name): break
+      case .failure(let error) where error.name == .timedOut && presence == .absent:
+        silentReadings += 1
+        readAll()
+      // It has left the bus, and may come back, or it does not answer.
+      case .failure where result.hasNoAnswer: break
       case .failure(let error):
         if presence != .absent { log.error("the window-system adapter does not tell its windows: \(error)") }
         left()
         becomeAbsent()
-        // A machine that is busy for a moment may have kept it from answering.
-        if error.name == .timedOut { readAll() }
       }
     }
   }
@@ -225,6 +265,7 @@ final class WindowSystem {
   private func arrived(_ windows: [Window]) {
     let wasPresent = presence == .present
     presence = .present
+    silentReadings = 0
     if !wasPresent { log.notice("window system: “\(facts.backend)”, with \(windows.count) windows") }
     onArrival?(facts.capabilities, windows.compactMap(limited))
     serve()
@@ -263,34 +304,36 @@ final class WindowSystem {
 
   // MARK: Requests
 
-  /// - Parameter refused: called with the reason if the window system does not do it. One for a window that is gone is not.
-  func close(_ id: String, refused: @escaping (String) -> Void) {
-    request(WindowSystemInterface.close, id, refused: refused)
+  /// - Parameters:
+  ///   - done: called when it was asked.
+  ///   - refused: called with the reason if the window system does not do it. One for a window that is gone is not.
+  func close(_ id: String, done: @escaping () -> Void, refused: @escaping (String) -> Void) {
+    request(WindowSystemInterface.close, id, done: done, refused: refused)
   }
 
-  /// - Parameter refused: as for ``close(_:refused:)``.
+  /// - Parameter refused: as for ``close(_:done:refused:)``.
   func activate(_ id: String, refused: @escaping (String) -> Void) {
     request(WindowSystemInterface.activate, id, refused: refused)
   }
 
   /// - Parameters:
   ///   - done: called when it is hidden.
-  ///   - refused: as for ``close(_:refused:)``.
+  ///   - refused: as for ``close(_:done:refused:)``.
   func hide(_ id: String, done: @escaping () -> Void, refused: @escaping (String) -> Void) {
     request(WindowSystemInterface.hide, id, done: done, refused: refused)
   }
 
-  /// - Parameter refused: as for ``close(_:refused:)``.
+  /// - Parameter refused: as for ``close(_:done:refused:)``.
   func show(_ id: String, refused: @escaping (String) -> Void) {
     request(WindowSystemInterface.show, id, refused: refused)
   }
 
-  /// - Parameter refused: as for ``close(_:refused:)``.
+  /// - Parameter refused: as for ``close(_:done:refused:)``.
   func move(_ id: String, to output: String, refused: @escaping (String) -> Void) {
     request(WindowSystemInterface.moveToOutput, (id, output), refused: refused)
   }
 
-  /// - Parameter refused: as for ``close(_:refused:)``.
+  /// - Parameter refused: as for ``close(_:done:refused:)``.
   func summon(_ id: String, refused: @escaping (String) -> Void) {
     request(WindowSystemInterface.summon, id, refused: refused)
   }
@@ -308,14 +351,24 @@ final class WindowSystem {
 
   /// Calls a method of the adapter. Before its answer is handed over, everything is received that the adapter has sent earlier.
   private func call<Input, Output>(
-    _ method: Method<Input, Output>, _ input: Input, _ completion: @escaping (Result<Output, DBusError>) -> Void
+    _ method: Method<Input, Output>, _ input: Input, timeout: Duration = timeout,
+    _ completion: @escaping (Result<Output, DBusError>) -> Void
   ) {
     typealias Rows = WindowSystemInterface
-    connection.call(method, on: Rows.bus, at: Rows.object, input, timeout: Self.timeout, autoStart: false) {
+    connection.call(method, on: Rows.bus, at: Rows.object, input, timeout: timeout, autoStart: false) {
       [weak self] result in
       self?.signals.receiveWhatWasSent()
       completion(result)
+      if case .failure(let error) = result, error.name == .timedOut, timeout >= Self.timeout { self?.becameSilent() }
     }
+  }
+}
+
+extension Result where Failure == DBusError {
+  /// Whether nobody has answered: the adapter has left the bus, or does not answer.
+  fileprivate var hasNoAnswer: Bool {
+    guard case .failure(let error) = self else { return false }
+    return [.noReply, .nameHasNoOwner, .serviceUnknown, .timedOut].contains(error.name)
   }
 }
 

@@ -505,6 +505,32 @@ final class FollowedCommand {
     try files.session.poll("its window is known") { try files.windows() == ["w1"] }
   }
 
+  @Test("N2, N6: an adapter that is stopped lets items be presented by their programs, and ends none, also with “kill”")
+  func adapter_stopped_endsNoProgram() throws {
+    let files = try FollowedCommand(window: "window = { kill = true }")
+    _ = try files.show()
+    let pid = try files.pid()
+    let watcher = try files.session.watch()
+    try files.adapter.stop()
+    let second = try files.session.present("second", "", ["destination": .string("files")])
+    try files.session.dismiss("files")
+    try files.session.wait("it is kept after its grace") { watcher.lines.contains("declined files") }
+    #expect(
+      watcher.events.contains {
+        $0.json["message"]
+          == "the window “Home” cannot be asked to close: no window-system adapter is on the bus, or it does not answer"
+      })
+    #expect(kill(pid_t(pid), 0) == 0)
+    #expect(try files.session.call(Rows.wait, (second, "presented")).0 == "")
+    // While it is stopped, the next one waits for nothing.
+    let third = try files.session.present("third", "", ["destination": .string("files")])
+    #expect(try files.session.call(Rows.wait, (third, "presented")).0 == "")
+    files.adapter.goOn()
+    files.adapter.close("w1")
+    try files.session.wait("what it tells counts again") { watcher.lines.contains("phase files dismissing") }
+    #expect(files.adapter.requests.first == "close w1")
+  }
+
   @Test("while the adapter is away everything stays; when it is back, what has closed meanwhile ends")
   func adapter_away_keepsItems() throws {
     let files = try FollowedCommand()
