@@ -30,6 +30,7 @@ extension WindowTracker {
       confirm(handle)
     case .awaiting: withdraw(handle)
     case .withdrawing: break
+    case .unseen where following.hasLost && !isForced: reportDeclining(of: handle, Self.lossMessage)
     case .unseen: endProgram(handle)
     case .lingering: leave(handle)
     case .shown:
@@ -75,7 +76,8 @@ extension WindowTracker {
     }
     followed[handle]!.stage = .leaving
     reportEnd(of: handle, failed: false, result: [:])
-    if following.rule.endsLeftover {
+    // A window of it may be open.
+    if following.rule.endsLeftover, !following.hasLost {
       confirm(handle)
     }
   }
@@ -184,7 +186,9 @@ extension WindowTracker {
   public mutating func graceIsOver(for handle: Handle) {
     let handle = program(of: handle)
     guard let following = followed[handle] else { return }
-    if let closing = following.closing, !closing.isForced, !following.rule.kills, let id = following.windows.first {
+    if let closing = following.closing, !closing.isForced, !following.rule.kills || following.hasLost,
+      let id = following.windows.first
+    {
       keep(handle, "\(name(of: id)) is still open")
     } else if let closing = following.closing, !closing.isForced, following.isRunning, let id = following.windows.first
     {

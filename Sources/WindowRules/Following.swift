@@ -117,6 +117,8 @@ struct Following {
   var isRestored = false
   /// Its windows, in the order in which it got them.
   var windows: [String] = []
+  /// Whether an adapter that was started again has told its windows so that they cannot be told from others.
+  var hasLost = false
   var program = Program.running
   /// Whether its program is known to have started.
   var isStarted = false
@@ -189,7 +191,7 @@ struct TrackedWindow {
   enum Owner: Equatable {
     case none
     case presentation(Handle)
-    /// It belonged to a presentation that has ended, and belongs to no other one (N1).
+    /// It belonged to a presentation that has ended, or may have been somebody's under another id. It belongs to no other one (N1).
     case former
   }
 

@@ -11,6 +11,15 @@ extension WindowTracker {
     if let handle = followed.keys.filter({ isDialog(id, of: $0) }).min() { give(id, to: handle) }
   }
 
+  /// Gives a window that may have been there under another id to the presentation of its parent, or to the program that has all windows
+  /// of its processes: whichever window it was, it is theirs.
+  mutating func assignIfProven(_ id: String) {
+    if let parent = windows[id]!.properties.parent, let handle = owner(of: parent) { return give(id, to: handle) }
+    if let handle = program(of: id, windows[id]!), followed[handle]!.rule.takesAll, takesOwnWindow(handle) {
+      give(id, to: handle)
+    }
+  }
+
   /// The program that shows a window: that with its startup id, which is a proof, or else that of its process.
   private func program(of id: String, _ window: TrackedWindow) -> Handle? {
     if let startupID = freshStartupID(of: id, window) {
@@ -35,14 +44,14 @@ extension WindowTracker {
   private func takesOwnWindow(_ handle: Handle) -> Bool {
     guard let following = followed[handle] else { return false }
     guard following.takesOwnWindows else { return false }
-    return following.rule.takesAll || following.takesWindows && following.windows.isEmpty
+    return following.rule.takesAll || following.takesWindows && following.windows.isEmpty && !following.hasLost
   }
 
   /// The presentation whose pattern a window matches: the oldest that has no window.
   private func candidate(for id: String, _ window: TrackedWindow) -> Handle? {
     let isOfAnotherStart = freshStartupID(of: id, window) != nil
     return followed.filter { handle, following in
-      guard following.takesWindows, following.windows.isEmpty, fits(window, following),
+      guard following.takesWindows, following.windows.isEmpty, !following.hasLost, fits(window, following),
         !isDoubtful(id, window, handle, following),
         window.process?.ancestor == handle || !isOfAnotherStart && isHandedOver(window, to: following)
       else { return false }

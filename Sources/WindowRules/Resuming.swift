@@ -8,9 +8,12 @@ extension WindowTracker {
   /// - Parameters:
   ///   - program: the handle for which its program was started.
   ///   - presentation: the presentation that shows it; nil if it is parked.
+  ///   - windows: those that it had.
   public mutating func recover(
-    _ program: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, for presentation: Handle?
+    _ program: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, for presentation: Handle?,
+    windows: [Window] = []
   ) {
+    recorded[program] = windows
     if let presentation, presentation != program { claims[presentation] = program }
     followed[program] = Following(
       .recovered, rule, settings, output: nil,
@@ -49,6 +52,7 @@ extension WindowTracker {
     following.isRestored = true
     following.stage = .awaiting
     if let end { following.program = .ended(failed: false, end) } else { following.isStarted = true }
+    let (names, doubt) = recognition(of: recorded, before: before)
     for window in recorded {
       let id: String?
       if capabilities == nil {
@@ -57,9 +61,7 @@ extension WindowTracker {
       } else if windows[window.id] != nil {
         id = window.id
       } else {
-        let alike = windows.filter { $0.value.owner == .none && Look($0.value.properties) == Look(window.properties) }
-        id = mostAlike(
-          alike.sorted { ($0.value.order, $0.key) < ($1.value.order, $1.key) }.map(\.key), window.properties)
+        id = names[window.id]
       }
       guard let id, windows[id]!.owner == .none else { continue }
       windows[id]!.owner = .presentation(handle)
@@ -67,17 +69,33 @@ extension WindowTracker {
     }
     if !following.windows.isEmpty {
       following.stage = following.isParked ? .parked : .shown
+    } else if recorded.contains(where: doubt.isAbout), !following.isParked, following.isRunning {
+      following.stage = .unseen
     } else if !recorded.isEmpty, following.isRunning {
       following.stage = .settling
       effects.append(.wait(handle, milliseconds: Self.timeToEnd))
     } else if isPresented {
       following.stage = .unseen
     }
+    following.hasLost = recorded.contains { doubt.isAbout($0) && names[$0.id] == nil }
     followed[handle] = following
     effects.append(.windowsChanged(handle))
     if recorded.isEmpty, following.takesWindows {
       for id in windows.keys.sorted() where windows[id]?.owner == TrackedWindow.Owner.none { assign(id) }
     }
     return !(followed[handle]?.windows.isEmpty ?? true)
+  }
+  /// The ids now of recorded windows, if the adapter has new ids, and which of them may be windows of others.
+  private func recognition(
+    of own: [Window], before: Set<String>?
+  ) -> (names: [String: String], doubt: Recognition) {
+    guard capabilities != nil, !own.isEmpty,
+      !recorded.values.contains(where: { $0.contains { windows[$0.id] != nil } }),
+      before?.contains(where: { windows[$0] != nil }) != true
+    else { return ([:], .none) }
+    let now = windows.filter { $0.value.owner == .none }.map { Window(id: $0.key, $0.value.properties) }
+    // Those of all that the previous navd followed. What else there was is not on record.
+    let names = Recognition.names(of: recorded.values.flatMap(\.self), among: now)
+    return (names, Recognition(own.filter { names[$0.id] == nil }, now))
   }
 }

@@ -4,30 +4,52 @@ extension WindowTracker {
   /// Takes in that a window system is there, or what it tells after signals were missed.
   /// - Parameters:
   ///   - all: every window, in the order in which they opened.
+  ///   - isSameAdapter: whether it is the program that told the windows before, which uses no id twice.
   ///   - processes: what is known of the processes of new windows.
   public mutating func arrived(
-    _ capabilities: Set<WindowCapability>, _ all: [Window], at now: BootTime, processes: (Window) -> WindowProcess?
+    _ capabilities: Set<WindowCapability>, _ all: [Window], isSameAdapter: Bool = false, at now: BootTime,
+    processes: (Window) -> WindowProcess?
   ) {
     let isNew = self.capabilities == nil
     self.capabilities = capabilities
     isAbsent = false
-    let present = Dictionary(all.map { ($0.id, $0) }) { $1 }
-    var missing = Dictionary(
-      grouping: windows.filter { present[$0.key] == nil }.sorted { ($0.value.order, $0.key) < ($1.value.order, $1.key) }
-    ) { Look($0.value.properties) }.mapValues { $0.map(\.key) }
-    for window in all where windows[window.id] == nil {
-      // An adapter that was started again may have new ids.
-      let look = Look(window.properties)
-      if let same = mostAlike(missing[look] ?? [], window.properties) {
-        missing[look]!.removeAll { $0 == same }
-        rename(same, to: window.id)
-        changed(window.id, window.properties)
-      } else {
-        open(window, by: processes(window), in: isNew ? orderOfAbsence : nil)
-      }
+    let present = Set(all.lazy.map(\.id))
+    var missing = windows.filter { !present.contains($0.key) }.sorted {
+      ($0.value.order, $0.key) < ($1.value.order, $1.key)
+    }
+    .map { Window(id: $0.key, $0.value.properties) }
+    var unknown = all.filter { windows[$0.id] == nil }
+    var doubt = Recognition.none
+    // An adapter that was started again has new ids for all windows, or for none.
+    if !isSameAdapter, !missing.isEmpty, missing.count == windows.count {
+      let names = Recognition.names(of: missing, among: unknown)
+      rename(names)
+      missing.removeAll { names[$0.id] != nil }
+      let known = Set(names.values)
+      unknown.removeAll { known.contains($0.id) }
+      doubt = Recognition(missing, unknown)
+    }
+    for window in unknown {
+      open(window, by: processes(window), in: isNew ? orderOfAbsence : nil, isDoubtful: doubt.isAbout(window))
     }
     for window in all where windows[window.id] != nil { changed(window.id, window.properties) }
-    for id in missing.values.joined().sorted() { closed(id, at: now) }
+    let doubtful = unknown.filter { windows[$0.id]?.owner == .former }
+    doubt = Recognition(missing, doubtful)
+    var losers: Set<Handle> = []
+    for window in missing {
+      if doubt.isAbout(window), let handle = owner(of: window.id) {
+        lose(window.id, of: handle)
+        losers.insert(handle)
+      } else {
+        closed(window.id, at: now)
+      }
+    }
+    for handle in losers.sorted() { hasLostWindows(handle) }
+    // They are strangers' for the next navd, too.
+    for (handle, following) in followed where !doubtful.isEmpty && following.before != nil {
+      followed[handle]!.before!.formUnion(doubtful.lazy.map(\.id))
+      effects.append(.windowsChanged(handle))
+    }
     // Windows that opened in the absence are strangers to presentations that began in it, also for the next navd.
     for (handle, following) in followed where isNew && following.isAwaiting && !following.isRestored {
       guard following.before == nil else { continue }
@@ -80,45 +102,28 @@ extension WindowTracker {
     effects.append(.presented(presentation(of: handle)))
   }
 
-  /// Windows of one look that are compared with a new one, so that thousands of them do not take seconds.
-  private static let maxCompared = 32
-
-  /// By what an adapter with new ids tells its windows again.
-  struct Look: Hashable {
-    let appID: String?
-    let title: String?
-    let pid: UInt32?
-
-    init(_ properties: WindowProperties) {
-      (appID, title, pid) = (properties.appID, properties.title, properties.pid)
-    }
-  }
-
-  /// The one of windows of one look that is the same in most properties; the first of several.
-  func mostAlike(_ ids: [String], _ properties: WindowProperties) -> String? {
-    ids.prefix(Self.maxCompared).map { (id: $0, likeness: windows[$0]!.properties.likeness(to: properties)) }
-      .max { $0.likeness < $1.likeness }?.id
-  }
-
-  private mutating func rename(_ old: String, to new: String) {
-    windows[new] = windows.removeValue(forKey: old)
-    guard let handle = owner(of: new) else { return }
-    followed[handle]!.windows = followed[handle]!.windows.map { $0 == old ? new : $0 }
-    effects.append(.windowsChanged(handle))
-  }
-
   /// Takes in that a window has opened.
   /// - Parameter process: what is known of its process; nil if nothing is.
-  public mutating func opened(_ window: Window, by process: WindowProcess?) { open(window, by: process, in: nil) }
+  public mutating func opened(_ window: Window, by process: WindowProcess?) { open(window, by: process) }
 
-  private mutating func open(_ window: Window, by process: WindowProcess?, in earlier: UInt64?) {
+  /// - Parameters:
+  ///   - earlier: the order of a window that opened before it was told.
+  ///   - isDoubtful: whether it may have been there before, under another id.
+  private mutating func open(
+    _ window: Window, by process: WindowProcess?, in earlier: UInt64? = nil, isDoubtful: Bool = false
+  ) {
     guard windows[window.id] == nil, windows.count < Self.maxWindows else { return }
     order += 1
     var process = process
     // A parked program may show windows for others.
     if let program = process?.program, isResting(program) { process?.program = nil }
     windows[window.id] = TrackedWindow(properties: window.properties, order: earlier ?? order, process: process)
-    assign(window.id)
+    if isDoubtful {
+      windows[window.id]!.owner = .former
+      assignIfProven(window.id)
+    } else {
+      assign(window.id)
+    }
     noteFocus(of: window.id)
   }
 
@@ -149,6 +154,7 @@ extension WindowTracker {
     followed[handle] = following
     effects.append(.windowsChanged(handle))
     switch following.stage {
+    case .shown where following.windows.isEmpty && following.hasLost: unfollow(handle)
     case .shown where following.windows.isEmpty:
       linger(handle, at: now)
     case .closing(var closing):
@@ -214,12 +220,5 @@ extension WindowTracker {
     } else {
       settle(handle)
     }
-  }
-}
-
-extension WindowProperties {
-  /// In how many properties, such as the focus and the output, two windows are the same. This tells two terminals from each other.
-  fileprivate func likeness(to other: WindowProperties) -> Int {
-    properties.count { other.properties[$0.key] == $0.value }
   }
 }

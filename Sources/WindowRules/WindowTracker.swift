@@ -94,6 +94,8 @@ public struct WindowTracker {
   var windows: [String: TrackedWindow] = [:]
   /// The presentations, by the handles for which their programs were started.
   var followed: [Handle: Following] = [:]
+  /// The windows that the previous navd has recorded, by the handles for which the programs were started.
+  var recorded: [Handle: [Window]] = [:]
   /// The parked programs that presentations show again, or are about to, by the handles of these (N8).
   var claims: [Handle: Handle] = [:]
   /// Counts windows and presentations in their order.

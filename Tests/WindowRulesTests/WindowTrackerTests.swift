@@ -81,7 +81,7 @@ extension WindowTracker {
     _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil, windows: [Window],
     before: Set<String>?, end: Properties?, isPresented: Bool = false, isParked: Bool = false
   ) -> Bool {
-    recover(handle, rule, settings(grace, "app", nil), for: isParked ? nil : handle)
+    recover(handle, rule, settings(grace, "app", nil), for: isParked ? nil : handle, windows: windows)
     return restore(
       handle, on: output, windows: windows, before: before, beganAt: early, end: end, isPresented: isPresented)
   }
@@ -97,6 +97,9 @@ extension WindowTracker {
 }
 
 private let byApp = WindowFollowing(WindowPattern(appID: "app"))
+
+private let lossMessage =
+  "its windows cannot be told from others since the window-system adapter was started again"
 
 /// The last window is gone, and only the result of the program is to come.
 private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
@@ -850,29 +853,165 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [])
   }
 
-  @Test(
-    "of windows that look alike, an adapter with new ids gives back the one that is like its own in more, or that is as old"
-  )
-  func adapter_withNewIDsOfWindowsThatLookAlike_keepsOwners() {
-    for (isFocused, owned) in [(true, "new-1"), (false, "new-2")] {
+  @Test("N1: of windows that look alike under new ids, none is closed, raised or hidden for an item", arguments: 0...2)
+  func adapter_withNewIDsOfWindowsThatLookAlike_givesBackNone(strangers: Int) {
+    for isHiding in [false, true] {
       var tracker = tracker()
-      // In the order of their names, w10 is before w9.
-      tracker.opened(window("w8", focused: false), program: nil)
-      tracker.show(one, window: window("w9", focused: isFocused))
-      tracker.opened(window("w10", focused: false), program: nil)
+      tracker.show(one, WindowFollowing(hides: isHiding))
+      for number in 0..<strangers { tracker.opened(window("s\(number)"), program: nil) }
       tracker.left()
-      tracker.arrived(all, ["new-1", "new-2", "new-3"].map { window($0, focused: isFocused && $0 == owned) }) { _ in nil
-      }
-      #expect(tracker.windows(of: one).map(\.id) == [owned])
+      // With no other one of before, two of now; else one of them has closed.
+      let now = (0..<max(strangers, 2)).map { window("new-\($0)") }
+      tracker.arrived(all, now) { _ in nil }
+      #expect(tracker.next() == [])
+      #expect(tracker.windows(of: one) == [])
+      tracker.raise(one)
+      tracker.bring(one, to: nil)
+      #expect(tracker.next() == [])
+      tracker.dismiss(one, isForced: false)
+      #expect(tracker.next() == [.declined(one, message: lossMessage)])
+      tracker.dismiss(one, isForced: true)
+      #expect(tracker.next() == [.terminate(one)])
+      tracker.programEnded(one, failed: false, result: [:])
+      #expect(tracker.next() == [.dismissed(one, result: [:])])
     }
   }
 
-  @Test("the next navd finds the window that is most like the recorded one, if the adapter has new ids")
-  func window_ofThePreviousNavdWithNewID_isTheMostAlike() {
-    var tracker = tracker([window("new-1", focused: false), window("new-2", focused: true)])
+  @Test("N1: a window that looks so as no other one did and does is given back, whatever else is told")
+  func adapter_withNewIDsOfOneLook_keepsOwner() {
+    var tracker = tracker([window("s1", title: "Other")])
+    tracker.show(one)
+    tracker.left()
+    tracker.arrived(all, [window("new-2"), window("new-1", title: "Other"), window("new-3", title: "Later")]) { _ in nil
+    }
+    #expect(tracker.windows(of: one).map(\.id) == ["new-2"])
+    #expect(tracker.next() == [])
+  }
+
+  @Test("N1: a program that has all windows of its processes has them under new ids, too, also under other titles")
+  func adapter_withNewIDsOfOwnProcess_keepsOwner() {
+    var tracker = tracker()
+    tracker.show(one, window: window("w1", pid: 7))
+    tracker.opened(window("w2", pid: 7), program: one)
+    tracker.left()
+    tracker.arrived(all, [window("n1", pid: 7), window("n2", title: "Other", pid: 7)]) { _ in one }
+    #expect(tracker.windows(of: one).map(\.id) == ["n1", "n2"])
+    #expect(tracker.next() == [])
+  }
+
+  @Test("N1: what may be a window of before is not taken for one that a presentation waits for")
+  func adapter_withNewIDs_givesNoOldWindowToWhatWaits() {
+    var tracker = tracker([window("s1", title: "a"), window("s2", title: "b")])
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.left()
+    tracker.arrived(all, [window("n1", title: "c"), window("n2", title: "b")]) { _ in nil }
+    #expect(tracker.next() == [])
+    #expect(tracker.windowsBefore(one)?.isSuperset(of: ["n1", "n2"]) == true)
+    tracker.opened(window("w1"), program: nil)
+    #expect(tracker.next() == [.presented(one)])
+  }
+
+  @Test("N1: the adapter that told the windows before uses no id twice, so what is missing has closed")
+  func adapter_same_tellsWhatHasClosed() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.arrived(all, [window("new")], isSameAdapter: true, at: later) { _ in nil }
+    #expect(tracker.next() == gone(one))
+  }
+
+  @Test(
+    "N3: a window with another title under a new id has not been closed by its user: no program gets a signal",
+    arguments: [WindowFollowing(endsLeftover: true), WindowFollowing(kills: true)])
+  func adapter_withNewIDAndTitle_endsNoProgram(rule: WindowFollowing) {
+    var tracker = tracker()
+    tracker.show(one, rule)
+    tracker.show(two, rule, window: window("w2", appID: "two"))
+    // One of two windows is known again.
+    tracker.opened(window("w3", appID: "two", title: "Same"), program: two)
+    tracker.left()
+    let now = [
+      window("n1", title: "Changed"), window("n2", appID: "two", title: "Changed"),
+      window("n3", appID: "two", title: "Same"),
+    ]
+    tracker.arrived(all, now) { _ in nil }
+    #expect(tracker.next() == [])
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [.ended(one, failed: false, result: [:])])
+    tracker.closed("n3")
+    #expect(tracker.next() == [])
+    tracker.opened(window("later", appID: "two"), program: nil)
+    #expect(tracker.next() == [] && tracker.windows(of: two) == [])
+  }
+
+  @Test("N8: hidden windows that cannot be told from others end the parking, and not the program")
+  func adapter_withNewIDsOfParked_leavesProgram() {
+    var tracker = tracker()
+    tracker.show(one, WindowFollowing(endsLeftover: true, hides: true))
+    tracker.dismiss(one, isForced: false)
+    tracker.hidden("w1")
+    _ = tracker.next()
+    tracker.left()
+    tracker.arrived(all, [window("n1", title: "Changed")]) { _ in nil }
+    #expect(tracker.next() == [.parkedEnded(one)])
+  }
+
+  @Test("N6: a dialog that asks keeps asking under its new id, and the focus is where it was")
+  func adapter_withNewIDsDuringQuestion_knowsDialog() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false)
+    tracker.opened(window("d1", title: "Save?", parent: "w1", focused: true), program: one)
+    _ = tracker.next()
+    tracker.left()
+    tracker.arrived(all, [window("n1"), window("n2", title: "Save?", parent: "n1", focused: true)]) { _ in nil }
+    #expect(tracker.next() == [])
+    tracker.closed("n2")
+    #expect(tracker.next().contains(.wait(one, milliseconds: WindowTracker.timeAfterDialog)))
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
+  }
+
+  @Test("N6: a dialog of a window that is known again asks, also under another title")
+  func adapter_withNewIDAndTitleOfDialog_knowsDialog() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false)
+    tracker.opened(window("d1", title: "Save?", parent: "w1"), program: one)
+    _ = tracker.next()
+    tracker.left()
+    tracker.arrived(all, [window("n1"), window("n2", title: "Save 2?", parent: "n1")]) { _ in nil }
+    #expect(tracker.next() == [.asking(one, message: "Save 2?")])
+    #expect(tracker.windows(of: one).map(\.id) == ["n1", "n2"])
+    tracker.closed("n1")
+    tracker.closed("n2")
+    #expect(tracker.next().contains(.windowsGone(one, isFinal: true)))
+  }
+
+  @Test("N6: if the dialog that asks is not known again, the window stays a moment later")
+  func adapter_withNewIDsDuringQuestion_declinesWithoutDialog() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false)
+    tracker.opened(window("d1", title: "Save?", parent: "w1"), program: one)
+    _ = tracker.next()
+    tracker.left()
+    tracker.arrived(all, [window("n1"), window("n2", title: "Save 2?")]) { _ in nil }
+    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeAfterDialog), .close(window: "n1")])
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
+  }
+
+  @Test("the next navd finds the one window that looks as the recorded one, and none of several", arguments: [1, 2])
+  func window_ofThePreviousNavdWithNewID_isFoundIfItIsTheOnlyOne(count: Int) {
+    var tracker = tracker((1...count).map { window("new-\($0)") })
     let hasWindows = tracker.restore(
-      one, byApp, grace: 2000, windows: [window("w1", focused: true)], before: [], end: nil, isPresented: true)
-    #expect(hasWindows && tracker.windows(of: one).map(\.id) == ["new-2"])
+      one, WindowFollowing(WindowPattern(appID: "app"), endsLeftover: true), grace: 2000, windows: [window("w1")],
+      before: [], end: nil, isPresented: true)
+    #expect(hasWindows == (count == 1))
+    #expect(tracker.next() == [])
+    if count == 1 { return }
+    tracker.dismiss(one, isForced: false)
+    #expect(tracker.next() == [.declined(one, message: lossMessage)])
   }
 
   @Test("a window that opened without the adapter belongs to a presentation that began before, not later")
@@ -966,7 +1105,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
 
   @Test("after a restart, the end of the recorded windows ends the presentation, and its program gets SIGTERM")
   func presentation_restoredWithoutItsWindow_ends() {
-    var tracker = tracker([window("stranger")])
+    var tracker = tracker([window("stranger", appID: "other")])
     let hasWindows = tracker.restore(
       one, byApp, grace: 2000, windows: [window("w1", title: "Gone")], before: [], end: nil)
     #expect(!hasWindows)

@@ -54,8 +54,8 @@ final class WindowPresenter: Presenter {
     self.log = log
     self.remember = remember
     self.report = report
-    system.onArrival = { [unowned self] capabilities, windows in
-      tracker.arrived(capabilities, windows, at: .now) { self.process(of: $0) }
+    system.onArrival = { [unowned self] capabilities, windows, isSameAdapter in
+      tracker.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { self.process(of: $0) }
       perform()
     }
     system.onDeparture = { [unowned self] in
@@ -437,7 +437,7 @@ final class WindowPresenter: Presenter {
     for one in remembered {
       tracker.recover(
         one.presentation.handle, one.presentation.item.destination?.window ?? WindowFollowing(),
-        settings(of: one.presentation), for: one.shownAs)
+        settings(of: one.presentation), for: one.shownAs, windows: windows(in: one.memory))
     }
   }
 
@@ -460,6 +460,11 @@ final class WindowPresenter: Presenter {
     }
   }
 
+  private func windows(in memory: Properties) -> [Window] {
+    (memory[Self.windowsKey] ?? [:]).map { Window(id: $0.key, WindowProperties(reading: $0.value)) }
+      .sorted { $0.id < $1.id }
+  }
+
   private func survival(of remembered: Remembered, _ survival: Survival) -> Survival {
     let (presentation, memory) = (remembered.presentation, remembered.memory)
     let handle = presentation.handle
@@ -472,11 +477,11 @@ final class WindowPresenter: Presenter {
     case .gone(let result): end = result
     case .shown: break
     }
-    let windows = (memory[Self.windowsKey] ?? [:]).map { Window(id: $0.key, WindowProperties(reading: $0.value)) }
+    let windows = windows(in: memory)
     programs[handle]?.memory = memory
     suggest(handle, presentation)
     let hasWindows = tracker.restore(
-      handle, on: presentation.item.output, windows: windows.sorted { $0.id < $1.id },
+      handle, on: presentation.item.output, windows: windows,
       before: memory[Self.beforeKey].map { Set($0) },
       beganAt: memory[Self.beganKey].map { BootTime(milliseconds: $0) }, end: end,
       isPresented: presentation.presentedAt != nil)

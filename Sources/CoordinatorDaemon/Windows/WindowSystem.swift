@@ -27,8 +27,9 @@ final class WindowSystem {
     case outdated
   }
 
-  /// The window system is there, or signals were missed: its capabilities, and every window.
-  var onArrival: ((Set<WindowCapability>, [Window]) -> Void)?
+  /// The window system is there, or signals were missed: its capabilities, every window, and whether it is the adapter that told the
+  /// windows before.
+  var onArrival: ((Set<WindowCapability>, [Window], _ isSameAdapter: Bool) -> Void)?
   var onDeparture: (() -> Void)?
   /// After the departure: it did not come back, or it is there and does not answer.
   var onAbsence: (() -> Void)?
@@ -40,8 +41,9 @@ final class WindowSystem {
   private let log: Logger
   private var presence = Presence.unknown
   private var follower: NameWatch?
-  /// Whether an adapter is on the bus.
-  private var hasOwner = false
+  /// The adapter that is on the bus, and the one whose windows were read last. No other one gets its name.
+  private var owner: BusName?
+  private var lastRead: BusName?
   /// The signals of the adapter. They are not received while nothing needs the windows.
   private lazy var signals = WindowSignals(connection) { [unowned self] in
     receive($0)
@@ -121,17 +123,17 @@ final class WindowSystem {
     guard isResting else { return }
     signals.begin()
     guard follower == nil else {
-      if hasOwner, presence != .present { readAll() }
+      if owner != nil, presence != .present { readAll() }
       return
     }
     follower = connection.watchName(WindowSystemInterface.bus) { [unowned self] owner in
+      let hadOwner = self.owner != nil
+      self.owner = owner
       signals.adapterChanged()
       (outputs, focusedOutput) = ([], "")
       forgetWindows()
       absence?.cancel()
-      let hadOwner = hasOwner
-      hasOwner = owner != nil
-      if hasOwner {
+      if owner != nil {
         if presence == .absent { presence = .unknown }
         if isResting { presence = .unknown } else { readAll() }
       } else if hadOwner {
@@ -267,7 +269,9 @@ final class WindowSystem {
     presence = .present
     silentReadings = 0
     if !wasPresent { log.notice("window system: “\(facts.backend)”, with \(windows.count) windows") }
-    onArrival?(facts.capabilities, windows.compactMap(limited))
+    let isSameAdapter = lastRead != nil && lastRead == owner
+    lastRead = owner
+    onArrival?(facts.capabilities, windows.compactMap(limited), isSameAdapter)
     serve()
   }
 

@@ -1,0 +1,133 @@
+import PresentationModel
+
+/// Which windows of before may be which of now, after an adapter has told new ids for all of them (N1).
+struct Recognition {
+  /// By what an adapter with new ids tells its windows again.
+  private struct Look: Hashable {
+    let appID: String?
+    let title: String?
+    let pid: UInt32?
+  }
+
+  static let none = Recognition([], [])
+
+  /// The windows that may be there under another id, or may have been there: without their titles, which change.
+  private let shared: Set<Look>
+  private let hasPIDs: Bool
+
+  init(_ before: [Window], _ now: [Window]) {
+    let hasPIDs = Self.tellPIDs(before + now)
+    func looks(_ windows: [Window]) -> Set<Look> { Set(windows.map { Self.look($0, hasPIDs, withTitle: false) }) }
+    shared = looks(before).intersection(looks(now))
+    self.hasPIDs = hasPIDs
+  }
+
+  /// Whether a window may be both one of before and one of now.
+  func isAbout(_ window: Window) -> Bool {
+    !shared.isEmpty && shared.contains(Self.look(window, hasPIDs, withTitle: false))
+  }
+
+  /// The ids now of the windows of before that are certain: one of before and one of now look so.
+  static func names(of before: [Window], among now: [Window]) -> [String: String] {
+    let hasPIDs = tellPIDs(before + now)
+    func byLook(_ windows: [Window]) -> [Look: [Window]] {
+      Dictionary(grouping: windows) { look($0, hasPIDs, withTitle: true) }
+    }
+    let now = byLook(now)
+    return byLook(before).reduce(into: [:]) { names, looking in
+      guard looking.value.count == 1, let same = now[looking.key], same.count == 1 else { return }
+      names[looking.value[0].id] = same[0].id
+    }
+  }
+
+  private static func tellPIDs(_ windows: [Window]) -> Bool { windows.allSatisfy { $0.properties.pid != nil } }
+
+  private static func look(_ window: Window, _ hasPIDs: Bool, withTitle: Bool) -> Look {
+    let properties = window.properties
+    return Look(
+      appID: properties.appID, title: withTitle ? properties.title : nil, pid: hasPIDs ? properties.pid : nil)
+  }
+}
+
+// MARK: After an adapter was started again (N1)
+
+extension WindowTracker {
+  /// Gives windows other ids, wherever they are.
+  mutating func rename(_ names: [String: String]) {
+    guard !names.isEmpty else { return }
+    func name(_ id: String) -> String { names[id] ?? id }
+    let renamed = names.map { ($1, windows.removeValue(forKey: $0)) }
+    for (new, window) in renamed { windows[new] = window }
+    for (id, window) in windows {
+      if let parent = window.properties.parent, let new = names[parent] { windows[id]!.properties.parent = new }
+    }
+    for (handle, following) in followed {
+      followed[handle]!.windows = following.windows.map(name)
+      followed[handle]!.before = following.before.map { Set($0.map(name)) }
+      switch following.stage {
+      case .closing(var closing):
+        closing.dialogs = Set(closing.dialogs.map(name))
+        closing.unanswered = Set(closing.unanswered.map(name))
+        followed[handle]!.stage = .closing(closing)
+      case .hiding(let waiting): followed[handle]!.stage = .hiding(Set(waiting.map(name)))
+      default: break
+      }
+      effects.append(.windowsChanged(handle))
+    }
+    if let focus { self.focus = (name(focus.window), focus.handle) }
+    activated = activated.map(name)
+    moved = moved.map(name)
+  }
+
+  /// A window is there no longer under its id, and may be there under another one: nobody knows which.
+  mutating func lose(_ id: String, of handle: Handle) {
+    noteNoFocus(after: id)
+    windows[id] = nil
+    followed[handle]!.windows.removeAll { $0 == id }
+    followed[handle]!.hasLost = true
+    switch followed[handle]!.stage {
+    case .closing(var closing):
+      if closing.dialogs.remove(id) != nil, closing.dialogs.isEmpty, !closing.isForced {
+        effects.append(.wait(handle, milliseconds: Self.timeAfterDialog))
+      }
+      followed[handle]!.stage = .closing(closing)
+    case .hiding(let waiting): followed[handle]!.stage = .hiding(waiting.subtracting([id]))
+    default: break
+    }
+  }
+
+  mutating func hasLostWindows(_ handle: Handle) {
+    guard let following = followed[handle] else { return }
+    effects.append(.windowsChanged(handle))
+    guard following.windows.isEmpty else { return }
+    switch following.stage {
+    case .shown, .parked: unfollow(handle)
+    case .closing(let closing) where closing.isForced:
+      if following.isRunning {
+        followed[handle]!.stage = .terminating
+      } else {
+        reportDismissal(of: handle, result: following.result)
+      }
+    case .closing, .hiding:
+      keep(handle, Self.lossMessage)
+      unfollow(handle)
+    default: break
+    }
+  }
+
+  static let lossMessage =
+    "its windows cannot be told from others since the window-system adapter was started again"
+
+  /// It has no window any more that is known to be its own: it is on the screen while its program runs, as without an adapter (N2).
+  mutating func unfollow(_ handle: Handle) {
+    let following = followed[handle]!
+    if following.isParked {
+      followed[handle]!.stage = .leaving
+      reportEnd(of: handle, failed: false, result: following.result)
+    } else if following.isRunning {
+      followed[handle]!.stage = .unseen
+    } else {
+      reportEnd(of: handle, failed: following.hasFailed, result: following.result)
+    }
+  }
+}
