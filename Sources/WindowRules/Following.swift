@@ -116,7 +116,7 @@ struct Following {
   /// Whether the previous navd began it, which may have missed windows.
   var isRestored = false
   /// Its windows, in the order in which it got them.
-  var windows: [String] = []
+  var windows = OrderedIDs()
   /// Whether an adapter that was started again has told its windows so that they cannot be told from others.
   var hasLost = false
   var program = Program.running

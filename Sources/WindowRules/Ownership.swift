@@ -22,7 +22,7 @@ extension WindowTracker {
 
   /// The program that shows a window: that with its startup id, which is a proof, or else that of its process.
   private func program(of id: String, _ window: TrackedWindow) -> Handle? {
-    if let startupID = freshStartupID(of: id, window) {
+    if let startupID = freshStartupID(of: window) {
       return followed.filter { $0.value.hasBegun && $0.value.settings.startupID == startupID }.keys.min()
     }
     return window.process?.program.flatMap { followed[$0]?.hasBegun == true ? $0 : nil }
@@ -30,12 +30,9 @@ extension WindowTracker {
 
   /// The startup id of a window; nil if it has none, or one that tells nothing: a program that runs for long may keep the one with
   /// which it was started for all its windows.
-  private func freshStartupID(of id: String, _ window: TrackedWindow) -> String? {
+  private func freshStartupID(of window: TrackedWindow) -> String? {
     guard let startupID = window.properties.startupID, !startupID.isEmpty,
-      !windows.contains(where: {
-        $0.key != id && $0.value.order < window.order && $0.value.process?.program == nil
-          && $0.value.properties.startupID == startupID
-      })
+      !windows.hasEarlier(withStartupID: startupID, than: window.order)
     else { return nil }
     return startupID
   }
@@ -49,7 +46,7 @@ extension WindowTracker {
 
   /// The presentation whose pattern a window matches: the oldest that has no window.
   private func candidate(for id: String, _ window: TrackedWindow) -> Handle? {
-    let isOfAnotherStart = freshStartupID(of: id, window) != nil
+    let isOfAnotherStart = freshStartupID(of: window) != nil
     return followed.filter { handle, following in
       guard following.takesWindows, following.windows.isEmpty, !following.hasLost, fits(window, following),
         !isDoubtful(id, window, handle, following),
@@ -81,23 +78,24 @@ extension WindowTracker {
   }
 
   mutating func give(_ id: String, to handle: Handle) {
-    guard var following = followed[handle] else { return }
+    guard let stage = followed[handle]?.stage else { return }
     windows[id]!.owner = .presentation(handle)
-    following.windows.append(id)
-    let wasAwaiting = following.isAwaiting
-    switch following.stage {
-    case .awaiting, .unseen: following.stage = .shown
+    followed[handle]!.windows.append(id)
+    var wasAwaiting = false
+    switch stage {
+    case .awaiting, .unseen:
+      if case .awaiting = stage { wasAwaiting = true }
+      followed[handle]!.stage = .shown
     case .lingering:
-      following.stage = .shown
+      followed[handle]!.stage = .shown
       effects += [.stopWaiting(handle), .windowsBack(presentation(of: handle))]
     case .hiding(let waiting):
-      following.stage = .hiding(waiting.union([id]))
+      followed[handle]!.stage = .hiding(waiting.union([id]))
       effects.append(.hide(window: id))
     case .requested, .recovered, .withdrawing, .shown, .closing, .parked, .settling, .terminating, .leaving: break
     }
-    followed[handle] = following
     effects.append(.windowsChanged(handle))
-    if case .withdrawing = following.stage { return force(handle) }
+    if case .withdrawing = stage { return force(handle) }
     place(id, of: handle)
     if wasAwaiting { effects.append(.presented(presentation(of: handle))) }
     if isDialog(id, of: handle) { askedUser(id, handle) }

@@ -62,7 +62,7 @@ extension WindowTracker {
       if let parent = window.properties.parent, let new = names[parent] { windows[id]!.properties.parent = new }
     }
     for (handle, following) in followed {
-      followed[handle]!.windows = following.windows.map(name)
+      followed[handle]!.windows = OrderedIDs(following.windows.map(name))
       followed[handle]!.before = following.before.map { Set($0.map(name)) }
       switch following.stage {
       case .closing(var closing):
@@ -83,7 +83,7 @@ extension WindowTracker {
   mutating func lose(_ id: String, of handle: Handle) {
     noteNoFocus(after: id)
     windows[id] = nil
-    followed[handle]!.windows.removeAll { $0 == id }
+    followed[handle]!.windows.remove(id)
     followed[handle]!.hasLost = true
     switch followed[handle]!.stage {
     case .closing(var closing):

@@ -148,10 +148,10 @@ extension WindowTracker {
   public mutating func closed(_ id: String, at now: BootTime) {
     noteNoFocus(after: id)
     guard let window = windows.removeValue(forKey: id), case .presentation(let handle) = window.owner,
-      var following = followed[handle]
+      followed[handle] != nil
     else { return }
-    following.windows.removeAll { $0 == id }
-    followed[handle] = following
+    followed[handle]!.windows.remove(id)
+    let following = followed[handle]!
     effects.append(.windowsChanged(handle))
     switch following.stage {
     case .shown where following.windows.isEmpty && following.hasLost: unfollow(handle)

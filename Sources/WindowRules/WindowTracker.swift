@@ -91,7 +91,7 @@ public struct WindowTracker {
   /// Windows that are tracked at most. A user has hundreds; an adapter that tells more is broken.
   public static let maxWindows = 10_000
 
-  var windows: [String: TrackedWindow] = [:]
+  var windows = TrackedWindows()
   /// The presentations, by the handles for which their programs were started.
   var followed: [Handle: Following] = [:]
   /// The windows that the previous navd has recorded, by the handles for which the programs were started.
@@ -127,7 +127,8 @@ public struct WindowTracker {
 
   /// The windows of a presentation, in the order in which it got them.
   public func windows(of handle: Handle) -> [Window] {
-    (followed[program(of: handle)]?.windows ?? []).compactMap { id in windows[id].map { Window(id: id, $0.properties) }
+    (followed[program(of: handle)]?.windows ?? OrderedIDs()).compactMap { id in
+      windows[id].map { Window(id: id, $0.properties) }
     }
   }
 
@@ -139,9 +140,8 @@ public struct WindowTracker {
   /// Whether the window with the focus is fullscreen, and belongs to no presentation (H2).
   public var isOtherFullscreen: Bool {
     capabilities != nil
-      && windows.values.contains { window in
-        if case .presentation = window.owner { return false }
-        return window.properties.focused == true && window.properties.fullscreen == true
+      && windows.focusedFullscreen.contains { id in
+        if case .presentation? = windows[id]?.owner { false } else { true }
       }
   }
 
@@ -215,7 +215,7 @@ public struct WindowTracker {
   /// Leaves a program to its end.
   private mutating func letEnd(_ program: Handle) {
     for window in followed[program]!.windows { windows[window]?.owner = .former }
-    followed[program]!.windows = []
+    followed[program]!.windows = OrderedIDs()
     followed[program]!.role = .nobody
   }
 

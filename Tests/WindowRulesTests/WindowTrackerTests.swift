@@ -1466,3 +1466,22 @@ func outputGone_endsWhatIsThere() {
   tracker.outputsGone(["left"])
   #expect(tracker.next() == [.outputGone(one), .outputGone(Handle(3))])
 }
+
+@Suite struct OrderedIDsTests {
+  @Test("ids keep their order, whichever are removed", arguments: [1, 2, 3, 7])
+  func ids_removed_keepOrder(step: Int) {
+    let all = (0..<100).map(String.init)
+    var ids = OrderedIDs(all)
+    ids.append("7")
+    #expect(Array(ids) == all)
+    var left = all
+    for index in stride(from: 0, to: 100, by: step) {
+      ids.remove("\(index)")
+      left.removeAll { $0 == "\(index)" }
+      #expect(Array(ids) == left && ids.first == left.first && ids.last == left.last)
+      #expect(ids.isEmpty == left.isEmpty && !ids.contains("\(index)"))
+    }
+    ids.append("new")
+    #expect(Array(ids) == left + ["new"])
+  }
+}

@@ -142,6 +142,7 @@ final class Coordinator {
 
   /// Records the changes of a turn before its messages are sent, so that a client only hears of recorded changes (R1).
   func recordChanges() {
+    presenters.recordChanges()
     let changes = service.takeUnrecorded()
     if !changes.isEmpty {
       freeMemory.noteChange()

@@ -169,6 +169,9 @@ final class PresenterTable {
   /// The presenter assigned; nil if the item is state only.
   subscript(handle: Handle) -> (any Presenter)? { shown[handle] }
 
+  /// Records what has changed of windows in a turn.
+  func recordChanges() { windows.recordChanges() }
+
   func endParked(_ program: Handle, isForced: Bool) { windows.endParked(program, isForced: isForced) }
 
   func forget(_ handle: Handle) { shown.removeValue(forKey: handle)?.forget(handle) }

@@ -34,6 +34,8 @@ final class WindowPresenter: Presenter {
   /// The programs, by the handles for which they were started.
   private var programs: [Handle: Program] = [:]
   private var isPerforming = false
+  /// The programs whose windows are other ones than those on record.
+  private var changed: Set<Handle> = []
   /// Runs while no window has the focus, which another one may get in a moment (N9).
   private var focusTimer: Timer?
   /// The focused window has become fullscreen, and of no presentation, or no longer is (H2).
@@ -368,7 +370,7 @@ final class WindowPresenter: Presenter {
     case .stopWaiting(let handle):
       programs[handle]?.timer?.cancel()
       programs[handle]?.timer = nil
-    case .windowsChanged(let handle): record(handle)
+    case .windowsChanged(let handle): changed.insert(handle)
     case .released(let handle): release(handle)
     }
   }
@@ -416,16 +418,27 @@ final class WindowPresenter: Presenter {
   func note(_ memory: Properties, of handle: Handle) -> Bool {
     guard tracker.follows(handle) else { return false }
     programs[handle]?.memory = memory
-    record(handle)
+    changed.insert(handle)
     return true
   }
+
+  /// Records the windows that have changed in a turn.
+  func recordChanges() {
+    for handle in changed { record(handle) }
+    changed.removeAll(keepingCapacity: true)
+  }
+
+  /// Bytes of the ids of windows that were there before an item. With more, nobody knows after a restart which they were.
+  private static let maxBefore = 1 << 16
 
   private func record(_ handle: Handle) {
     guard let program = programs[handle] else { return }
     var memory = program.memory
     memory[Self.windowsKey] = Dictionary(
       tracker.windows(of: handle).map { ($0.id, $0.properties.properties) }, uniquingKeysWith: { $1 })
-    memory[Self.beforeKey] = tracker.windowsBefore(handle)?.sorted()
+    if let before = tracker.windowsBefore(handle), before.reduce(0, { $0 + $1.utf8.count }) <= Self.maxBefore {
+      memory[Self.beforeKey] = before.sorted()
+    }
     memory[Self.beganKey] = tracker.beginning(of: handle)?.milliseconds
     remember(tracker.presentation(of: handle), memory)
   }
