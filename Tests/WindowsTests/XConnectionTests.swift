@@ -135,7 +135,7 @@ func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
   let connection = facts.connection
   try connection.follow(loop)
   var changed: [String] = []
-  connection.onEvent = { event in if let (_, name) = facts.changedProperty(event) { changed.append(name) } }
+  connection.onEvent = { event in if let change = facts.changedProperty(event) { changed.append(change.name) } }
   facts.followNew()
 
   func create(isMenu: Bool = false) -> UInt32 {

@@ -17,6 +17,8 @@ final class I3Backend: Backend {
   private let ids = WindowIDs()
   /// What i3 does not tell of its windows; nil for sway.
   private var display: XWindowFacts?
+  /// The properties of X windows that have changed since they were read.
+  private var changed: Set<XWindowFacts.Change> = []
   /// The facts of windows that sway's socket does not tell; nil for i3, or if it has no such protocol.
   private var toplevels: WlrConnection?
   private var model = I3Model(capabilities: []) { _, _ in I3Model.Identity(id: "") }
@@ -63,6 +65,7 @@ final class I3Backend: Backend {
         let facts = try XWindowFacts(ids)
         try facts.connection.follow(loop)
         facts.connection.onEvent = { [unowned self] in note($0) }
+        facts.connection.onEvents = { [unowned self] in readChanged() }
         facts.followNew()
         display = facts
       } catch {
@@ -110,15 +113,27 @@ final class I3Backend: Backend {
 
   /// Takes in an event of the X server: i3 does not report what else than the title of a window has changed.
   private func note(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
-    guard let display, let (window, name) = display.changedProperty(event) else { return }
-    var properties = WindowProperties()
-    switch name {
-    case "WM_CLASS": properties.appID = display.appID(of: window)
-    case "_NET_STARTUP_ID": properties.startupID = display.ownStartupID(of: window)
-    default: return
+    if let change = display?.changedProperty(event) { changed.insert(change) }
+  }
+
+  /// The properties read in a turn, between which others are served. Each takes a round trip.
+  private static let maxChanges = 64
+
+  /// Reads each property once that has changed in a turn: a client may change one all the time.
+  private func readChanged() {
+    guard let display else { return }
+    for _ in 0..<Self.maxChanges {
+      guard let change = changed.popFirst() else { return }
+      var properties = WindowProperties()
+      switch change.name {
+      case "WM_CLASS": properties.appID = display.appID(of: change.window)
+      case "_NET_STARTUP_ID": properties.startupID = display.ownStartupID(of: change.window)
+      default: continue
+      }
+      model.take(properties, of: change.window, now: loop.now)
+      readSoon()
     }
-    model.take(properties, of: window, now: loop.now)
-    readSoon()
+    if !changed.isEmpty { loop.soon { [weak self] in self?.readChanged() } }
   }
 
   /// Reads once for all events of a change, which come within a millisecond. By then, navd has told its clients what the events

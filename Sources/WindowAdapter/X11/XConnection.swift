@@ -15,7 +15,7 @@ package final class XConnection {
   let knowsProcesses: Bool
   /// Called for each event.
   package var onEvent: ((UnsafeMutablePointer<xcb_generic_event_t>) -> Void)?
-  /// Called when all events that have arrived were handled.
+  /// Called when all events that have arrived were handled, or a part of many.
   var onEvents: (() -> Void)?
   /// Called once, when the server has ended the connection.
   var onEnd: ((String) -> Void)?
@@ -62,22 +62,39 @@ package final class XConnection {
     xcb_disconnect(raw)
   }
 
-  /// The events of a turn, between which others are served: a client may change its windows without end.
-  private static let maxEvents = 64
+  /// How long events are taken in a turn, between which others are served: a client may change its windows without end.
+  private static let timeOfTurn = Duration.milliseconds(2)
+  /// How long ``onEvents`` may wait until all events are taken. What it asks for brings all further ones into libxcb's queue.
+  private static let maxDelay = Duration.milliseconds(50)
+  private static let eventsBetweenLooks = 64
+  private var lastCall = ContinuousClock.now
+  private var isCallDue = false
+  /// The events that wait at most; others stay with libxcb.
+  private static let maxWaiting = 4096
 
   private var isEnded: Bool { watch?.isCancelled != false }
 
   /// - Returns: whether there were events.
   @discardableResult
   private func readEvents() -> Bool {
+    let begin = ContinuousClock.now
     var count = 0
-    while count < Self.maxEvents, let event = takeWaiting() ?? nextEvent() {
+    var areAllTaken = false
+    while count % Self.eventsBetweenLooks != 0 || ContinuousClock.now - begin < Self.timeOfTurn {
+      guard let event = takeWaiting() ?? nextEvent() else {
+        areAllTaken = true
+        break
+      }
       count += 1
       onEvent?(event)
       free(event)
     }
     let found = count > 0
-    if found { onEvents?() }
+    if found { isCallDue = true }
+    if isCallDue, areAllTaken || begin - lastCall > Self.maxDelay {
+      (isCallDue, lastCall) = (false, begin)
+      onEvents?()
+    }
     xcb_flush(raw)
     let error = xcb_connection_has_error(raw)
     guard error != 0, !isEnded else { return found }
@@ -89,9 +106,9 @@ package final class XConnection {
   private typealias Event = UnsafeMutablePointer<xcb_generic_event_t>
 
   /// Events that were read while an answer was taken, and wait for the next turn.
-  private var waiting: [Event] = []
+  private var waiting: ArraySlice<Event> = []
 
-  private func takeWaiting() -> Event? { waiting.isEmpty ? nil : waiting.removeFirst() }
+  private func takeWaiting() -> Event? { waiting.popFirst() }
 
   private func nextEvent() -> Event? {
     guard let event = xcb_poll_for_event(raw) else { return nil }
@@ -170,7 +187,7 @@ package final class XConnection {
   func asking<Result>(for names: [String], of window: Window, _ body: () -> Result) -> Result {
     if isAskedInAdvance(window) {
       // Some may say that the window has changed since it was asked for.
-      while let event = nextEvent() { waiting.append(event) }
+      while waiting.count < Self.maxWaiting, let event = nextEvent() { waiting.append(event) }
     }
     questions = early.removeValue(forKey: window) ?? ask(for: names, of: window)
     defer {

@@ -64,9 +64,15 @@ final class XWindowFacts {
     xcb_select_events(connection.raw, window, XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
   }
 
+  /// A property of a window that has changed.
+  struct Change: Hashable {
+    let window: UInt32
+    let name: String
+  }
+
   /// Takes in an event of the server.
-  /// - Returns: a window, and the name of the property of it that has changed, if that is one that matters and the window was read.
-  func changedProperty(_ event: UnsafeMutablePointer<xcb_generic_event_t>) -> (window: UInt32, name: String)? {
+  /// - Returns: the property that has changed, if it is one that matters and the window was read.
+  func changedProperty(_ event: UnsafeMutablePointer<xcb_generic_event_t>) -> Change? {
     switch Int32(event.pointee.response_type & 0x7F) {
     case XCB_CREATE_NOTIFY:
       let (window, isMenu) = event.withMemoryRebound(to: xcb_create_notify_event_t.self, capacity: 1) {
@@ -85,7 +91,7 @@ final class XWindowFacts {
         ($0.pointee.window, $0.pointee.atom)
       }
       if let name = connection.knownName(of: atom), Self.followed.contains(name), !connection.isAskedInAdvance(window) {
-        return (window, name)
+        return Change(window: window, name: name)
       }
     default: break
     }
