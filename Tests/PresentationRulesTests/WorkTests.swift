@@ -42,11 +42,11 @@ import Testing
 
   @Test("L1: a transaction is refused that searches, or edits, more than the limit")
   func work_tooMuch_refused() throws {
-    let fixture = try fixture { $0.work = 10_000 }
+    let fixture = try fixture { $0.work = 2500 }
     try fixture.present("m", "", .with(group: "g"))
-    try fixture.ask(.setPath("s", .values(count: 400)))
+    try fixture.ask(.setPath("s", .values(count: 100)))
     func select(_ count: Int) -> [Request] {
-      (0..<count).map { Request(.present(BindingID(unchecked: $0), id: "", .with(from: "s[399]", group: "g"))) }
+      (0..<count).map { Request(.present(BindingID(unchecked: $0), id: "", .with(from: "s[99]", group: "g"))) }
     }
     func expectRefusal(_ requests: [Request]) {
       let refusal = fixture.refusal(of: requests)
@@ -56,11 +56,11 @@ import Testing
     }
     expectRefusal(select(3))
     try fixture.apply(select(1))
-    try fixture.present("v", "", .with(value: ["a": .array(element: .int32, Array(repeating: .int32(1), count: 3000))]))
+    try fixture.present("v", "", .with(value: ["a": .array(element: .int32, Array(repeating: .int32(1), count: 750))]))
     let update = Request(.update("v", value: [:], remove: ["x"], containerValues: nil, timeout: nil))
     expectRefusal(Array(repeating: update, count: 4))
     try fixture.apply([update])
-    expectRefusal((0..<1000).map { Request(.present(BindingID(unchecked: $0, below: "a.b.c.d"), id: "", .with())) })
+    expectRefusal((0..<250).map { Request(.present(BindingID(unchecked: $0, below: "a.b.c.d"), id: "", .with())) })
     try fixture.ask(.dismissAll(.everything))
     try fixture.clearAway()
   }
