@@ -20,10 +20,12 @@ private func suggested(_ words: String...) -> SuggestedAppID? {
     (suggested("thunar"), "org.xfce.Thunar", true), (suggested("thunar"), "org.xfce.Thunar-bulk", false),
     (suggested("gnome-calculator"), "org.gnome.Calculator", true), (suggested("gnome-calculator"), nil, false),
     (suggested("foot", "--app-id=notes"), "notes", true), (suggested("foot", "--app-id=notes"), "foot", false),
+    (suggested("foot", "--app-id=notes"), "org.x.notes", false),
     (suggested("kitty", "--class", "notes"), "notes", true),
     (suggested("alacritty", "--class=notes,other"), "notes", true),
     (suggested("foot", "-e", "emacs", "--app-id=x"), "foot", true),
     (suggested("gtk-launch", "org.gnome.Calculator.desktop"), "org.gnome.Calculator", true),
+    (suggested("gtk-launch", "calculator.desktop"), "org.gnome.Calculator", false),
     (suggested("flatpak", "run", "--branch=stable", "org.x.Y"), "org.x.Y", true),
   ])
 private func appID_ofCommand_isSuggested(_ suggested: SuggestedAppID?, _ appID: String?, _ fits: Bool) throws {
