@@ -234,6 +234,16 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.owner(of: "new") == one)
   }
 
+  @Test("N1: an empty startup id tells nothing")
+  func window_withEmptyStartupID_isFoundByPattern() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    var properties = window("w1").properties
+    properties.startupID = ""
+    tracker.opened(Window(id: "w1", properties), program: nil)
+    #expect(tracker.owner(of: "w1") == one)
+  }
+
   @Test("N1: in a program of scope “process”, the item has the first window with its dialogs, and its user the others")
   func window_ofHost_isItsUsers() {
     var tracker = tracker()
@@ -448,6 +458,17 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     _ = tracker.next()
     tracker.dismiss(one, isForced: true)
     #expect(tracker.next() == [.ended(one, failed: false, result: [:])])
+  }
+
+  @Test("N3: a dismissal between two windows ends an item whose program has ended, with its result")
+  func dismissal_betweenWindowsOfEndedProgram_endsWithResult() {
+    var tracker = tracker()
+    tracker.show(one, WindowFollowing(linger: 500), window: window("splash"))
+    tracker.programEnded(one, failed: false, result: ["status": .int32(7)])
+    tracker.closed("splash")
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: false)
+    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(7)])])
   }
 
   @Test("N3: the window that opened beside a splash screen follows it, in a program that has only its first window")
@@ -719,6 +740,17 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [])
     tracker.graceIsOver(for: one)
     #expect(tracker.next() == [.dismissed(one, result: [:])])
+  }
+
+  @Test("N2: a command that fails has not handed over, and completes its dismissal", arguments: [true, false])
+  func dismissal_ofFailingCommand_isComplete(crashes: Bool) {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.dismiss(one, isForced: true)
+    _ = tracker.next()
+    let result: Properties = crashes ? ["signal": .string("SIGSEGV")] : ["status": .int32(1)]
+    tracker.programEnded(one, failed: crashes, result: result)
+    #expect(tracker.next() == [.dismissed(one, result: result)])
   }
 }
 
@@ -1417,6 +1449,19 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   func parked_forcedAndStaying_isKilledAndGivenUp() {
     var tracker = parked()
     tracker.endParked(one, isForced: true)
+    _ = tracker.next()
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.kill(one), .wait(one, milliseconds: 2000)])
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.abandon(one), .parkedEnded(one), .released(one)])
+  }
+
+  @Test("N8, P14: a parked program whose windows are gone, and that does not end, gets SIGKILL, too")
+  func parked_forcedWithoutWindowsAndStaying_isKilledAndGivenUp() {
+    var tracker = parked()
+    tracker.endParked(one, isForced: true)
+    tracker.closed("w1")
+    tracker.closed("w2")
     _ = tracker.next()
     tracker.timeIsOver(for: one)
     #expect(tracker.next() == [.kill(one), .wait(one, milliseconds: 2000)])
