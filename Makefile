@@ -53,6 +53,7 @@ BUILT ?= .build/release
 INTERFACES = $(wildcard dbus/*.xml)
 SEED ?= $(shell date +%s)
 WORLDS ?= 50000
+N ?= 200
 KILLS ?= 300
 CALLS ?= 1000000
 MINUTES ?= 10
@@ -62,7 +63,7 @@ DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 # The tests of NavigationGTK are built with all others. Programs to install need no GTK.
 check test test-debug-libdbus kill-storm check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
 
-.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate kill-storm fuzz check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate mutate kill-storm fuzz check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -76,6 +77,7 @@ help:
 	@echo 'make bench               measures navd beside its peers, three times, and writes docs/performance.md'
 	@echo 'make bench-windows       measures windows on each desktop of the tests: navbench --only windows'
 	@echo 'make simulate            a long simulation of the rules [SEED=] [WORLDS=50000]'
+	@echo 'make mutate              changes the rules at random places, and lists what their tests do not notice [SEED=] [N=200]'
 	@echo 'make soak                a long mixed load, its growth in memory and descriptors, and wake-ups when idle [MINUTES=10]'
 	@echo 'make fuzz                calls navd for long with valid and invalid arguments [SEED=] [CALLS=1000000]'
 	@echo 'make kill-storm          kills navd many times at random instants under load [KILLS=300]'
@@ -177,6 +179,11 @@ soak: build
 simulate:
 	@.ci/setup build
 	NAVD_SEED=$(SEED) NAVD_WORLDS=$(WORLDS) swift test --scratch-path .build/simulation -c release -Xswiftc -enable-testing --filter Simulation
+
+# In a copy of the sources.
+mutate:
+	@.ci/setup
+	.ci/mutate --seed $(SEED) --count $(N)
 
 kill-storm:
 	@.ci/setup
