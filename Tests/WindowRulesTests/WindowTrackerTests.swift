@@ -1313,6 +1313,20 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 }
 
+@Suite struct WindowMovedTests {
+  @Test("U1, N9: a loss of the focus after the move is not navd's own")
+  func focus_lostAfterMove_isNotOwn() {
+    var tracker = tracker([window("stranger", focused: true)])
+    tracker.follow(one, WindowFollowing(), grace: 2000, output: "two")
+    tracker.opened(window("w1", focused: true, output: "one"), program: one)
+    tracker.changed("w1", window("w1", focused: true, output: "two").properties)
+    _ = tracker.next()
+    tracker.changed("stranger", window("stranger", focused: false).properties)
+    tracker.changed("stranger", window("stranger", focused: true).properties)
+    #expect(tracker.next() == [.focused(nil, isOwn: false)])
+  }
+}
+
 @Suite struct WindowHidingTests {
   private static let rule = WindowFollowing(hides: true)
 
