@@ -130,6 +130,21 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("T1, C1: an item that is dismissed and presented from another parent is presented anew")
+  func item_presentedFromAnotherParent_isNew() throws {
+    let fixture = RulesFixture()
+    try fixture.present("p")
+    try fixture.present("q")
+    try fixture.present("x", "", .with(from: "p"))
+    let before = fixture.handle("x")
+    try fixture.apply(.dismiss("x"), .present("x", id: "", .with(from: "p")))
+    #expect(fixture.handle("x") == before)
+    try fixture.apply(.dismiss("x"), .present("x", id: "", .with(from: "q")))
+    #expect(fixture.handle("x") != before)
+    #expect(fixture.parent("x") == fixture.handle("q"))
+    try fixture.clearAway()
+  }
+
   @Test("T1: a slot whose final item is another one is replaced, whatever was in between")
   func apply_awayAndOther_replaced() throws {
     try fixture.show("x", "1")
