@@ -40,6 +40,16 @@ struct WindowsGoneTests {
     #expect(fixture.ending(mixer)?.result == ["status": .int32(0)])
   }
 
+  @Test("N3, P16: an item that asks its user asks no more when its windows are gone")
+  func windows_goneWhileAsking_askNoMore() throws {
+    let mixer = try show("mixer")
+    try fixture.dismiss("mixer")
+    fixture.report(.asking(mixer, message: "Save?"))
+    _ = fixture.taken()
+    fixture.report(.windowsGone(mixer, isFinal: true))
+    #expect(fixture.taken().contains("asking 1 no more"))
+  }
+
   @Test("N3: the same item, and the next member of the group, begin before the old program has ended")
   func windows_gone_letOthersBegin() throws {
     let mixer = try show("mixer")
