@@ -365,6 +365,19 @@ private final class RestartableMachine {
     check([one, two])
   }
 
+  @Test("R4, L1: a record with more than four times as many holders as the limit is refused", arguments: [8, 9])
+  func restored_manyHolders_isRefused(count: UInt64) {
+    var limits = Limits()
+    limits.holds = 2
+    var state = RecordedState(numbers: .init(serial: Serial(1), lastHandle: Handle(1)))
+    for cookie in 1...count {
+      var holder = Holder()
+      holder.client = "anna"
+      state.holders[Holder.Key(name: "dnd", cookie: cookie)] = holder
+    }
+    #expect(((try? StateMachine(limits: limits, restoring: state)) == nil) == (count > 8))
+  }
+
   @Test("R6, P15: a decline that was recorded counts, and one that was not is asked for again")
   func restored_afterDecline_isPresented() throws {
     let navd = try RestartableMachine()
@@ -412,12 +425,14 @@ private final class RestartableMachine {
       if isStack { $0.stack = binding("s") }
     }
     navd.hear(.presentAnswered(lowest, error: nil))
-    let others = try ["a.b", "a.b.c"].map { text in
+    // In a stack, nothing else makes them depend on each other.
+    let names = isStack ? ["b", "c"] : ["a.b", "a.b.c"]
+    let others = try names.map { text in
       let handle = try navd.present(text, to: "bus") { if isStack { $0.stack = binding("s") } }
       navd.hear(.presentAnswered(handle, error: nil))
       return handle
     }
-    try navd.dismiss("a.b.c")
+    try navd.dismiss(names[1])
     var survivals = Dictionary(uniqueKeysWithValues: ([lowest] + others).map { ($0, Survival.toBeShown) })
     if relation.hasSuffix("gone") { survivals[lowest] = nil }
     #expect(
