@@ -148,7 +148,7 @@ import Testing
 
   // MARK: B5
 
-  @Test("B5: keys are names as in B1", arguments: ["a", "_x", "level-2"])
+  @Test("B5: keys are names as in B1", arguments: ["a", "_x", "level-2", String(repeating: "k", count: 255)])
   func key_name_taken(key: String) throws {
     let fixture = RulesFixture()
     try fixture.present("a", "", .with(value: [key: .boolean(true)]))
