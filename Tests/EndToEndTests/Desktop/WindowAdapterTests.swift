@@ -402,7 +402,9 @@ private func windows_readWhileTheyChange_containTheSignalsBefore() throws {
   let session = try Session(starting: false)
   let manager = try FakeI3(session)
   let adapter = try RunningAdapter(session, variables: ["SWAYSOCK": manager.socket])
-  try manager.tell("for n in range(20000): window('title', node(8, str(n)))", "window('title', node(8, 'last'))")
+  try manager.tell(
+    "titles = lambda: [window('title', node(8, str(n))) for n in [*range(20000), 'last']]",
+    "threading.Thread(target=titles, daemon=True).start()")
   var reads = 0
   while adapter.window("fake")?.properties.title != "last" {
     var answered: UInt64?
