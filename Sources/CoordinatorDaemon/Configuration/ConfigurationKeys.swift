@@ -28,7 +28,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .scope:
       "which processes belong to the item: `tree`, the command and all that it starts (the default), or `process`, the "
         + "first one alone, so that what it has started lives on, as launchers, terminals and file managers need"
-    case .unit: "the name of a systemd unit of the user's, with placeholders"
+    case .unit: "the name of a systemd unit of the user's, with placeholders behind the @"
     case .bus: "a table with the `name` and the `path` of a presenter on the bus"
     case .state:
       "whether no program shows its items, so that they are state only, for watchers to draw; default `false`"
