@@ -36,9 +36,9 @@ public final class Record {
     public var memories: [Handle: Properties] = [:]
     /// Where the record that was found is kept, if it could not be read, and why it could not.
     public var setAside: (path: String, reason: String)?
-    /// What could not be read of the record, and was left out: bad texts, each with what has it.
+    /// The bad texts in the record, for people: each with the row that has it, and that is left out.
     public var faults: [String] = []
-    /// Where a copy of the record is kept that has these; nil if it could not be made.
+    /// The path of a copy of the record that still has these rows; nil if no copy could be made.
     public var copy: String?
     /// The rows that were left out, which the next commit removes.
     var unreadableKeys: [[UInt8]] = []

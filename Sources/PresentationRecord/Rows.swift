@@ -207,12 +207,12 @@ extension Record.Content {
     _ key: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>, _ error: Unreadable
   ) throws(Unreadable) {
     switch key.first.flatMap(RowKind.init) {
-    // Without them, nothing can be continued.
+    // No other row can be used without the numbers and the session.
     case .numbers, .session, nil: throw error
     case .presentation:
       var reader = PayloadReader(key.dropFirst())
       let handle: Handle = try reader.get()
-      // What it is related to can be read, and ends or stays by the rules.
+      // Its slot, parent, group and stack can be read, so the rules say what ends with it.
       try read(key, payload, mendsTexts: true)
       faults.append("presentation \(handle): \(error)")
       if state.presentations[handle]?.isParked == false {

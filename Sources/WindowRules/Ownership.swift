@@ -81,10 +81,9 @@ extension WindowTracker {
     guard let stage = followed[handle]?.stage else { return }
     windows[id]!.owner = .presentation(handle)
     followed[handle]!.windows.append(id)
-    var wasAwaiting = false
+    let wasAwaiting = followed[handle]!.isAwaiting
     switch stage {
     case .awaiting, .unseen:
-      if case .awaiting = stage { wasAwaiting = true }
       followed[handle]!.stage = .shown
     case .lingering:
       followed[handle]!.stage = .shown

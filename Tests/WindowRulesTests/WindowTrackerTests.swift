@@ -1003,14 +1003,20 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
   }
 
-  @Test("N6: a dialog of a window that is known again asks, also under another title")
-  func adapter_withNewIDAndTitleOfDialog_knowsDialog() {
+  /// An adapter leaves while the dialog “Save?” of the window “w1” asks.
+  private func leftWhileADialogAsks() -> WindowTracker {
     var tracker = tracker()
     tracker.show(one)
     tracker.dismiss(one, isForced: false)
     tracker.opened(window("d1", title: "Save?", parent: "w1"), program: one)
     _ = tracker.next()
     tracker.left()
+    return tracker
+  }
+
+  @Test("N6: a dialog of a window that is known again asks, also under another title")
+  func adapter_withNewIDAndTitleOfDialog_knowsDialog() {
+    var tracker = leftWhileADialogAsks()
     tracker.arrived(all, [window("n1"), window("n2", title: "Save 2?", parent: "n1")]) { _ in nil }
     #expect(tracker.next() == [.asking(one, message: "Save 2?")])
     #expect(tracker.windows(of: one).map(\.id) == ["n1", "n2"])
@@ -1021,12 +1027,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
 
   @Test("N6: if the dialog that asks is not known again, the window stays a moment later")
   func adapter_withNewIDsDuringQuestion_declinesWithoutDialog() {
-    var tracker = tracker()
-    tracker.show(one)
-    tracker.dismiss(one, isForced: false)
-    tracker.opened(window("d1", title: "Save?", parent: "w1"), program: one)
-    _ = tracker.next()
-    tracker.left()
+    var tracker = leftWhileADialogAsks()
     tracker.arrived(all, [window("n1"), window("n2", title: "Save 2?")]) { _ in nil }
     #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeAfterDialog), .close(window: "n1")])
     tracker.timeIsOver(for: one)

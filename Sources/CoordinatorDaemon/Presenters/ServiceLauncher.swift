@@ -20,7 +20,7 @@ final class ServiceLauncher: CommandLauncher {
   fileprivate let loop: EventLoop
   private let log: Logger
   private var running: [ObjectIdentifier: Service] = [:]
-  /// What waits for the next look through all processes, by the marks of commands.
+  /// The completions that the next look through all processes calls, by the marks of commands.
   private var searches: [DescentMark: [([ProcessOrigin]) -> Void]] = [:]
   private let processes: (Set<DescentMark>) -> [DescentMark: [ProcessOrigin]]
 
@@ -82,7 +82,7 @@ final class ServiceLauncher: CommandLauncher {
     }
   }
 
-  /// What has become of a service of the previous navd.
+  /// The state in which a service of the previous navd was found.
   private enum Found {
     case running(Service)
     case ended
@@ -167,7 +167,7 @@ private final class Service: RunningCommand, LaunchObserver {
   /// Whether the unit is known to be this command's. Until the manager has taken the start, one of another navd may have its name,
   /// and nothing is done with it.
   private var isOwn = false
-  /// What was asked for before that.
+  /// The request that came before that, and is carried out then.
   private var postponed = Request.none
   /// Whether the unit's state is about this start: a new unit is reported inactive first.
   private var isUnderWay = false
@@ -231,7 +231,7 @@ private final class Service: RunningCommand, LaunchObserver {
       case .finished where isOwn: started()
       // A start that was repeated has met a unit of its name: perhaps the one of the first attempt.
       case .finished:
-        launcher.manager.asksWhether(unit, isOf: launched.marker) { [self] isOwn in
+        launcher.manager.askWhether(unit, isOf: launched.marker) { [self] isOwn in
           switch isOwn {
           case true?:
             accepted()
@@ -249,7 +249,7 @@ private final class Service: RunningCommand, LaunchObserver {
   private func accepted() {
     isOwn = true
     guard watch != nil else { return }
-    // What the manager has told of it before its answer.
+    // The manager may have told the unit's state before it has answered.
     changed()
     let request = postponed
     postponed = .none
@@ -274,7 +274,7 @@ private final class Service: RunningCommand, LaunchObserver {
     switch error.name {
     case .noReply, .timedOut, .disconnected:
       // No answer: the manager may have started the service.
-      launcher.manager.asksWhether(unit, isOf: launched.marker, within: nil) { [launcher, unit] isOwn in
+      launcher.manager.askWhether(unit, isOf: launched.marker, within: nil) { [launcher, unit] isOwn in
         if isOwn == true { launcher.manager.stop(unit) { _ in } }
       }
       launched.output.remove()
@@ -306,7 +306,7 @@ private final class Service: RunningCommand, LaunchObserver {
     }
     launcher.manager.refresh(watch) { [self] in
       guard isRunning else { return found(.ended) }
-      launcher.manager.asksWhether(unit, isOf: launched.marker) { [self] isOwn in
+      launcher.manager.askWhether(unit, isOf: launched.marker) { [self] isOwn in
         guard isOwn == true else { return found(isOwn == nil ? .ended : .another) }
         guard isRunning else { return found(.ended) }
         self.isOwn = true

@@ -8,7 +8,7 @@ struct ServiceProperties {
   let program: String
   /// The arguments of what a manager runs that reads a unit again before it has started its command, and cannot read that: a shell
   /// that ends itself by a signal which nobody else sends.
-  static let placeholder: [ByteString] = ["sh", "-c", "kill -61 0"]
+  static let placeholder: [ByteString] = ["sh", "-c", ByteString("kill -\(placeholderSignal) 0")]
   static let placeholderSignal: Int32 = 61
   /// All except the descriptors.
   let list: [Structure<String, Value>]

@@ -48,7 +48,7 @@ struct RecoveredSession {
   /// True if the record is of an earlier session, or empty: this navd is the first one of its session (K4).
   let isFirst: Bool
   let setAside: (path: String, reason: String)?
-  /// What was left out of the record since its texts are bad, for the log; nil if nothing was.
+  /// A message for the log about rows of the record that were left out, since a text in them is bad; nil if all were read.
   let leftOut: String?
   /// The session data that this navd records.
   let session: Record.Session
@@ -74,7 +74,7 @@ extension RecoveredSession {
 }
 
 extension Record.Content {
-  /// What was left out, for the log; nil if nothing was.
+  /// A message for the log about the rows that were left out; nil if all were read.
   var leftOut: String? {
     guard !faults.isEmpty else { return nil }
     let (shown, most) = (faults.prefix(3).joined(separator: "; "), faults.count > 3 ? "; …" : "")

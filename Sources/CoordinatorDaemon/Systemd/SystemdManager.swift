@@ -217,7 +217,7 @@ final class SystemdManager {
   /// - Parameters:
   ///   - limit: nil to wait as long as the manager is on the bus.
   ///   - completion: receives nil if the manager does not say.
-  func asksWhether(
+  func askWhether(
     _ unit: UnitName, isOf marker: ByteString, within limit: Duration? = defaultTimeout,
     _ completion: @escaping (Bool?) -> Void
   ) {

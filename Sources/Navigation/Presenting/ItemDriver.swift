@@ -145,7 +145,7 @@ final class ItemDriver: Driver {
   /// The presentation of another client in the slot that has the item of the state, but no destination.
   private var competitor: PresentationHandle?
   private var isRetired = false
-  /// Whether it was requested while its parent was being dismissed, and cannot be presented without it.
+  /// Whether the last request came while the parent was being dismissed, without which the item cannot be presented.
   private var isTooLate = false
   /// Whether its presentation has no parent, since that was being dismissed.
   private(set) var isWithoutParent = false
@@ -417,7 +417,7 @@ final class ItemDriver: Driver {
     guard presentation == current, let wanted = remaining[presentation], wanted.options.value != value else { return }
     remaining[presentation]?.options.value = value
     guard let state = content.read(), state.id == wanted.id else { return }
-    // What the program has changed since its last request counts, and is requested next.
+    // A change of the state that was not sent yet takes precedence: it is requested next.
     let isUnsent = state.options.value != wanted.options.value
     if isUnsent || !edit(value) { onDifference?() }
   }
