@@ -117,11 +117,5 @@ import Testing
 
 /// This process's descriptors of a kind, by the kernel's name for it.
 private func descriptors(of kind: String) -> [Int32] {
-  (0..<1024).filter { descriptor in
-    var name = [UInt8](repeating: 0, count: 256)
-    let length = name.withUnsafeMutableBytes {
-      readlink("/proc/self/fd/\(descriptor)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-    }
-    return length > 0 && String(decoding: name.prefix(length), as: UTF8.self) == "anon_inode:" + kind
-  }
+  (0..<1024).filter { Files.target(of: "/proc/self/fd/\($0)") == "anon_inode:" + kind }
 }

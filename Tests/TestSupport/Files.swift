@@ -49,4 +49,11 @@ public enum Files {
     }
     return names
   }
+
+  /// The path, or the kernel's name of a file without one, to which a symbolic link points; nil, if there is no such link.
+  public static func target(of link: String) -> String? {
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = bytes.withUnsafeMutableBytes { readlink(link, $0.baseAddress!, $0.count) }
+    return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+  }
 }

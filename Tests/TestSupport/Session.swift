@@ -186,9 +186,7 @@ public final class Session {
     {
       return path
     }
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = buffer.withUnsafeMutableBytes { readlink("/proc/self/exe", $0.baseAddress!, $0.count) }
-    let own = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    let own = Files.target(of: "/proc/self/exe") ?? ""
     return own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/" + name
   }
 

@@ -96,11 +96,12 @@ func kwin_scriptThatCannotBeWritten_leavesNoDescriptor() async {
     signal(SIGXFSZ, SIG_IGN)
     var limit = rlimit(rlim_cur: 4, rlim_max: 4)
     setrlimit(__rlimit_resource_t(1), &limit)
-    let before = Session.descriptors(of: getpid())
     for _ in 1...10 {
       #expect(throws: SystemError.self) { try KWinScripting.write("too long", to: path) }
       #expect(throws: Never.self) { try KWinScripting.write("x", to: path) }
     }
-    #expect(Session.descriptors(of: getpid()) == before)
+    // Other threads of the process may open and close files of their own meanwhile.
+    let open = try Files.names(in: "/proc/self/fd").compactMap { Files.target(of: "/proc/self/fd/\($0)") }
+    #expect(!open.contains { $0.hasPrefix(path) })
   }
 }

@@ -20,9 +20,7 @@ extension Session {
       var status = stat()
       guard lstat(path, &status) == 0 else { continue }
       if status.st_mode & S_IFMT == S_IFLNK {
-        var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = target.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) }
-        wrapped += ["--symlink", String(decoding: target.prefix(max(0, count)), as: UTF8.self), path]
+        wrapped += ["--symlink", try #require(Files.target(of: path)), path]
       } else if status.st_mode & S_IFMT == S_IFDIR {
         wrapped += ["--dev-bind", path, path]
       }
