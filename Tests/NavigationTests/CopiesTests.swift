@@ -93,7 +93,7 @@ private final class Model {
     model.note = .init(id: "n")
     #expect(removals() == [false])
     driver.appeared(Handle(1), id: "n", destination: nil)
-    #expect(driver.refused(.invalidArgument) && model.note == nil)
+    #expect(driver.refused(.invalidConfiguration) && model.note == nil)
     driver.ended(Handle(1), Dismissal(reason: .dismissed, error: nil))
     model.note = .init(id: "n")
     #expect(removals() == [false])

@@ -53,6 +53,32 @@ private final class Model {
     #expect(model.note == nil)
   }
 
+  @Test(
+    "P15: what a screen writes while it is asked is written back when it declines, and changes no other item",
+    arguments: CoordinatorKind.allCases)
+  func text_typedWhileItsScreenIsAsked_isWrittenBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    var typing: Binding<Model.Note>?
+    fixture.navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.end($0) }) {
+      if $0.wrappedValue.id == "a" { typing = $0 }
+      return RecordingScreen($0.wrappedValue.id, on: display)
+    }
+    model.note = .init(id: "a")
+    try await fixture.shows("a")
+    for next in [nil, Model.Note(id: "b", text: "other")] {
+      (display.asking, display.declining) = (["a"], ["a"])
+      model.note = next
+      await fixture.navigator.settle()
+      typing?.wrappedValue.text += "typed"
+      #expect(model.note == next)
+      display.asking = []
+      try await fixture.until { model.note?.id == "a" }
+      #expect(model.note == typing?.wrappedValue)
+    }
+    #expect(model.note?.text == "typedtyped")
+  }
+
   @Test("P15: the next item of a screen that declines is never shown", arguments: CoordinatorKind.allCases)
   func replacement_declined_endsTheNext(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

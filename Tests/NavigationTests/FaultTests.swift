@@ -112,9 +112,9 @@ private let tooLong = String(repeating: "x", count: 10_000)
   }
 
   @Test(
-    "A refused replacement of a presented item leaves no screen and sets the state to nil",
+    "A replacement that is refused because of a limit leaves no screen, and the state as it is",
     arguments: CoordinatorKind.allCases)
-  func replacement_refused_leavesNothing(_ kind: CoordinatorKind) async throws {
+  func replacement_overALimit_staysInState(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
     fixture.navigator.onRefused = { refusals.append($0) }
@@ -122,10 +122,29 @@ private let tooLong = String(repeating: "x", count: 10_000)
     model.note = .init(id: "a")
     try await fixture.shows("a")
     model.note = .init(id: tooLong)
-    try await fixture.until { model.note == nil }
     try await fixture.shows()
     try await fixture.state { $0.presentations.isEmpty }
-    #expect(refusals.map(\.refusal) == [.limitExceeded])
+    #expect(model.note?.id == tooLong && refusals.map(\.refusal) == [.limitExceeded])
+    model.note = .init(id: "b")
+    try await fixture.shows("b")
+  }
+
+  @Test(
+    "An item that is too large, or has a text that D-Bus cannot carry, stays in the state",
+    arguments: CoordinatorKind.allCases, [String(repeating: "x", count: 2 << 20), "a\0b"])
+  func item_thatCannotBeSent_staysInState(_ kind: CoordinatorKind, _ text: String) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    var refusals: [NavigationError] = []
+    fixture.navigator.onRefused = { refusals.append($0) }
+    fixture.presentNote(of: model)
+    model.note = .init(id: "a", text: text)
+    await fixture.navigator.settle()
+    #expect(model.note == .init(id: "a", text: text))
+    // It is shown without what cannot be carried, which is reported.
+    #expect(text.contains("\0") ? fixture.display.names == ["a"] : refusals.map(\.refusal) == [.limitExceeded])
+    model.note?.text = "short"
+    try await fixture.shows("a")
+    #expect(model.note == .init(id: "a", text: "short"))
   }
 
   @Test(

@@ -6,13 +6,15 @@ extension Binding {
     self.init(base, last: Last(value))
   }
 
-  init(_ base: Binding<Value?>, last: Last<Value>) {
+  /// - Parameter isSame: whether a value of the optional is the one of which this is a binding; another one counts as nil.
+  init(_ base: Binding<Value?>, last: Last<Value>, while isSame: @escaping (Value) -> Bool = { _ in true }) {
     let (origin, base) = (base, base.bare)
     self = origin.derived(
-      .unwrapped, read: { last.updated(to: base.wrappedValue) },
+      .unwrapped, read: { last.updated(to: base.wrappedValue.flatMap { isSame($0) ? $0 : nil }) },
       write: {
         last.value = $0
-        if base.wrappedValue != nil { base.wrappedValue = $0 }
+        last.isUnwritten = base.wrappedValue.map(isSame) != true
+        if !last.isUnwritten { base.wrappedValue = $0 }
       })
   }
 

@@ -44,7 +44,8 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
     switch error.name {
     // Errors of the protocol or the bus that a repetition cannot change.
     case .accessDenied: self = .refused(CoordinatorError(.accessDenied, error.message))
-    case .invalidArgs, .limitsExceeded, .failed, .notSupported, .unknownMethod, .unknownInterface, .unknownObject:
+    case .limitsExceeded: self = .refused(CoordinatorError(.limitExceeded, error.description))
+    case .invalidArgs, .failed, .notSupported, .unknownMethod, .unknownInterface, .unknownObject:
       self = .refused(CoordinatorError(.invalidArgument, error.description))
     case .serviceUnknown:
       self = .unreachable("no navd runs on the bus, and the bus cannot start one: \(error.message)")

@@ -34,6 +34,7 @@ struct DrivenContent {
     to destination: String? = nil, onDismiss: OnDismiss?, content: ((Binding<Item>) -> (any Screen)?)? = nil
   ) -> DrivenContent {
     let (unencodableID, unencodableValue) = (OneReport(), OneReport())
+    let screens = ScreenValues<ID, Item>()
     var edit: ((Properties) -> Bool)?
     if let type = Item.self as? any Decodable.Type {
       edit = { properties in
@@ -61,17 +62,26 @@ struct DrivenContent {
                 of: item.route.root)
             }
           }
-          let id = Coding.id(of: id(value)) {
+          let identity = id(value)
+          let id = Coding.id(of: identity) {
             unencodableID.send(
               "the id of a \(Item.self) at “\(item.route.description)” cannot be encoded; its description in Swift is used, "
                 + "which other programs may not know", of: item.route.root)
           }
-          return Wanted(id: id, options: options) { item.restore(value) }
+          // Its screen may have written more while it was asked.
+          return Wanted(id: id, options: options) { item.restore(screens.unwritten(of: identity) ?? value) }
         }
       },
       clear: { item.wrappedValue = nil }, edit: edit,
       adopt: Item.self == Void.self ? { item.restore(() as? Item) } : nil,
-      content: content.map { content in { Binding(item).flatMap(content) } }, onDismiss: onDismiss)
+      content: content.map { content in
+        {
+          item.wrappedValue.flatMap { value in
+            let shown = id(value)
+            return content(Binding(item, last: screens.shows(value, id: shown)) { id($0) == shown })
+          }
+        }
+      }, onDismiss: onDismiss)
   }
 
   static func bool(
@@ -90,6 +100,24 @@ struct DrivenContent {
       clear: { isPresented.wrappedValue = false }, edit: nil, adopt: { isPresented.restore(true) },
       content: content.map { content in { content() } }, onDismiss: onDismiss)
   }
+}
+
+/// The values of the items that screens show, also of those that the state does not have any more.
+@MainActor
+private final class ScreenValues<ID: Hashable, Item> {
+  private struct Value { weak var last: Last<Item>? }
+  private var values: [ID: Value] = [:]
+
+  /// A screen of an item is made, whose binding has the value that is returned.
+  func shows(_ item: Item, id: ID) -> Last<Item> {
+    values = values.filter { $0.value.last != nil }
+    let last = Last(item)
+    values[id] = Value(last: last)
+    return last
+  }
+
+  /// What the screen of an item has written while the state did not have the item.
+  func unwritten(of id: ID) -> Item? { values[id]?.last.flatMap { $0.isUnwritten ? $0.value : nil } }
 }
 
 /// Keeps one slot of the coordinator and a piece of optional state in agreement. Sheets, pushed pages and members of
@@ -145,11 +173,14 @@ final class ItemDriver: Driver {
   /// The presentation of another client in the slot that has the item of the state, but no destination.
   private var competitor: PresentationHandle?
   private var isRetired = false
+  /// The item that was refused because of a limit: it is too large, or one too many. The state keeps it, and it is requested again when
+  /// it has changed.
+  private var refused: DrivenContent.Wanted?
   /// Whether the last request came while the parent was being dismissed, without which the item cannot be presented.
   private var isTooLate = false
   /// Whether its presentation has no parent, since that was being dismissed.
   private(set) var isWithoutParent = false
-  /// Called if the coordinator has another value than the state, which is kept.
+  /// Called if the coordinator has another item or value than the state, which is kept.
   var onDifference: (() -> Void)?
   /// The driver that presents the same binding now.
   private weak var successor: ItemDriver?
@@ -180,7 +211,9 @@ final class ItemDriver: Driver {
   func changes(
     _ transaction: Transaction, onChange: @escaping @Sendable (Transaction) -> Void
   ) -> [Coordinator.Request] {
-    let wanted = track(content.read, onChange: onChange)
+    let read = track(content.read, onChange: onChange)
+    if read != refused { refused = nil }
+    let wanted = refused == nil ? read : nil
     if wanted?.id != current.flatMap({ remaining[$0]?.id }) { self.transaction = transaction }
     switch (current, wanted) {
     case (nil, nil): return []
@@ -316,6 +349,12 @@ final class ItemDriver: Driver {
   func refused(_ name: CoordinatorError.Name) -> Bool {
     guard let asked else { return false }
     if name == .stale { answered() } else { postponed() }
+    if name == .limitExceeded, !asked.isUpdate {
+      refused = asked.wanted
+      // What is shown in its place is dismissed.
+      if current != nil { onDifference?() }
+      return true
+    }
     // Its parent has just ended.
     let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !isTooLate
     // The item to update may have been closed; the event of that will follow.
@@ -422,7 +461,7 @@ final class ItemDriver: Driver {
     if isUnsent || !edit(value) { onDifference?() }
   }
 
-  func forgetSerials() { acceptedSerial = 0 }
+  func forgetSerials() { (acceptedSerial, refused) = (0, nil) }
 
   func reconcile(
     _ state: StateIndex, client: String, givenUp: Set<PresentationHandle>

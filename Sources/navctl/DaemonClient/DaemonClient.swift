@@ -41,14 +41,18 @@ final class DaemonClient {
   var timeLeft: Duration? { deadline.map { max(.zero, $0 - loop.now) } }
 
   /// Calls a method that changes something; the bus starts navd if it is not running.
-  /// - Parameter hint: what to do if there is no such destination, with the verb and its arguments before it.
+  /// - Parameters:
+  ///   - hint: what to do if the call is refused as `refusal`, with the verb and its arguments before it.
+  ///   - refusal: by default, because there is no such destination.
   @discardableResult
   func call<Input, Output>(
-    _ method: Method<Input, Output>, _ input: Input, hint: ((String) -> String)? = nil
+    _ method: Method<Input, Output>, _ input: Input, hint: ((String) -> String)? = nil,
+    for refusal: CoordinatorError.Name = .unknownDestination
   ) throws(Failure) -> Output {
     do throws(DBusError) { return try request(method, input, starts: true) } catch {
       var failure = Failure(operation, error, starts: true)
-      if CoordinatorError.Name(error.name) == .unknownDestination { failure.hint = hint?(operation) }
+      // “Did you mean …?” is hint enough.
+      if CoordinatorError.Name(error.name) == refusal, !error.message.hasSuffix("?") { failure.hint = hint?(operation) }
       throw failure
     }
   }

@@ -24,7 +24,7 @@ struct Select: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "select \(group) \(tag)")
     let (presentation, changed, serial) = try daemon.call(
-      CoordinatorInterface.select, (group, tag, try member.options(daemon)))
+      CoordinatorInterface.select, (group, tag, try member.options(daemon)), hint: MemberOptions.hint, for: .unknownTag)
     try global.reportPresented(daemon, presentation, changed: changed, serial: serial, isOwned: member.item.owned)
   }
 }
@@ -45,7 +45,8 @@ struct ToggleSelection: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "toggle-selection \(group) \(tag)")
     let (selected, serial) = try daemon.call(
-      CoordinatorInterface.toggleSelection, (group, tag, try member.options(daemon)))
+      CoordinatorInterface.toggleSelection, (group, tag, try member.options(daemon)), hint: MemberOptions.hint,
+      for: .unknownTag)
     global.report(
       changed: true, serial: serial, ["selected": selected.value], verbose: selected ? "selected\n" : "deselected\n"
     )
@@ -115,6 +116,9 @@ struct MemberOptions: ParsableArguments {
   @Option(help: "Which item to show there, e.g. the number of a note.") var id: String?
   @OptionGroup var item: ItemOptions
   @OptionGroup var change: ChangeOptions
+
+  /// What to do if the group does not have the tag.
+  static func hint(_ operation: String) -> String { "for a member that a program shows by itself, add --state" }
 
   func options(_ daemon: DaemonClient) throws -> Properties {
     var options = try item.options(daemon)

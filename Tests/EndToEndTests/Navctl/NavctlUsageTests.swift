@@ -142,6 +142,11 @@ func navctlUsage_mistypedName_isRefused() throws {
     (["push", "main", "mixr"], "there is no destination “mixr”; did you mean “mixer”?"),
     (["set-path", "main", "mixr"], "element 0: there is no destination “mixr”; did you mean “mixer”?"),
     (["select", "pannels", "mixer"], "there is no group “pannels”; did you mean “panels”?"),
+    (
+      ["select", "panels", "calendar"],
+      "the group “panels” has no tag “calendar”; present an item with this group and tag once; "
+        + "for a member that a program shows by itself, add --state"
+    ),
     (["select", "panels", "mixr"], "the group “panels” has no tag “mixr”; did you mean “mixer”?"),
     (["toggle-selection", "panels", "mixr"], "the group “panels” has no tag “mixr”; did you mean “mixer”?"),
   ] {
