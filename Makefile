@@ -138,7 +138,7 @@ FAST_END_TO_END = ^EndToEndTests\.(book_|architecture_|contract_|present_|replac
 check: lint
 	@.ci/setup
 	swift build --build-tests
-	NAVD_WORLDS=200 .ci/tests swift test --skip-build --filter '$(FAST)' --filter '$(FAST_END_TO_END)'
+	.ci/tests swift test --skip-build --filter '$(FAST)' --filter '$(FAST_END_TO_END)'
 
 # The library's scenarios all begin at once, each with a bus and a navd. Beside them, user managers would get no inotify instance,
 # of which the kernel allows a user 128.
