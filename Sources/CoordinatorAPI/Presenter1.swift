@@ -13,6 +13,9 @@ public enum PresenterInterface {
       of org.navd.Coordinator1 with that path. Each reply is the acknowledgement that the coordinator waits for: send \
       it when the work is done, not before. A presenter that closes an item by itself calls Closed.
 
+      Everybody on the bus can call a presenter, so it should refuse all but the owner of the name org.navd.Coordinator1. A \
+      coordinator that was restarted may call before it owns the name; such a call waits until somebody does.
+
       The item; a key without a value is absent:
       \(StateEntry.ofPresenter.doc)
       """,

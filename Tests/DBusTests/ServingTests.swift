@@ -336,3 +336,57 @@ func hold_callsBeyondTheLimit_areRefused() throws {
   #expect(fixture.loop.turn { served + refused == 100 })
   #expect(served > 4)
 }
+
+/// A service whose interface only the owner of a name may call, and two clients.
+private struct RestrictedService {
+  static let name: BusName = "org.example.Owner"
+  let fixture: Fixture
+  let other: Connection
+
+  init() throws {
+    fixture = try Fixture()
+    other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
+    let restricted = ImplementedInterface(Echo.interface, calledBy: Self.name)
+    restricted.implement(Echo.echo) { value, call in call.reply(value) }
+    fixture.service.export("/restricted", [restricted])
+  }
+
+  func ask(_ client: Connection, _ completion: @escaping (Result<Value, DBusError>) -> Void) {
+    client.call(
+      Echo.echo, on: fixture.service.uniqueName, at: "/restricted", .boolean(true), timeout: nil, completion)
+  }
+}
+
+@Test("An interface for the owner of a name refuses others, and lets calls wait while nobody owns it")
+func restricted_callsOfOthers_areRefusedOnceTheNameHasAnOwner() throws {
+  let service = try RestrictedService()
+  let (fixture, other) = (service.fixture, service.other)
+  var answers: [String] = []
+  for number in 1...2 {
+    service.ask(other) { result in
+      let error = #expect(throws: DBusError.self) { try result.get() }
+      #expect(error?.name == .accessDenied)
+      answers.append("other \(number)")
+    }
+  }
+  service.ask(fixture.client) { answers.append((try? $0.get()) == .boolean(true) ? "owner" : "refused owner") }
+  try fixture.settle(by: Connection.open(address: fixture.bus.address, loop: fixture.loop))
+  #expect(answers == [])
+  fixture.client.requestName(RestrictedService.name) { _ in }
+  #expect(fixture.loop.turn { answers.count == 3 })
+  #expect(answers.filter { $0.hasPrefix("other") } == ["other 1", "other 2"] && answers.contains("owner"))
+  service.ask(other) { _ in answers.append("late") }
+  #expect(fixture.loop.turn { answers.last == "late" })
+  #expect(fixture.service.heldCalls.isEmpty && fixture.service.heldBytes == 0)
+}
+
+@Test("L2: calls that wait for the owner of a name are forgotten with their client")
+func restricted_callerThatLeaves_isForgotten() throws {
+  let service = try RestrictedService()
+  let fixture = service.fixture
+  for _ in 1...3 { service.ask(service.other) { _ in } }
+  #expect(fixture.loop.turn { fixture.service.heldCalls.count == 1 && fixture.service.heldBytes > 512 })
+  service.other.close()
+  #expect(fixture.loop.turn { fixture.service.heldCalls.isEmpty })
+  #expect(fixture.service.heldBytes == 0)
+}

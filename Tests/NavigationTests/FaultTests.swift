@@ -1,4 +1,5 @@
 import CoordinatorAPI
+import DBus
 import DBusValues
 import EventLoops
 import Glibc
@@ -372,6 +373,24 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try session.start()
     try await fixture.until { model.note == nil }
     #expect(fixture.display.log == ["+a", "xa"] && fixture.display.ends == [.closed])
+  }
+
+  @Test("A program shows what navd calls it to show, and nothing that others on the bus call it to")
+  func screens_callsOfOthers_areRefused() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.shows("a")
+    let state = try #require(try await fixture.coordinator.state().presentations.first)
+    let destination = try #require(state.destination)
+    let presenter = try #require(try session.presenter(of: destination))
+    let error = #expect(throws: DBusError.self) {
+      let input = (state.presentation.path, "dismissed", [:] as Properties)
+      try session.call(PresenterInterface.dismiss, input, at: presenter.path, on: presenter.name)
+    }
+    #expect(error?.name == .accessDenied)
+    #expect(model.note != nil && fixture.display.log == ["+a"])
   }
 
   @Test("R4: screens are dismissed if the next navd has lost its record")

@@ -430,10 +430,17 @@ public final class Session {
   @discardableResult
   public func call<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = CoordinatorNames.object,
-    by client: Connection? = nil
+    on destination: BusName = CoordinatorNames.bus, by client: Connection? = nil
   ) throws -> Output {
-    let call = begin(method, input, at: path, by: client)
+    let call = begin(method, input, at: path, on: destination, by: client)
     return try answer(to: call)
+  }
+
+  /// The name and the path of the presenter of a destination.
+  public func presenter(of destination: String) throws -> (name: BusName, path: ObjectPath)? {
+    let found = try call(CoordinatorInterface.destinations, ()).first { $0.fields.0 == destination }
+    guard let entry = found.map({ DestinationEntry($0.fields.1) }), let path = entry.path else { return nil }
+    return entry.bus.flatMap { BusName($0) }.map { ($0, path) }
   }
 
   /// A call whose answer may be outstanding.
@@ -446,11 +453,11 @@ public final class Session {
   /// Calls navd without waiting for the answer.
   public func begin<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = CoordinatorNames.object,
-    by client: Connection? = nil
+    on destination: BusName = CoordinatorNames.bus, by client: Connection? = nil
   ) -> Pending<Output> {
     let pending = Pending<Output>(method.name.text)
     let client = client ?? self.client
-    client.call(method, on: CoordinatorNames.bus, at: path, input, timeout: nil) { [weak self] result in
+    client.call(method, on: destination, at: path, input, timeout: nil) { [weak self] result in
       pending.result = result
       for watcher in self?.watchers ?? [] where watcher.connection === client {
         watcher.note("reply \(method.name)")

@@ -88,6 +88,7 @@ public final class Connection {
   var heldBytes = 0
   /// The clients whose held calls wait only for room for their replies.
   var clientsWaitingForRoom: Set<BusName> = []
+  var requiredCallers = RequiredCallers()
   var longCalls = LongCalls()
   var largeReplies = LargeReplies()
   var unread = Unread()
@@ -160,6 +161,7 @@ public final class Connection {
     heldCalls = [:]
     heldBytes = 0
     clientsWaitingForRoom = []
+    requiredCallers = RequiredCallers()
     longCalls = LongCalls()
     largeReplies = LargeReplies()
     unread = Unread()

@@ -63,7 +63,7 @@ public final class Call<Output> {
   public let sender: BusName
   public let path: ObjectPath
   private let address: ReplyAddress
-  private let connection: Connection
+  let connection: Connection
   private let fields: HeaderFields
   private let arguments: ArgumentList<Output>
   private let isReading: Bool

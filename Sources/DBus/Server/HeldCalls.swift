@@ -64,6 +64,12 @@ extension Connection {
     serveHeld(client)
   }
 
+  /// Forgets the held calls of a client that has left the bus.
+  func drop(_ client: BusName) {
+    guard let held = heldCalls.removeValue(forKey: client) else { return }
+    heldBytes -= limits.requestBytes - held.budget
+  }
+
   private func serveHeld(_ client: BusName) {
     for _ in 0..<limits.messagesPerTurn where !isTurnFull {
       guard let held = heldCalls[client], held.holds == 0 else { return }

@@ -27,6 +27,8 @@ public final class ImplementedInterface {
   }
 
   public let interface: Interface
+  /// The name whose owner alone may call the methods; nil: everybody may.
+  let caller: BusName?
   private var methods: [String: MethodHandler] = [:]
   /// Implements a method of this name, if there is one.
   private let implementMethod: ((String, ImplementedInterface) -> Void)?
@@ -44,8 +46,11 @@ public final class ImplementedInterface {
     return xml.text
   }()
 
-  public init(_ interface: Interface) {
+  /// - Parameter caller: the name whose owner alone may call the methods; nil: everybody may. Calls that arrive while nobody owns it
+  ///   wait until somebody does.
+  public init(_ interface: Interface, calledBy caller: BusName? = nil) {
     self.interface = interface
+    self.caller = caller
     (implementMethod, implementProperties) = (nil, nil)
   }
 
@@ -59,6 +64,7 @@ public final class ImplementedInterface {
     implementProperties: @escaping (ImplementedInterface) -> Void
   ) {
     self.interface = interface
+    caller = nil
     self.implementMethod = implementMethod
     self.implementProperties = implementProperties
   }
@@ -95,10 +101,12 @@ public final class ImplementedInterface {
   ) {
     check(method.name.text, of: method.interface)
     let takesDescriptors = takesDescriptors || method.inArguments.signature.hasDescriptors
+    let (caller, body) = (caller, restricted(body))
     methods[method.name.text] = MethodHandler { message, address, path, connection in
       guard takesDescriptors || !message.hasDescriptors else {
         return connection.fail(address, .undeclaredDescriptors())
       }
+      if let caller { connection.hold(address.caller, untilOwned: caller) }
       let read = { (budget: inout Int) throws(DBusError) in try method.input(of: message, budget: &budget) }
       connection.withArguments(of: address, read) { input, held in
         let call = Call(method, address, path, connection)
@@ -111,6 +119,16 @@ public final class ImplementedInterface {
           body(input, call)
         }
       }
+    }
+  }
+
+  private func restricted<Input, Output>(
+    _ body: @escaping (Input, Call<Output>) -> Void
+  ) -> (Input, Call<Output>) -> Void {
+    guard let caller else { return body }
+    return { input, call in
+      if let error = call.connection.refusal(of: call.sender, unlessOwning: caller) { return call.fail(error) }
+      body(input, call)
     }
   }
 

@@ -8,6 +8,7 @@ extension Connection {
   /// Exports an object that implements the interfaces, and Peer, Introspectable and Properties.
   /// - Parameter isObjectManager: whether the object also implements ObjectManager for the objects below it.
   public func export(_ path: ObjectPath, _ interfaces: [ImplementedInterface], isObjectManager: Bool = false) {
+    for caller in interfaces.compactMap(\.caller) { require(caller) }
     objects.export(path, ObjectTree.Object(interfaces: interfaces, isManager: isObjectManager))
   }
 

@@ -270,7 +270,7 @@ actor BusBackend: CoordinatorBackend {
   ///
   /// A call stays on the loop's thread, which is this actor's executor. The compiler cannot prove that, hence `nonisolated(unsafe)`.
   private func presenter(_ host: any PresenterHost) -> ImplementedInterface {
-    let object = ImplementedInterface(PresenterInterface.interface)
+    let object = ImplementedInterface(PresenterInterface.interface, calledBy: CoordinatorNames.bus)
     object.implement(PresenterInterface.present) { [weak self] input, call in
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in

@@ -62,11 +62,12 @@ final class KWinBackend: Backend {
       return onEnd?("\(error)") ?? ()
     }
     let object = ImplementedInterface(
-      Interface("org.navd.KWin", doc: "What scripts of KWin call.", members: [Self.tell]))
+      Interface("org.navd.KWin", doc: "What scripts of KWin call.", members: [Self.tell]),
+      // Others may have seen the name of the connection.
+      calledBy: KWinScripting.bus)
     object.implement(Self.tell) { [unowned self] event, call in
       call.reply()
-      // Others may have seen the name of the connection.
-      if call.sender == owner { take(event) }
+      take(event)
     }
     connection.export(Self.object, [object])
     _ = connection.watchName(KWinScripting.bus) { [unowned self] owner in

@@ -80,7 +80,7 @@ final class LinePresenter {
   // MARK: Calls
 
   private func object(for destination: String) -> ImplementedInterface {
-    let object = ImplementedInterface(PresenterInterface.interface)
+    let object = ImplementedInterface(PresenterInterface.interface, calledBy: CoordinatorNames.bus)
     object.implement(PresenterInterface.present) { [unowned self] input, call in
       let number = CoordinatorNames.number(of: input.0) ?? 0
       if let result = closed.removeValue(forKey: number), StateEntry(input.3).restored == true {

@@ -180,6 +180,28 @@ func presenter_reportsWithoutNavd_isToldThatItDoesNotRun() throws {
   try shell.waitForError("navctl: presenter: line 1: navd is not running")
 }
 
+@Test("A shell gets no calls but those of navd, whatever others on the bus call it")
+func presenter_callsOfOthers_areRefused() throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar")
+  let presenter = try #require(try session.presenter(of: "calendar"))
+  let (shown, number) = try showCalendar(of: shell, in: session)
+  func refuses<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws {
+    let error = #expect(throws: DBusError.self, "\(method.name)") {
+      try session.call(method, input, at: presenter.path, on: presenter.name)
+    }
+    #expect(error?.name == .accessDenied && error?.message.contains(CoordinatorNames.bus.text) == true)
+  }
+  try refuses(PresenterInterface.present, (CoordinatorNames.presentation(99), "false", "", [:]))
+  try refuses(PresenterInterface.update, (shown, ["title": .string("false")]))
+  try refuses(PresenterInterface.dismiss, (shown, "dismissed", [:]))
+  // The next line is that of navd.
+  try session.runNavctl("update", "calendar", "month=5")
+  #expect(try shell.call()["call"] == "update")
+  shell.say(#"{"dismissed":\#(number)}"#)
+  try shell.waitForError("line 2: navd has not asked for this answer about presentation \(number)")
+}
+
 @Test("P15: if a shell declines a forced dismissal, navctl says that it cannot, and takes its next answer")
 func presenter_declinesForcedDismissal_answersLater() throws {
   let session = try Session()
