@@ -2,7 +2,7 @@ import TextFormats
 
 /// The identity of a slot: a root name, then any number of `.name` or `[index]` (rules B1–B4).
 ///
-/// Each route from a root has exactly one spelling, so two bindings are equal where their texts are equal (B2).
+/// Each route from a root has exactly one spelling. So two bindings are equal if their texts are equal (B2).
 public struct BindingID: Hashable, Sendable, CustomStringConvertible {
   /// The maximum length of the text in bytes (B1, L1).
   public static let maxBytes = 255
@@ -13,7 +13,7 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { text }
 
-  /// - Parameter role: what the text names, in the message.
+  /// - Parameter role: the word for the text in the message.
   /// - Throws: `Refusal` with the code `invalidBinding`; its message gives the fault.
   public init(_ text: String, as role: String = "binding") throws(Refusal) {
     if let fault = Self.fault(in: text) {
@@ -46,7 +46,7 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
   /// The binding `text[index]` (B4); nil if that is longer than ``maxBytes``.
   public func appending(index: Int) -> BindingID? { try? BindingID("\(text)[\(index)]") }
 
-  /// The number of bindings that it derives from (B3).
+  /// The number of bindings that this one derives from (B3).
   package var projections: Int {
     let bytes = text.utf8.span
     var count = 0
@@ -79,13 +79,13 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
     return String(text[..<cut])
   }
 
-  /// Whether a text is a name: of a root or a projection, or the key of a container value (B1, B5).
+  /// Whether a text is a name of a root, of a projection or of a key of a container value (B1, B5).
   public static func isName(_ text: some StringProtocol) -> Bool {
     guard let first = text.utf8.first, first.startsName else { return false }
     return text.utf8.allSatisfy(\.continuesName)
   }
 
-  /// Why no item finds a destination by its own name, as a warning about the destination's file; nil if items do.
+  /// A warning about a destination's file if no item can find the destination by its own name; nil if one can.
   package static func warning(ofDestination name: String) -> String? {
     fault(in: name).map {
       "an item cannot have the name \(quoted(name)), which \($0); rename the file, or present another name with --to"

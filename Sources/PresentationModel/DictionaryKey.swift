@@ -1,6 +1,7 @@
 import DBusValues
 
-/// A key of an `a{sv}` dictionary: its name, the type of its value and its meaning. Code reads and writes the dictionary as `dictionary[key]`.
+/// A key of an `a{sv}` dictionary: its name, the type of its value and its meaning. The dictionary is read and written as
+/// `dictionary[key]`.
 public struct DictionaryKey<T: ValueConvertible>: Sendable {
   public let name: String
   /// Types that are accepted besides that of `T`.
@@ -30,7 +31,7 @@ protocol DocumentedKey {
 extension DictionaryKey: DocumentedKey {}
 
 extension Properties {
-  /// The key's value; nil if it is absent or has one of the alternative types. An integer may have another type, or be a double.
+  /// The key's value; nil if it is absent or has one of the alternative types. A number of another type is converted if its value fits.
   @inlinable public subscript<T>(key: DictionaryKey<T>) -> T? {
     get { self[key.name].flatMap { T(value: $0) ?? $0.integer(as: T.valueType).flatMap(T.init(value:)) } }
     set { self[key.name] = newValue?.value }

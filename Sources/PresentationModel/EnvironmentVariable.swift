@@ -10,7 +10,7 @@ public enum EnvironmentVariable {
     "XDG_ACTIVATION_TOKEN",
   ]
 
-  /// Refuses what is no variable, or none of a session.
+  /// Refuses a variable that a client cannot set for commands.
   /// - Throws: `Refusal` with the code `invalidArgument`.
   package static func check(_ name: String, _ value: String) throws(Refusal) {
     guard BindingID.isName(name), !name.utf8.contains(UInt8(ascii: "-")) else {

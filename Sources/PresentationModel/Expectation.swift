@@ -1,4 +1,4 @@
-/// What a request expects of the slot, group or stack that it names; it is refused as `stale` if the state differs (rule P10).
+/// The expected state of the slot, group or stack that a request names; the request is refused as `stale` if the state differs (P10).
 public struct Expectation: Hashable, Sendable {
   /// The content of a slot.
   public enum Content: Hashable, Sendable {
@@ -6,11 +6,11 @@ public struct Expectation: Hashable, Sendable {
     case presentation(Handle)
   }
 
-  /// The id that the slot holds; nil expects nothing of it.
+  /// The expected id in the slot; nil for any.
   public var id: String?
-  /// The presentation that the slot holds, or that it holds none; nil expects nothing of it.
+  /// The expected presentation in the slot, or none in it; nil for any content.
   public var content: Content?
-  /// The subject has not changed since the state had this serial; nil expects nothing of it.
+  /// The serial since which the subject must not have changed; nil for any.
   public var serial: UInt64?
 
   public init(id: String? = nil, presentation: Handle? = nil, serial: UInt64? = nil) {
@@ -19,7 +19,7 @@ public struct Expectation: Hashable, Sendable {
     self.serial = serial
   }
 
-  /// The presentation that the slot is expected to hold; nil where none is named.
+  /// The presentation that the slot is expected to hold; nil if none is named.
   public var presentation: Handle? {
     get { if case .presentation(let handle) = content { handle } else { nil } }
     set { content = newValue.map { .presentation($0) } }

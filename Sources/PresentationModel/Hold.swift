@@ -1,13 +1,13 @@
 import DBusValues
 import TextFormats
 
-/// What a hold does with an item (H3), from the weakest to the strongest.
+/// The effect of a hold on an item (H3), from the weakest to the strongest.
 public enum HoldAction: String, Hashable, Sendable, CaseIterable, Comparable {
-  /// Nothing.
+  /// No effect.
   case show
-  /// It waits while the hold is in force.
+  /// The item waits while the hold is in force.
   case postpone
-  /// It ends when the hold begins, and waits while that is in force.
+  /// The item ends when the hold begins, and waits while the hold is in force.
   case dismiss
   /// A request that would make a new presentation is refused.
   case refuse
@@ -16,7 +16,7 @@ public enum HoldAction: String, Hashable, Sendable, CaseIterable, Comparable {
   private var strength: Int { Self.allCases.firstIndex(of: self)! }
 }
 
-/// A fact of the session, which is a hold of that name (H2).
+/// A fact of the session. While it is true, a hold of the same name is in force (H2).
 public enum SessionFact: String, Hashable, Sendable, CaseIterable {
   case locked, idle, fullscreen, sleep
 }
@@ -26,12 +26,12 @@ public struct HoldRequest: Hashable, Sendable {
   public var name: String
   /// Whether the hold ends when its client leaves the bus.
   public var isOwned: Bool
-  /// Milliseconds until it ends by itself; nil for never.
+  /// Milliseconds until the hold ends by itself; nil for never.
   public var timeout: UInt64?
-  /// Its purpose, for people.
+  /// The purpose of the hold, for people.
   public var message: String
 
-  /// - Throws: `Refusal` with the code `invalidArgument` for what is no name of a hold.
+  /// - Throws: `Refusal` with the code `invalidArgument` if the name is not the name of a hold.
   public init(_ name: String, isOwned: Bool = false, timeout: UInt64? = nil, message: String = "") throws(Refusal) {
     do throws(Refusal) {
       guard try BindingID(name, as: "the hold").deriving == nil else {
@@ -44,7 +44,7 @@ public struct HoldRequest: Hashable, Sendable {
     self.timeout = timeout == 0 ? nil : timeout
   }
 
-  /// Whether a text is the name of a hold: that of a root of a binding (B1).
+  /// Whether a text is the name of a hold, which is written like the root of a binding (B1).
   public static func isName(_ text: String) -> Bool { (try? BindingID(text)).map { $0.deriving == nil } ?? false }
 }
 

@@ -5,7 +5,7 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
   public static func < (a: Handle, b: Handle) -> Bool { a.number < b.number }
-  /// Fibonacci hashing: one multiplication spreads consecutive numbers. No client chooses handles, so none can make them
+  /// Fibonacci hashing: one multiplication spreads consecutive numbers. Clients do not choose handles, so they cannot make them
   /// collide.
   public func _rawHashValue(seed: Int) -> Int {
     let product = number &* 0x9e37_79b9_7f4a_7c15
@@ -26,7 +26,7 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Number of an event; each event has the number after that of the previous event (W1).
+/// The number of an event; one more than that of the event before (W1).
 public struct Serial: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }

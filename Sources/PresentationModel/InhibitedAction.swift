@@ -1,4 +1,4 @@
-/// What an item can keep the computer from doing while it is presented (H7), in the words of logind's `Inhibit`.
+/// An action that the computer does not take while an item is presented (H7), in the words of logind's `Inhibit`.
 public enum InhibitedAction: String, Hashable, Sendable, CaseIterable {
   case idle, sleep, shutdown
   case powerKey = "handle-power-key"

@@ -23,7 +23,7 @@ public struct InlineCommand: Hashable, Sendable {
 /// The options of an item in a request. An option that is nil leaves the present item as it is (P2).
 public typealias ItemOptions = Shared<ItemOptionFields>
 
-/// What ``ItemOptions`` consist of.
+/// The fields of ``ItemOptions``.
 public struct ItemOptionFields: Hashable, Sendable {
   public var destination: String?
   public var value: Properties?
@@ -37,27 +37,27 @@ public struct ItemOptionFields: Hashable, Sendable {
   public var group: BindingID?
   public var tag: String?
   public var stack: BindingID?
-  /// Milliseconds from `presented` until it ends as `expired` (O2); 0 removes a timeout.
+  /// Milliseconds from `presented` until the item ends as `expired` (O2); 0 removes a timeout.
   public var timeout: UInt64?
-  /// Milliseconds from the request until it ends as `expired` if it still waits then (H6); 0 for never.
+  /// Milliseconds from the request until the item ends as `expired` if it still waits then (H6); 0 for never.
   public var within: UInt64?
   public var owned: Bool?
   public var ifBusy: BusyPolicy?
   public var priority: Int32?
   public var command: InlineCommand?
-  /// Working directory of the command. This, the environment and the platform data are used only at its start, so a difference does not
-  /// change the item.
+  /// The working directory of the command. The directory, the environment and the platform data are used only at the start of the
+  /// command, so a difference in them does not change the item.
   public var directory: String?
   /// Variables that are added to the command's environment.
   public var environment: [String: String]?
   /// The standard input of the command instead of the item (D16).
   public var input: [UInt8]?
-  /// Passed to the presenter.
+  /// Data that are passed to the presenter.
   public var platformData: Properties?
 
   public init() {}
 
-  /// No options, as in most requests.
+  /// An instance without options, as most requests have it.
   fileprivate static let none = Shared(ItemOptionFields())
 }
 
@@ -120,7 +120,7 @@ extension Options {
     "container-values", doc: "Values for declared keys, each of its declared type.")
   public static let style = DictionaryKey<String>("style", doc: "Passed to the presenter: sheet, popover, alert, …")
   public static let title = DictionaryKey<String>("title", doc: "A name for people.")
-  /// ``focusedOutput`` stands for a name in requests alone: items have the real one.
+  /// The value ``focusedOutput`` is used in requests only: items have the name of the real output.
   public static let output = DictionaryKey<String>(
     "output",
     doc:
@@ -145,7 +145,7 @@ extension Options {
     doc: "The action if another member of the group is selected: replace (the default), interrupt, queue or refuse.")
   public static let priority = DictionaryKey<Int32>(
     "priority", doc: "Its priority in a queue: the highest is selected first, among equals the oldest.")
-  /// As strings, or as bytes where an argument is not UTF-8; read it by `Properties.command`.
+  /// The arguments are strings, or bytes if one of them is not UTF-8. Read them by `Properties.command`.
   public static let command = DictionaryKey<[String]>(
     "command", alternatives: [.array(.array(.byte))],
     doc: "The program that shows it, and its arguments, instead of a destination.")

@@ -12,14 +12,14 @@ public struct OptionTable: Sendable {
     fileprivate var signatures: String { types.signatures }
   }
 
-  /// In the order of the documentation.
+  /// The rows in the order of the documentation.
   public let rows: [Row]
 
   public init(_ rows: [Row]) { self.rows = rows }
 
   public static func + (a: OptionTable, b: OptionTable) -> OptionTable { OptionTable(a.rows + b.rows) }
 
-  // The tables are short, and a dictionary for each would be a part of every start.
+  // A linear search: the tables are short, and making a dictionary for each would slow every start down.
   public subscript(name: String) -> Row? { rows.first { $0.name == name } }
 
   /// Checks the names and types of options, not their values.
@@ -33,7 +33,7 @@ public struct OptionTable: Sendable {
     }
   }
 
-  /// One line for each option, for documentation.
+  /// The text for the documentation: a line for each option.
   public var doc: String { rows.map { "\($0.name) (\($0.signatures)): \($0.doc)" }.joined(separator: "\n") }
 
   package func unknown(_ name: String) -> Refusal {
@@ -49,8 +49,8 @@ extension [ValueType] {
 }
 
 extension Value {
-  /// Why it is not a value of one of these types; nil if it is. An integer may be of any type, and a double without a fraction, if it fits:
-  /// it is read by a ``DictionaryKey``, or by ``integer(as:)``.
+  /// The reason why this is not a value of one of these types; nil if it is one. An integer may have any integer type if its value
+  /// fits, and so may a double without a fraction: ``DictionaryKey`` and ``integer(as:)`` convert it.
   package func mistake(as types: [ValueType]) -> String? {
     if types.contains(type) { return nil }
     if let integer = types.first(where: { $0.integerRange != nil }), let range = integer.integerRange, let numberText {

@@ -56,13 +56,13 @@ public enum Options {
 }
 
 extension Options {
-  /// Options of every changing method that can end something.
+  /// The options of every method that can end something.
   public static let ofChanges = OptionTable([animated.row, force.row, expectedSerial.row])
   private static let expectations = OptionTable([expectedID.row, expectedPresentation.row])
-  /// Options of the methods that change one slot.
+  /// The options of the methods that change one slot.
   public static let ofSlot = ofChanges + expectations
 
-  /// Options of the methods that present.
+  /// The options of the methods that present.
   public static let ofPresenting = ofItem + OptionTable([known.row, raise.row, here.row])
   public static let ofPresent = ofPresenting + ofSlot
   public static let ofToggle = ofPresenting + ofSlot + OptionTable([anyID.row])

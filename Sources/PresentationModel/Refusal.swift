@@ -19,13 +19,13 @@ public enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case shuttingDown = "ShuttingDown"
   /// The record cannot be written.
   case notRecorded = "NotRecorded"
-  /// A presenter keeps what it was to dismiss (P15).
+  /// A presenter declined to dismiss its presentation (P15).
   case declined = "Declined"
   /// An adapter for the window system knows no such window.
   case unknownWindow = "UnknownWindow"
-  /// The window system cannot do it here.
+  /// The window system cannot do what was asked.
   case notSupported = "NotSupported"
-  /// A hold in force refuses it (H3).
+  /// A hold in force refuses the item (H3).
   case held = "Held"
 
   private static let prefix = "org.navd.Error."
@@ -46,8 +46,8 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
   public let message: String
   /// The index of the refused request in its transaction, from 0; nil outside of transactions (T1).
   public var index: Int?
-  /// Whether a client that is known to be outside of any sandbox may make the request (L3). The message then says what needs
-  /// that.
+  /// Whether the request would be carried out for a client that is known to be outside of any sandbox (L3). If so, the message names
+  /// the part that needs this.
   public var needsTrust = false
 
   public init(_ code: ErrorCode, _ message: String) {
@@ -55,7 +55,7 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  /// The same refusal, with the part of the request that it is about at the beginning of its message.
+  /// The same refusal; its message begins with the part of the request that it is about.
   package func of(_ part: String) -> Refusal {
     var refusal = Refusal(code, "\(part): \(message)")
     (refusal.index, refusal.needsTrust) = (index, needsTrust)

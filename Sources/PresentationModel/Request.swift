@@ -38,24 +38,25 @@ public struct Request: Hashable, Sendable {
 
   public var operation: Operation
   public var expectation: Expectation
-  /// Whether its changes are animated; nil leaves it to the transaction (T2).
+  /// Whether the changes are animated; nil leaves it to the transaction (T2).
   public var animated: Bool?
-  /// Whether no presenter may decline to end what the request ends, or waits for (P15).
+  /// Whether no presenter may decline to end what the request ends or still waits for (P15).
   public var isForced: Bool
-  /// Refuses the request if it would present an item under an unknown name (D2).
+  /// Whether the request is refused if it would present an item under an unknown name (D2).
   public var needsKnownName: Bool
-  /// Whether an item that it presents without a destination is to have none (D1).
+  /// Whether an item that the request presents without a destination is to have none (D1).
   public var meansState: Bool
-  /// Whether the windows of what is open already are brought to the front (N7).
+  /// Whether the windows of items that are open already are brought to the front (N7).
   public var raises: Bool
-  /// Whether what is shown elsewhere comes to where its user is (N11); nil leaves that to its destination.
+  /// Whether items that are shown elsewhere come to where their user is (N11); nil leaves it to their destinations.
   public var bringsHere: Bool?
-  /// The places of the windows of presentations (N11), as the coordinator finds when it carries out the request; nil if it does not know.
+  /// The places of the windows of presentations when the request is carried out (N11); nil if the coordinator does not know them.
   package var places: WindowPlaces?
-  /// Why windows cannot be moved to an output (U1), as the coordinator finds when it carries out the request; nil if they can, or
-  /// if it does not know.
+  /// The reason why windows cannot be moved to an output (U1) when the request is carried out; nil if they can, or if the coordinator
+  /// does not know.
   package var whyNoMoving: String?
-  /// Why windows cannot be hidden (N8), in the same way.
+  /// The reason why windows cannot be hidden (N8) when the request is carried out; nil if they can, or if the coordinator does not
+  /// know.
   package var whyNoHiding: String?
 
   public init(
@@ -121,8 +122,8 @@ extension Request.Operation {
     return items
   }
 
-  /// Whether the request presents an item whose options satisfy a condition. Each request is asked this several times, so it makes no
-  /// array.
+  /// Whether the request presents an item whose options satisfy a condition. No array is made, since each request is asked several
+  /// times.
   package func presents(where isSuch: (ItemOptions) -> Bool) -> Bool {
     var isFound = false
     forEachItem { isFound = isFound || isSuch($0) }

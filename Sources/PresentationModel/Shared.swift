@@ -1,8 +1,8 @@
 /// A large value in one place in memory: a copy costs one reference, and a change of the only copy is made in place.
 ///
-/// Within one request an item passes through a dozen functions; copying its two dozen fields was most of the cost.
-/// Read a field in a closure, as in `{ $0.id }`, not by a key path such as `\.id`: that is followed at run time.
-/// Sendable, since a box is changed only while nothing else refers to it.
+/// Within one request an item passes through a dozen functions; copying its two dozen fields was most of the cost. Read a field in a
+/// closure, as in `{ $0.id }`: a key path such as `\.id` is evaluated at run time, which is slower. The type is Sendable, since a box
+/// is changed only while nothing else refers to it.
 @dynamicMemberLookup
 public struct Shared<Value: Sendable>: @unchecked Sendable {
   @usableFromInline

@@ -1,10 +1,10 @@
 import DBusValues
 
-/// A dictionary of the contract. `Keys` declares each key with its type and its meaning; code and documentation read them from there.
-/// Absent keys are nil.
+/// A dictionary of the contract. `Keys` declares each key with its type and its meaning, for the code and for the documentation. Absent
+/// keys are nil.
 @dynamicMemberLookup
 public protocol TypedDictionary: Hashable, Sendable {
-  /// The declared keys, one property each. A class, because each use would copy all of a structure.
+  /// The declared keys, one property each. They are a class: a structure would be copied at each use.
   associatedtype Keys: AnyObject & Sendable
   static var keys: Keys { get }
   var properties: Properties { get set }
@@ -17,7 +17,7 @@ extension TypedDictionary {
     OptionTable(Mirror(reflecting: keys).children.compactMap { ($0.value as? any DocumentedKey)?.row })
   }
 
-  // Inlined, a literal key path is not followed at run time.
+  // Inlined, since the compiler then evaluates a literal key path.
   @inlinable
   public subscript<T>(dynamicMember key: KeyPath<Keys, DictionaryKey<T>>) -> T? {
     get { properties[Self.keys[keyPath: key]] }
@@ -79,7 +79,7 @@ public struct StateEntry: TypedDictionary {
       "platform-data", doc: "Passed to the presenter: activation-token s, parent-window s, output s.")
   }
 
-  /// Keys of an entry of `GetState`.
+  /// The keys of an entry of `GetState`.
   package static let ofState =
     OptionTable(
       table.rows.filter { row in
@@ -87,13 +87,13 @@ public struct StateEntry: TypedDictionary {
           .contains(row.name)
       }) + Options.ofAppearance
 
-  /// Keys of the item in a signal.
+  /// The keys of the item in a signal.
   package static let ofSignal = OptionTable([
     keys.value.row, keys.containerValues.row, keys.style.row, keys.title.row, keys.output.row, keys.destination.row,
     keys.group.row, keys.tag.row, keys.stack.row, keys.from.row,
   ])
 
-  /// Keys of the item that a presenter gets.
+  /// The keys of the item that a presenter gets.
   package static let ofPresenter = OptionTable([
     keys.value.row, keys.containerValues.row, keys.style.row, keys.title.row, keys.output.row, keys.destination.row,
     keys.group.row, keys.tag.row, keys.stack.row, keys.from.row, keys.animated.row, keys.restored.row,
@@ -190,30 +190,30 @@ public struct EndingEntry: TypedDictionary {
     public let by = DictionaryKey<Properties>("by", doc: "The client whose request ended it.")
   }
 
-  /// The client whose request ended it; nil if it ended without a request.
+  /// The client whose request ended the presentation; nil if no request did.
   public var requester: RequesterEntry? { self.by.map(RequesterEntry.init) }
 
-  /// Whether it has failed for a person: it could not be shown, it crashed, or its command ended by itself shortly after its start
-  /// and said that it had failed. The reason of that is `closed` (rule D3).
+  /// Whether the presentation has failed in the eyes of a person: it could not be shown, it crashed, or its command soon ended by
+  /// itself with an error. The reason in the last case is `closed` (D3).
   public var hasFailed: Bool { self.reason == Reason.failed.rawValue || endedAtOnce }
 
-  /// Whether its command ended by itself with another exit status than 0 within two seconds of its start.
+  /// Whether the command ended by itself within two seconds of its start, with another exit status than 0.
   public var endedAtOnce: Bool {
     self.reason == Reason.closed.rawValue && self.by == nil && self.status.map { $0 != 0 } ?? false
       && self.shownFor.map { $0 < Self.shortly } ?? true
   }
 
-  /// Milliseconds.
+  /// The milliseconds in which a command ends “at once”.
   private static let shortly: UInt64 = 2000
 
-  /// Why it failed, as long as the coordinator remembers it. The answer of `History` has no results (rule D6); clients add this
-  /// from the answer of `Wait`.
+  /// The error, as long as the coordinator remembers it; nil if there is none. The answer of `History` has no results (D6), so clients
+  /// add the error from the answer of `Wait`.
   public var error: String? {
     get { properties[PresentationResult.keys.error] }
     set { properties[PresentationResult.keys.error] = newValue }
   }
 
-  /// The presentation whose result has the error: `Wait` answers at once, since it has ended. nil if it has not failed.
+  /// The presentation whose result has the error; nil if this one has not failed. `Wait` for it answers at once, since it has ended.
   package var failedPresentation: Handle? { hasFailed ? self.presentation.map(Handle.init) : nil }
 }
 

@@ -4,7 +4,7 @@ import DBusValues
 public struct StateEvent: Hashable, Sendable {
   /// The presentation of an event.
   public struct Subject: Hashable, Sendable {
-    /// The binding that holds its item, or held it.
+    /// The binding that holds the item, or held it.
     public let binding: String
     /// The id of the item; empty where it has none.
     public let id: String
@@ -20,23 +20,23 @@ public struct StateEvent: Hashable, Sendable {
     }
   }
 
-  /// Indirect, since an event is handed on several times: a copy counts one reference instead of each in it.
+  /// Indirect, since an event is passed on several times: a copy costs one reference count instead of one for each part.
   public indirect enum Kind: Hashable, Sendable {
-    /// It is on screen; `item` has the keys of `StateEntry`.
+    /// The presentation is on screen; `item` has the keys of `StateEntry`.
     case presented(Subject, item: Properties)
-    /// Its item changed in place.
+    /// The item of the presentation changed in place.
     case updated(Subject, item: Properties)
-    /// Its phase changed, and it did not become `presented` at once.
+    /// The phase changed, and the presentation did not become `presented` at once.
     case phase(Subject, Phase)
-    /// It ended; one event for every presentation, shown or not (P6).
+    /// The presentation ended; one event for every presentation, shown or not (P6).
     case dismissed(Subject, Reason)
-    /// Its presenter declined to dismiss it, or something that depends on it: it is `presented` again (P15).
-    /// - Parameter message: why; empty unless its own presenter gave a reason.
+    /// The presentation is `presented` again, since its presenter declined, or the presenter of one that depends on it (P15).
+    /// - Parameter message: the reason that its own presenter gave; empty if none.
     case declined(Subject, message: String)
-    /// Its presenter asks its user before it dismisses it, or does not ask any more (P16).
-    /// - Parameter message: the question; nil if it does not ask.
+    /// The presenter asks its user before it dismisses the presentation, or has stopped asking (P16).
+    /// - Parameter message: the question; nil if the presenter does not ask.
     case asking(Handle, message: String?)
-    /// Its presenter reports an action, such as a pressed button (P8).
+    /// The presenter reports an action, such as a pressed button (P8).
     case action(Subject, String, parameters: Properties)
     /// A group has another selection; nil if no member is selected.
     case selection(group: String, tag: String?)
@@ -44,7 +44,7 @@ public struct StateEvent: Hashable, Sendable {
     case group(String, tags: [String], queue: [String])
     /// A stack has another path.
     case path(stack: String, [PathElement])
-    /// One more client or fact holds, or one less (H1).
+    /// The number of clients and facts that hold has changed by one (H1).
     case hold(String, isInForce: Bool)
     /// Other programs are parked (N8), the oldest first.
     case parked([ParkedEntry])

@@ -17,16 +17,15 @@ public struct WindowProperties: TypedDictionary {
   public var properties: Properties
   public init(_ properties: Properties) { self.properties = properties }
 
-  /// No property is known.
+  /// Makes a window of which no property is known.
   public init() { self.init([:]) }
 
-  /// The keys of the contract with their types. Other keys, and values of another type, are left out: the adapter is a
-  /// stranger's program.
+  /// Reads the keys of the contract. Other keys, and values of another type, are left out: an adapter may be a stranger's program.
   public init(reading properties: Properties) {
     self.init(properties.filter { key, value in Self.known[key].map { $0.types.contains(value.type) } ?? false })
   }
 
-  /// The table, made once: events of windows are read often, and to make it takes half of the time of reading one.
+  /// The table, made once: to make it takes half of the time of reading an event, and windows have many events.
   private static let known = table
 
   public static let keys = Keys()
@@ -54,10 +53,10 @@ public struct WindowProperties: TypedDictionary {
       "startup-id", doc: "The startup id with which its program opened it; absent if that named none, as many do.")
   }
 
-  /// Sets the keys of a change; the others stay.
+  /// Sets the keys of a change; the other keys stay.
   public mutating func merge(_ changed: WindowProperties) { properties.merge(changed.properties) { $1 } }
 
-  /// The keys of `later` that are not the same here: what a change says. Keys that `later` does not have stay as they are.
+  /// The keys of `later` whose values differ from those here. Keys that `later` does not have count as unchanged.
   public func changes(to later: WindowProperties) -> WindowProperties {
     WindowProperties(later.properties.filter { properties[$0.key] != $0.value })
   }
@@ -81,7 +80,7 @@ public struct WindowEvent: Hashable, Sendable {
   }
 }
 
-/// What an adapter for the window system can do, or can tell of windows. An adapter announces what was found to work.
+/// An ability of an adapter for the window system. An adapter announces those that it has found to work.
 public enum WindowCapability: String, Hashable, Sendable, CaseIterable {
   /// `Close` asks the window to close.
   case close

@@ -1,25 +1,25 @@
-/// How presentations of a destination follow windows: the table `window` of its file (N1–N6).
+/// The way in which presentations of a destination follow windows: the table `window` of its file (N1–N6).
 public struct WindowFollowing: Hashable, Sendable {
-  /// Which windows belong to the presentation besides those of its own processes.
+  /// The pattern for windows that belong to the presentation besides those of its own processes.
   public var pattern: WindowPattern
-  /// Whether all windows of its processes belong to it, or only the first one with its dialogs (N1).
+  /// Whether all windows of the processes belong to the presentation, or only the first one with its dialogs (N1).
   public var takesAll: Bool
-  /// Whether a window may belong to it that was there before the request.
+  /// Whether a window that was there before the request may belong to the presentation.
   public var adopts: Bool
-  /// Milliseconds without a window after which it counts as closed; nil for two seconds while its program is young, and none
-  /// later (N3).
+  /// Milliseconds without a window after which the presentation counts as closed (N3). If nil, two seconds while its program is young,
+  /// and none later.
   public var linger: UInt64?
-  /// Whether its processes get SIGTERM if they are left after its last window (N3).
+  /// Whether processes that are left after the last window get SIGTERM (N3).
   public var endsLeftover: Bool
-  /// Whether SIGKILL ends its processes if its windows are still there after the grace.
+  /// Whether SIGKILL ends the processes if their windows are still there after the grace period.
   public var kills: Bool
-  /// Whether it ends when its windows lose the focus (N9).
+  /// Whether the presentation ends when its windows lose the focus (N9).
   public var endsUnfocused: Bool
-  /// Whether requests bring it to where its user is (N11).
+  /// Whether requests bring the presentation to where its user is (N11).
   public var comesHere: Bool
   /// Whether the presentation ends when the output of its windows is unplugged (U3).
   public var endsWithOutput: Bool
-  /// Whether a dismissal hides its windows and keeps its program (N8).
+  /// Whether a dismissal hides the windows and keeps the program (N8).
   public var hides: Bool
 
   public init(
@@ -41,23 +41,23 @@ public struct WindowFollowing: Hashable, Sendable {
   }
 }
 
-/// Shell patterns (`glob(7)`) for windows. A pattern that is nil matches every window.
+/// Shell patterns (`glob(7)`) for windows. A property without a pattern may have any value.
 public struct WindowPattern: Hashable, Sendable {
-  /// For the app-id; on X11 the class.
+  /// The pattern for the app-id; on X11 for the class.
   public var appID: String?
   public var title: String?
 
-  /// Without a pattern, it matches no window by itself.
+  /// Makes patterns. Without any, no window matches.
   public init(appID: String? = nil, title: String? = nil) {
     self.appID = appID
     self.title = title
   }
 
-  /// A pattern that nothing but the text fits.
+  /// A pattern that matches only this text.
   public static func escaped(_ text: String) -> String {
     String(text.flatMap { "*?[\\".contains($0) ? ["\\", $0] : [$0] })
   }
 
-  /// Whether there is a pattern at all. Without one, only the processes say which windows belong to a presentation.
+  /// Whether there is no pattern. Then only the processes decide which windows belong to a presentation.
   public var isEmpty: Bool { appID == nil && title == nil }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 extension WindowPattern {
-  /// Whether a window's app-id and title fit. A property that is unknown fits no pattern.
+  /// Whether a window's app-id and title match. An unknown property matches no pattern.
   package func matches(_ window: WindowProperties) -> Bool {
     guard !isEmpty else { return false }
     func fits(_ pattern: String?, _ text: String?) -> Bool {
