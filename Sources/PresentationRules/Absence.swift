@@ -1,27 +1,27 @@
 import DBusValues
 import PresentationModel
 
-// A presenter that leaves the bus, and may come back: a shell that reloads itself (D4).
+// Presenters that leave the bus and may come back, such as a shell that reloads itself (D4).
 
-/// How long, and how often, a presenter may be away before what it shows has failed.
+/// The limits of a presenter's absences, after which its presentation has failed.
 enum Absence {
   static let milliseconds: UInt64 = 2000
-  /// More absences within ``window`` are those of a presenter that cannot show it.
+  /// The largest number of absences within ``window``. A presenter with more counts as unable to show the item.
   static let most = 5
-  /// Milliseconds.
+  /// The milliseconds in which absences are counted.
   static let window: UInt64 = 10_000
   static let error = "the presenter left the bus, and did not come back within \(milliseconds / 1000) seconds"
 }
 
 extension PresentationFields {
-  /// The absences of its presenter that count now.
+  /// The absences of the presenter that count now.
   fileprivate func recentAbsences(at now: Instant) -> [Instant] {
     absences.filter { $0.after(milliseconds: Absence.window) > now }
   }
 }
 
 extension StateMachine {
-  /// Whether a presentation stays when its presenter leaves the bus, so that the presenter may come back.
+  /// Whether a presentation stays when its presenter leaves the bus, since the presenter may come back.
   func mayReturn(to handle: Handle, at now: Instant) -> Bool {
     guard let presentation = state.presentations[handle] else { return false }
     return presentation.phase == .presented && presentation.content.recentAbsences(at: now).count < Absence.most
@@ -29,7 +29,7 @@ extension StateMachine {
 }
 
 extension Turn {
-  /// Takes in that the presenter of a presentation has left the bus.
+  /// Notes that the presenter of a presentation has left the bus.
   mutating func presenterLeft(_ handle: Handle) {
     guard let presentation = state.presentations[handle], presentation.item.destination?.isBus == true,
       !presentation.awaitsPresenter
@@ -43,7 +43,7 @@ extension Turn {
     }
     state.presentations[handle]!.absences = presentation.content.recentAbsences(at: now) + [now]
     awaitPresenter(of: handle)
-    // A shell may register what it has read anew before it lets go of what it had.
+    // A shell may register a destination anew before it lets the earlier registration go.
     if let name = presentation.item.destination?.name, let successor = state.registry.successor(name, of: handle) {
       presenterReturned(handle, as: successor)
     }
@@ -57,7 +57,7 @@ extension Turn {
     expectAnswer(handle, for: Absence.milliseconds)
   }
 
-  /// Takes in that a client has registered a destination.
+  /// Has the presentations that await a presenter shown by the client that has registered their destination.
   mutating func presenterReturned(toItemsOf name: String) {
     guard let destination = state.registry[name] else { return }
     for handle in state.abandoned.sorted() where state.presentations[handle]?.item.destination?.name == name {

@@ -2,12 +2,13 @@ import HeapModule
 import PresentationModel
 
 extension Turn {
-  /// Makes a settled draft the state, announces each difference once (W1), and starts and ends what then can.
+  /// Makes a settled draft the state, announces each difference once (W1), and starts and ends the presentations that can start or end
+  /// now.
   mutating func commit(_ draft: borrowing Draft) {
     state.lastQueueAge = draft.lastQueueAge
     for index in draft.slots.indices { commitEnd(ofDraftAt: index, draft) }
     for (stack, drafted) in draft.stacks { commit(stack, drafted, draft) }
-    // A new presentation may be presented from one that a later request asked for (C2), so all get their handles first.
+    // A parent may be presented by a later request than its child (C2), so all new presentations get their handles first.
     var new: [Int] = []
     for index in draft.slots.indices where draft.slots[index].isNew { new.append(index) }
     if new.count > 1 { new.sort { draft.slots[$0].accepted < draft.slots[$1].accepted } }
@@ -52,19 +53,19 @@ extension Turn {
 
   private mutating func commit(_ stack: BindingID, _ drafted: StackDraft, _ draft: borrowing Draft) {
     let cut = Array(state.stacks[stack]?.path[drafted.kept...] ?? [])
-    // The common beginning with the same presentations, including those that were cut and put back unchanged.
+    // The elements that stay with the same presentations, including those that were cut and put back unchanged.
     let same = zip(cut, drafted.rest).prefix { $0 == $1 && draft.slots[$1]?.resolution == .kept }.count
     let looksTheSame = zip(cut, drafted.rest).allSatisfy { old, new in
       old == new && draft.slots[old]?.before.flatMap { state.presentations[$0]?.item.id } == draft.slots[new]?.item?.id
     }
     if cut.count != drafted.rest.count || !looksTheSame { machine.lists.changed.insert(.stack(stack)) }
-    // In place, so that a push onto a tall stack does not copy it.
+    // Replaced in place, so that a push onto a tall stack does not copy the path.
     state.stacks[stack, default: Stack()].path.replaceSubrange((drafted.kept + same)..., with: drafted.rest[same...])
     state.stacks[stack]!.started = min(state.stacks[stack]!.started, drafted.kept + same)
     state.dropIfUnused(stack: stack)
   }
 
-  /// Gives a presentation that stays its drafted item.
+  /// Gives a presentation that stays the drafted item.
   private mutating func commitUpdate(of slot: Shared<SlotDraft>) {
     guard slot.item != nil, let handle = slot.before else { return }
     var presentation = state.presentations[handle]!
@@ -133,7 +134,7 @@ extension Turn {
     if state.departed[binding] != nil { state.departed[binding] = nil }
     state.bytesOfItems += item.byteCount
     own(handle, item.owner)
-    // The presentation before it at this position may have started; this one has not.
+    // The earlier presentation at this position may have started; the new one has not.
     if let position = item.position {
       state.stacks[position.stack]!.started = min(state.stacks[position.stack]!.started, position.index)
     }
@@ -144,7 +145,7 @@ extension Turn {
     machine.lists.mayStart.append(handle)
   }
 
-  /// Sets how long a presentation may wait (H6).
+  /// Sets the time for which a presentation may wait (H6).
   private mutating func expect(_ presentation: inout Presentation, within milliseconds: UInt64) {
     presentation.startsBy = milliseconds == 0 ? nil : now.after(milliseconds: milliseconds)
     state.schedule(presentation.startsBy, .start, presentation.handle)
@@ -181,9 +182,9 @@ extension Turn {
     return differing
   }
 
-  /// The tag that a group has to forget, if it remembers too many (L1).
-  /// - Parameter aged: the tags of groups at some time before. Only when all of a group's are used up, all that it remembers are
-  ///   looked at again.
+  /// The tag that a group has to forget if it remembers too many (L1).
+  /// - Parameter aged: tags of groups with their stamps of an earlier moment. A group's tags are read again only when all its entries
+  ///   are used up.
   private func oldestTagTooMany(of group: BindingID, _ aged: inout [BindingID: Heap<AgedTag>]) -> GroupTag? {
     guard let remembered = state.groups[group]?.remembered, remembered.count > state.limits.tagsPerGroup else {
       return nil
@@ -192,14 +193,14 @@ extension Turn {
     while true {
       if aged[group]?.isEmpty ?? true { aged[group] = Heap(remembered.map { AgedTag(tag: $0, stamp: stamp($0)) }) }
       let oldest = aged[group]!.removeMin()
-      // It may have been learned again since.
+      // The tag may have been learned again since.
       if remembered.contains(oldest.tag), stamp(oldest.tag) == oldest.stamp {
         return GroupTag(group: group, tag: oldest.tag)
       }
     }
   }
 
-  /// Announces each group's selection, and its tags and queue where watchers can see a difference (W1).
+  /// Announces the changes of groups (W1): the selection, and the tags and the queue if watchers can see a difference.
   private mutating func announceGroups(_ differing: Set<GroupTag>, _ draft: borrowing Draft) {
     guard !differing.isEmpty || !draft.groups.isEmpty else { return }
     let visible = differing.filter { state.registry.declared[$0.group]?[$0.tag] == nil }
@@ -240,10 +241,10 @@ extension Turn {
   }
 }
 
-/// A tag that a group remembers, by its age.
+/// A tag that a group remembers, with its age.
 private struct AgedTag: Comparable {
   let tag: String
-  /// As `RecencyMap` gives it: the lowest is the oldest.
+  /// The stamp that `RecencyMap` gives: the lowest is the oldest.
   let stamp: UInt64
   static func < (a: AgedTag, b: AgedTag) -> Bool { a.stamp < b.stamp }
 }

@@ -17,7 +17,7 @@ public struct Member: Hashable, Sendable {
 }
 
 extension StateMachine {
-  /// Declares a key; its type is that of the default (V1).
+  /// Declares a key with its default, whose type is that of the key (V1).
   /// - Throws: `Refusal`: `invalidArgument`, `containerValueType` if it is declared differently, `limitExceeded`.
   public mutating func declareContainerValue(_ key: String, defaultValue: Value) throws(Refusal) {
     guard BindingID.isName(key), key.utf8.count <= limits.tag else {
@@ -41,8 +41,8 @@ extension StateMachine {
 
   /// Declares several keys, all or none (V1).
   ///
-  /// - Parameter overridingRecord: whether these replace recorded declarations, as at a start, before any client
-  ///   declares one. A recorded declaration still counts if an item or a tag holds a value of its type (V2).
+  /// - Parameter overridingRecord: whether these declarations replace recorded ones. They do at a start, before any client declares
+  ///   one. A recorded declaration stays if an item or a tag holds a value of its type (V2).
   /// - Returns: the refusals, by index; if there is one, nothing was declared.
   public mutating func declareContainerValues(
     _ values: [(key: String, defaultValue: Value)], overridingRecord: Bool = false
@@ -64,7 +64,7 @@ extension StateMachine {
   /// The declared keys and their defaults.
   public var containerValueDefaults: Properties { state.containerValueDeclarations.mapValues(\.defaultValue) }
 
-  /// The hint for a key that is not declared; short, however long the key is.
+  /// The hint for a key that is not declared. It stays short if the key is long.
   static func howToDeclare(_ key: String) -> String {
     let key = BindingID.isName(key) && key.utf8.count <= 64 ? key : "KEY"
     return "the program that sets it declares it, or: navctl value declare \(key) SIGNATURE DEFAULT"
@@ -139,7 +139,7 @@ extension Refusal {
 }
 
 extension ContainerValueDeclaration {
-  /// Why a second declaration of a key is refused, as a sentence for people.
+  /// The refusal of a second declaration of a key, as a sentence for people.
   fileprivate func contradiction(_ second: ContainerValueDeclaration, of key: String) -> String {
     let why =
       type == second.type

@@ -2,15 +2,15 @@ import DBusValues
 import HeapModule
 import PresentationModel
 
-/// A time at which something may be due. A deadline that no longer holds is skipped.
+/// A time at which something may be due. A deadline that is out of date is skipped.
 struct Deadline: Comparable, Sendable {
   enum Kind: Hashable, Sendable {
     case answer, expiry, restart
-    /// It is to have been presented (H6).
+    /// The latest time at which the presentation may start (H6).
     case start
-    /// A holder ends, whose number stands for the handle (H1).
+    /// The end of a holder (H1). The number of the holder stands in place of the handle.
     case hold
-    /// An item that has ended by itself is not kept any more, at the binding that it had (K4).
+    /// The time until which an item that has ended by itself is kept, at the binding that it had (K4).
     case departure(BindingID)
   }
   let at: Instant
@@ -22,18 +22,18 @@ struct Deadline: Comparable, Sendable {
 }
 
 extension StateMachine {
-  /// When to call `expire` next; nil for never.
+  /// The time at which to call `expire` next; nil for never.
   public var nextDeadline: Instant? { [state.deadlines.min?.at, nextFallback].compactMap(\.self).min() }
 
-  /// Carries out what is due first, as one change, so that each stack and group announces it once (W1). `nextDeadline`
-  /// says whether more is due already.
+  /// Carries out what is due, the earliest first. It is one change, so each stack and group is announced once (W1). `nextDeadline`
+  /// tells whether more is due.
   /// - Parameter most: the largest number of deadlines to carry out.
   public mutating func expire(at now: Instant, most: Int = .max) -> Outcome {
     process(at: now) { $0.expire(most: most) }
   }
 
-  /// Gives a presenter its whole time, since it is asked later than it was to be. This is no input, so it has no outcome: what else
-  /// is due waits for the next one.
+  /// Gives a presenter its whole time again, since it is called later than planned. This is no input and has no outcome: other things
+  /// that are due wait for the next input.
   public mutating func restartAnswer(of handle: Handle, at now: Instant) {
     guard let presentation = state.presentations[handle], presentation.answerDue != nil, !presentation.awaitsPresenter,
       let destination = presentation.item.destination
@@ -43,7 +43,7 @@ extension StateMachine {
     state.forgetStaleDeadlines()
   }
 
-  /// The presentation whose time is over next, if that is due.
+  /// The end that is due first by a deadline; nil if the next deadline is not due or ends no presentation.
   public func nextEnd(at now: Instant) -> End? {
     guard let deadline = state.deadlines.min, deadline.at <= now, state.holds(deadline) else { return nil }
     return switch deadline.kind {
@@ -57,7 +57,7 @@ extension State {
   mutating func schedule(_ at: Instant?, _ kind: Deadline.Kind, _ handle: Handle) {
     guard let at else { return }
     deadlines.insert(Deadline(at: at, kind: kind, handle: handle))
-    // Keeps stale deadlines few: a timeout that is always set again leaves one each time.
+    // Keeps stale deadlines few: a timeout that is set again and again leaves one each time.
     if deadlines.count > 4 * (presentations.count + holders.count + departed.count) + 64 {
       let holding = deadlines.unordered.filter { holds($0) }
       deadlines = Heap(holding)
@@ -69,7 +69,7 @@ extension State {
     schedule(due, .answer, handle)
   }
 
-  /// Forgets stale deadlines before the next that holds: the caller's timer would wake up for nothing.
+  /// Forgets the stale deadlines before the next valid one: the caller's timer would wake up for nothing.
   mutating func forgetStaleDeadlines() {
     while let next = deadlines.min, !holds(next) { deadlines.removeMin() }
   }
@@ -89,7 +89,7 @@ extension State {
 }
 
 extension Turn {
-  /// Sets how long a presenter has for its answer (P14).
+  /// Sets the time that a presenter has for its answer (P14).
   mutating func expectAnswer(_ handle: Handle, for milliseconds: UInt64) {
     state.expectAnswer(handle, by: now.after(milliseconds: milliseconds))
   }
@@ -120,7 +120,7 @@ extension Turn {
         machine.lists.mayStart.append(handle)
       case (.expiry, _), (.start, _): ends.append(End(handle: handle, reason: .expired))
       case (.answer, .presenting), (.answer, .presented):
-        // It may still appear, so it is dismissed and not forgotten.
+        // The item may still appear, so it is dismissed and not forgotten.
         state.presentations[handle]!.result[PresentationResult.keys.error] =
           state.presentations[handle]!.awaitsPresenter ? Absence.error : lateness(of: handle)
         ends.append(End(handle: handle, reason: .failed))
@@ -128,7 +128,7 @@ extension Turn {
       case (.hold, _), (.departure, _): break
       }
     }
-    // Items that have waited too long end first: another end could let them be presented (H6).
+    // Items that have waited too long end first: the end of another presentation could let them be presented (H6).
     clear(ends)
     for deadline in unanswered where state.holds(deadline) { dismissalUnanswered(by: deadline.handle) }
     release(released)

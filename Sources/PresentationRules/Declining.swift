@@ -4,7 +4,7 @@ import PresentationModel
 // Declining a dismissal (P15), forcing one, and asking the user first (P16).
 
 extension StateMachine {
-  /// Takes in that a presenter, called to dismiss a presentation, asks its user first (P16).
+  /// Notes that a presenter which was called to dismiss a presentation asks its user first (P16).
   ///
   /// - Throws: `Refusal`: `unknownPresentation`, `accessDenied`, `limitExceeded`.
   public mutating func asking(
@@ -24,20 +24,20 @@ extension StateMachine {
     return process(at: now) { $0.ask(handle, message) }
   }
 
-  /// Whether a presenter was called to dismiss the presentation, and may decline that.
+  /// Whether the presenter was called to dismiss the presentation, and may decline the dismissal.
   func mayDecline(_ handle: Handle) -> Bool {
     guard let presentation = state.presentations[handle], let dismissal = presentation.phase.dismissal,
       !dismissal.isForced
     else { return false }
     switch dismissal.stage {
     case .asked, .asking: return true
-    // Windows that are still there after the grace are kept, and only then is it known (N6).
+    // A presentation whose windows are still there after the grace period is kept (N6). This is known only after the grace period.
     case .killed: return presentation.item.destination?.window != nil
     case .overtaken, .held, .departed, .settling: return false
     }
   }
 
-  /// The presentations whose ends, if they are being dismissed, a slot, group or stack waits for.
+  /// The presentations that are being dismissed and whose ends a slot, group or stack waits for.
   func awaited(by subject: Subject) -> [Handle] {
     switch subject {
     case .slot(let binding): state.slots[binding]?.dismissing.map { [$0] } ?? []
@@ -46,7 +46,7 @@ extension StateMachine {
     }
   }
 
-  /// The presentations that end before another one can: those that directly depend on it (C7).
+  /// The presentations that must end before another one can: those that directly depend on it (C7).
   fileprivate func dependents(of handle: Handle) -> [Handle] {
     guard let presentation = state.presentations[handle] else { return [] }
     var found = Array(presentation.children)
@@ -65,7 +65,7 @@ extension StateMachine {
     return current(at: path[index])?.handle
   }
 
-  /// The presentations whose dismissals are forced when others end by themselves, which may still be shown.
+  /// The presentations whose dismissals are forced when others end by themselves; they may still be on the screen.
   func dismissed(before handles: [Handle]) -> [Handle] {
     var (found, open, seen) = ([Handle](), handles, Set<Handle>())
     while let handle = open.popLast() {
@@ -75,7 +75,8 @@ extension StateMachine {
     return found
   }
 
-  /// The presentation that is being dismissed at a position of a stack. Those that were shown follow each other in their order.
+  /// The presentation that is being dismissed at a position of a stack. Those that were shown are next to each other, in the order of
+  /// their positions.
   private func dismissed(on stack: BindingID, at index: Int) -> Handle? {
     guard let dismissing = state.stacks[stack]?.dismissing,
       let first = dismissing.firstIndex(where: { state.presentations[$0]?.phase.dismissal?.stage != .overtaken }),
@@ -85,7 +86,7 @@ extension StateMachine {
     return index <= top && place < dismissing.endIndex ? dismissing[place] : nil
   }
 
-  /// The presentations being dismissed that a presentation directly depends on (C7).
+  /// The presentations that are being dismissed and that a presentation directly depends on (C7).
   private func dismissedDependencies(of handle: Handle) -> [Handle] {
     guard let presentation = state.presentations[handle] else { return [] }
     var found = [presentation.parent].compactMap(\.self)
@@ -95,7 +96,8 @@ extension StateMachine {
     return found.filter { state.presentations[$0]?.phase.isDismissing == true }
   }
 
-  /// What stays if a presentation stays: itself, and everything being dismissed that it depends on, which comes first.
+  /// The presentations that stay if one stays: itself, and all that are being dismissed and that it depends on. Dependencies come
+  /// first.
   func kept(with handle: Handle) -> [Handle] {
     var kept: [Handle] = []
     var seen: Set<Handle> = [handle]
@@ -110,7 +112,7 @@ extension StateMachine {
     return kept
   }
 
-  /// A message within its limit, cut off at the end (L1).
+  /// The message, cut off at its limit (L1).
   func limited(_ message: String) -> String {
     message.utf8.count <= limits.id ? message : String(decoding: message.utf8.prefix(limits.id), as: UTF8.self)
   }
@@ -128,7 +130,7 @@ extension Turn {
     announce(.asking(handle, message))
   }
 
-  /// Announces that a presenter does not ask any more, though its presentation is still being dismissed.
+  /// Announces that a presenter has stopped asking, though its presentation is still being dismissed.
   mutating func stopAsking(_ handle: Handle) {
     guard case .asking? = state.presentations[handle]?.phase.dismissal?.stage else { return }
     announce(.asking(handle, nil))
@@ -136,8 +138,8 @@ extension Turn {
 
   // MARK: Forcing
 
-  /// Forces the dismissals in `mayForce`, and those of everything that has to end before. A presenter that was called, and might
-  /// decline, is called again.
+  /// Forces the dismissals in `mayForce`, and those of all presentations that must end before. A presenter that was called and may
+  /// still decline is called again.
   mutating func force() {
     guard !machine.lists.mayForce.isEmpty else { return }
     let forced = machine.force(machine.lists.mayForce)
@@ -156,7 +158,8 @@ extension Turn {
 
   // MARK: Declining
 
-  /// Takes in that a presenter declines a dismissal: what was kept up by it stays, and what waited for its end ends.
+  /// Notes that a presenter declines a dismissal. The presentation stays, with those that it depends on. Items that waited for its end
+  /// end.
   mutating func decline(_ handle: Handle, message: String) {
     guard machine.mayDecline(handle) else { return }
     let message = machine.limited(message)
@@ -184,7 +187,7 @@ extension Turn {
     state.slots[binding]!.current = handle
     if let membership = presentation.item.membership { note(handle, staysIn: membership) }
     if let stack = presentation.item.position?.stack {
-      // The lowest is the last, and comes first.
+      // The lowest element is the last, and comes first.
       if let index = state.stacks[stack]!.dismissing.lastIndex(of: handle) {
         state.stacks[stack]!.dismissing.remove(at: index)
       }
@@ -192,7 +195,7 @@ extension Turn {
     }
   }
 
-  /// Announces that a presentation was kept, which also counts as a change of what it is in (P10).
+  /// Announces that a presentation was kept. This counts as a change of its slot, group and stack (P10).
   mutating func announceKept(_ handle: Handle, message: String) {
     let presentation = state.presentations[handle]!
     machine.lists.changed.insert(.slot(presentation.binding))
@@ -201,7 +204,7 @@ extension Turn {
     announce(.declined(handle, presentation.binding, id: presentation.item.id, message: message))
     guard presentation.updates != .idle else { return }
     if presentation.awaitsUpdateAnswer {
-      // It follows the answer to the one from before the dismissal (D8).
+      // The update follows the answer to the one that was sent before the dismissal (D8).
       state.presentations[handle]!.updates = .underWayAndPending(author: nil)
     } else {
       state.presentations[handle]!.updates = .idle
@@ -211,7 +214,7 @@ extension Turn {
 }
 
 extension Transaction {
-  /// Plans that a presentation stays, and everything being dismissed that it depends on (P15). What took their places ends.
+  /// Plans that a presentation stays, with all that are being dismissed and that it depends on (P15). Items that took their places end.
   mutating func giveBack(with handle: Handle, message: String) {
     let kept = turn.machine.kept(with: handle)
     draft.kept = (kept, message)
@@ -248,14 +251,14 @@ extension Transaction {
     }
   }
 
-  /// Puts the selected member back into its queue, whatever the limit of that.
+  /// Puts the selected member back into its queue, whatever the limit of the queue.
   private mutating func requeue(_ binding: BindingID, _ item: Shared<Item>) {
     loseChildren(of: binding)
     moveIntoQueue(binding, item, item.membership!)
     reopen(binding)
   }
 
-  /// Ends what is presented from an item that is queued again: a queued item is nobody's parent (G9).
+  /// Ends the children of an item that is queued again: a queued item cannot be a parent (G9).
   mutating func loseChildren(of binding: BindingID) {
     let children = state.slots[binding]?.current.flatMap { state.presentations[$0]?.children } ?? []
     for child in children.sorted() { lose(child) }
@@ -263,11 +266,12 @@ extension Transaction {
 }
 
 extension StateMachine {
-  /// Marks dismissals as forced, and those of everything that has to end before. Presentations that were never shown hold nothing up.
-  /// - Returns: those that were not forced.
+  /// Marks dismissals as forced, and those of all presentations that must end before. Presentations that were never shown delay
+  /// nothing.
+  /// - Returns: the presentations whose dismissals were not forced before.
   mutating func force(_ handles: [Handle]) -> [Handle] {
     var forced: [Handle] = []
-    // What begins as forced has yet to force what depends on it.
+    // A dismissal that was forced from its beginning has not yet forced those of its dependents.
     var open = handles.map { (handle: $0, isNamed: true) }
     while let (handle, isNamed) = open.popLast() {
       guard var dismissal = state.presentations[handle]?.phase.dismissal, dismissal.stage != .overtaken,
@@ -283,7 +287,7 @@ extension StateMachine {
     return forced
   }
 
-  /// Forces what no presenter may decline; a record of an earlier release does not say what that is.
+  /// Forces the dismissals that no presenter may decline, since a record of an earlier release does not mark them.
   mutating func forceRecorded() {
     let forced = state.presentations.values.filter { presentation in
       guard let dismissal = presentation.phase.dismissal else { return false }
@@ -295,8 +299,8 @@ extension StateMachine {
 }
 
 extension Reason {
-  /// Whether no presenter may decline a dismissal for this reason (P15): it has ended by itself, nobody is there who wants it,
-  /// or everything ends.
+  /// Whether no presenter may decline a dismissal for this reason (P15): the presentation has ended by itself, its owner has left, or
+  /// everything ends.
   var isForced: Bool {
     switch self {
     case .closed, .failed, .lost, .owner, .shutdown: true

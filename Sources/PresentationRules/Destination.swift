@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-/// How items are shown that name it (D1, D2).
+/// The way in which items that name the destination are shown (D1, D2).
 public struct Destination: Hashable, Sendable {
   /// The program that shows an item.
   public enum Presenter: Hashable, Sendable {
@@ -20,7 +20,7 @@ public struct Destination: Hashable, Sendable {
   public enum Source: Hashable, Sendable {
     case file(path: String)
     case client(Client)
-    /// Given with the request itself (`command`).
+    /// The request itself (`command`).
     case request
   }
 
@@ -36,11 +36,11 @@ public struct Destination: Hashable, Sendable {
   /// Milliseconds that a dismissal may take before SIGKILL; on the bus, before the presentation counts as gone (P14).
   public var grace: UInt64
   public var source: Source
-  /// Whether its items end only by themselves: no request ends them (D12).
+  /// Whether items of the destination end only by themselves: no request ends them (D12).
   public var isProtected: Bool
-  /// How its items follow the windows of their commands or units; nil if they do not (N1–N6).
+  /// The way in which items follow the windows of their commands or units; nil if they do not (N1–N6).
   public var window: WindowFollowing?
-  /// nil for a destination whose file has none of its keys.
+  /// The settings of items; nil if the file of the destination has none.
   public var itemSettings: Shared<ItemSettings>?
 
   public init(
@@ -68,13 +68,13 @@ public struct Destination: Hashable, Sendable {
     }
   }
 
-  /// Whether a program is run for its items with their directory and environment (L3).
+  /// Whether a program is run for items, with their directory and environment (L3).
   var runsCommand: Bool {
     if case .command = presenter { return true }
     return itemSettings?.onPresent != nil || itemSettings?.onDismiss != nil
   }
 
-  /// Whether a program on the bus shows it. Only such a presenter receives updates (D8, D10).
+  /// Whether a program on the bus shows the items. Only such a presenter receives updates (D8, D10).
   var isBus: Bool { if case .bus = presenter { true } else { false } }
 
   /// Whether a text is a valid name of a destination: a file name without `/` or a leading dot (B5).
@@ -83,8 +83,8 @@ public struct Destination: Hashable, Sendable {
       && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
   }
 
-  /// The tag that the destination declares in its group, and the binding of that tag (G7); nil if it has no group, or one for each
-  /// output (U3).
+  /// The tag that the destination declares in its group, and the binding of that tag (G7). nil if the destination has no group, or one
+  /// for each output (U3).
   ///
   /// - Throws: `Refusal` with the code `invalidConfiguration` if its name gives no binding.
   public func declaredTag() throws(Refusal) -> (group: BindingID, tag: String, binding: BindingID)? {

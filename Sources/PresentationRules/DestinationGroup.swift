@@ -9,7 +9,7 @@ public enum DestinationGroup: Hashable, Sendable {
 
   private static let placeholder = "{output}"
 
-  /// Reads what a destination's file says.
+  /// Reads the text in a destination's file.
   /// - Throws: `Refusal` with the code `invalidBinding`.
   public init(_ text: String) throws(Refusal) {
     guard text.parted(at: Self.placeholder) != nil else {
@@ -20,7 +20,7 @@ public enum DestinationGroup: Hashable, Sendable {
     _ = try binding(on: "output")
   }
 
-  /// The text in a file.
+  /// The text in the destination's file.
   public var text: String {
     switch self {
     case .named(let group): group.text
@@ -29,8 +29,9 @@ public enum DestinationGroup: Hashable, Sendable {
   }
 
   /// The group of an item.
-  /// - Parameter output: of the item. What a binding cannot have in it becomes `_`.
-  /// - Throws: `Refusal`: `invalidArgument` without an output that is needed; `invalidBinding` if its name is too long for a binding.
+  /// - Parameter output: the output of the item. Characters that a binding cannot have become `_`.
+  /// - Throws: `Refusal`: `invalidArgument` if an output is needed and there is none; `invalidBinding` if its name is too long for a
+  ///   binding.
   func binding(on output: String?) throws(Refusal) -> BindingID {
     switch self {
     case .named(let group): return group
@@ -48,6 +49,6 @@ public enum DestinationGroup: Hashable, Sendable {
 }
 
 extension ItemOptionFields {
-  /// The output that a request gives; nil for none in particular.
+  /// The output that the request names; nil for none in particular.
   var namedOutput: String? { output.flatMap { $0.isEmpty ? nil : $0 } }
 }

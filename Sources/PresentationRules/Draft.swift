@@ -1,6 +1,6 @@
 import PresentationModel
 
-/// The author of a request, and how the request is carried out.
+/// The author of a request, and the way in which the request is carried out.
 struct Author: Sendable {
   var client: Client?
   var trust = Trust.trusted
@@ -9,54 +9,54 @@ struct Author: Sendable {
   var animated: Bool
 }
 
-/// All that a transaction would change. It cannot be copied: it is large, and moves from the transaction to the commit.
+/// All planned changes of a transaction. It cannot be copied: it is large, and moves from the transaction to the commit.
 struct Draft: ~Copyable, Sendable {
   var slots = SlotDrafts()
   var groups: [BindingID: GroupDraft] = [:]
   var stacks: [BindingID: StackDraft] = [:]
-  /// The requests that groups are to remember (G7).
+  /// The requests that groups will remember (G7).
   var learned: [GroupTag: TagMemory] = [:]
   /// The keys of `learned`, in the order of the requests; a key may be there more than once.
   var learnOrder: [GroupTag] = []
-  /// The requests that groups are to forget, unless they learn them again.
+  /// The requests that groups will forget, unless they learn them again.
   var forgotten: Set<GroupTag> = []
   var lastQueueAge: UInt64
   /// The client whose request ends presentations.
   let endedBy: Client?
-  /// Presentations that their presenters have ended already.
+  /// Presentations that their presenters have already ended.
   var over: Set<Handle> = []
-  /// What requests force, whether or not they change it (P15).
+  /// The subjects whose dismissals requests force, even without another change (P15).
   var forced: Set<Subject> = []
-  /// Whether requests end what is parked, and whether without a question (N8).
+  /// Whether requests end parked programs, and whether without a question to their users (N8).
   var endsParked: (isAsked: Bool, isForced: Bool) = (false, false)
   /// Slots whose windows requests raise (N7).
   var raised: [BindingID] = []
   /// Slots whose windows requests bring to where their user is (N11).
   var brought: [Brought] = []
-  /// Presentations that are presented again, what they depend on first, and why the last one of them is (P15).
+  /// The presentations that are presented again, dependencies first, and the message of the one that declined (P15).
   var kept: (handles: [Handle], message: String) = ([], "")
   /// Slots with new items, in the order of the requests; a slot may be there more than once.
   var renewed: [BindingID] = []
-  /// How many of `renewed` there were when all slots of a scope were emptied: only later ones can hold an item.
+  /// The count of `renewed` when all slots of a scope were emptied: only later entries can hold an item.
   var emptied: [Scope<BindingID>: Int] = [:]
-  /// The steps of the requests so far (L1).
+  /// The number of steps of the requests so far (L1).
   var work = 0
   /// The number of elements of all paths that requests have set.
   var pathElements = 0
 }
 
-/// What a transaction would make of slots, in the order in which it touched them.
+/// The drafts of slots, in the order in which the transaction touched them.
 ///
-/// They are in an array: a transaction that ends tens of thousands of presentations walks through all of them a dozen times.
+/// They are in an array: a transaction that ends tens of thousands of presentations iterates over all of them a dozen times.
 struct SlotDrafts: Sendable {
-  /// Not a tuple: where a subscript yields a part of that, programs that are not optimized never free it (Swift 6.3).
+  /// Not a tuple: a part of a tuple that a subscript yields is never freed in programs that are not optimized (Swift 6.3).
   private struct Entry: Sendable {
     let binding: BindingID
     var draft: Shared<SlotDraft>
   }
 
   private var drafts: [Entry] = []
-  /// The indices of drafts; empty while these are few, which takes less time to search than to hash.
+  /// The indices of drafts. Empty while there are few, since a search is then faster than a hash.
   private var places: [BindingID: Int] = [:]
   private static let maxUnhashed = 8
 
@@ -93,19 +93,19 @@ struct SlotDrafts: Sendable {
   }
 }
 
-/// What a transaction would make of a slot.
+/// The plan for one slot.
 struct SlotDraft: Sendable {
-  /// What the transaction has done with the item so far.
+  /// The change of the item so far.
   enum Change: Sendable {
-    /// No request presents it; it is the item of before, perhaps edited.
+    /// No request presents the item; it is the earlier item, perhaps edited.
     case edited
-    /// Presented again with the same id.
+    /// The item is presented again with the same id.
     case refreshed
-    /// A new item. If the presentation of before can show it (P2, T1), that takes over what requests have given.
+    /// The item is new. If the earlier presentation can show it (P2, T1), its item takes over what requests have given.
     case renewed(given: ItemOptions)
-    /// Presented again without a request, since its presentation ended by itself (K3) or gave way (K2).
+    /// The item is presented again without a request, since its presentation ended by itself (K3) or gave way (K2).
     case continued
-    /// Presented by a request, and certainly by a new presentation, since something it depends on ends.
+    /// The item is presented by a request. It needs a new presentation, since something that it depends on ends.
     case recreated
     /// The slot is empty.
     case cleared
@@ -113,15 +113,15 @@ struct SlotDraft: Sendable {
     case givenBack
   }
 
-  /// How an item says from what it is presented (C1).
+  /// The parent from which an item is presented (C1).
   enum From: Hashable, Sendable {
-    /// As the presentation of before.
+    /// The parent of the earlier presentation.
     case asBefore
-    /// From the nearest binding that holds an item, which is known when the transaction is settled.
+    /// The nearest binding that holds an item, which is known when the transaction is settled.
     case implied(BindingID?)
     case named(BindingID)
 
-    /// The parent; nil if there is none, or if it is not known yet.
+    /// The binding of the parent; nil if there is none, or if it is not known yet.
     var binding: BindingID? {
       switch self {
       case .asBefore: nil
@@ -133,16 +133,16 @@ struct SlotDraft: Sendable {
     var isNamed: Bool { if case .named = self { true } else { false } }
   }
 
-  /// What happens to the slot's presentation.
+  /// The decision about the slot's presentation.
   enum Resolution: Sendable {
     case undecided
-    /// It stays, with the drafted item.
+    /// The presentation stays, with the drafted item.
     case kept
-    /// It ends, if there is one; a drafted item gets a new presentation.
+    /// The presentation ends, if there is one, and a drafted item gets a new one.
     case replaced
   }
 
-  /// Why and how a presentation ends.
+  /// The reason for which a presentation ends, and whether the end is animated.
   struct Cause: Sendable {
     var reason: Reason
     var animated: Bool
@@ -152,16 +152,16 @@ struct SlotDraft: Sendable {
   let before: Handle?
   var item: Shared<Item>?
   var change = Change.edited
-  /// What its new presentation has of the one before (K2, K3).
+  /// The state that the new presentation takes over from the one before (K2, K3).
   var continuation: Continuation?
-  /// Counts requests that present something; members are listed in that order (V5).
+  /// The number of the request that presents the item, in the order of acceptance; members are listed in that order (V5).
   var accepted = 0
   var from = From.asBefore
-  /// What the last request gave that gave one (H6).
+  /// The time that the item may wait; from the last request that gave one (H6).
   var within: UInt64?
   /// Whether a request gave a timeout (O2).
   var restartsTimeout = false
-  /// The first cause of the end of the presentation before (P12).
+  /// The first cause of the end of the earlier presentation (P12).
   var cause: Cause?
   var author: Author
   var resolution = Resolution.undecided
@@ -174,14 +174,14 @@ struct SlotDraft: Sendable {
     }
   }
 
-  /// Notes the cause of an end; the first one counts (P12).
+  /// Notes the cause of an end; only the first one counts (P12).
   mutating func ends(_ reason: Reason, by author: Author) {
     guard before != nil, cause == nil else { return }
     cause = Cause(reason: reason, animated: author.animated)
   }
 }
 
-/// Of the shared draft, since the same of its content would copy all of that.
+/// An extension of the shared draft: an extension of its content would copy the content.
 extension Shared<SlotDraft> {
   /// Whether the item gets a new presentation.
   var isNew: Bool {
@@ -189,7 +189,8 @@ extension Shared<SlotDraft> {
     return self.item != nil && self.resolution == .replaced
   }
 
-  /// How the presentation before ends: a dismissal followed by another item is a replacement (T1), animated as that (T2).
+  /// The cause of the end of the earlier presentation. A dismissal followed by another item is a replacement (T1), and is animated as
+  /// such (T2).
   var effectiveCause: SlotDraft.Cause {
     let cause = self.cause ?? SlotDraft.Cause(reason: .replaced, animated: true)
     if let item = self.item, cause.reason == .dismissed || cause.reason == .replaced {
@@ -198,7 +199,7 @@ extension Shared<SlotDraft> {
     return cause
   }
 
-  /// The item of a presentation that stays.
+  /// The new item of a presentation that stays.
   func updated(_ before: Shared<Item>) -> Shared<Item> {
     guard let item = self.item, case .renewed(let given) = self.change else { return self.item ?? before }
     var updated = Shared<Item>(before.content.applying(given, by: self.author))
@@ -210,17 +211,17 @@ extension Shared<SlotDraft> {
   }
 }
 
-/// What a transaction would make of a group.
+/// The plan for one group.
 struct GroupDraft: Sendable {
   var selected: BindingID?
   var queue: [QueueEntry]
   let tagBefore: String?
   let queueBefore: [QueueEntry]
 
-  /// Whether other items are queued, or in another order.
+  /// Whether the queue has other items, or another order.
   var hasOtherQueue: Bool { queue != queueBefore && queue.map(\.tag) != queueBefore.map(\.tag) }
 
-  /// Inserts an entry: the highest priority first, then the oldest (G9).
+  /// Inserts an entry, so that the highest priority comes first, and then the oldest (G9).
   mutating func enqueue(_ entry: QueueEntry) {
     queue.insert(entry, at: queue.firstIndex { entry.comesBefore($0) } ?? queue.endIndex)
   }
@@ -228,7 +229,7 @@ struct GroupDraft: Sendable {
   mutating func dequeue(_ binding: BindingID) { queue.removeAll { $0.binding == binding } }
 }
 
-/// What a transaction would make of a stack: the beginning of its path that is left alone, and what follows it.
+/// The plan for one stack: the number of elements at the bottom that stay, and the elements that follow.
 struct StackDraft: Sendable {
   var kept: Int
   var rest: [BindingID] = []

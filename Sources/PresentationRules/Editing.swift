@@ -8,7 +8,7 @@ extension Transaction {
   ) throws(Refusal) {
     guard let before = item(at: binding)?.content else { throw Refusal.notPresented(binding) }
     var item = before
-    // The edited value is copied and checked as a whole.
+    // The cost counts twice: the edited value is copied, and checked as a whole.
     try spend(2 * (item.value.nodes + item.containerValues.nodes))
     func edit(_ held: Properties) throws(Refusal) -> Properties {
       var edited = held
@@ -32,7 +32,7 @@ extension Transaction {
     item = item.keepingHowToRun(ifAs: before, by: author)
     try requireTrust(of: author, toReplace: before, by: item, at: binding)
     if let timeout { item.timeout = timeout == 0 ? nil : timeout }
-    // If the presentation of before stays (T1), the edit applies to its item.
+    // If the earlier presentation stays (T1), the edit applies to its item.
     var change: SlotDraft.Change?
     if let drafted = draft.slots[binding], case .renewed(let given) = drafted.change {
       var given = given

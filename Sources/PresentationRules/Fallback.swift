@@ -1,19 +1,19 @@
 import PresentationModel
 import TextFormats
 
-// What a group shows while it has nothing else (K1).
+// The item that a group shows while it has no other (K1).
 
 /// The fallback of a group.
 struct Fallback: Sendable {
   let group: BindingID
   let destination: String
-  /// How many times it could not be selected since it last could.
+  /// The number of refused selections since the last one that succeeded.
   var refusals: UInt32 = 0
-  /// When that is tried again; nil if nothing is in its way.
+  /// The time of the next attempt; nil if no selection was refused.
   var due: Instant?
   /// The last reason that was reported for a refusal.
   var told: String?
-  /// The presentation of it that has declined to give way (P15). It is not asked again by itself.
+  /// The presentation of the fallback that has declined to give way (P15). navd does not ask it again by itself.
   var declining: Handle?
 }
 
@@ -25,18 +25,18 @@ public struct RefusedFallback: Sendable {
 }
 
 extension StateMachine {
-  /// Replaces the fallbacks of groups, by the names of their destinations (K1). The next input that has a time selects them.
+  /// Replaces the fallbacks of groups; the values are names of destinations (K1). The next input that has a time selects them.
   public mutating func load(fallbacks: [BindingID: String]) {
     state.fallbacks = fallbacks.sorted { $0.key.text < $1.key.text }.map {
       Fallback(group: $0.key, destination: $0.value)
     }
-    // The selected item may be a fallback now, and gives way then.
+    // The selected item may be a fallback now, and then gives way.
     state.hasNewFallbacks = true
     // A fallback is not kept (K4).
     forgetOtherKeptItems()
   }
 
-  /// When a fallback that could not be selected is tried again; nil for never.
+  /// The time at which a refused fallback is tried again; nil for never.
   var nextFallback: Instant? { state.isShuttingDown ? nil : state.fallbacks.compactMap(\.due).min() }
 
   /// Whether a tag is that of its group's fallback.
@@ -45,18 +45,18 @@ extension StateMachine {
     return state.fallbacks.contains { $0.group == membership.group && $0.destination == membership.tag }
   }
 
-  /// Whether a group has nothing selected, or its fallback, which gives way unless it is protected (D12).
+  /// Whether a group has no selected member, or only its fallback, which gives way unless it is protected (D12).
   func isIdle(_ group: Group) -> Bool {
     guard let selected = group.selected.flatMap({ current(at: $0) }) else { return true }
     return isFallback(selected.item.membership) && !selected.isProtected
   }
 
-  /// Whether a presentation is a fallback that stays, though others may come: it has declined to give way, or is protected.
+  /// Whether a presentation is a fallback that does not give way: it has declined to, or is protected.
   func isStayingFallback(_ presentation: Presentation) -> Bool {
     presentation.isProtected || state.fallbacks.contains { $0.declining == presentation.handle }
   }
 
-  /// Whether an item is a fallback whose group has somebody in its queue who may come (K1).
+  /// Whether an item is a fallback, and a member in its group's queue could be presented (K1).
   func hasSuccessorInQueue(_ item: Shared<Item>) -> Bool {
     guard let membership = item.membership, isFallback(membership), let group = state.groups[membership.group] else {
       return false
@@ -64,7 +64,7 @@ extension StateMachine {
     return state.isReady(group.queue)
   }
 
-  /// How an item is presented again that ended by itself (K3): a fallback always, and without a limit.
+  /// The rule for presenting an item again that ended by itself (K3). For a fallback: always, and without a limit.
   func restartRule(of item: Shared<Item>) -> RestartRule? {
     let own = item.destination?.itemSettings?.restart
     guard isFallback(item.membership) else { return own }
@@ -75,8 +75,8 @@ extension StateMachine {
 }
 
 extension Turn {
-  /// Selects the fallbacks of groups that have nothing selected, after their queues were served. One that is refused ends
-  /// nothing and changes nothing, and is tried again after a delay only, so that what happens meanwhile costs nothing.
+  /// Selects the fallbacks of groups without a selected member, after their queues were served. A refused selection ends and changes
+  /// nothing. The next attempt follows after a delay, so that inputs until then cost nothing.
   mutating func fallBack() {
     guard !state.isShuttingDown else { return }
     if state.hasNewFallbacks {
@@ -98,7 +98,7 @@ extension Turn {
     }
   }
 
-  /// - Returns: why it cannot be selected; nothing has changed then.
+  /// - Returns: the refusal, if the fallback cannot be selected; then nothing has changed.
   private mutating func select(_ fallback: Fallback) -> Refusal? {
     var transaction = Transaction(in: consume self, by: nil)
     do throws(Refusal) {
@@ -129,7 +129,7 @@ extension Turn {
 }
 
 extension Turn {
-  /// Notes that a presentation has declined, and stays in its group, if it is the fallback of that.
+  /// Notes that a presentation has declined and stays in its group, if it is the group's fallback.
   mutating func note(_ handle: Handle, staysIn membership: GroupTag) {
     for index in state.fallbacks.indices
     where state.fallbacks[index].group == membership.group && state.fallbacks[index].destination == membership.tag {
@@ -137,7 +137,7 @@ extension Turn {
     }
   }
 
-  /// Lets the queues of groups ask again for what has declined to give way.
+  /// Allows the queues of groups to ask fallbacks again that have declined to give way.
   mutating func forgetDeclining(in groups: some Sequence<BindingID>) {
     guard !state.fallbacks.isEmpty else { return }
     let groups = Set(groups)
@@ -148,8 +148,8 @@ extension Turn {
 }
 
 extension Transaction {
-  /// Has fallbacks give way to queues in which somebody may come, whoever has selected them (K1).
-  /// - Returns: whether one did.
+  /// Makes fallbacks give way to queued members that can be presented (K1), whoever has selected the fallbacks.
+  /// - Returns: whether a fallback gave way.
   mutating func letFallbacksGiveWay() -> Bool {
     guard !state.fallbacks.isEmpty, !state.isShuttingDown, !draft.groups.isEmpty else { return false }
     var haveGivenWay = false
@@ -170,7 +170,7 @@ extension Transaction {
     return turn.machine.current(at: binding).map { !turn.machine.isStayingFallback($0) } ?? true
   }
 
-  /// Plans to present a fallback as its group's member. It takes nothing away.
+  /// Plans to present a fallback as its group's member. No other presentation ends for it.
   fileprivate mutating func select(_ fallback: Fallback) throws(Refusal) {
     let name = fallback.destination
     guard let binding = (try? BindingID(name)) ?? fallback.group.appending(name: name) else {

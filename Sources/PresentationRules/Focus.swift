@@ -1,9 +1,11 @@
 import DBusValues
 import PresentationModel
 
-// Windows of what is open already: raising (N7) and moving (U2) them, and ending what has lost the focus (N9, N10) or its output (U3).
+// The windows of open items: raising (N7) and moving (U2) them, and ending items that have lost the focus (N9, N10) or their output
+// (U3).
 
-/// A presentation that ended because another window took the focus. The click that did so may be that on its own button (N10).
+/// A presentation that ended because another window took the focus. The focus may have moved by a click on the button that toggles it
+/// (N10).
 struct Unfocused: Sendable {
   let binding: BindingID
   let tag: GroupTag?
@@ -11,7 +13,7 @@ struct Unfocused: Sendable {
 }
 
 extension State {
-  /// Nanoseconds for which a toggle counts as part of the click that took the focus (N10).
+  /// Nanoseconds in which a toggle counts as part of the click that took the focus (N10).
   private static let clickTime: UInt64 = 300_000_000
 
   /// Whether a slot, or the member with a tag, has just ended because another window took the focus.
@@ -30,7 +32,7 @@ extension State {
 }
 
 extension StateMachine {
-  /// The ends of items because the focus goes to a window of a presentation, to one that belongs to none, or to no window (N9).
+  /// The ends that a move of the focus causes: to a window of a presentation, to one that belongs to none, or to no window (N9).
   func ends(ofFocusGoingTo handle: Handle?, isOwn: Bool) -> [End] {
     guard !isOwn, let before = state.focused, before != handle else { return [] }
     let kept = Set(ancestors(of: handle))
@@ -42,7 +44,7 @@ extension StateMachine {
     }
   }
 
-  /// A presentation and those that it is presented from, itself first.
+  /// A presentation and its ancestors, itself first.
   private func ancestors(of handle: Handle?) -> [Handle] {
     var all: [Handle] = []
     var next = handle
@@ -59,14 +61,14 @@ extension StateMachine {
     return presentation.phase == .presented && presentation.item.destination?.window != nil
   }
 
-  /// Whether such an item does not have the focus.
+  /// Whether an item follows windows, is on the screen and does not have the focus.
   func canBeRaised(_ binding: BindingID) -> Bool {
     isShownInWindows(binding) && (state.slots[binding]?.current != state.focused || state.hasLostFocus)
   }
 }
 
 extension Turn {
-  /// Takes in that the focus is at a window of a presentation, or at one that belongs to none.
+  /// Notes that a window has the focus: one of a presentation, or one that belongs to none.
   mutating func take(focusOf handle: Handle?, isOwn: Bool) {
     let ends = machine.ends(ofFocusGoingTo: handle, isOwn: isOwn)
     for end in ends { state.noteUnfocused(state.presentations[end.handle]!, at: now) }
@@ -75,7 +77,7 @@ extension Turn {
     clear(ends)
   }
 
-  /// Takes in that the focus is at no window. No click on a button did that: it was over long before (N10).
+  /// Notes that no window has the focus. A click on a button did not cause this: it would be long over (N10).
   mutating func takeNoFocus(isOwn: Bool) {
     let ends = machine.ends(ofFocusGoingTo: nil, isOwn: isOwn)
     state.focused = nil
@@ -83,7 +85,7 @@ extension Turn {
     clear(ends)
   }
 
-  /// Has the windows activated of what was open before the requests. Windows that are brought get the focus by that.
+  /// Activates the windows of items that were open before the requests. Windows that are brought get the focus anyway.
   mutating func raise(_ bindings: [BindingID], except brought: [Brought]) {
     for binding in bindings
     where machine.isShownInWindows(binding) && !brought.contains(where: { $0.binding == binding }) {
@@ -93,7 +95,7 @@ extension Turn {
 }
 
 extension Turn {
-  /// Has the windows moved that an item follows, now or when they open. One that has not started begins with its output.
+  /// Moves the windows that an item follows, now or when they open. An item that has not started begins on its output.
   mutating func move(_ handle: Handle) {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else { return }
     switch presentation.phase {
@@ -104,7 +106,7 @@ extension Turn {
 }
 
 extension StateMachine {
-  /// What ends since the output of its windows was unplugged (U3).
+  /// The end of an item whose output was unplugged, if it ends then (U3).
   func ends(withOutputOf handle: Handle) -> [End] {
     guard isCurrent(handle), let presentation = state.presentations[handle], presentation.phase == .presented,
       presentation.item.destination?.window?.endsWithOutput == true
@@ -118,8 +120,8 @@ extension Turn {
 }
 
 extension Transaction {
-  /// Whether the request raises the item that is open: a toggle does nothing else then (N7). X11 may tell that a window is out of
-  /// view before it tells that it has lost the focus.
+  /// Whether the request raises the open item: a toggle then does nothing else (N7). X11 may report that a window is out of view before
+  /// it reports the loss of the focus.
   func raisesWindows(of binding: BindingID) -> Bool {
     raises && (turn.machine.canBeRaised(binding) || isOutOfView(binding))
   }

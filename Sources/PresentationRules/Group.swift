@@ -3,7 +3,7 @@ import PresentationModel
 /// An item in a group's queue (G9).
 struct QueueEntry: Hashable, Sendable {
   let priority: Int32
-  /// Counts acceptances: of the same priority, the oldest is first.
+  /// The number of the acceptance: among equal priorities, the lowest is first.
   let age: UInt64
   let binding: BindingID
   let tag: String
@@ -15,8 +15,7 @@ struct QueueEntry: Hashable, Sendable {
   private var rank: QueueRank { QueueRank(isInterrupted: isInterrupted, priority: priority, age: age) }
 }
 
-/// What decides about the order of a queue: first the items that gave way, the latest of them first (K2), then the highest priority, then
-/// the oldest (G9).
+/// The rank in a queue: first the items that gave way, the latest of them first (K2), then the highest priority, then the oldest (G9).
 struct QueueRank: Comparable {
   let isInterrupted: Bool
   let priority: Int32
@@ -30,12 +29,12 @@ struct QueueRank: Comparable {
 
 /// The state of one exclusive group.
 ///
-/// The selection is one optional, so that two members cannot be selected (G1).
+/// The selection is one optional, so two members cannot be selected (G1).
 struct Group: Sendable {
   var selected: BindingID?
-  /// In the order in which they will be selected.
+  /// The queue, in the order in which its items will be selected.
   var queue: [QueueEntry] = []
-  /// The tags that it remembers from requests; the requests are in `State.tagMemory` (G7).
+  /// The tags that the group remembers from requests; the requests are in `State.tagMemory` (G7).
   var remembered: Set<String> = []
   /// The member that may be on screen (G1).
   var live: Handle?
@@ -47,7 +46,7 @@ struct TagMemory: Hashable, Sendable {
   var binding: BindingID
   var id: String
   var options: ItemOptions
-  /// Whether nothing of it is from a client that may be in a sandbox (L3).
+  /// Whether no part of the request is from a client that may be in a sandbox (L3).
   var isTrusted: Bool
 
   /// The approximate size in memory, in bytes (L1).
@@ -59,7 +58,7 @@ struct TagMemory: Hashable, Sendable {
   }
 }
 
-/// A tag of a group: the membership of an item, and a key.
+/// A tag in a group: the membership of an item. It also serves as a key.
 public struct GroupTag: Hashable, Sendable {
   public var group: BindingID
   public var tag: String

@@ -1,6 +1,6 @@
 import PresentationModel
 
-// Bringing what is shown elsewhere to where its user is (N11).
+// Bringing items that are shown elsewhere to where their user is (N11).
 
 /// A slot whose windows a request brings to where its user is.
 struct Brought: Sendable {
@@ -10,7 +10,7 @@ struct Brought: Sendable {
 }
 
 extension Transaction {
-  /// Whether an item is on the screen, but not where a request that presents it wants it.
+  /// Whether an item is on the screen, but not at the place that a request asks for.
   func isElsewhere(_ binding: BindingID, _ options: ItemOptions) -> Bool {
     guard let presentation = standing(at: binding) else { return false }
     let (named, earlier) = (options.namedOutput, presentation.item.output)
@@ -29,13 +29,13 @@ extension Transaction {
     presentation.phase == .presented ? places?.ofPresentations[presentation.handle] : nil
   }
 
-  /// Whether an item is on the screen, and its user does not see it.
+  /// Whether an item is on the screen, but its user does not see it.
   func isOutOfView(_ binding: BindingID) -> Bool {
     standing(at: binding).flatMap { place(of: $0) }?.isOutOfView ?? false
   }
 
-  /// Notes that the windows of an item come to where its user is, if the request asks for that.
-  /// - Parameter isToggle: whether it is to be shown because it is elsewhere.
+  /// Notes that the windows of an item come to where their user is, if the request asks for it.
+  /// - Parameter isToggle: whether the request is a toggle, which shows an item that is elsewhere.
   mutating func noteBringing(_ binding: BindingID, _ options: ItemOptions, isToggle: Bool) {
     let comesHere = bringsHere ?? item(at: binding)?.destination?.window?.comesHere ?? false
     guard isToggle || comesHere, isElsewhere(binding, options) else { return }
@@ -43,7 +43,7 @@ extension Transaction {
     draft.brought.append(Brought(binding: binding, output: output))
   }
 
-  /// Whether a request asks for an item on another output than the one whose group it belongs to (U3).
+  /// Whether a request names another output than the one to whose group the item belongs (U3).
   func isOfOtherOutput(_ binding: BindingID, _ options: ItemOptions) -> Bool {
     guard let output = options.namedOutput, let current = item(at: binding), output != current.output,
       let membership = current.membership, case .perOutput? = current.destination?.group,
@@ -55,7 +55,7 @@ extension Transaction {
 }
 
 extension Turn {
-  /// Has the windows brought of what was open before the requests.
+  /// Brings the windows of items that were open before the requests.
   mutating func bring(_ brought: [Brought]) {
     for one in brought where machine.isShownInWindows(one.binding) {
       outcome.commands.append(.bring(state.slots[one.binding]!.current!, output: one.output))

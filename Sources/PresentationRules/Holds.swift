@@ -2,26 +2,26 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-// Holds (H1–H6, H8): named facts while which items wait, end or are refused.
+// Holds (H1–H6, H8): named facts during which items wait, end or are refused.
 
-/// One of those for whom a hold is in force.
+/// A client or a fact that keeps a hold in force.
 public struct Holder: Hashable, Sendable {
-  /// Its name, and the number by which it is released.
+  /// The name of the hold, and the number by which it is released.
   public struct Key: Hashable, Sendable {
     public let name: String
-    /// The serial of its event, so it is never used twice (R3); 0 for a fact of the session.
+    /// The serial of the holder's event, so it is never used twice (R3); 0 for a fact of the session.
     public let cookie: UInt64
 
     package init(name: String, cookie: UInt64) { (self.name, self.cookie) = (name, cookie) }
     init(_ fact: SessionFact) { self.init(name: fact.rawValue, cookie: 0) }
   }
 
-  /// The client that asked for it; nil for a fact of the session.
+  /// The client that asked for the hold; nil for a fact of the session.
   public package(set) var client: Client?
   /// Whether the holder ends when its client leaves the bus.
   public package(set) var isOwned = false
   public package(set) var message = ""
-  /// When it began, in milliseconds since 1970; nil if the wall clock is unknown.
+  /// The time of the beginning, in milliseconds since 1970; nil if the wall clock is unknown.
   public package(set) var since: UInt64?
   public package(set) var expires: Instant?
 
@@ -29,9 +29,9 @@ public struct Holder: Hashable, Sendable {
 }
 
 extension Shared where Value == Item {
-  /// What the holds in force do with the item: the strongest that one of them does (H3).
+  /// The effect of the holds in force on the item: the strongest of their effects (H3).
   func hold(by holdsInForce: Set<String>) -> HoldAction {
-    // Mostly there is no hold, or the item has no word about one.
+    // The common case: there is no hold, or the item has no rule for one.
     guard !holdsInForce.isEmpty, !self.holds.isEmpty else { return .show }
     var strongest = HoldAction.show
     for (name, action) in self.holds where holdsInForce.contains(name) { strongest = max(strongest, action) }
@@ -43,7 +43,7 @@ extension Shared where Value == Item {
 }
 
 extension State {
-  /// Whether one of a queue is not held.
+  /// Whether an item in a queue is not held.
   func isReady(_ queue: [QueueEntry]) -> Bool {
     queue.contains {
       slots[$0.binding]?.current.flatMap { presentations[$0] }.map { !$0.item.isHeld(by: holdsInForce) } == true
@@ -54,8 +54,8 @@ extension State {
     holding[name] != nil || holders.keys.contains { $0.name == name }
   }
 
-  /// Notes that a live presentation holds, if its destination says so (H8).
-  /// - Returns: the name of the hold; nil if it holds nothing.
+  /// Notes that a live presentation holds, if its destination has a hold (H8).
+  /// - Returns: the name of the hold; nil if there is none.
   mutating func beginHolding(_ presentation: Presentation) -> String? {
     guard let name = presentation.item.destination?.itemSettings?.hold else { return nil }
     holding[name, default: []].insert(presentation.handle)
@@ -63,8 +63,8 @@ extension State {
     return name
   }
 
-  /// Notes that a presentation is gone, which may have held.
-  /// - Returns: the name of the hold; nil if it held nothing.
+  /// Notes that a presentation is gone, and holds no longer.
+  /// - Returns: the name of the hold; nil if the presentation did not hold.
   fileprivate mutating func endHolding(_ presentation: Presentation) -> String? {
     guard let name = presentation.item.destination?.itemSettings?.hold,
       holding[name]?.remove(presentation.handle) != nil
@@ -76,7 +76,7 @@ extension State {
 }
 
 extension StateMachine {
-  /// The holders, by name and in the order in which they began.
+  /// The holders, by name and in the order of their beginnings.
   public var holders: [(key: Holder.Key, holder: Holder)] {
     state.holders.map { (key: $0.key, holder: $0.value) }
       .sorted { ($0.key.name, $0.key.cookie) < ($1.key.name, $1.key.cookie) }
@@ -95,28 +95,28 @@ extension StateMachine {
   /// Whether a hold is in force.
   public var isHolding: Bool { !state.holdsInForce.isEmpty }
 
-  /// The names of the holds for which an item waits, sorted; none for one that does not wait.
+  /// The names of the holds for which an item waits, sorted; empty if it does not wait.
   public func heldBy(_ presentation: Presentation) -> [String] {
     guard presentation.phase == .waiting, !state.holdsInForce.isEmpty else { return [] }
     return presentation.item.holds.keys.filter(state.holdsInForce.contains).sorted()
   }
 
-  /// Sets what holds do with items whose destinations do not say it (H3). Items that began before keep what they began with.
+  /// Sets the effects of holds on items whose destinations do not define them (H3). Items that have begun keep their effects.
   public mutating func setHolds(_ holds: [String: HoldAction]) { state.holdsOfAll = holds }
 
-  /// What the holds do with an item that begins now: the word of its destination, or else of all (H3).
+  /// The effects of holds on an item that begins now: those of its destination take precedence over those for all (H3).
   func holds(for destination: Shared<Destination>?) -> [String: HoldAction] {
     let own = destination?.itemSettings?.holds ?? [:]
     guard !own.isEmpty || !state.holdsOfAll.isEmpty else { return [:] }
-    // An item is not held by its own hold, which would be in its way for ever (H8).
+    // The item's own hold has no effect on it: it would keep the item from being presented for ever (H8).
     let itsOwn = destination?.itemSettings?.hold
     return state.holdsOfAll.merging(own) { $1 }.filter { $0.value != .show && $0.key != itsOwn }
   }
 
   // MARK: Inputs
 
-  /// Begins to hold (H1).
-  /// - Returns: the number by which it is released.
+  /// Puts a hold in force (H1).
+  /// - Returns: the number by which the hold is released.
   /// - Throws: `Refusal`: `limitExceeded`, `shuttingDown`.
   public mutating func hold(
     _ request: HoldRequest, by client: Client, at now: Instant
@@ -137,8 +137,8 @@ extension StateMachine {
     return (key.cookie, outcome)
   }
 
-  /// Ends what a client has held (H1).
-  /// - Throws: `Refusal` with the code `invalidArgument` if nothing is held by that number.
+  /// Releases a hold (H1).
+  /// - Throws: `Refusal` with the code `invalidArgument` if no client holds by that number.
   public mutating func releaseHold(_ cookie: UInt64, at now: Instant) throws(Refusal) -> Outcome {
     guard cookie != 0, let key = state.holders.keys.first(where: { $0.cookie == cookie }) else {
       throw Refusal(
@@ -148,29 +148,29 @@ extension StateMachine {
     return process(at: now) { $0.release([key]) }
   }
 
-  /// Presents more of what waited for the end of a hold, after `Outcome.hasHeld`.
+  /// Presents more of the items that waited for the end of a hold, after `Outcome.hasHeld`.
   public mutating func presentHeld(at now: Instant) -> Outcome { process(at: now) { $0.presentHeld() } }
 
-  /// Takes in whether a fact of the session is true (H2).
+  /// Sets whether a fact of the session is true (H2).
   public mutating func set(_ fact: SessionFact, _ isTrue: Bool, at now: Instant) -> Outcome {
     let key = Holder.Key(fact)
     guard (state.holders[key] != nil) != isTrue, !state.isShuttingDown else { return Outcome() }
     return process(at: now) { turn in if isTrue { turn.hold(key, Holder()) } else { turn.release([key]) } }
   }
 
-  /// What a hold ends when it begins (H5). No request ends a protected item, and no hold (D12).
+  /// The items that end when a hold begins (H5). Neither a request nor a hold ends a protected item (D12).
   public func ends(ofHold name: String) -> [End] {
     guard !state.holdsInForce.contains(name) else { return [] }
     return dismissals(by: [name])
   }
 
-  /// Whether a hold postpones a member of a group that is in a stack, where it cannot wait in the queue (H4).
+  /// Whether a hold postpones a member of a group that is in a stack. Such a member cannot wait in the queue (H4).
   func isHeldInStack(_ item: Shared<Item>) -> Bool {
     item.membership != nil && item.position != nil && item.isHeld(by: state.holdsInForce)
   }
 
-  /// The members of groups that are selected, though a hold keeps them from being presented (H4): they were so when it began, or
-  /// when an earlier release recorded them. In a stack the topmost is first, so that none is popped that ends by itself.
+  /// The selected members of groups that a hold keeps from being presented (H4). They were selected before the hold began, or by an
+  /// earlier release. In a stack the topmost is first, so none is popped by the end of another.
   var heldSelections: [Handle] {
     guard !state.holdsInForce.isEmpty else { return [] }
     return state.presentations.values.filter { presentation in
@@ -213,7 +213,7 @@ extension Turn {
     announce(.hold(key.name, isInForce: true))
   }
 
-  /// Ends holders. Where none is left for a hold, what waits for its end is presented.
+  /// Ends holders. When a hold has none left, the items that waited for its end are presented.
   mutating func release(_ keys: [Holder.Key]) {
     guard !keys.isEmpty else { return }
     for key in keys { finish(key) }
@@ -227,16 +227,16 @@ extension Turn {
     announce(.hold(key.name, isInForce: isInForce))
   }
 
-  /// Ends what a client that has left the bus has owned.
+  /// Ends the owned holds of a client that has left the bus.
   mutating func releaseHolds(of client: Client) {
     release(state.sortedHolders { $0.isOwned && $0.client == client })
   }
 
-  /// The number of presentations, and of groups, that one turn presents because of the end of a hold (L2).
+  /// The largest number of presentations, and of groups, that one turn presents because of the end of a hold (L2).
   private static var heldPerTurn: Int { 500 }
 
-  /// Presents what may be presented after a hold has ended: groups with nothing selected but a fallback that gives way serve their
-  /// queues (H4).
+  /// Presents the items that may be presented after a hold has ended. Groups without a selected member, or with a fallback that gives
+  /// way, serve their queues (H4).
   mutating func presentHeld() {
     let waiting = state.presentations.values.filter { canStart($0) }.map { $0.handle }.sorted()
     machine.lists.mayStart += waiting.prefix(Self.heldPerTurn)
@@ -255,7 +255,7 @@ extension Turn {
 
   // MARK: Presentations that hold
 
-  /// Puts the hold of a presentation in force that goes on the screen (H8). What follows from that is settled at the end of the input.
+  /// Puts the hold of a presentation in force that goes on the screen (H8). The consequences are settled at the end of the input.
   mutating func beginHold(of presentation: Presentation) {
     guard let name = state.beginHolding(presentation) else { return }
     machine.lists.begunHolds.insert(name)
@@ -269,10 +269,12 @@ extension Turn {
     announce(.hold(name, isInForce: state.holdsInForce.contains(name)))
   }
 
-  /// How many times holds of presentations may follow from each other in one input. Files can have two of them end each other for ever.
+  /// The limit of rounds in one input in which holds of presentations cause each other. Files can have two items end each other for
+  /// ever.
   private static var mostHoldRounds: Int { 16 }
 
-  /// Does what follows from holds that presentations have begun or ended in this input: dismisses, postpones, and presents what waited.
+  /// Settles the consequences of holds that presentations have begun or ended in this input: dismisses, postpones, and presents items
+  /// that waited.
   mutating func settleHolds() {
     for _ in 0..<Self.mostHoldRounds {
       guard !machine.lists.begunHolds.isEmpty || machine.lists.hasEndedHold else { return }
@@ -283,14 +285,14 @@ extension Turn {
       if !begun.isEmpty { clear(machine.dismissals(by: begun), postponing: machine.heldSelections) }
       if hasEnded { presentHeld() }
     }
-    // After others were served.
+    // The rest is presented after other inputs.
     outcome.hasHeld = true
   }
 
   // MARK: Restarts
 
-  /// Brings facts of the session up to date after a restart (H5), and drops what clients of another session have held (R8).
-  /// - Returns: what ends because of facts that have become true meanwhile.
+  /// Updates the facts of the session after a restart (H5), and drops the holds of another session's clients (R8).
+  /// - Returns: the ends of items because of facts that have become true meanwhile.
   mutating func resumeHolds(_ facts: [SessionFact: Bool], isOtherSession: Bool) -> [End] {
     var ends: [End] = []
     for (fact, isTrue) in facts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -315,8 +317,8 @@ extension State {
 }
 
 extension Transaction {
-  /// Refuses new presentations that a hold in force refuses (H3). What stays, what requests remove, and what navd presents
-  /// by itself, passes.
+  /// Refuses new presentations if a hold in force refuses their items (H3). Presentations that stay or are removed pass, and so do
+  /// those that navd presents by itself.
   func refuseHeld() throws(Refusal) {
     guard !state.holdsInForce.isEmpty, !isRestoring else { return }
     for index in draft.slots.indices where draft.slots[index].isNew {
@@ -328,7 +330,7 @@ extension Transaction {
     }
   }
 
-  /// Plans that a selected member waits in the queue. What is presented from it ends.
+  /// Plans that a selected member waits in the queue. Its children end.
   mutating func postpone(_ handle: Handle) {
     guard let binding = state.presentations[handle]?.binding, let item = item(at: binding), !item.isQueued else {
       return
@@ -339,8 +341,8 @@ extension Transaction {
     reopen(binding)
   }
 
-  /// Has new items that are selected, and that a hold postpones, wait in the queues of their groups, before all others (H4): those whose
-  /// presentations have ended, and that are presented again.
+  /// Queues new items that are selected and that a hold postpones, before all others of their groups (H4). They are items that are
+  /// presented again after the end of their presentations.
   mutating func queueHeld() throws(Refusal) {
     guard !state.holdsInForce.isEmpty else { return }
     for index in draft.slots.indices where draft.slots[index].isNew {
@@ -360,7 +362,7 @@ extension Transaction {
   }
 
   /// The refusal of an item that holds keep from being presented.
-  /// - Parameter cause: why it cannot wait.
+  /// - Parameter cause: the reason why the item cannot wait.
   func held(_ item: Shared<Item>, at binding: BindingID, _ action: HoldAction, _ cause: String) -> Refusal {
     let names = item.holds.filter { $0.value >= action && state.holdsInForce.contains($0.key) }.keys.sorted()
     return Refusal(

@@ -1,5 +1,5 @@
-/// A point in time on a monotonic clock. The state machine has no clock of its own: each input carries the time. Arithmetic
-/// saturates, since clients choose timeouts and the wall clock may be set to anything.
+/// A point in time on a monotonic clock. The state machine has no clock of its own: each input carries the time. Arithmetic saturates,
+/// since clients choose timeouts and the wall clock may be set to anything.
 public struct Instant: Hashable, Comparable, Sendable {
   public let nanoseconds: UInt64
   public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
@@ -11,25 +11,25 @@ public struct Instant: Hashable, Comparable, Sendable {
     Int64(clamping: Int128(microseconds) * 1000 - Int128(nanoseconds))
   }
 
-  /// The point some milliseconds later; the end of time where that overflows.
+  /// The instant some milliseconds later; the end of time on overflow.
   func after(milliseconds: UInt64) -> Instant {
     let (span, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
     return tooLong ? Instant(nanoseconds: .max) : after(nanoseconds: span)
   }
 
-  /// The point some nanoseconds later; the end of time where that overflows.
+  /// The instant some nanoseconds later; the end of time on overflow.
   func after(nanoseconds span: UInt64) -> Instant {
     let (sum, tooLate) = nanoseconds.addingReportingOverflow(span)
     return Instant(nanoseconds: tooLate ? .max : sum)
   }
 
-  /// The nanoseconds since an earlier point; 0 since a later one.
+  /// The nanoseconds since an earlier instant; 0 if the other is later.
   package func nanoseconds(since other: Instant) -> UInt64 { nanoseconds - min(nanoseconds, other.nanoseconds) }
 
-  /// The whole milliseconds since an earlier point; 0 since a later one.
+  /// The whole milliseconds since an earlier instant; 0 if the other is later.
   package func milliseconds(since other: Instant) -> UInt64 { nanoseconds(since: other) / 1_000_000 }
 
-  /// The point some nanoseconds later or earlier.
+  /// The instant some nanoseconds later or earlier.
   package func moved(by span: Int64) -> Instant {
     Instant(nanoseconds: UInt64(clamping: Int128(nanoseconds) + Int128(span)))
   }

@@ -1,10 +1,10 @@
 import PresentationModel
 
-// A member that gives way to another one, and returns (K2).
+// Interruption: a member gives way to another one, and returns (K2).
 
 extension Transaction {
-  /// Plans that a selected member gives way, and waits in its group's queue before all others, the latest first. A presentation on
-  /// the screen ends, and its item waits under a new handle.
+  /// Plans that a selected member gives way. It waits in its group's queue before all others, the latest first. A presentation on the
+  /// screen ends, and its item waits under a new handle.
   /// - Throws: `Refusal` with the code `invalidArgument` for an element of a stack.
   mutating func interrupt(_ binding: BindingID) throws(Refusal) {
     guard let item = item(at: binding), let membership = item.membership else { return }
@@ -38,7 +38,7 @@ extension Transaction {
     moveIntoQueue(binding, item, membership)
   }
 
-  /// Moves the selected member of a group into its queue, by the age that the item has.
+  /// Moves the selected member of a group into its queue, to the place that its priority and age give.
   mutating func moveIntoQueue(_ binding: BindingID, _ item: Shared<Item>, _ membership: GroupTag) {
     withGroup(membership.group) { group in
       group.selected = nil

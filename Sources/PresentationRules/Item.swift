@@ -13,43 +13,43 @@ public struct StackPosition: Hashable, Sendable {
 /// The content of a slot that is not empty.
 public struct Item: Hashable, Sendable {
   public var id: String
-  /// How it is shown; nil for an item that is state only (D2).
+  /// The destination that shows the item; nil for an item that is state only (D2).
   public var destination: Shared<Destination>?
   public var value: Properties
-  /// The values that were set; the defaults are in the declarations (V3).
+  /// The container values that were set; the defaults are in the declarations (V3).
   public var containerValues: Properties
   public var style: String?
   public var title: String?
-  /// The output that it was asked to appear on (U1); its windows say where they are.
+  /// The output that was asked for (U1). Windows report the output that they are on.
   public var output: String?
-  /// Milliseconds; nil for never (O2).
+  /// The timeout in milliseconds; nil for none (O2).
   public var timeout: UInt64?
-  /// The client that ends it by leaving the bus (O1).
+  /// The client whose departure from the bus ends the item (O1).
   public var owner: Client?
   public var priority: Int32
   public var membership: GroupTag?
-  /// Whether it waits in its group's queue (G9).
+  /// Whether the item waits in its group's queue (G9).
   public var isQueued: Bool
-  /// Its age in the queue of its group, among items of the same priority. It keeps that while it waits, unless a request selects
-  /// it, and then has it back in the queue if the member before it stays (P15).
+  /// The age in the queue of the group, among items of the same priority. An item keeps its age while it waits. If a request selects it
+  /// and the member before it stays after all, it goes back to the queue with its age (P15).
   public var queueAge: UInt64?
-  /// Whether another member interrupted it, and it waits to return (K2).
+  /// Whether another member interrupted the item, which waits to return (K2).
   public var isInterrupted = false
   public var position: StackPosition?
   public var directory: String?
   public var environment: [String: String]
-  /// The standard input of its command; nil for the item (D16).
+  /// The standard input of the command; nil for the item (D16).
   public var input: [UInt8]?
   public var platformData: Properties
-  /// Whether showing it is animated (T2).
+  /// Whether the appearance is animated (T2).
   public var animated: Bool
-  /// What holds do with it, as it was when it began (H3); nothing where they show it.
+  /// The effects of holds on the item, as they were when it began (H3). A hold without an effect is not in it.
   public var holds: [String: HoldAction] = [:]
-  /// Whether a request said that it is to be state only, so that no destination that appears shows it (D1).
+  /// Whether a request meant the item as state only. If so, a destination that is registered later does not show it (D1).
   public var isStateMeant = false
 
-  /// Whether two items look the same to watchers. Ignores options that only matter at the start, the timeout, which changes
-  /// without an event (P2), and the position, which has its own events.
+  /// Whether two items look the same to watchers. Options that only matter at the start do not count, nor the timeout, which changes
+  /// without an event (P2), nor the position, which has its own events.
   func looksLike(_ other: Item) -> Bool {
     id == other.id && value == other.value && containerValues == other.containerValues && style == other.style
       && title == other.title && output == other.output && owner == other.owner && priority == other.priority
@@ -57,7 +57,7 @@ public struct Item: Hashable, Sendable {
 }
 
 extension Item {
-  /// An item with nothing but an id.
+  /// Makes an item with nothing but an id.
   public init(id: String) {
     self.init(
       id: id, destination: nil, value: [:], containerValues: [:], style: nil, title: nil, output: nil, timeout: nil,
@@ -102,10 +102,11 @@ extension Item {
 }
 
 extension Shared<Item> {
-  /// The name of its destination; nil for state only, and for a command given with the request.
+  /// The name of the destination; nil for state only, and for a command that a request has given.
   public var destinationName: String? { self.destination?.givenName }
 
-  /// The approximate size in memory and in signals, in bytes (L1). Of the shared item, since another property would copy it.
+  /// The approximate size in memory and in signals, in bytes (L1). It belongs to the shared item: a property of `Item` would copy the
+  /// item.
   var byteCount: Int {
     func size(_ text: String?) -> Int { text?.utf8.count ?? 0 }
     let appearance = size(self.style) + size(self.title) + size(self.output)
@@ -119,7 +120,7 @@ extension Shared<Item> {
     return texts + started + input + self.value.byteCount + self.containerValues.byteCount + self.platformData.byteCount
   }
 
-  /// Writes what the item is by itself, without its parent. Of the shared item, as ``byteCount``.
+  /// Writes the properties of the item, without its parent. It belongs to the shared item for the reason of ``byteCount``.
   package func describe(in properties: inout Properties) {
     let keys = StateEntry.keys
     properties[keys.value] = self.value
@@ -135,7 +136,7 @@ extension Shared<Item> {
     if let position = self.position { properties[keys.stack] = position.stack.text }
   }
 
-  /// Forgets where it was in the queue of its group, to which it does not return.
+  /// Forgets the place in the queue of the group: the item does not return to it.
   mutating func leaveQueue() {
     self.queueAge = nil
     self.isInterrupted = false
@@ -152,7 +153,7 @@ extension Limits {
 }
 
 extension Value {
-  /// The number of values in it and of itself, each of which a walk through it takes a step for.
+  /// The number of values: itself, and those in it at any depth. To walk through it takes one step for each.
   fileprivate var nodes: Int {
     switch self {
     case .variant(let value): 1 + value.nodes
@@ -165,7 +166,7 @@ extension Value {
 }
 
 extension Properties {
-  /// The number of values in it, at any depth.
+  /// The number of values in the dictionary, at any depth.
   var nodes: Int { values.reduce(0) { $0 + $1.nodes + 1 } }
 
   /// The approximate size when marshalled, in bytes (L1).

@@ -1,6 +1,6 @@
 import PresentationModel
 
-/// What a destination's file says about its items, beside how they are shown.
+/// The settings of a destination's file for its items, except for the way in which they are shown.
 public struct ItemSettings: Hashable, Sendable {
   /// The id of items whose requests give none (D13).
   public var id: String?
@@ -10,17 +10,17 @@ public struct ItemSettings: Hashable, Sendable {
   public var options = ItemOptions()
   /// The program and the arguments, with placeholders, to run when an item was presented (D14); nil for none.
   public var onPresent: [[UInt8]]?
-  /// The same for when a presented item has ended.
+  /// The program and the arguments to run when a presented item has ended (D14); nil for none.
   public var onDismiss: [[UInt8]]?
-  /// What holds do with its items (H3).
+  /// The effects of holds on the items (H3).
   public var holds: [String: HoldAction] = [:]
-  /// The hold that is in force while one of its items is live (H8); nil for none.
+  /// The hold that is in force while an item is live (H8); nil for none.
   public var hold: String?
-  /// What its items keep the computer from doing while they are presented (H7).
+  /// The actions that the computer does not take while an item is presented (H7).
   public var inhibits: Set<InhibitedAction> = []
-  /// When and how often an item is presented again that ended by itself (K3); nil for never.
+  /// The rule for presenting an item again that ended by itself (K3); nil for never.
   public var restart: RestartRule?
-  /// Whether its items are kept beyond the session, and presented again at the next login (K4).
+  /// Whether items are kept beyond the session, and presented again at the next login (K4).
   public var restoresAtLogin = false
 
   public init() {}
@@ -36,8 +36,8 @@ extension StateMachine {
 }
 
 extension Transaction {
-  /// The id that a request gives, or that of the destination if it gives none (D13). The item that is there keeps the settings that
-  /// it began with.
+  /// The id that a request gives; if it gives none, the id of the destination (D13). An item that exists keeps the settings with which
+  /// it began.
   func requestedID(_ id: String, at binding: BindingID, _ options: ItemOptions) -> String {
     guard id.isEmpty, options.command == nil else { return id }
     let current = item(at: binding)?.destination

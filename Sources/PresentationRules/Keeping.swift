@@ -2,24 +2,24 @@ import PresentationModel
 
 // Items that are kept beyond the session, and presented again at the next login (K4).
 
-/// What presents an item again at the next login: its request, without what belongs to one session.
+/// A request that presents an item again at the next login, without options that belong to one session.
 public struct KeptItem: Hashable, Sendable {
   public var id: String
-  /// Without a command, a directory, an environment, an owner and platform data.
+  /// The options, without a command, a directory, an environment, an owner and platform data.
   public var options: ItemOptions
-  /// Its presentation. Items are presented again in the order of these.
+  /// The handle of the presentation. Items are presented again in the order of their handles.
   public var handle: Handle
-  /// Its age in the queue of its group; nil if it does not wait there.
+  /// The age in the queue of the group; nil if the item does not wait there.
   public var queueAge: UInt64?
   public var isInterrupted = false
-  /// Its index in its stack; 0 without one.
+  /// The index in the stack; 0 without a stack.
   public var index: UInt32 = 0
 
   public init(id: String, options: ItemOptions, handle: Handle) {
     (self.id, self.options, self.handle) = (id, options, handle)
   }
 
-  /// Compares two items of a group. A request that queues one gives its priority; the order of these requests gives its age.
+  /// Compares two items of a group. The request that queues an item gives its priority; the order of the requests gives its age.
   fileprivate func isQueued(before other: KeptItem) -> Bool {
     guard let rank else { return other.rank != nil }
     return other.rank.map { rank < $0 } ?? false
@@ -28,14 +28,14 @@ public struct KeptItem: Hashable, Sendable {
   private var rank: QueueRank? { queueAge.map { QueueRank(isInterrupted: isInterrupted, priority: 0, age: $0) } }
 }
 
-/// An item that has ended by itself, and is kept until it is certain that the session has not ended with it.
+/// An item that has ended by itself. It is kept until it is certain that the session did not end at the same time.
 struct DepartedItem: Sendable {
   let item: KeptItem
   let until: Instant
 }
 
 extension Reason {
-  /// Whether an item ends so without anybody's request: at a logout, many programs end before navd does.
+  /// Whether an item ends for this reason without a request: at a logout, many programs end before navd does.
   var isByItself: Bool {
     switch self {
     case .closed, .failed, .lost: true
@@ -47,13 +47,13 @@ extension Reason {
 }
 
 extension StateMachine {
-  /// How long what has ended by itself is still kept, in milliseconds.
+  /// The milliseconds for which an item that has ended by itself is still kept.
   static let departedTime: UInt64 = 5000
 
-  /// The items on record, in an order in which each finds its parent, its place in its stack and its group as they were.
+  /// The items on record, ordered so that each finds its parent, its place in its stack and its group as they were.
   public var keptItems: [(binding: BindingID, item: KeptItem)] {
     let kept = state.keptOnRecord
-    // Of each, in its order, what has yet to be added: so each item is looked at once.
+    // The items of each stack and group that have yet to be added, in order: so each item is looked at once.
     var (stacks, groups): ([BindingID: ArraySlice<BindingID>], [BindingID: ArraySlice<BindingID>]) = ([:], [:])
     for (binding, item) in kept {
       if let stack = item.options.stack { stacks[stack, default: []].append(binding) }
@@ -88,8 +88,7 @@ extension StateMachine {
     return ordered.map { ($0, kept[$0]!) }
   }
 
-  /// The request that presents a kept item again; nil if its slot is not empty, or its destination does not ask for that any
-  /// more.
+  /// The request that presents a kept item again; nil if the slot is not empty, or if the destination no longer restores its items.
   public func request(presentingAgain item: KeptItem, at binding: BindingID) -> Request? {
     guard current(at: binding) == nil,
       item.options.destination.flatMap({ state.registry[$0] })?.itemSettings?.restoresAtLogin == true
@@ -97,11 +96,11 @@ extension StateMachine {
     return Request(.present(binding, id: item.id, item.options))
   }
 
-  /// From now on, only what the state has is kept. Call it when what was kept has been presented again, or in the same session,
-  /// where nothing is.
+  /// Keeps only the items of the state from now on. Call it when the kept items have been presented again, or at a start in the same
+  /// session, in which none is presented again.
   public mutating func forgetOtherKeptItems() { state.comparesKeptItems = true }
 
-  /// The item of a slot as it is to be kept; nil if it is not.
+  /// The item of a slot that is to be kept; nil if there is none.
   private func keptItem(at binding: BindingID) -> KeptItem? {
     guard !state.isShuttingDown else { return nil }
     guard let slot = state.slots[binding] else { return state.departed[binding]?.item }
@@ -117,8 +116,8 @@ extension StateMachine {
     return state.departed[binding]?.item
   }
 
-  /// A presentation's item as it is kept; nil if it is not: what its owner ends, what waits for a short time only (H6), and what
-  /// navd presents by itself (K1).
+  /// The kept form of a presentation's item. nil for an item that is not kept: one with an owner, one that waits for a limited time
+  /// (H6), or a fallback (K1).
   func keptItem(of presentation: Presentation) -> KeptItem? {
     let item = presentation.item
     guard presentation.restoresAtLogin, item.owner == nil, presentation.startsBy == nil,
@@ -133,8 +132,8 @@ extension StateMachine {
     return kept
   }
 
-  /// The options of a request that presents an item again where it is, without what belongs to the client that asked for it: a command,
-  /// a directory, an environment, an owner and platform data.
+  /// The options of a request that presents an item again at its place. They leave out what belongs to the client that asked for it: a
+  /// command, a directory, an environment, an owner and platform data.
   func options(presentingAgain presentation: Presentation) -> ItemOptions {
     let item = presentation.item
     var options = ItemOptions()
@@ -151,7 +150,7 @@ extension StateMachine {
     return options
   }
 
-  /// The rows of items that are kept, or not any more, of slots and presentations that may have changed.
+  /// The rows of items that are kept or no longer kept, for slots and presentations that may have changed.
   mutating func takeUnrecordedKeptItems(
     _ slots: [BindingID], _ handles: [Handle]
   ) -> RecordChanges.Rows<BindingID, KeptItem> {
@@ -186,7 +185,7 @@ extension PresentationFields {
 }
 
 extension Turn {
-  /// Keeps what has ended by itself for a while, unless its slot holds something else.
+  /// Keeps an item that has ended by itself for a while, unless its slot holds another one.
   mutating func keepForAWhile(_ presentation: Presentation, _ reason: Reason) {
     guard reason.isByItself, state.slots[presentation.binding]?.current == nil, !state.isShuttingDown,
       state.departed.count < state.limits.endings, let item = machine.keptItem(of: presentation)

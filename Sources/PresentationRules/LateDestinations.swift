@@ -1,26 +1,27 @@
 import PresentationModel
 
-// Items that are state only because their destinations were not there yet (D1). Requests for people present them by the
-// destinations that are there now; those that nobody keeps are presented when the destinations appear.
+// Items that are state only because their destinations were not there yet (D1). A request that needs a known name (D2) presents the
+// item by the destination that is there now. Items that nobody keeps are presented when their destinations appear.
 
-/// An item that nobody keeps, and whose name or tag has a destination now.
+/// An item that nobody keeps, and for whose name or tag there is a destination now.
 public struct LateItem: Sendable {
   let handle: Handle
-  /// Where the destination shows it: at its own binding, or at the one that the destination declares for its tag (G7).
+  /// The binding at which the destination shows the item: its own, or the one that the destination declares for its tag (G7).
   let target: BindingID
   let destination: String
 }
 
 extension StateMachine {
-  /// Whether an item is state only, and nobody keeps it as that: no request has said that this is meant, it has no owner, and the
-  /// client that asked for it has left the bus.
+  /// Whether an item is state only and nobody keeps it so: no request has meant it as state, it has no owner, and the client that asked
+  /// for it has left the bus.
   func isNobodys(_ presentation: Presentation) -> Bool {
     let item = presentation.item
     guard item.destination == nil, !item.isStateMeant, item.owner == nil else { return false }
     return presentation.creator.map { state.countsOfClients[$0] == nil } ?? true
   }
 
-  /// The client that keeps an item as state only until it leaves the bus; nil if another reason keeps it, or if it has a destination.
+  /// The client that keeps an item as state only until it leaves the bus; nil if the item has a destination, or is kept for another
+  /// reason.
   public func keeper(of handle: Handle) -> Client? {
     guard let presentation = presentation(handle), presentation.item.destination == nil,
       !presentation.item.isStateMeant, presentation.item.owner == nil
@@ -28,7 +29,7 @@ extension StateMachine {
     return presentation.creator
   }
 
-  /// The items that nobody keeps, of those that destinations show by their names or tags; the oldest first.
+  /// The items that nobody keeps and that destinations show by their names or tags; the oldest first.
   public func lateItems(of names: [String]) -> [LateItem] {
     guard !state.isShuttingDown else { return [] }
     var found: [Handle: LateItem] = [:]
@@ -55,17 +56,17 @@ extension StateMachine {
     if late.target == presentation.binding || current(at: late.target) == nil {
       var options = options(presentingAgain: presentation)
       options.destination = late.destination
-      // What the item does not say, its destination does (D13).
+      // The destination gives what the item does not (D13).
       if options.value?.isEmpty == true { options.value = nil }
       options.ifBusy = options.ifBusy ?? .refuse
       let requests = [
         Request(.dismiss(presentation.binding)), Request(.present(late.target, id: presentation.item.id, options)),
       ]
       do throws(Refusal) {
-        // Its client may have been in a sandbox. No hold refuses what was accepted (H3).
+        // The client may have been in a sandbox. An item that was accepted is not refused by a hold (H3).
         return try perform(requests, by: nil, trust: .confined, isRestoring: true, at: now).outcome
       } catch {
-        // Its group is busy, or its destination does not take it.
+        // The group is busy, or the destination refuses the item.
       }
     }
     return end([End(handle: late.handle, reason: .replaced)], by: nil, at: now)
@@ -85,7 +86,7 @@ extension StateMachine {
 }
 
 extension Transaction {
-  /// Whether a request for a person is about an item that nothing shows, and that a destination of its name would show by now.
+  /// Whether a request that needs a known name is about an item that nothing shows, though there is a destination of its name now.
   func isOutdated(_ binding: BindingID, _ options: ItemOptions) -> Bool {
     guard needsKnownName, let item = item(at: binding), item.destination == nil, options.command == nil,
       options.destination == nil || options.destination == binding.text
@@ -93,7 +94,7 @@ extension Transaction {
     return state.registry[binding.text] != nil
   }
 
-  /// What a destination declares for a tag that such an item has; nil if the item is shown, or if nothing would show it.
+  /// The declaration for the tag of such an item; nil if the item is shown, or if no destination would show it.
   func outdated(_ key: GroupTag, at binding: BindingID, _ options: ItemOptions) -> TagMemory? {
     guard needsKnownName, let item = item(at: binding), item.destination == nil, options.command == nil,
       options.destination == nil
@@ -106,10 +107,10 @@ extension Transaction {
 }
 
 extension Turn {
-  /// The tags of items that nobody keeps and that end, if forgetting the requests for them loses nothing but their names (G7).
+  /// The tags of items that nobody keeps and that end, if their groups would forget only the names (G7).
   func nobodysTags(_ draft: borrowing Draft) -> Set<GroupTag> {
     var tags: Set<GroupTag> = []
-    // Mostly no group has learned a tag.
+    // The common case: no group has learned a tag.
     guard state.tagMemory.count > 0 else { return tags }
     for index in draft.slots.indices where draft.slots[index].resolution == .replaced {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
@@ -117,7 +118,7 @@ extension Turn {
         machine.isNobodys(before), draft.learned[key] == nil, let memory = state.tagMemory[key],
         memory.binding == binding, memory.saysNothing(of: key)
       else { continue }
-      // Perhaps it is presented again, or its tag is that of an item that is kept (P15).
+      // The item may be presented again, or another item with its tag may be kept (P15).
       if machine.member(key) == nil { tags.insert(key) }
     }
     return tags
@@ -125,10 +126,10 @@ extension Turn {
 }
 
 extension TagMemory {
-  /// Whether no program shows what it remembers, unless one is known by the binding's name.
+  /// Whether no program shows the item of this request, unless there is a destination of the binding's name.
   var showsNothing: Bool { options.destination == nil && options.command == nil }
 
-  /// Whether selecting the tag without it would ask for the same.
+  /// Whether the tag would be selected in the same way without this request.
   fileprivate func saysNothing(of key: GroupTag) -> Bool {
     var named = ItemOptions()
     (named.group, named.tag) = (key.group, key.tag)

@@ -12,7 +12,7 @@ public struct Limits: Sendable, Hashable {
   public var tag = 255
   /// Bytes of a destination's name.
   public var destination = 255
-  /// Bytes of an item's value, platform data, command, directory, environment, input, or parameters of an action.
+  /// Bytes of an item's value, platform data, command, directory, environment or input, or of an action's parameters.
   public var value = 1 << 20
   /// Nested containers in a value. Signals nest it deeper, and the bus allows 64.
   public var valueDepth = 32
@@ -34,12 +34,12 @@ public struct Limits: Sendable, Hashable {
   public var itemsPerClient = 50_000
   /// Calls of one client that wait for presentations.
   public var waitsPerClient = 512
-  /// Calls that wait for presentations in all. dbus-daemon goes through all of them for each answer, and everybody else's
-  /// answers wait meanwhile.
+  /// Calls that wait for presentations in all. dbus-daemon iterates over all of them for each answer, which delays the answers to
+  /// others.
   public var waits = 4096
   /// Requests in one transaction, or elements of their paths.
   public var transaction = 4096
-  /// Steps of one request or transaction: what it looks at beside its own arguments, such as an item on whose parents and
+  /// Steps of one request or transaction: everything that it looks at besides its own arguments, such as an item on whose parents and
   /// stack another one depends, or a part of a value that it edits.
   public var work = 4_000_000
   /// Bytes of all members of a container, with the default of each declared container value.
@@ -52,7 +52,7 @@ public struct Limits: Sendable, Hashable {
   public var queue = 1024
   /// Tags remembered by all groups together; the oldest is dropped.
   public var tags = 8192
-  /// Tags that one group remembers from requests; the oldest is dropped. Also tags that registrations declare for it.
+  /// Tags that one group remembers from requests; the oldest is dropped. Also the tags that registrations declare for one group.
   public var tagsPerGroup = 256
   /// Endings remembered; the oldest is dropped.
   public var endings = 1024
@@ -62,29 +62,29 @@ public struct Limits: Sendable, Hashable {
   public var holds = 1024
   /// Variables that clients have given for commands.
   public var variables = 256
-  /// Bytes of their names and values.
+  /// Bytes of the names and values of these variables.
   public var environment = 128 << 10
-  /// Commands of `on-present` and `on-dismiss` that run or wait; past that, they are left out.
+  /// Commands of `on-present` and `on-dismiss` that run or wait; further ones are left out.
   public var hooks = 1024
-  /// Programs whose windows are hidden (N8); past that, a dismissal closes the windows.
+  /// Programs whose windows are hidden (N8). Beyond the limit, a dismissal closes the windows.
   public var parked = 64
-  /// Unanswered calls to one presenter on the bus; past that, it is asked to show nothing new.
+  /// Unanswered calls to one presenter on the bus. Beyond the limit, it is not asked to show new items.
   public var callsPerPresenter = 4096
-  /// Unanswered calls to all other programs, past which a presenter has only ``guaranteedCalls``. The bus allows navd
-  /// 50 000; the rest is for the service manager. A presenter has at most ``shareOfCalls`` of those that are left.
+  /// Unanswered calls to all other programs. Beyond the limit, a presenter has only ``guaranteedCalls``. The bus allows navd 50 000;
+  /// the rest is for the service manager. A presenter gets at most ``shareOfCalls`` of the calls that are left.
   public var calls = 40_960
 
-  /// The share of the calls that are left, past which a presenter gets no more: one in this number. So one presenter may
-  /// still have `callsPerPresenter`, and dozens that never answer leave some for others.
+  /// The share of the calls that are left which one presenter may have: one in this number. So one presenter may have
+  /// `callsPerPresenter`, and dozens that never answer leave some for others.
   public static let shareOfCalls = 8
-  /// Unanswered calls that a presenter may have however few are left for all, up to ``allCalls``.
+  /// Unanswered calls that a presenter may have even if none are left, up to ``allCalls`` of all presenters.
   public static let guaranteedCalls = 8
-  /// Unanswered calls to all other programs, with those past ``calls`` that presenters are guaranteed.
+  /// Unanswered calls to all other programs, with the guaranteed ones beyond ``calls``.
   public var allCalls: Int { calls + calls / 10 }
 
   public init() {}
 
-  /// All limits by the names that errors and the bus use.
+  /// All limits, by the names that errors and the bus use.
   public var byName: [String: UInt64] {
     let limits = [
       "binding": binding, "id": id, "tag": tag, "destination": destination, "value": value, "value-depth": valueDepth,
@@ -102,16 +102,16 @@ public struct Limits: Sendable, Hashable {
     return limits.mapValues(UInt64.init)
   }
 
-  /// Refuses numbers of waiting calls.
+  /// Refuses a number of waiting calls.
   /// - Parameters:
-  ///   - count: those of one client.
-  ///   - all: those of all clients.
+  ///   - count: the calls of one client.
+  ///   - all: the calls of all clients.
   public func checkWaits(_ count: Int, all: Int) throws(Refusal) {
     try check("waits-per-client", count, waitsPerClient, of: "calls of Wait")
     try check("waits", all, waits, of: "calls of Wait by all clients")
   }
 
-  /// Refuses a count that exceeds the limit of that name.
+  /// Refuses a count that exceeds its limit.
   func check(_ name: String, _ count: Int, _ max: Int, of unit: @autoclosure () -> String) throws(Refusal) {
     guard count > max else { return }
     throw Refusal(

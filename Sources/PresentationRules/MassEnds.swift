@@ -2,20 +2,20 @@ import PresentationModel
 
 /// Ends of many presentations that take several turns, so that other clients are served in between (L2).
 ///
-/// An input that would end more presentations than ``Limits/ends`` is carried out last: before it, the caller ends with
-/// ``StateMachine/end(_:by:at:)``, some in each turn, those that end only because of it.
+/// An input that would end more presentations than ``Limits/ends`` is carried out last. Before it, the caller ends the presentations
+/// that end only because of it, with ``StateMachine/end(_:by:at:)``, some in each turn.
 public struct MassEnds: Sendable {
-  /// What to end before, each with its reason; end the last ones first.
+  /// The ends to carry out before the input, each with its reason; take them from the end of the array.
   public fileprivate(set) var ends: [End] = []
-  /// How many of them the request itself names, which its answer counts.
+  /// The number of ends that the request itself names, which its answer counts.
   public fileprivate(set) var countOfNamed = 0
   public var isEmpty: Bool { ends.isEmpty }
-  /// Whether what the request itself ends may end before it: the presentations that it depends on are too many for its turn.
+  /// Whether the ends that the request itself names may happen before it, since they depend on too many presentations for its turn.
   fileprivate(set) var endsMore = false
 }
 
 extension StateMachine {
-  /// What to end before a request is carried out; nothing for a request that is refused, and for nearly all others.
+  /// The ends to carry out before a request; none for a request that is refused, and for nearly all others.
   public mutating func massEnds(
     of request: Request, by client: Client?, trust: Trust = .trusted, at now: Instant
   ) -> MassEnds {
@@ -27,7 +27,7 @@ extension StateMachine {
     }
   }
 
-  /// What to end before presentations end that no request dismisses.
+  /// The ends to carry out before presentations end that no request dismisses.
   public mutating func massEnds(of ends: [End], by client: Client? = nil) -> MassEnds {
     guard mayBeMass else { return MassEnds() }
     let current = ends.filter { isCurrent($0.handle) }
@@ -37,12 +37,12 @@ extension StateMachine {
     }
   }
 
-  /// What to end before a presenter's report is taken in.
+  /// The ends to carry out before a presenter's report.
   public mutating func massEnds(of report: Report, at now: Instant) -> MassEnds {
     switch report {
     case .presenterLeft(let handle):
       massEnds(of: mayReturn(to: handle, at: now) ? [] : [End(handle: handle, reason: .failed, isOver: true)])
-    // A late report about one that waits changes nothing (P5).
+    // A late report about a presentation that waits changes nothing (P5).
     case .ended(let handle, _, _) where state.presentations[handle]?.phase != .waiting:
       massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
     case .windowsGone(let handle, isFinal: true)
@@ -64,14 +64,14 @@ extension StateMachine {
     }
   }
 
-  /// Ends presentations, as one change. Skips those that are not the current ones of their slots any more.
+  /// Ends presentations, as one change. Those that are no longer the current ones of their slots are skipped.
   /// - Parameter client: the client that asked for it.
   public mutating func end(_ ends: [End], by client: Client?, at now: Instant) -> Outcome {
     process(at: now) { $0.clear(ends, by: client) }
   }
 
-  /// Sorts presentations that end over several turns, the last ones first. What waits in a queue ends before its group serves that
-  /// queue. Handles grow, and few presentations are older than what they depend on.
+  /// Sorts presentations that end over several turns, the last ones first. Queued items end before their group serves its queue.
+  /// Handles grow, and few presentations are older than those that they depend on.
   func sortedForTurns(_ ends: [End]) -> [End] {
     func isQueued(_ end: End) -> Bool { state.presentations[end.handle]?.item.isQueued == true }
     let shown = ends.filter { !isQueued($0) }
@@ -107,7 +107,7 @@ extension Transaction {
 
   /// Refuses to end too many presentations in one turn (L2).
   func checkEnds() throws(Refusal) {
-    // Most requests touch few.
+    // Most requests touch few slots.
     guard draft.slots.count > state.limits.ends else { return }
     try state.limits.check("ends", countOfEnds, state.limits.ends, of: "presentations that end")
   }
@@ -121,7 +121,7 @@ extension Transaction {
     case .dismissAll: isOfAll = true
     default: break
     }
-    // What ends with the rest of the request.
+    // The presentations that end with the rest of the request.
     var last: [Handle] = []
     for index in draft.slots.indices where draft.slots[index].resolution == .replaced {
       let slot = draft.slots[index]
@@ -142,7 +142,7 @@ extension Transaction {
       mass.ends.append(End(handle: handle, reason: reason, isForced: request?.isForced == true))
     }
     if !isOfAll { leave(last + rivals, in: &mass) }
-    // Nothing of such a request is carried out later, so what its scope still waits for is forced now (P15).
+    // No part of such a request is carried out later, so the dismissals that its scope still waits for are forced now (P15).
     if isOfAll, request?.isForced == true {
       let awaited = Set(draft.forced.flatMap { turn.machine.awaited(by: $0) })
       mass.ends += awaited.filter { state.presentations[$0]?.phase.isDismissing == true }
@@ -152,7 +152,7 @@ extension Transaction {
     return mass
   }
 
-  /// The members whose place in their group an item of the request takes, or for which it waits.
+  /// The selected members of the groups of the request's new items, whose places these take or wait for.
   private var rivals: [Handle] {
     draft.renewed.compactMap { binding in
       let selected = item(at: binding)?.membership.flatMap { state.groups[$0.group]?.selected }
@@ -160,8 +160,8 @@ extension Transaction {
     }
   }
 
-  /// Leaves to the request what its own ends and its rivals depend on, unless that is too much for one turn. If that ended before,
-  /// they would end with it, and their groups would serve their queues, or be free, before the request takes their places.
+  /// Leaves to the request the presentations that its own ends and its rivals depend on, unless they are too many for one turn. If they
+  /// ended earlier, groups would serve their queues, or be free, before the request takes the places.
   private func leave(_ own: [Handle], in mass: inout MassEnds) {
     var left: Set<Handle> = []
     var open = own

@@ -25,7 +25,7 @@ extension Transaction {
     return membership
   }
 
-  /// The binding whose item has a tag, selected or queued.
+  /// The binding of the item with a tag, selected or queued.
   func holder(of membership: GroupTag) -> BindingID? {
     if let selected = selected(in: membership.group), item(at: selected)?.membership?.tag == membership.tag {
       return selected
@@ -33,7 +33,7 @@ extension Transaction {
     return queue(of: membership.group).first { $0.tag == membership.tag }?.binding
   }
 
-  /// Selects an item in its group, queues it, or refuses it (G6, G8, G9). One that is held displaces nobody (H4).
+  /// Selects an item in its group, queues it, or refuses it (G6, G8, G9). An item that is held displaces no other member (H4).
   ///
   /// - Parameter dependencies: the bindings on which the item would directly depend (C7).
   mutating func take(
@@ -42,7 +42,7 @@ extension Transaction {
   ) throws(Refusal) {
     let group = membership.group
     let other = selected(in: group)
-    // A fallback gives way (K1), and so does what has no window left (N3).
+    // A fallback gives way (K1), and so does an item that has no window left (N3).
     let isIdle = other.map { turn.machine.isFallback(self.item(at: $0)?.membership) || isWithoutWindow($0) } ?? true
     try spend(queue(of: group).count / 2)
     if other == binding {
@@ -93,8 +93,8 @@ extension Transaction {
     }
   }
 
-  /// Has a new item that was selected wait in the queue if a hold postpones it (H4). It stays if it is on the screen after all (T1), and
-  /// if it is a fallback, which blocks nobody (K1).
+  /// Queues a new item that was selected, if a hold postpones it (H4). The item stays selected if it is on the screen already (T1), or
+  /// if it is a fallback, which blocks no other member (K1).
   mutating func queueIfHeld(_ binding: BindingID) throws(Refusal) {
     guard !state.holdsInForce.isEmpty, var item = item(at: binding), let membership = item.membership, !item.isQueued,
       item.isHeld(by: state.holdsInForce), !turn.machine.isFallback(membership), !staysLive(binding)
@@ -105,13 +105,13 @@ extension Transaction {
     withSlot(binding) { [item] in $0.item = item }
   }
 
-  /// Whether the presentation of a drafted slot is on the screen, and would stay there.
+  /// Whether the presentation of a drafted slot is on the screen and stays there.
   private func staysLive(_ binding: BindingID) -> Bool {
     let slot = draft.slots[existing: binding]
     return slot.before.flatMap { state.presentations[$0] }?.phase.isLive == true && stays(binding, slot)
   }
 
-  /// Queues an item; one that is queued already keeps its age (G6).
+  /// Queues an item. If it is queued already, it keeps its age (G6).
   private mutating func enqueue(
     _ item: inout Shared<Item>, _ membership: GroupTag, for binding: BindingID
   ) throws(Refusal) {

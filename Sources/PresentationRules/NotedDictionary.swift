@@ -1,6 +1,6 @@
 /// A dictionary that notes which of its entries may differ from the record.
 ///
-/// The storage notes writes itself, so that recording costs no more than what changed (R1) and no write is forgotten.
+/// The storage notes writes itself. So the cost of recording is that of the changes (R1), and no write is forgotten.
 struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var entries: [Key: Value] = [:]
   private var noted = NotedKeys<Key>()
@@ -37,19 +37,19 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   func mapValues<Other>(_ transform: (Value) -> Other) -> [Key: Other] { entries.mapValues(transform) }
 
   /// Changes an entry in place.
-  /// - Precondition: there is one.
+  /// - Precondition: the entry exists.
   mutating func modify<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result {
     noted.note(key)
     return body(&entries[key]!)
   }
 
-  /// Changes a part of an entry that is not recorded, since it follows from other entries.
+  /// Changes a part of an entry that is not recorded, since it can be derived from other entries.
   mutating func modifyDerived(_ key: Key, _ body: (inout Value) -> Void) {
     guard entries[key] != nil else { return }
     body(&entries[key]!)
   }
 
-  /// Whether there is a record; without one, nothing is noted.
+  /// Whether there is a record. Without one, no write is noted.
   var isNoting: Bool {
     get { noted.isNoting }
     set { noted.isNoting = newValue }
@@ -62,10 +62,10 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The keys that ``takeNotedKeys()`` returns.
   var notedKeys: Set<Key> { noted.all }
 
-  /// Removes and returns the keys of the entries that were written since this or ``takeNoted(_:)`` was last called.
+  /// Removes and returns the keys of the entries that were written since the last call of this or of ``takeNoted(_:)``.
   mutating func takeNotedKeys() -> [Key] { noted.take() }
 
-  /// Returns a row for each entry that was written since this was last called, nil if it was removed.
+  /// Returns a row for each entry that was written since the last call; nil for an entry that was removed.
   mutating func takeNoted<Row>(_ row: (Value) -> Row?) -> RecordChanges.Rows<Key, Row> {
     // The closure cannot read an entry of `self` while `noted` is written.
     noted.take { [entries] in entries[$0].flatMap(row) }

@@ -2,14 +2,14 @@
 struct NotedKeys<Key: Hashable & Sendable>: Sendable {
   /// The keys written since they were last taken; a key may be there more than once.
   private var keys: [Key] = []
-  /// Whether there is a record; without one, nothing is noted.
+  /// Whether there is a record. Without one, no write is noted.
   var isNoting = false
 
   var isEmpty: Bool { keys.isEmpty }
   var all: Set<Key> { Set(keys) }
 
   mutating func note(_ key: Key) {
-    // Consecutive writes are mostly to one entry.
+    // Consecutive writes are mostly to the same entry.
     if isNoting, keys.last != key { keys.append(key) }
   }
 
@@ -18,21 +18,21 @@ struct NotedKeys<Key: Hashable & Sendable>: Sendable {
   /// Removes and returns the keys, each once.
   mutating func take() -> [Key] {
     guard !keys.isEmpty else { return [] }
-    // In memory of their own, so that the next few find the old one.
+    // Copied to new memory, so that the next few keys reuse the old memory.
     var taken = Array(keys[...])
     keys.removeAll(keepingCapacity: keys.count <= 64)
     taken.removeRepetitions()
     return taken
   }
 
-  /// Removes the keys, and returns a row for each, once.
+  /// Removes the keys, and returns one row for each.
   mutating func take<Row>(_ row: (Key) -> Row?) -> RecordChanges.Rows<Key, Row> { take().map { ($0, row($0)) } }
 }
 
 extension Array where Element: Hashable {
   /// Keeps each element once, in any order.
   ///
-  /// An input changes few entries, and comparing few is faster than hashing them.
+  /// An input changes few entries, and a few are compared faster than they are hashed.
   mutating func removeRepetitions() {
     if count > 8 {
       self = Array(Set(self))

@@ -1,13 +1,13 @@
 import DBusValues
 import PresentationModel
 
-// Programs whose windows a dismissal has hidden, and which go on (N8).
+// Programs that go on after a dismissal has hidden their windows (N8).
 
-/// A program that has ended for the state, and waits to be shown again.
+/// A program that has ended for the state. It waits to be shown again.
 struct Parked: Sendable {
-  /// How it was shown last, under the handle for which it was started, and without relations to others.
+  /// The last presentation that the program showed, under the handle for which the program was started and without relations to others.
   let presentation: Presentation
-  /// The presentation that shows it again, until its windows are shown.
+  /// The presentation that shows the program again, until the windows are shown.
   var claimant: Handle?
   /// Whether the program was ordered to end without asking its user.
   var isEnding = false
@@ -19,10 +19,10 @@ struct Parked: Sendable {
       handle: presentation.program ?? presentation.handle, binding: presentation.binding, item: item, phase: .presented)
   }
 
-  /// The program as recorded.
+  /// The row of the program in the record.
   var row: RecordedState.PresentationRow { RecordedState.PresentationRow(parked: presentation) }
 
-  /// Whether a new presentation is shown by it: one of the same destination, binding and id.
+  /// Whether the program can show a new presentation: one of the same destination, binding and id.
   fileprivate func suits(_ other: Presentation) -> Bool {
     claimant == nil && !isEnding && other.binding == presentation.binding && other.item.id == presentation.item.id
       && other.item.destination?.name == presentation.item.destination?.name
@@ -30,7 +30,7 @@ struct Parked: Sendable {
 }
 
 extension Presentation {
-  /// The same under the handle for which its program was started.
+  /// The same presentation, under the handle for which its program was started.
   package var ofProgram: Presentation {
     guard let program = self.program else { return self }
     var copy = Presentation(handle: program, binding: self.binding, item: self.item, phase: self.phase)
@@ -40,23 +40,23 @@ extension Presentation {
 }
 
 extension State {
-  /// The handles of the parked programs that watchers see: those that no presentation shows again, the oldest first.
+  /// The handles of the parked programs that watchers see: those without a claimant, the oldest first.
   var listedParked: [Handle] { parked.filter { $0.value.claimant == nil }.keys.sorted() }
 }
 
 extension StateMachine {
-  /// The parked programs, the oldest first: how each was shown last, under the handle for which it was started.
+  /// The parked programs, the oldest first: the last presentation of each, under the handle for which the program was started.
   public var parked: [Presentation] { state.listedParked.map { state.parked[$0]!.presentation } }
 
   var countOfParked: Int { state.listedParked.count }
 
   /// Ends every parked program.
-  /// - Parameter isForced: whether without a question.
+  /// - Parameter isForced: whether programs must not ask their users.
   public mutating func endParked(isForced: Bool) -> Outcome { process { $0.endParked(isForced: isForced) } }
 }
 
 extension Turn {
-  /// Takes in that the windows of a presentation are hidden, and that its program goes on: this ends its dismissal.
+  /// Notes that the windows of a presentation are hidden and that its program goes on. This ends the dismissal.
   mutating func park(_ handle: Handle) {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window?.hides == true,
       let dismissal = presentation.phase.dismissal, dismissal.stage == .asked
@@ -68,7 +68,7 @@ extension Turn {
     advance()
   }
 
-  /// Takes in that a parked program has ended.
+  /// Notes that a parked program has ended.
   mutating func unpark(_ program: Handle) {
     if state.parked[program] != nil { _ = state.parked.removeValue(forKey: program) }
   }
@@ -80,7 +80,7 @@ extension Turn {
     }
   }
 
-  /// Has a presentation that starts shown by a parked program, if there is one for it.
+  /// Lets a parked program show a presentation that starts, if there is one for it.
   mutating func claimParked(for handle: Handle) {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window?.hides == true,
       let program = state.listedParked.first(where: { state.parked[$0]!.suits(presentation) })
@@ -89,7 +89,7 @@ extension Turn {
     state.parked[program]!.claimant = handle
   }
 
-  /// The windows of a program are shown again: it is parked no longer.
+  /// Notes that the windows of a program are shown again: it is no longer parked.
   mutating func leaveParking(_ handle: Handle) {
     guard let program = state.presentations[handle]?.program,
       state.parked[program]?.claimant == handle
@@ -97,7 +97,7 @@ extension Turn {
     unpark(program)
   }
 
-  /// A presentation has ended before the windows of its program were shown again: these are hidden as before.
+  /// Notes that a presentation has ended before the windows of its program were shown again. They stay hidden.
   mutating func giveUpClaim(of presentation: Presentation) {
     guard let program = presentation.program, state.parked[program]?.claimant == presentation.handle else { return }
     state.parked[program]!.claimant = nil
@@ -106,7 +106,7 @@ extension Turn {
     outcome.commands.append(.endParked(program, isForced: true))
   }
 
-  /// Announces the parked programs, if they are others than at the last time (W1).
+  /// Announces the parked programs if they have changed since the last announcement (W1).
   mutating func announceParked() {
     guard !state.parked.isEmpty || !state.toldParked.isEmpty else { return }
     let listed = state.listedParked
@@ -115,7 +115,7 @@ extension Turn {
     announce(.parked)
   }
 
-  /// Drops the parked programs that have ended while navd was not running.
+  /// Drops the parked programs that ended while navd was not running.
   /// - Parameter survivals: as for `StateMachine.resume`.
   mutating func loseParked(_ survivals: [Handle: Survival]) {
     for (program, parked) in Array(state.parked) {
@@ -132,7 +132,7 @@ extension State {
     parked[row.presentation.handle] = Parked(row.presentation)
   }
 
-  /// Gives parked programs back to the presentations that were to show them again.
+  /// Marks parked programs with the presentations that were about to show them again.
   mutating func restoreClaims() {
     guard !parked.isEmpty else { return }
     for (handle, presentation) in presentations {

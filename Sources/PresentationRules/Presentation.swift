@@ -4,28 +4,28 @@ import PresentationModel
 /// A dismissal that has not completed.
 public struct Dismissal: Hashable, Sendable {
   public enum Stage: Hashable, Sendable {
-    /// It was never shown. Presentations from it, or above it, end first (C6).
+    /// The presentation was never shown. Presentations from it, or above it, end first (C6).
     case overtaken
-    /// Presentations that depend on it have to end first (C3, S2).
+    /// Presentations that depend on this one have to end first (C3, S2).
     case held
-    /// Its presenter has ended it already. Presentations that depend on it have to end first.
+    /// The presenter has ended the presentation already. Presentations that depend on it have to end first.
     case departed
-    /// Its presenter was asked to end it, by a deadline (P14).
+    /// The presenter was asked to end the presentation, with a deadline (P14).
     case asked
-    /// Its presenter asks its user, for as long as that takes (P16).
+    /// The presenter asks its user, without a time limit (P16).
     case asking(message: String)
-    /// Its windows are gone, and the result of its program is to come (N3). Neither its slot nor its group waits for that.
+    /// The windows are gone, and the result of the program is still to come (N3). Neither the slot nor the group waits for it.
     case settling
-    /// Its grace was over and its processes were killed; the end is due by another deadline.
+    /// The grace period was over, and the processes were killed. The end has another deadline.
     case killed
   }
 
   public package(set) var stage: Stage
   public package(set) var reason: Reason
   public let animated: Bool
-  /// Whether no presenter may decline it (P15). Then the same is true of everything that has to end before it.
+  /// Whether no presenter may decline the dismissal (P15). If so, the dismissals that have to complete before it are forced, too.
   public package(set) var isForced: Bool
-  /// Nanoseconds of its timeout that were left when the dismissal began; nil if none was running (P15).
+  /// Nanoseconds of the timeout that were left when the dismissal began (P15); nil if there was no timeout.
   public package(set) var timeLeft: UInt64?
 
   package init(
@@ -39,7 +39,7 @@ public struct Dismissal: Hashable, Sendable {
   }
 }
 
-/// The phase of a presentation with the data that only this phase has.
+/// The phase of a presentation, with the data of this phase.
 public enum Lifecycle: Hashable, Sendable {
   case waiting
   case presenting
@@ -56,7 +56,7 @@ public enum Lifecycle: Hashable, Sendable {
     }
   }
 
-  /// Whether it may be on screen.
+  /// Whether the presentation may be on the screen.
   public var isLive: Bool { if case .waiting = self { false } else { true } }
 
   var isDismissing: Bool { dismissal != nil }
@@ -65,66 +65,66 @@ public enum Lifecycle: Hashable, Sendable {
   public var dismissal: Dismissal? { if case .dismissing(let dismissal) = self { dismissal } else { nil } }
 }
 
-/// The progress of updates to a presenter (D8: one is under way, the latest follows).
+/// The progress of updates to a presenter: one is under way, and the latest follows (D8).
 public enum UpdateState: Hashable, Sendable {
   case idle
   case underWay
   case underWayAndPending(author: Client?)
 }
 
-/// One showing of one item, from the accepted request until its end. Shared, since it is handed on and read far more often than
-/// it changes.
+/// One showing of one item, from the accepted request until its end. Shared, since it is passed on and read far more often than it
+/// changes.
 public typealias Presentation = Shared<PresentationFields>
 
-/// What a ``Presentation`` consists of.
+/// The fields of a ``Presentation``.
 public struct PresentationFields: Hashable, Sendable {
   public let handle: Handle
   public let binding: BindingID
   public package(set) var item: Shared<Item>
-  /// The presentation from which it is presented; it never changes (C1).
+  /// The parent (C1). It never changes.
   public package(set) var parent: Handle?
-  /// Whether a request named the parent. One that was only implied is found anew if the item is presented again (C1).
+  /// Whether a request named the parent. A parent that was only implied is found anew if the item is presented again (C1).
   public package(set) var hasNamedParent = false
-  /// The client that requested it.
+  /// The client that requested the presentation.
   public package(set) var creator: Client?
   public package(set) var phase: Lifecycle
-  /// The presentations from it that have not ended.
+  /// The children that have not ended.
   @Unrecorded public internal(set) var children: Set<Handle> = []
-  /// When it became `presented`.
+  /// The time at which the presentation became `presented`.
   public package(set) var presentedAt: Instant?
-  /// When it became `presented`, in milliseconds since 1970; nil if the wall clock is unknown. Stored once: converted later,
-  /// it would vary with the two clocks, and the state would change without an event (W1).
+  /// The time at which the presentation became `presented`, in milliseconds since 1970; nil if the wall clock is unknown. Stored once:
+  /// a later conversion would vary with the two clocks, and the state would change without an event (W1).
   public package(set) var since: UInt64?
-  /// When it ends as `expired` (O2).
+  /// The time at which the presentation ends as `expired` (O2).
   public package(set) var expires: Instant?
-  /// When it ends as `expired` if it still waits then (H6).
+  /// The time at which the presentation ends as `expired` if it still waits then (H6).
   public package(set) var startsBy: Instant?
-  /// The deadline for its presenter's answer, or for its presenter's return.
+  /// The deadline for the presenter's answer, or for its return.
   public package(set) var answerDue: Instant?
-  /// Whether its presenter has left the bus, and may come back until `answerDue` (D4).
+  /// Whether the presenter has left the bus, and may come back until `answerDue` (D4).
   public package(set) var awaitsPresenter = false
-  /// When its presenter has left the bus, as far as that counts for the next time (D4).
+  /// The times at which the presenter has left the bus, as far as they count (D4).
   @Unrecorded var absences: [Instant] = []
   public package(set) var updates = UpdateState.idle
-  /// Whether the answer to an update is to come, which it may do during a dismissal. None comes after a restart.
+  /// Whether the answer to an update is still to come, perhaps during a dismissal. After a restart, none comes.
   @Unrecorded var awaitsUpdateAnswer = false
-  /// The part of its result that is already known.
+  /// The part of the result that is already known.
   public package(set) var result: Properties = [:]
-  /// Whether its windows are gone, and another one may follow (N3).
+  /// Whether the windows are gone, and another one may follow (N3).
   @Unrecorded public package(set) var isWithoutWindow = false
-  /// Whether its windows are gone, and the result of its program is to come (N3). None comes after a restart.
+  /// Whether the windows are gone, and the result of the program is still to come (N3). After a restart, none comes.
   @Unrecorded var awaitsResult = false
-  /// The client whose request ends it.
+  /// The client whose request ends the presentation.
   public package(set) var endedBy: Requester?
-  /// The presentation for which its program was started, if that was parked since (N8).
+  /// The presentation for which the program was started, if the program was parked since (N8).
   public package(set) var program: Handle?
-  /// The count, delay and timeout that it takes over from the presentation before; nil if it is the first one of its item.
+  /// The restarts, the delay and the timeout that are taken over from the presentation before; nil for the first one of its item.
   public package(set) var continuation: Continuation?
-  /// The phase that watchers have last heard of.
+  /// The phase that was last announced to watchers.
   @Unrecorded package var announced: Phase?
 }
 
-/// A part of a value that no record has, and that makes no difference between two values.
+/// A part of a value that is in no record and does not count when two values are compared.
 @propertyWrapper
 public struct Unrecorded<Value: Sendable>: Hashable, Sendable {
   public var wrappedValue: Value
@@ -148,13 +148,13 @@ extension PresentationFields {
     continuation?.timeLeft = nil
   }
 
-  /// - Parameter isOver: whether its presenter has ended it already.
+  /// - Parameter isOver: whether the presenter has ended the presentation already.
   mutating func beginDismissal(reason: Reason, animated: Bool, isOver: Bool, by requester: Requester?, at now: Instant)
   {
     let stage: Dismissal.Stage =
       switch phase {
       case .waiting: .overtaken
-      // Nobody is there to be asked.
+      // Without a presenter, nobody can be asked.
       case .presenting, .presented: isOver || awaitsPresenter ? .departed : .held
       case .dismissing: preconditionFailure("a dismissal begins once")
       }
@@ -190,14 +190,14 @@ public struct Ending: Hashable, Sendable {
   public package(set) var group: BindingID?
   public package(set) var stack: BindingID?
   public let reason: Reason
-  /// Only for clients that wait for this presentation (D6).
+  /// The result, only for clients that wait for this presentation (D6).
   public package(set) var result: Properties = [:]
   public let serial: Serial
   public package(set) var presentedAt: Instant?
   public package(set) var endedAt = Instant(nanoseconds: 0)
-  /// When it ended, in milliseconds since 1970; nil if the wall clock is unknown.
+  /// The time of the end, in milliseconds since 1970; nil if the wall clock is unknown.
   public package(set) var time: UInt64?
-  /// The client whose request ended it, if one did.
+  /// The client whose request ended the presentation; nil if none did.
   public package(set) var by: Requester?
 }
 

@@ -4,15 +4,15 @@ import TextFormats
 extension Transaction {
   /// Sets a slot to an item: the primitive of present, toggle, select, push and set path.
   /// - Parameters:
-  ///   - isTrusted: whether nothing of the options is from a client that may be in a sandbox, beside the author.
-  ///   - isKnown: whether the item may be state only, though the request needs a known name.
+  ///   - isTrusted: whether the options that are not the author's are from clients outside of any sandbox.
+  ///   - isKnown: whether the item may be state only even if the request needs a known name.
   mutating func set(
     _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true, isKnown: Bool = false
   ) throws(Refusal) {
     try turn.machine.check(options)
     let id = requestedID(id, at: binding, options)
     try turn.machine.check(id: id)
-    // The search for the nearest parent (C1).
+    // The cost of the search for the nearest parent (C1).
     try spend(12 * binding.projections)
     let current = item(at: binding)
     var options = options
@@ -36,12 +36,12 @@ extension Transaction {
     }
   }
 
-  /// Whether the windows of what a slot shows are gone, so that its user sees nothing (N3). A request for it shows it anew.
+  /// Whether the windows of a slot's item are gone, so that its user sees nothing (N3). A request for the item shows it anew.
   func isWithoutWindow(_ binding: BindingID) -> Bool {
     standing(at: binding).map { $0.isWithoutWindow && $0.phase == .presented } ?? false
   }
 
-  /// The presentation of a slot; nil if this transaction shows another one, or none.
+  /// The presentation of a slot, if it stays in this transaction; nil if the transaction shows another one, or none.
   func standing(at binding: BindingID) -> Presentation? {
     switch draft.slots[binding]?.change {
     case .edited, .refreshed, nil: state.slots[binding]?.current.flatMap { state.presentations[$0] }
@@ -83,7 +83,7 @@ extension Transaction {
     reopen(binding)
   }
 
-  /// The refusal of a request with the same id that asks for more than an update (P2); nil if it asks for an update.
+  /// The refusal of a request with the same id that asks for more than an update (P2); nil if an update is enough.
   func difference(of options: ItemOptions, from current: Shared<Item>, at binding: BindingID) -> Refusal? {
     func differs(_ what: String, _ asked: String, _ held: String?) -> Refusal {
       Refusal(
@@ -146,7 +146,7 @@ extension Transaction {
         id: id, destination: destination, options: options, membership: membership,
         holds: turn.machine.holds(for: destination), author: author))
     item.isStateMeant = meansState && destination == nil
-    // Its user has closed what another one follows under the same id (N3).
+    // The user has closed the windows of an item with the same id (N3).
     let isClosed = current?.id == id && isWithoutWindow(binding)
     if let position = current?.position { cut(position.stack, to: position.index + 1) }
     if let current { leave(current, at: binding) }
@@ -203,7 +203,7 @@ extension Transaction {
 }
 
 extension Destination {
-  /// The name by which a request could ask for it; nil for a command given with a request.
+  /// The name by which a request could give the destination; nil for a command that a request has given.
   var givenName: String? { source == .request ? nil : name }
   fileprivate var inlinePresenter: Presenter? { source == .request ? presenter : nil }
   /// The command of a request, or the destination's name.

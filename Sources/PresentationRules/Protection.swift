@@ -1,10 +1,10 @@
 import PresentationModel
 
-// Items of a protected destination end only by themselves (D12): a screen locker must not be closed by a key binding or a
-// script that closes something else.
+// Items of a protected destination end only by themselves (D12): a screen locker must not be closed by a key binding or a script that
+// closes something else.
 
 extension Transaction {
-  /// Refuses requests that would end a protected item which is on screen.
+  /// Refuses requests that would end a protected item on the screen.
   func checkProtected() throws(Refusal) {
     for index in draft.slots.indices where draft.slots[index].resolution == .replaced {
       guard let before = draft.slots[index].before, state.presentations[before]?.isProtected == true else { continue }
@@ -12,7 +12,7 @@ extension Transaction {
     }
   }
 
-  /// Refuses options by which an item would end with something else.
+  /// Refuses options that would let a protected item end together with something else.
   func checkProtected(_ binding: BindingID, _ destination: Shared<Destination>?, _ options: ItemOptions) throws(Refusal)
   {
     guard destination?.isProtected == true else { return }
@@ -26,7 +26,7 @@ extension Transaction {
 }
 
 extension PresentationFields {
-  /// Whether only its own end ends it. While it waits, nothing of it is on screen.
+  /// Whether no request can end the presentation. A presentation that waits is not protected: nothing of it is on the screen.
   var isProtected: Bool { item.destination?.isProtected == true && phase != .waiting }
 }
 

@@ -24,15 +24,16 @@ extension StateMachine {
 
   public var count: Int { state.presentations.count }
 
-  /// Whether a client owns an item that is not being dismissed, or whose presenter may decline that (P15).
+  /// Whether a client owns an item that can still be ended for it: one that is not being dismissed, or whose dismissal may be declined
+  /// (P15).
   public func ownsItem(_ client: Client) -> Bool { state.ownedBy[client]?.contains { isToBeEnded($0) } == true }
 
-  /// Whether the end of a presentation for the sake of its owner makes a difference.
+  /// Whether ending a presentation because its owner left would change anything.
   func isToBeEnded(_ handle: Handle) -> Bool {
     state.presentations[handle].map { $0.phase.dismissal?.isForced != true } ?? false
   }
 
-  /// How a presentation ended, if that is remembered.
+  /// The remembered ending of a presentation; nil if there is none.
   public func ending(of handle: Handle) -> Shared<Ending>? { state.endings[handle] }
 
   /// The remembered endings, the oldest first.
@@ -43,7 +44,7 @@ extension StateMachine {
     state.endings.fromNewest.prefix { $0.serial > serial }
   }
 
-  /// Refuses a handle of which neither the presentation nor the ending is known.
+  /// Refuses a handle if neither its presentation nor its ending is known.
   /// - Throws: `Refusal` with the code `unknownPresentation`.
   public func requireKnown(_ handle: Handle) throws(Refusal) {
     guard state.presentations[handle] == nil, state.endings[handle] == nil else { return }
@@ -53,7 +54,7 @@ extension StateMachine {
       "presentation \(handle) ended, and is no longer among the \(limits.endings) endings remembered")
   }
 
-  /// Refuses a handle that was never given out, as far as that can be known.
+  /// Refuses a handle that was never given out, as far as this is known.
   func requireGivenOut(_ handle: Handle) throws(Refusal) {
     guard handle.number > 0, handle <= lastHandle else {
       throw Refusal(
@@ -97,8 +98,8 @@ extension StateMachine {
     state.presentations[handle].map { state.slots[$0.binding]?.current == handle } ?? false
   }
 
-  /// When a subject last changed; for a subject that no longer exists and is no longer remembered, the latest time
-  /// possible. A subject that exists again may have changed last while it did not exist.
+  /// The serial of the last change of a subject. For a subject that is neither there nor remembered, it is the latest serial possible.
+  /// A subject that is there again may have changed last while it was not there.
   func lastChange(of subject: Subject) -> Serial {
     let known: Serial? =
       switch subject {

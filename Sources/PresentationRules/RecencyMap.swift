@@ -8,7 +8,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let byteLimit: Int
   private var values: [Key: (value: Value, stamp: UInt64, bytes: Int)] = [:]
   private var bytes = 0
-  /// Keys in the order of setting. An entry whose stamp is not that of its value is outdated.
+  /// Keys in the order of setting. An entry is out of date if its stamp differs from that of the value.
   private var order: Deque<(key: Key, stamp: UInt64)> = []
   private var lastStamp: UInt64 = 0
   private var noted = NotedKeys<Key>()
@@ -30,13 +30,13 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// All values, the newest first.
   var fromNewest: some Sequence<Value> { order.lazy.reversed().compactMap { value(of: $0) } }
 
-  /// The value of an entry of `order`; nil if the entry is outdated.
+  /// The value of an entry of `order`; nil if the entry is out of date.
   private func value(of entry: (key: Key, stamp: UInt64)) -> Value? {
     values[entry.key].flatMap { $0.stamp == entry.stamp ? $0.value : nil }
   }
 
-  /// Sets a value as the newest. It is kept even if it alone exceeds the limit of bytes.
-  /// - Returns: the entries dropped for it, the oldest first.
+  /// Sets a value as the newest. It is kept even if it exceeds the limit of bytes alone.
+  /// - Returns: the dropped entries, the oldest first.
   mutating func set(_ key: Key, _ value: Value, bytes count: Int = 0) -> [(key: Key, value: Value)] {
     put(key, value, bytes: count, stamp: lastStamp + 1)
     var dropped: [(key: Key, value: Value)] = []
@@ -77,7 +77,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// A value and its stamp; the lowest stamp is the oldest.
   func stamped(_ key: Key) -> (value: Value, stamp: UInt64)? { values[key].map { ($0.value, $0.stamp) } }
 
-  /// Whether there is a record; without one, nothing is noted.
+  /// Whether there is a record. Without one, no write is noted.
   var isNoting: Bool {
     get { noted.isNoting }
     set { noted.isNoting = newValue }
@@ -87,10 +87,10 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var hasNoted: Bool { !noted.isEmpty }
 
-  /// Removes and returns the keys of the entries that were set or dropped since this or ``takeNoted(_:)`` was last called.
+  /// Removes and returns the keys of the entries that were set or dropped since the last call of this or of ``takeNoted(_:)``.
   mutating func takeNotedKeys() -> [Key] { noted.take() }
 
-  /// Returns a row for each entry that was set or dropped since this was last called, nil if it was dropped.
+  /// Returns a row for each entry that was set or dropped since the last call; nil for an entry that was dropped.
   mutating func takeNoted<Row>(_ row: (Value, _ stamp: UInt64) -> Row?) -> RecordChanges.Rows<Key, Row> {
     noted.take { [values] key in values[key].flatMap { row($0.value, $0.stamp) } }
   }

@@ -3,18 +3,17 @@ import PresentationModel
 import TextFormats
 
 extension RecordedState {
-  /// The largest number of a serial, a handle, an age or a stamp. It leaves room to count on for as long as any navd runs.
+  /// The largest number of a serial, a handle, an age or a stamp. The numbers beyond it are enough for as long as any navd runs.
   private static let maxNumber = UInt64(Int64.max)
-  /// Items and bytes of items, as multiples of the limits: an earlier release may have had larger ones, but one message
-  /// has to hold all of the state.
+  /// The limits of items and of their bytes, as multiples of ``Limits``. An earlier release may have had larger limits, but one message
+  /// has to hold the whole state.
   private static let spare = 4
 
-  /// Refuses what no navd has recorded, and what would be met later where nothing can be refused: numbers that cannot be
-  /// counted on, texts that neither the bus nor a process accepts, and rows that contradict each other. Sizes are not
-  /// checked against the limits one by one (L1): an earlier release may have had larger ones.
+  /// Refuses a record that no navd has written and whose faults could not be refused later: numbers too large to count on from, texts
+  /// that neither the bus nor a process accepts, and rows that contradict each other. Single sizes are not checked against the limits
+  /// (L1), since an earlier release may have had larger ones.
   ///
-  /// Presentations are checked as they are restored: where there are many, most of the time is that of reading them from
-  /// memory.
+  /// Presentations are checked while they are restored: with many, most of the time is spent on reading them from memory.
   func check(_ limits: Limits) throws(RecordFault) {
     try check("the serial", numbers.serial.number, Self.maxNumber)
     try check("the last handle", numbers.lastHandle.number, Self.maxNumber)
@@ -62,9 +61,9 @@ extension RecordedState {
 
   // MARK: Texts
 
-  /// Leaves out rows with texts that no navd has recorded, and that would be met later where nothing can be refused; a presentation with one
-  /// is marked.
-  /// - Returns: the rows that were removed, and what was wrong, for people.
+  /// Leaves out rows with texts that no navd has written and that could not be refused later. A presentation with such a text is
+  /// marked.
+  /// - Returns: the rows that were removed, and their faults, for people.
   public mutating func leaveOutBadTexts() -> (removed: RecordChanges, faults: [String]) {
     var (removed, faults) = (RecordChanges(), [String]())
     func fault(_ check: () throws(RecordFault) -> Void) -> String? {
@@ -179,8 +178,8 @@ extension RecordedState {
     if case .command(let arguments, _) = destination.presenter { try check(arguments) }
   }
 
-  /// C7: a presentation depends neither on itself, nor on another one that depends on it.
-  /// - Parameter dependents: at least those that have a parent or are in a stack.
+  /// Checks that no presentation depends on itself, directly or through others (C7).
+  /// - Parameter dependents: at least the presentations that have a parent or are in a stack.
   func checkDependencies(of dependents: [Presentation]) throws(RecordFault) {
     var onStack: [StackPosition: Handle] = [:]
     for presentation in dependents where !presentation.phase.isDismissing {
@@ -232,7 +231,7 @@ extension RecordedState {
     try check("nested containers in a value", UInt64(deepest), UInt64(limits.valueDepth))
   }
 
-  /// Results have no limit of their own but that of messages.
+  /// A result has no limit of its own, only that of messages.
   private func check(result: Properties) throws(RecordFault) {
     try check("nested containers in a result", UInt64(Value.properties(result).depth), 64)
   }

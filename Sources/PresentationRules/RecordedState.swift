@@ -1,10 +1,10 @@
 import DBusValues
 import PresentationModel
 
-/// The recorded state: what has to be known to continue after a restart (R1–R3), as rows that change independently.
+/// The recorded state: the data that are needed to continue after a restart (R1–R3), as rows that change independently.
 ///
-/// Slots, selections, queues, paths, children, deadlines and counts follow from the rows and are not recorded, so they
-/// cannot contradict them.
+/// Slots, selections, queues, paths, children, deadlines and counts are derived from the rows. They are not recorded, so they cannot
+/// contradict the rows.
 public struct RecordedState: Hashable, Sendable {
   public struct Numbers: Hashable, Sendable {
     public var serial: Serial
@@ -16,9 +16,9 @@ public struct RecordedState: Hashable, Sendable {
 
   /// A presentation that has not ended.
   public struct PresentationRow: Hashable, Sendable {
-    /// Without what follows from other rows.
+    /// The presentation without the parts that are derived from other rows.
     public var presentation: Presentation
-    /// When its slot last changed (P10); of two presentations in one slot, the later counts.
+    /// The serial of the last change of the slot (P10). If a slot has two presentations, the later serial counts.
     public var slotChanged: Serial
     /// Whether the presentation has ended, and its program is parked (N8).
     public var isParked = false
@@ -27,18 +27,18 @@ public struct RecordedState: Hashable, Sendable {
       (self.presentation, self.slotChanged) = (presentation, slotChanged)
     }
 
-    /// A parked program is in no slot.
+    /// Makes the row of a parked program, which is in no slot.
     init(parked presentation: Presentation) {
       self.init(presentation, slotChanged: Serial(0))
       isParked = true
     }
   }
 
-  /// When a slot, group or stack last changed (P10).
+  /// The serials of the last changes of a slot, group or stack (P10).
   public struct Changed: Hashable, Sendable {
-    /// For a group or stack that exists; for a slot it is in the row of its presentation.
+    /// The last change of a group or stack that is there. For a slot, the row of its presentation has it.
     public var present: Serial?
-    /// For a subject that does not exist, or did not for a while.
+    /// The last change of a subject while it was not there.
     public var absent: Serial?
     /// The age of `absent`; the lowest is the oldest.
     public var stamp: UInt64
@@ -53,9 +53,9 @@ public struct RecordedState: Hashable, Sendable {
     public var binding: BindingID
     public var id: String
     public var options: ItemOptions
-    /// Whether nothing of it is from a client that may be in a sandbox (L3).
+    /// Whether no part of the request is from a client that may be in a sandbox (L3).
     public var isTrusted: Bool
-    /// The lowest is the oldest.
+    /// The age; the lowest stamp is the oldest.
     public var stamp: UInt64
 
     public init(binding: BindingID, id: String, options: ItemOptions, isTrusted: Bool = false, stamp: UInt64) {
@@ -70,23 +70,24 @@ public struct RecordedState: Hashable, Sendable {
   public var endings: [Handle: Ending] = [:]
   /// The declared keys and their defaults (V1).
   public var containerValues: [String: Value] = [:]
-  /// Registrations of clients by name, the one that counts last (D1).
+  /// The registrations of clients, by name; the last one of a name counts (D1).
   public var registrations: [String: [Destination]] = [:]
 
-  /// Those for whom holds are in force (H1).
+  /// The holders of holds (H1).
   public var holders: [Holder.Key: Holder] = [:]
-  /// Variables for commands (K6).
+  /// The variables for commands (K6).
   public var environment: [String: String] = [:]
-  /// Items that are kept for the next login, by their slots (K4). They have a file of their own, which outlives the session.
+  /// The items that are kept for the next login, by their slots (K4). They have a file of their own, which outlives the session.
   public var kept: [BindingID: KeptItem] = [:]
 
-  /// Presentations of which a text is bad, and why: it may be part of what would be started or told. They end, and nothing else does.
+  /// The presentations with a bad text, and the fault of each. The text may be part of a command or a message, so these presentations
+  /// end; others stay.
   public var unreadable: [Handle: String] = [:]
 
   public init(numbers: Numbers = Numbers()) { self.numbers = numbers }
 }
 
-/// Differences from the record: new rows, or nil for rows to remove.
+/// Differences from the record: new rows; nil for rows to remove.
 public struct RecordChanges: Sendable {
   public typealias Rows<Key, Row> = [(key: Key, row: Row?)]
 
@@ -111,8 +112,8 @@ public struct RecordChanges: Sendable {
 }
 
 extension RecordedState {
-  /// The state with all instants moved: the monotonic clock starts again with each start of the computer.
-  /// - Parameters: by how many nanoseconds the wall clock was ahead of it, and is.
+  /// The state with all instants moved, since the monotonic clock begins anew with each start of the computer.
+  /// - Parameters: the nanoseconds by which the wall clock was ahead of the monotonic clock before, and is now.
   public func moved(from before: Int64, to now: Int64) -> RecordedState {
     let span = Int64(clamping: Int128(before) - Int128(now))
     func moved(_ instant: Instant?) -> Instant? { instant.map { $0.nanoseconds == .max ? $0 : $0.moved(by: span) } }

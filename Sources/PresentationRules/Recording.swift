@@ -1,8 +1,8 @@
 import PresentationModel
 
 extension StateMachine {
-  /// The changes to record: everything that changed since this was last called (R1). Its cost is that of the changes, not
-  /// of the whole state. Only for a machine made by `init(limits:restoring:)`; other machines do not note changes.
+  /// The changes since the last call, to be recorded (R1). The cost is that of the changes, not of the whole state. Only a machine that
+  /// was made by `init(limits:restoring:)` notes changes.
   public mutating func takeUnrecorded() -> RecordChanges {
     var changes = RecordChanges()
     let numbers = RecordedState.Numbers(
@@ -13,7 +13,7 @@ extension StateMachine {
       state.recordedNumbers = numbers
     }
     guard state.hasNoted else { return changes }
-    // For a presentation, the one that it replaces, and what its slot holds.
+    // The handles of changed presentations and parked programs, and of the presentations in changed slots.
     var handles = state.presentations.takeNotedKeys()
     handles += state.parked.takeNotedKeys()
     let slots = state.slots.takeNotedKeys()

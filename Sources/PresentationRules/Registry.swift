@@ -8,17 +8,17 @@ struct Registry: Sendable {
     let destination: String
   }
 
-  /// Whether files can declare destinations. An embedded coordinator reads none.
+  /// Whether files can declare destinations. An embedded coordinator reads no files.
   var hasFiles = true
   private struct Registration {
     let destination: Shared<Destination>
-    /// The last handle that was given out before it. Later presentations were not there yet.
+    /// The last handle that was given out before the registration. Presentations with later handles did not exist yet.
     var after = Handle(0)
   }
 
   /// Registrations by name; the last one counts.
   private var registrations: [String: [Registration]] = [:]
-  /// Names whose registrations by clients may differ from the record.
+  /// The names whose registrations by clients may differ from the record.
   private var noted = NotedKeys<String>()
   private(set) var ofClients: [Client: Set<String>] = [:]
   /// The tags declared by the registrations that count.
@@ -35,8 +35,8 @@ struct Registry: Sendable {
 
   var countOfClients: Int { ofClients.values.reduce(0) { $0 + $1.count } }
 
-  /// Adds a client's registration of a name, or replaces its earlier one; it counts from now on.
-  /// - Parameter handle: the last one that was given out.
+  /// Adds a client's registration of a name, or replaces its earlier one. It counts from now on.
+  /// - Parameter handle: the last handle that was given out.
   /// - Returns: the tags that are newly declared, or no longer declared.
   mutating func register(
     _ destination: Destination, by client: Client, after handle: Handle = Handle(0)
@@ -57,7 +57,7 @@ struct Registry: Sendable {
     return change(name) { list in list.removeAll { $0.destination.source == .client(client) } }
   }
 
-  /// Whether there is a record; without one, nothing is noted.
+  /// Whether there is a record. Without one, no change is noted.
   var isNoting: Bool {
     get { noted.isNoting }
     set { noted.isNoting = newValue }
@@ -65,7 +65,7 @@ struct Registry: Sendable {
 
   var hasNoted: Bool { !noted.isEmpty }
 
-  /// The registration of a name that counts, if a client has made it when a presentation was there already.
+  /// The registration of a name that counts, if a client made it while a presentation already existed.
   func successor(_ name: String, of handle: Handle) -> Shared<Destination>? {
     guard let last = registrations[name]?.last, case .client = last.destination.source, last.after >= handle else {
       return nil
@@ -73,8 +73,8 @@ struct Registry: Sendable {
     return last.destination
   }
 
-  /// Returns, for each name whose registrations by clients changed since this was last called, those that are left, the one that
-  /// counts last; nil if none is.
+  /// Returns a row for each name whose registrations by clients changed since the last call. A row has the registrations that are left,
+  /// the one that counts last; it is nil if none are left.
   mutating func takeNoted() -> RecordChanges.Rows<String, [Destination]> {
     noted.take { [registrations] name in
       let left = (registrations[name] ?? []).map(\.destination.content).filter {
@@ -84,10 +84,10 @@ struct Registry: Sendable {
     }
   }
 
-  /// Why there is no destination of a name: the mistake in its file; nil if nothing is known of it.
+  /// The mistake in the file of a name without a destination; nil if none is known.
   func mistake(in name: String) -> String? { self[name] == nil ? mistakes[name] : nil }
 
-  /// Replaces the registrations from files; those of clients still take precedence.
+  /// Replaces the registrations from files. Registrations of clients still take precedence.
   /// - Returns: the tags, as from `register`.
   mutating func load(_ destinations: [Destination], mistakes: [String: String]) -> Set<GroupTag> {
     self.mistakes = mistakes

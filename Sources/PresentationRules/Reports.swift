@@ -2,16 +2,16 @@ import DBusValues
 import PresentationModel
 
 extension StateMachine {
-  /// Takes in a presenter's report. A report counts only for the current presentation of a slot, or one that is being
-  /// dismissed (P5); a report on a presentation that has ended, or that was not asked for it, changes nothing.
+  /// Handles a presenter's report. A report counts only for the current presentation of a slot, or for one that is being dismissed
+  /// (P5). A report about a presentation that has ended, or that the presenter was not asked about, changes nothing.
   public mutating func report(_ report: Report, at now: Instant) -> Outcome {
     process(at: now) { $0.take(report) }
   }
 
-  /// Whether `closed` would end the presentation now, or begin to.
+  /// Whether `closed` would end the presentation, or begin to.
   /// - Throws: as `closed` does.
   public func canClose(_ handle: Handle, result: Properties, byPresenter: Bool) throws(Refusal) -> Bool {
-    // A result that is too large is left out: an end is never refused (L1).
+    // A result that is too large is left out later: an end is never refused (L1).
     try check(entriesOf: result, named: "result")
     guard let presentation = presentation(handle) else {
       try requireGivenOut(handle)
@@ -26,12 +26,12 @@ extension StateMachine {
     return isCurrent(handle)
   }
 
-  /// Takes in that a presentation was closed (D11).
+  /// Ends a presentation that was closed (D11).
   ///
   /// - Parameters:
   ///   - client: the client that reports it.
-  ///   - byPresenter: whether that is the presentation's own D-Bus presenter.
-  /// - Returns: whether it changed anything; a presentation that has ended, or is being dismissed, does not change.
+  ///   - byPresenter: whether the client is the presentation's own presenter on the bus.
+  /// - Returns: whether this changed anything; it does not if the presentation has ended or is being dismissed.
   /// - Throws: `Refusal`: `unknownPresentation`, `accessDenied`, `limitExceeded`.
   public mutating func closed(
     _ handle: Handle, result: Properties, by client: Client? = nil, byPresenter: Bool, at now: Instant
@@ -135,8 +135,8 @@ extension Turn {
     }
   }
 
-  /// Takes in that a presentation is over: it ended by itself, could not be shown, or completed its dismissal (P12).
-  /// - Parameter client: the client that reported it, if one has.
+  /// Handles the end of a presentation: it ended by itself, could not be shown, or its dismissal is complete (P12).
+  /// - Parameter client: the client that reported the end; nil if none did.
   mutating func take(endOf handle: Handle, reason: Reason, result: Properties, by client: Client? = nil) {
     guard var presentation = state.presentations[handle] else { return }
     guard var dismissal = presentation.phase.dismissal else {
@@ -166,12 +166,12 @@ extension Turn {
     }
   }
 
-  /// Takes in that the windows of a presentation are gone (N3, N5).
-  /// - Parameter isFinal: whether only the result of its program is to come.
+  /// Handles the end of a presentation's windows (N3, N5).
+  /// - Parameter isFinal: whether only the result of the program is still to come.
   private mutating func windowsGone(of handle: Handle, isFinal: Bool) {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else { return }
     guard isFinal, machine.mayEndWithWindows(handle) else {
-      // Should it be kept (P15), that is still so.
+      // If the presentation is kept (P15), this stays true.
       return state.presentations.modifyDerived(handle) { $0.isWithoutWindow = true }
     }
     switch presentation.phase {
@@ -195,7 +195,8 @@ extension Turn {
     }
   }
 
-  /// Takes in the result of a program whose windows were gone before. One that has crashed has failed: its user did not close it.
+  /// Completes the result of a program whose windows were gone before. If the program has crashed, the presentation has failed: its
+  /// user did not close it.
   private mutating func completeResult(of handle: Handle, hasCrashed: Bool, _ result: Properties) {
     var presentation = state.presentations[handle]!
     guard var dismissal = presentation.phase.dismissal else { return }
@@ -213,7 +214,7 @@ extension Turn {
     advance()
   }
 
-  /// Takes in the answer to an update, or to the showing: the latest update may follow (D8).
+  /// Handles the answer to an update or to the first showing. The latest update may follow (D8).
   mutating func updateAnswered(_ handle: Handle) {
     let updates = state.presentations[handle]!.updates
     state.presentations[handle]!.updates = .idle
@@ -222,7 +223,7 @@ extension Turn {
 }
 
 extension Properties {
-  /// Why a presentation failed whose presenter did not say it itself; nil if it did.
+  /// The reason for a failure, if the presenter gave none; nil if it gave one.
   fileprivate var failure: String? {
     let lastLine = self[PresentationResult.keys.error]
     let crashes = ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP", "SIGSYS"]
@@ -237,8 +238,8 @@ extension Properties {
 }
 
 extension StateMachine {
-  /// Whether a presentation ends when its windows are gone for good, whatever its result. Where that says whether its item is
-  /// presented again (K3), the item stays until then.
+  /// Whether a presentation ends when its windows are gone for good, whatever its result. If the result decides whether the item is
+  /// presented again (K3), the item stays until the result is known.
   func mayEndWithWindows(_ handle: Handle) -> Bool {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else {
       return false
@@ -246,7 +247,7 @@ extension StateMachine {
     return presentation.phase.isDismissing || restartRule(of: presentation.item) == nil
   }
 
-  /// The result within its limit; a result past it is left out, with an error that says so (L1).
+  /// The result within its limit. A larger result is replaced by an error (L1).
   func limited(_ result: Properties) -> Properties {
     // A file descriptor cannot be kept.
     let result = result.filter { !$0.value.holdsDescriptor }

@@ -1,12 +1,12 @@
 import PresentationModel
 
-/// The client whose request ended a presentation. It is stored with the ending, since the client usually leaves the bus long before
-/// the history is read.
+/// The client whose request ended a presentation. It is stored with the ending, since the client usually leaves the bus long before the
+/// history is read.
 public struct Requester: Hashable, Sendable {
   public var client: Client
-  /// The id of its process; nil where it is unknown.
+  /// The id of the client's process; nil if it is unknown.
   public var process: UInt32?
-  /// The name of its program, as the process table has it.
+  /// The name of the client's program, from the process table.
   public var program: String?
 
   public init(_ client: Client, process: UInt32? = nil, program: String? = nil) {
@@ -20,11 +20,11 @@ struct Requesters: Sendable {
   private static let maxKnown = 512
 
   private var known: [Client: Requester] = [:]
-  /// Presentations that were ended by clients that are being identified.
+  /// Presentations whose ends wait for the identification of a client.
   private var waiting: [Client: [Handle]] = [:]
 
   /// - Parameter handle: a presentation that the client's request ends.
-  /// - Returns: what is known of the client, and whether it has to be identified.
+  /// - Returns: the known data of the client, and whether it has to be identified.
   mutating func requester(_ client: Client, ending handle: Handle) -> (Requester, isNew: Bool) {
     if let requester = known[client] { return (requester, false) }
     let isNew = waiting[client] == nil
@@ -33,14 +33,14 @@ struct Requesters: Sendable {
   }
 
   /// Stores an identified client.
-  /// - Returns: the presentations that waited for it.
+  /// - Returns: the presentations that waited for the client.
   mutating func learn(_ requester: Requester) -> [Handle] {
     if known.count >= Self.maxKnown { known.removeAll(keepingCapacity: true) }
     known[requester.client] = requester
     return waiting.removeValue(forKey: requester.client) ?? []
   }
 
-  /// Drops a client that left the bus, and what waits for it.
+  /// Drops a client that left the bus, and the presentations that wait for it.
   mutating func forget(_ client: Client) {
     known[client] = nil
     waiting[client] = nil
@@ -48,7 +48,7 @@ struct Requesters: Sendable {
 }
 
 extension StateMachine {
-  /// Completes the endings of a client that `Outcome.requesters` named.
+  /// Completes the endings of a client from `Outcome.requesters`.
   public mutating func identify(_ requester: Requester) {
     for handle in state.requesters.learn(requester) {
       if state.presentations[handle]?.endedBy?.client == requester.client {
@@ -60,7 +60,7 @@ extension StateMachine {
 }
 
 extension Turn {
-  /// The client whose request ends a presentation. `Outcome.requesters` names it where it is unknown.
+  /// The client whose request ends a presentation. If it is unknown, it is added to `Outcome.requesters`.
   mutating func requester(_ client: Client, ofTheEndOf handle: Handle) -> Requester {
     let (requester, isNew) = state.requesters.requester(client, ending: handle)
     if isNew { outcome.requesters.append(client) }

@@ -1,25 +1,25 @@
 import DBusValues
 import PresentationModel
 
-// Presenting an item again whose presentation ended by itself (K3).
+// Presenting an item again after its presentation ended by itself (K3).
 
-/// When, and how often, an item is presented again (K3).
+/// The condition, the delays and the limit for presenting an item again (K3).
 public struct RestartRule: Hashable, Sendable {
   public enum Condition: String, CaseIterable, Sendable {
-    /// It failed or was lost, or its command ended with another exit status than 0 or by a signal.
+    /// The presentation failed or was lost, or its command ended by a signal or with another exit status than 0.
     case onFailure = "on-failure"
-    /// It ended by itself, however it did.
+    /// The presentation ended by itself, in whatever way.
     case always
   }
 
   public static let defaultDelay: UInt64 = 1000
   public static let defaultMaxDelay: UInt64 = 60_000
   public static let defaultLimit: UInt32 = 10
-  /// Milliseconds that an item is presented for before it counts as one that runs.
+  /// Milliseconds after which a presented item counts as one that works.
   private static let longEnough: UInt64 = 10_000
 
   public var condition: Condition
-  /// Milliseconds before the first restart. Each further one comes after twice as long.
+  /// Milliseconds before the first restart. Each further delay is twice as long.
   public var delay: UInt64
   /// The longest delay in milliseconds. An item that was presented for as long, or for ten seconds, begins with the first delay again.
   public var maxDelay: UInt64
@@ -38,7 +38,7 @@ public struct RestartRule: Hashable, Sendable {
 
   /// Milliseconds before a restart; the first one is number 1.
   func delay(before number: UInt32) -> UInt64 {
-    // Never zero: an endless row of restarts in one turn.
+    // A delay of zero would allow endless restarts in one turn.
     let (longer, overflow) = max(1, delay).multipliedReportingOverflow(by: 1 << min(UInt64(number) - 1, 40))
     return overflow ? max(1, maxDelay) : min(longer, max(1, maxDelay))
   }
@@ -55,20 +55,20 @@ public struct RestartRule: Hashable, Sendable {
 }
 
 extension Properties {
-  /// Whether a command has ended with another status than 0, or by a signal.
+  /// Whether a command has ended by a signal or with another exit status than 0.
   fileprivate var isOfFailure: Bool {
     let result = PresentationResult(self)
     return result.signal != nil || result.status.map { $0 != 0 } ?? false
   }
 }
 
-/// What a presentation has of the earlier one of the same item that it continues (K3).
+/// The state that a presentation takes over from the earlier one of its item (K3).
 public struct Continuation: Hashable, Sendable {
-  /// The restarts of the item, since it was last presented for long.
+  /// The number of restarts since the item was last presented for long.
   public package(set) var restarts: UInt32
-  /// When it may start; nil if it may.
+  /// The time from which the presentation may start; nil if it may start now.
   public package(set) var due: Instant?
-  /// Nanoseconds that are left of its timeout; nil for all of it.
+  /// Nanoseconds of the timeout that are left; nil for all of them.
   public package(set) var timeLeft: UInt64?
 
   package init(restarts: UInt32 = 0, due: Instant? = nil, timeLeft: UInt64? = nil) {
@@ -77,7 +77,7 @@ public struct Continuation: Hashable, Sendable {
 }
 
 extension StateMachine {
-  /// How the items of presentations that end go on; those that are missing do not.
+  /// The continuations of the items of presentations that end. An item without a continuation ends.
   func continuations(after ends: [End], at now: @autoclosure () -> Instant) -> [Handle: Continuation] {
     guard !state.isShuttingDown else { return [:] }
     var found: [Handle: Continuation] = [:]
@@ -93,7 +93,7 @@ extension StateMachine {
   }
 
   private func continuation(of presentation: Presentation, by rule: RestartRule, at now: Instant) -> Continuation? {
-    // Its time is over, too.
+    // The timeout has passed, too.
     if let expires = presentation.expires, expires <= now { return nil }
     let wasLong = presentation.presentedAt.map { $0.after(milliseconds: rule.longEnough) <= now } ?? false
     let earlier = wasLong ? 0 : presentation.continuation?.restarts ?? 0
@@ -105,14 +105,14 @@ extension StateMachine {
 }
 
 extension PresentationFields {
-  /// Nanoseconds that are left of its timeout; nil for all of it.
+  /// Nanoseconds of the timeout that are left; nil for all of them.
   func timeLeft(at now: Instant) -> UInt64? {
     expires?.nanoseconds(since: now) ?? continuation?.timeLeft
   }
 }
 
 extension Transaction {
-  /// Plans that a presentation ends, and that its item waits for the next one in its slot, its group and its place.
+  /// Plans that a presentation ends, and that its item waits for the next presentation in its slot, group and stack position.
   mutating func present(again binding: BindingID, _ continuation: Continuation, after reason: Reason) {
     guard let item = item(at: binding) else { return }
     if let position = item.position { cut(position.stack, to: position.index + 1) }

@@ -7,21 +7,21 @@ public struct RecordFault: Error, CustomStringConvertible, Sendable {
   public init(_ description: String) { self.description = description }
 }
 
-/// What became of a presentation that was live when navd ended.
+/// The fate of a presentation that was live when navd ended.
 public enum Survival: Hashable, Sendable {
-  /// It is shown, and its presenter knows it.
+  /// The presentation is on the screen, and its presenter knows it.
   case shown
-  /// It has to be shown, or shown again: its presenter has not begun, or does not know it any more.
+  /// The presentation has to be shown, perhaps again: its presenter has not begun, or no longer knows it.
   case toBeShown
-  /// Its presenter had left the bus, and has not come back yet (D4).
+  /// The presenter had left the bus, and has not come back yet (D4).
   case awaited
-  /// It was shown and ended; with what is known of its result.
+  /// The presentation was shown and has ended, with the known part of its result.
   case gone(result: Properties)
 }
 
 extension StateMachine {
-  /// Restores the state from a record. From now on `takeUnrecorded` returns what differs from the record.
-  /// - Parameter destinations: what files registered, and had registered before; `load` announces differences.
+  /// Restores the state from a record. From now on `takeUnrecorded` returns the differences from the record.
+  /// - Parameter destinations: the destinations that files registered, now and before; `load` announces differences.
   /// - Throws: `RecordFault` if the record contradicts itself.
   public init(
     limits: Limits = Limits(), restoring recorded: RecordedState, destinations: [Destination] = []
@@ -33,7 +33,7 @@ extension StateMachine {
     forceRecorded()
   }
 
-  /// Has everything recorded again, after a change that the record cannot know of.
+  /// Has everything recorded again, after a change that the record could not follow.
   public mutating func noteAll() {
     state.presentations.noteAll()
     state.endings.noteAll()
@@ -43,16 +43,16 @@ extension StateMachine {
 
   // MARK: Resuming
 
-  /// The clients that own or registered something, or whose items are counted. They may have left the bus.
+  /// The clients that own or registered something, that hold, or whose items are counted. Some may have left the bus.
   public var knownClients: Set<Client> {
     let holding = state.holders.values.filter(\.isOwned).compactMap(\.client)
     return Set(state.ownedBy.keys).union(state.registry.ofClients.keys).union(state.countsOfClients.keys).union(holding)
   }
 
-  /// The presentations that a presenter may still show; `resume` has to know what became of each.
+  /// The presentations that a presenter may still show; `resume` needs the fate of each.
   public var survivors: [Presentation] { shown.filter { state.unreadable[$0.handle] == nil } }
 
-  /// The presentations that presenters may still show.
+  /// The presentations that presenters may still show, including those with bad texts.
   private var shown: [Presentation] {
     state.presentations.values.filter { $0.phase.isLive && $0.isShownByPresenter && !$0.isOver }
       .sorted { $0.handle < $1.handle }
@@ -61,9 +61,9 @@ extension StateMachine {
   /// Continues after a restart (R2, R6).
   ///
   /// - Parameters:
-  ///   - survivals: what became of the `survivors`; one that is missing counts as gone.
+  ///   - survivals: the fate of each of the `survivors`; a missing one counts as gone.
   ///   - left: the clients that are no longer on the bus (R7: on another bus, all).
-  ///   - isOtherSession: whether the record is of another session, of which only what still runs counts (R8).
+  ///   - isOtherSession: whether the record is of another session; then only programs that still run count (R8).
   ///   - facts: the facts of the session that are known; others count as recorded (H5).
   public mutating func resume(
     _ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false,
@@ -103,7 +103,8 @@ extension Turn {
     var ends = former.map { End(handle: $0, reason: .lost, isFinal: unreadable.contains($0)) }
     var open: [(Presentation, Survival)] = []
     for (presentation, survival) in found {
-      // A presenter that is asked to show it again gets the latest item; one that declines its dismissal gets it then.
+      // A presenter that is asked to show the presentation again gets the latest item. If it declines a dismissal, it gets the item
+      // then.
       if !presentation.phase.isDismissing { state.presentations[presentation.handle]!.updates = .idle }
       if case .gone(let result) = survival, !presentation.phase.isDismissing {
         state.presentations[presentation.handle]!.result = machine.limited(result)
@@ -115,11 +116,11 @@ extension Turn {
         open.append((presentation, survival))
       }
     }
-    // An item that nothing else ends, but whose owner has left, ends for that.
+    // Items that end only because their owners have left.
     let lost = Set(ends.map { $0.handle })
     let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { !lost.contains($0) }
-    // Dismissals under way come first: they are not begun again. A presenter is called once, also for a dismissal that is
-    // forced because something is gone.
+    // Dismissals under way come first, since they are not begun again. A presenter is called only once, even for a dismissal that is
+    // forced because another presentation is gone.
     let departed = open.filter { presentation, survival in
       if case .gone = survival { presentation.phase.dismissal?.stage == .held } else { false }
     }
@@ -140,14 +141,14 @@ extension Turn {
     }
     for (presentation, survival) in open { resumeShowing(of: presentation, survival) }
     advance()
-    // After a damaged record, something may wait for nothing; so may what a hold has held.
+    // After a damaged record, presentations may wait for nothing; so may items that a hold has postponed.
     machine.lists.mayEnd += state.presentations.values.filter { $0.phase.isDismissing }.map { $0.handle }.sorted()
     clear([], postponing: machine.heldSelections)
     presentHeld()
   }
 
-  /// A dismissal whose presentation is gone has succeeded; any other is asked for again, since nobody knows whether the
-  /// presenter was asked.
+  /// Resumes a dismissal. If the presentation is gone, the dismissal has succeeded. Otherwise it is asked for again, since nobody knows
+  /// whether the presenter was asked.
   private mutating func resumeDismissal(of presentation: Presentation, _ survival: Survival) {
     let handle = presentation.handle
     guard let dismissal = presentation.phase.dismissal else { return }
@@ -166,7 +167,7 @@ extension Turn {
 
   private mutating func resumeShowing(of presentation: Presentation, _ survival: Survival) {
     let handle = presentation.handle
-    // It may be dismissed by now, together with something that was lost or whose owner left.
+    // The presentation may be dismissed by now, because another one was lost or its owner left.
     switch (state.presentations[handle]?.phase, survival) {
     case (.presenting?, .shown):
       becomePresented(handle)
@@ -181,7 +182,7 @@ extension Turn {
     }
   }
 
-  /// Asks a presenter to show what it, or the one before, has shown (R2, D4).
+  /// Asks a presenter to show a presentation again that it, or its predecessor, has shown (R2, D4).
   mutating func presentAgain(_ handle: Handle) {
     let presentation = state.presentations[handle]!
     state.presentations[handle]!.updates = .underWay
@@ -191,11 +192,11 @@ extension Turn {
     outcome.commands.append(.present(handle))
   }
 
-  /// Takes in the answer of a presenter that was asked to show a presentation again (R2, D4).
+  /// Handles the answer of a presenter that was asked to show a presentation again (R2, D4).
   mutating func presentedAgain(_ handle: Handle, error: String?) {
     guard let presentation = state.presentations[handle] else { return }
     if let error, presentation.phase.dismissal?.stage == .held {
-      // Should it be kept (P15), it would be kept without being shown.
+      // If it were kept (P15), it would be kept without being on the screen.
       return take(endOf: handle, reason: .failed, result: ["error": .string(error)])
     }
     guard presentation.phase == .presented, presentation.answerDue != nil, !presentation.awaitsPresenter else { return }
@@ -212,7 +213,7 @@ extension PresentationFields {
   var isShownByPresenter: Bool { item.destination.map { $0.presenter != .none } ?? false }
   fileprivate var isOver: Bool { phase.dismissal?.stage == .departed || phase.dismissal?.stage == .settling }
   fileprivate var hasDeadline: Bool { answerDue != nil || expires != nil || startsBy != nil }
-  /// Whether other presentations are restored with it, or its phase is checked against theirs.
+  /// Whether other presentations are restored with this one, or its phase is checked against theirs.
   fileprivate var isRelated: Bool {
     parent != nil || item.membership != nil || item.position != nil || phase.isDismissing
   }
@@ -234,7 +235,7 @@ extension State {
       tagMemory.put(key, memory, bytes: memory.byteCount, stamp: row.stamp)
       groups[key.group, default: Group()].remembered.insert(key.tag)
     }
-    // Serials are in the order of the ends.
+    // Serials follow the order of the ends.
     for ending in recorded.endings.values.sorted(by: { $0.serial < $1.serial }) {
       endings.put(ending.handle, Shared(ending), bytes: ending.result.byteCount, stamp: ending.serial.number)
     }
@@ -247,7 +248,7 @@ extension State {
       try recorded.check(row, limits)
       restore(parked: row)
     }
-    // By their handles: a row is large to be moved around.
+    // Sorted by their handles, since rows are too large to be moved around.
     let handles = recorded.presentations.compactMap { $0.value.isParked ? nil : $0.key }.sorted()
     presentations.reserveCapacity(handles.count)
     slots.reserveCapacity(handles.count)
@@ -281,7 +282,7 @@ extension State {
 
   private mutating func restore(_ row: RecordedState.PresentationRow) throws(RecordFault) {
     var presentation = row.presentation
-    // Only what differs is written, since that copies it.
+    // Only differences are written, since a write copies the presentation.
     if presentation.announced != presentation.phase.name { presentation.announced = presentation.phase.name }
     if !presentation.children.isEmpty { presentation.children = [] }
     if presentation.awaitsPresenter {
@@ -290,7 +291,7 @@ extension State {
       if presentation.awaitsPresenter { abandoned.insert(presentation.handle) }
     }
     if presentation.hasDeadline {
-      // Those that other phases have are damage.
+      // Deadlines of other phases are damage.
       switch (presentation.phase, presentation.phase.dismissal?.stage) {
       case (.presented, _): if !presentation.isShownByPresenter { presentation.answerDue = nil }
       case (.presenting, _), (_, .asked), (_, .settling), (_, .killed): presentation.expires = nil
@@ -306,7 +307,7 @@ extension State {
     bytesOfItems += presentation.item.byteCount
     if let owner = presentation.item.owner { ownedBy[owner, default: []].insert(presentation.handle) }
     if let creator = presentation.creator { countsOfClients[creator, default: 0] += 1 }
-    // Its slot, its group and its stack wait for nothing of it.
+    // The slot, the group and the stack do not wait for this presentation.
     if presentation.phase.dismissal?.stage == .settling { return }
     bindingsOfRoot[presentation.binding.root, default: []].insert(presentation.binding)
     var slot = slots[presentation.binding] ?? Slot()
@@ -323,12 +324,12 @@ extension State {
     slots[presentation.binding] = slot
   }
 
-  /// Restores the relations of a presentation: to its parent, its group and its stack.
+  /// Restores the relations of a presentation to its parent, group and stack.
   private mutating func restoreRelations(of presentation: Presentation) throws(RecordFault) {
     if let parent = presentation.parent {
       presentations.modifyDerived(parent) { $0.children.insert(presentation.handle) }
-      // Records of earlier releases do not say which parents were named. One that is not among the bindings that the
-      // item's binding derives from was.
+      // Records of earlier releases do not tell which parents were named. A parent was named if the item's binding does not derive from
+      // the parent's.
       if !presentation.binding.derives(from: presentations[parent]!.binding) {
         presentations.modifyDerived(presentation.handle) { $0.hasNamedParent = true }
       }
@@ -399,8 +400,8 @@ extension State {
     }
   }
 
-  /// Refuses presentations that were shown, or asked to end, before their turn (P13, C2, C3, S2).
-  /// - Parameter handles: those of the related presentations. Of two in one slot, the one that is dismissed is among them.
+  /// Refuses presentations that were shown or asked to end before their turn (P13, C2, C3, S2).
+  /// - Parameter handles: the handles of the related presentations. If a slot has two, they include the one that is being dismissed.
   private func checkPhases(of handles: [Handle]) throws(RecordFault) {
     for handle in handles {
       let presentation = presentations[handle]!
@@ -411,7 +412,7 @@ extension State {
       case .presenting, .presented: isAllowed = parent == .presented
       case .dismissing(let dismissal):
         let stack = presentation.item.position.flatMap { stacks[$0.stack] }
-        // Neither a slot nor a stack waits for it any more (N3).
+        // Neither the slot nor the stack waits for it any more (N3).
         let isSettling = dismissal.stage == .settling
         let mayEnd =
           presentation.children.isEmpty && (isSettling || stack?.dismissing.first ?? handle == handle)

@@ -1,16 +1,16 @@
 import PresentationModel
 
-// The variables of a session that has begun after navd (K6).
+// Variables of a session that began after navd (K6).
 
 extension StateMachine {
   /// The variables that clients have given for commands, by their names.
   public var environment: [String: String] { state.environment.mapValues { $0 } }
 
-  /// Takes in variables for commands, in place of earlier ones of the same names. What waits to be presented again is tried at once,
-  /// since it may have failed for want of them.
-  /// - Parameter variables: by their names; one with an empty value is removed.
-  /// - Returns: whether any is different now.
-  /// - Throws: `Refusal`: `invalidArgument`, `limitExceeded`, `shuttingDown`; nothing has changed then.
+  /// Sets variables for commands, in place of earlier ones of the same names. Items that wait to be presented again are tried at once,
+  /// since they may have failed without the variables.
+  /// - Parameter variables: the values, by their names; a variable with an empty value is removed.
+  /// - Returns: whether any variable changed.
+  /// - Throws: `Refusal`: `invalidArgument`, `limitExceeded`, `shuttingDown`; then nothing has changed.
   public mutating func importEnvironment(
     _ variables: [String: String], at now: Instant
   ) throws(Refusal) -> (changed: Bool, outcome: Outcome) {
@@ -28,14 +28,14 @@ extension StateMachine {
     return (true, process(at: now) { $0.retry() })
   }
 
-  /// Forgets the variables, which were those of another session (R8).
+  /// Forgets the variables, which belonged to another session (R8).
   public mutating func forgetEnvironment() {
     for name in Array(state.environment.keys) { state.environment[name] = nil }
   }
 }
 
 extension Turn {
-  /// Presents what waits for its next attempt (K1, K3), whose delays begin anew.
+  /// Presents items that wait for their next attempt (K1, K3). Their delays begin anew.
   fileprivate mutating func retry() {
     let waiting = state.presentations.values.filter { $0.phase == .waiting && $0.continuation?.due != nil }
       .map { $0.handle }.sorted()

@@ -1,8 +1,8 @@
 import PresentationModel
 
 extension Transaction {
-  /// Decides, after the last request, which presentations stay, which end with others, what queues supply, and what each new
-  /// item is presented from (T1).
+  /// Settles the draft after the last request (T1): decides which presentations stay, which end with others and which items queues
+  /// supply, and finds the parent of each new item.
   /// - Throws: `Refusal` if the draft cannot become the state.
   mutating func settle() throws(Refusal) {
     try refuseStandingOnChildren()
@@ -20,15 +20,15 @@ extension Transaction {
     try checkCounts()
   }
 
-  /// Settles a draft without requests. Only a request names a parent or adds an item, and only these can be refused.
+  /// Settles a draft without requests. Such a draft names no parent and adds no item, so it cannot be refused.
   mutating func settleEnds() {
     do throws(Refusal) { try settle() } catch { preconditionFailure("presentations cannot end: \(error)") }
   }
 
-  /// Refuses an item above another one that ends because of it, having been presented from it (C7).
+  /// Refuses an item above another one that ends because of it, since that one depends on it (C7).
   private mutating func refuseStandingOnChildren() throws(Refusal) {
     for index in draft.slots.indices {
-      // Most have no children, and no search.
+      // Most presentations have no children, and need no search.
       guard case .renewed = draft.slots[index].change else { continue }
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard let position = slot.item?.position, position.index > 0, let before = slot.before,
@@ -45,8 +45,8 @@ extension Transaction {
 
   // MARK: Resolutions
 
-  /// Decides for every touched slot whether its presentation stays. A presentation that ends takes along its children and
-  /// what is above it in its stack, so the list grows while it is walked. A decision only changes from kept to replaced.
+  /// Decides for every touched slot whether its presentation stays. A presentation that ends takes along its children and the elements
+  /// above it in its stack, so the list grows during the iteration. A decision only changes from kept to replaced.
   private mutating func resolve() {
     var next = 0
     while next < unresolved.count {
@@ -56,26 +56,26 @@ extension Transaction {
       let binding = draft.slots.binding(at: index)
       let stays =
         draft.slots[index].item == nil ? draft.slots[index].before == nil : self.stays(binding, draft.slots[index])
-      // No other reference to the draft is held here, so that it changes in place.
+      // No other reference to the draft is held here, so it changes in place.
       draft.slots[index].content.resolution = stays ? .kept : .replaced
       guard !stays else { continue }
-      // Presentations that end with this one end as it does (T2).
+      // Presentations that end with this one end in the same way (T2).
       author = draft.slots[index].author
       author.animated = draft.slots[index].effectiveCause.animated
       if let before = draft.slots[index].before {
-        // Most have none, and some very many.
+        // Most presentations have no children, and some have very many.
         if let children = state.presentations[before]?.children, !children.isEmpty {
           for child in children.sorted() { lose(child) }
         }
       }
-      // The position as the end of a child may have left it.
+      // The position is read now, since the end of a child may have changed it.
       if let position = draft.slots[index].item?.position {
         loseElements(of: position.stack, from: position.index + 1, reason: .popped)
       }
     }
   }
 
-  /// Whether a slot's presentation stays with the drafted item: whether that is an update (P2), at the same position.
+  /// Whether a slot's presentation stays with the drafted item: whether the change is an update (P2) at the same position.
   func stays(_ binding: BindingID, _ slot: Shared<SlotDraft>) -> Bool {
     guard let item = slot.item, let before = slot.before.flatMap({ state.presentations[$0] }) else { return false }
     let given: ItemOptions
@@ -84,7 +84,7 @@ extension Transaction {
     case .continued, .recreated, .cleared, .givenBack: return false
     case .renewed(let options): given = options
     }
-    // Its user sees nothing of it (N3).
+    // The user sees nothing of the presentation (N3).
     if before.isWithoutWindow, before.phase == .presented { return false }
     guard item.id == before.item.id, item.position == before.item.position, item.membership == before.item.membership,
       !item.isQueued || before.item.isQueued
@@ -95,10 +95,10 @@ extension Transaction {
     return difference(of: options, from: before.item, at: binding) == nil
   }
 
-  /// Ends a presentation that loses its parent; if a request of this transaction presents it, it is presented again.
+  /// Ends a presentation that loses its parent. If a request of this transaction presents it, it is presented again.
   mutating func lose(_ child: Handle) {
     guard let binding = state.presentations[child]?.binding, state.slots[binding]?.current == child else { return }
-    // It ends already where another presentation gets the slot back.
+    // If another presentation gets the slot back, this one ends already.
     let index = draft.slots.index(of: binding)
     if let index, case .givenBack = draft.slots[index].change { return }
     if let index, draft.slots[index].isRequested {
@@ -110,11 +110,11 @@ extension Transaction {
     }
   }
 
-  /// Ends the presentations at and above a position of the drafted path, from the top (S2). Those that requests of this
-  /// transaction present are presented again, on what is left of the path.
-  /// - Parameter reason: why the lowest one ends; those above it are popped.
+  /// Ends the presentations at and above a position of the drafted path, from the top (S2). Those that requests of this transaction
+  /// present are presented again, on the rest of the path.
+  /// - Parameter reason: the reason of the lowest one; those above it are popped.
   private mutating func loseElements(of stack: BindingID, from index: Int, reason: Reason) {
-    // Once is enough: what is above an element that is presented again is so, too.
+    // Once is enough: if an element is presented again, so are those above it.
     guard index < height(of: stack), !isPresentedAnew(binding(on: stack, at: index)) else { return }
     var requested: [BindingID] = []
     while height(of: stack) > index {
@@ -139,7 +139,7 @@ extension Transaction {
     switch slot.change {
     case .recreated, .givenBack: return true
     case .edited, .refreshed, .renewed, .cleared: return slot.resolution == .replaced
-    // It ends for good with what it depends on.
+    // The item ends for good with the presentation that it depends on.
     case .continued: return false
     }
   }
@@ -168,8 +168,8 @@ extension Transaction {
     }
   }
 
-  /// X→nil→X changes nothing (T1): an item dismissed and presented again in one transaction keeps its parent and its age
-  /// in its queue. One that is held stays there, whatever the request in between would have had held (H4).
+  /// Applies “X→nil→X changes nothing” (T1): an item dismissed and presented again in one transaction keeps its parent and its age in
+  /// the queue. If it was held in the queue, it stays there, whatever the request in between asked for (H4).
   private mutating func keepWhatCameBack() {
     for index in draft.slots.indices where draft.slots[index].resolution == .kept {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
@@ -192,7 +192,7 @@ extension Transaction {
     }
   }
 
-  /// Whether a presentation that stays waits, and is held.
+  /// Whether a presentation that stays is waiting because of a hold.
   private func waitsHeld(_ slot: Shared<SlotDraft>, at binding: BindingID) -> Bool {
     slot.before.flatMap { state.presentations[$0] }?.phase == .waiting && isHeld(binding)
       && !turn.machine.isFallback(slot.item?.membership)
@@ -222,7 +222,7 @@ extension Transaction {
 
   private func parent(ofNew slot: Shared<SlotDraft>, at binding: BindingID) throws(Refusal) -> SlotDraft.From {
     if case .named(let named) = slot.from, !canBeParent(named) { throw unfit(named, for: binding, slot) }
-    // A protected item ends with no parent.
+    // A protected item has no implied parent, with which it would end.
     if slot.item?.destination?.isProtected == true { return .implied(nil) }
     let named = slot.from == .asBefore ? namedParent(before: slot) : slot.from.binding
     if let named, canBeParent(named) { return .named(named) }
@@ -235,7 +235,7 @@ extension Transaction {
     return turn.machine.parent(of: before)?.binding
   }
 
-  /// The refusal of a named parent that ends with the requested change (C7), or has no item.
+  /// The refusal of a named parent that ends with the requested change (C7), or that has no item.
   private func unfit(_ parent: BindingID, for binding: BindingID, _ slot: Shared<SlotDraft>) -> Refusal {
     if item(at: parent)?.isQueued == true {
       return Refusal(.notPresented, "from: “\(parent)” waits in a queue; use a binding that is presented").about(
@@ -262,7 +262,7 @@ extension Transaction {
     return false
   }
 
-  /// What a presentation directly depended on before the transaction (C7).
+  /// The direct dependencies of a presentation before the transaction (C7).
   func dependencies(of presentation: Presentation) -> [Handle] {
     var found = [presentation.parent].compactMap(\.self)
     if let position = presentation.item.position, position.index > 0,
@@ -278,7 +278,7 @@ extension Transaction {
     return try depends(bindings, on: selected)
   }
 
-  /// Refuses items that would depend on themselves (C7). Only new items can: the others do not depend on new ones.
+  /// Refuses items that would depend on themselves (C7). Only new items can do so: others do not depend on new ones.
   private func refuseCycles() throws(Refusal) {
     guard draft.slots.count > 1 else { return }
     enum Mark { case open, done }
@@ -307,7 +307,7 @@ extension Transaction {
     }
   }
 
-  /// The new items that a new one directly depends on, once its parent has been found.
+  /// The new items that a new item directly depends on. Its parent must be known.
   private func newDependencies(of binding: BindingID) -> [BindingID] {
     let slot = draft.slots[existing: binding]
     var found: [BindingID] = []
@@ -325,7 +325,7 @@ extension Transaction {
 
   // MARK: Queues and counts
 
-  /// Selects the next item of each queue whose group has lost its selection (G9), past those that are held (H4).
+  /// Selects the next item of each queue whose group has lost its selection (G9). Items that are held are skipped (H4).
   private mutating func serveQueues() {
     guard !state.isShuttingDown, !draft.groups.isEmpty else { return }
     for group in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
@@ -341,12 +341,13 @@ extension Transaction {
     }
   }
 
-  /// The first one of a queue that is not held; nil if there is none.
+  /// The first entry of a queue that is not held; nil if there is none.
   func nextInQueue(of group: BindingID) -> QueueEntry? {
     queue(of: group).first { item(at: $0.binding) != nil && !isHeld($0.binding) }
   }
 
-  /// Whether a hold keeps the item of a slot from being presented. A presentation that stays keeps what was said when it began (H3).
+  /// Whether a hold keeps the item of a slot from being presented. A presentation that stays keeps the effects that holds had when it
+  /// began (H3).
   func isHeld(_ binding: BindingID) -> Bool {
     guard !state.holdsInForce.isEmpty else { return false }
     if let slot = draft.slots[binding], slot.resolution == .kept, case .renewed = slot.change,
@@ -357,14 +358,14 @@ extension Transaction {
     return item(at: binding)?.isHeld(by: state.holdsInForce) == true
   }
 
-  /// Refuses too many items, in all or of the client, and too many bytes of items (L1).
+  /// Refuses too many items, in all or of one client, and too many bytes of items (L1).
   private func checkCounts() throws(Refusal) {
     let client = author.client
     var (added, ofClient, bytes) = (0, 0, 0)
     var last: Int?
     for index in draft.slots.indices {
       let slot = draft.slots[index]
-      // What gets its slot back is counted until it is gone.
+      // A presentation that gets its slot back was counted all the time.
       if case .givenBack = slot.change { continue }
       if let item = slot.item { bytes += item.byteCount }
       if let before = slot.before { bytes -= state.presentations[before]?.item.byteCount ?? 0 }
@@ -373,7 +374,7 @@ extension Transaction {
       let creator = slot.before.flatMap { state.presentations[$0]?.creator }
       if slot.isNew {
         added += 1
-        // What continues has the creator of the one before.
+        // A presentation that continues another one has the creator of that one.
         if slot.continuation == nil || creator == client { ofClient += 1 }
       }
       if slot.before != nil {

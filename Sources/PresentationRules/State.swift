@@ -6,9 +6,9 @@ import PresentationModel
 struct Slot: Sendable {
   /// The presentation of the item that the slot holds; nil for an empty slot.
   var current: Handle?
-  /// The presentation before it, while that is being dismissed. There is at most one: the next one waits for its end.
+  /// The previous presentation, while it is being dismissed. There is at most one, since the next one waits for its end.
   var dismissing: Handle?
-  /// When the item last changed (P10).
+  /// The serial of the last change of the item (P10).
   var changed = Serial(0)
 }
 
@@ -31,14 +31,14 @@ public enum Subject: Hashable, Sendable {
     hasher.combine(parts.binding)
   }
 
-  /// The hash of a binding is random already; dictionaries need not hash it again.
+  /// The hash of a binding is random already, so dictionaries need not hash it again.
   public func _rawHashValue(seed: Int) -> Int { parts.binding._rawHashValue(seed: seed &+ parts.kind) }
 }
 
-/// Everything that is known between two inputs. Work on an input is in `Transaction` and `Turn`.
+/// The whole state between two inputs. An input is processed in `Transaction` and `Turn`.
 ///
-/// It is only reached through `StateMachine`, which cannot be copied. Functions that read it belong to that: called on
-/// the state itself, they may copy it.
+/// The state is only reached through `StateMachine`, which cannot be copied. Functions that read the state belong to the machine: if
+/// they were called on the state itself, they might copy it.
 struct State: Sendable {
   var limits: Limits
   var serial: Serial
@@ -52,53 +52,53 @@ struct State: Sendable {
   var registry = Registry()
   /// Programs whose windows are hidden, by the presentations for which they were started (N8).
   var parked = NotedDictionary<Handle, Parked>()
-  /// Those of them that were announced last.
+  /// The parked programs that were announced last.
   var toldParked: [Handle] = []
   var containerValueDeclarations = NotedDictionary<String, ContainerValueDeclaration>()
   var tagMemory: RecencyMap<GroupTag, TagMemory>
   var endings: RecencyMap<Handle, Shared<Ending>>
-  /// When slots, groups and stacks that no longer exist last changed.
+  /// The last changes of slots, groups and stacks that no longer exist.
   var changesOfAbsent: RecencyMap<Subject, Serial>
-  /// The newest change dropped from `changesOfAbsent`. A subject that is not in there has not changed since.
+  /// The newest change dropped from `changesOfAbsent`. A subject that is missing there has not changed since.
   var changesForgotten = Serial(0)
   var requesters = Requesters()
   var deadlines = Heap<Deadline>()
   var holders = NotedDictionary<Holder.Key, Holder>()
   /// Variables for commands, by their names (K6).
   var environment = NotedDictionary<String, String>()
-  /// Items that have ended by themselves shortly before, by the slots that they left empty (K4).
+  /// Items that have just ended by themselves, by the slots that they left empty (K4).
   var departed = NotedDictionary<BindingID, DepartedItem>()
-  /// Kept items as last recorded (K4).
+  /// The kept items as last recorded (K4).
   var keptOnRecord: [BindingID: KeptItem] = [:]
-  /// Presentations whose record has a bad text, until they end, and why.
+  /// The presentations with bad texts in the record, until they end, with their faults.
   var unreadable: [Handle: String] = [:]
-  /// Whether the next recording compares them all with the state.
+  /// Whether the next recording compares all kept items with the state.
   var comparesKeptItems = false
   var isShuttingDown = false
-  /// Nanoseconds by which the wall clock is ahead of the clock of the inputs; nil if unknown. Only timestamps of
-  /// endings and presentations use it: no rule depends on it.
+  /// Nanoseconds by which the wall clock is ahead of the clock of the inputs; nil if unknown. Only timestamps of endings and
+  /// presentations use them: no rule depends on them.
   var wallClockLead: Int64?
-  /// Counters as last recorded.
+  /// The counters as last recorded.
   var recordedNumbers: RecordedState.Numbers?
 
-  /// In the order of their groups. Files say which there are, so they are not recorded (K1).
+  /// The fallbacks, in the order of their groups. They come from files, so they are not recorded (K1).
   var fallbacks: [Fallback] = []
-  /// Whether files have said so since the last input with a time.
+  /// Whether files have set fallbacks since the last input with a time.
   var hasNewFallbacks = false
 
-  // Facts of the window system, which a restart learns anew.
+  // Facts of the window system. They are learned anew after a restart.
 
   /// The presentation whose window has the focus; nil if the focused window belongs to none.
   var focused: Handle?
-  /// Whether its window has lost the focus since, and no other one has it yet.
+  /// Whether the window of `focused` has lost the focus, and no other window has it yet.
   var hasLostFocus = false
-  /// Presentations that have just ended because another window took the focus.
+  /// The presentations that have just ended because another window took the focus.
   var unfocused: [Unfocused] = []
 
-  /// What holds do with items whose destinations do not say it (H3); from the settings file, at each start.
+  /// The effects of holds on items whose destinations do not define them (H3); from the settings file, at each start.
   var holdsOfAll: [String: HoldAction] = [:]
 
-  // Derived from the above, to find things fast.
+  // Derived from the above, for fast look-ups.
 
   var bindingsOfRoot: [String: Set<BindingID>] = [:]
   var ownedBy: [Client: Set<Handle>] = [:]
@@ -107,7 +107,7 @@ struct State: Sendable {
   var abandoned: Set<Handle> = []
   /// Bytes of the items of all presentations (L1).
   var bytesOfItems = 0
-  /// The names of the holders, and of what presentations hold.
+  /// The names of the holds in force, by holders or by presentations.
   var holdsInForce: Set<String> = []
   /// The live presentations that hold, by the names of their holds (H8).
   var holding: [String: Set<Handle>] = [:]
@@ -125,7 +125,7 @@ struct State: Sendable {
 // MARK: Keeping the parts consistent
 
 extension State {
-  /// Notes the current serial on what has changed in an input, for later expectations (P10).
+  /// Stores the current serial with everything that has changed in an input, for later expectations (P10).
   mutating func stamp(_ changed: Set<Subject>) {
     for subject in changed {
       switch subject {
@@ -152,7 +152,7 @@ extension State {
     if bindingsOfRoot[root]?.isEmpty == true { bindingsOfRoot[root] = nil }
   }
 
-  /// Removes a group that has no selection, no queue, no presentation being dismissed and no remembered tags.
+  /// Removes a group without a selection, a queue, a presentation being dismissed and remembered tags.
   mutating func dropIfUnused(group name: BindingID) {
     guard let group = groups[name], group.selected == nil, group.live == nil, group.queue.isEmpty,
       group.remembered.isEmpty

@@ -2,21 +2,21 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-/// The coordinator's rules: the state, and how requests, reports and time change it.
+/// The rules of the coordinator: the state, and its changes by requests, reports and time.
 ///
 /// Every input is one call. It returns an `Outcome`: the changes for watchers and the commands for presenters, in order.
 /// The machine does no input or output and has no clock: the caller passes the time and carries out the outcome.
 ///
 /// The state is large, so a machine cannot be copied; the compiler refuses accidental copies.
 ///
-/// Sendable, since nothing else refers to its state.
+/// The machine is Sendable, since nothing else refers to its state.
 public struct StateMachine: ~Copyable, @unchecked Sendable {
-  /// The state has one place in memory, since the machine moves from function to function with each input.
+  /// The state stays at one place in memory, though the machine moves from function to function with each input.
   private let storage: UnsafeMutablePointer<State>
-  /// Of the input at hand.
+  /// The work lists of the current input.
   var lists = Worklists()
 
-  /// By its address: where other accessors are not inlined, they copy the whole state.
+  /// Accessed by its address: other accessors copy the whole state where they are not inlined.
   var state: State {
     @inline(__always) unsafeAddress { address }
     @inline(__always) unsafeMutableAddress { mutableAddress }
@@ -30,8 +30,8 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   public var serial: Serial { state.serial }
   /// The last handle given out.
   public var lastHandle: Handle { state.lastHandle }
-  /// Nanoseconds by which the wall clock is ahead of the clock of the inputs; nil if unknown. Only timestamps of
-  /// endings and presentations use it: no rule depends on it.
+  /// Nanoseconds by which the wall clock is ahead of the clock of the inputs; nil if unknown. Only timestamps of endings and
+  /// presentations use them: no rule depends on them.
   public var wallClockLead: Int64? {
     get { state.wallClockLead }
     set { state.wallClockLead = newValue }
@@ -55,7 +55,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   }
 
   /// Processes one input.
-  /// - Parameter now: nil for inputs that neither start nor end a presentation.
+  /// - Parameter now: the time; nil for inputs that neither start nor end a presentation.
   mutating func process(at now: Instant? = nil, _ body: (inout Turn) -> Void) -> Outcome {
     var turn = Turn(of: consume self, at: now)
     body(&turn)
@@ -67,12 +67,12 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
 
   // MARK: Requests
 
-  /// Carries out one request, or all of a transaction, or nothing (T1).
+  /// Carries out one request or a whole transaction, or changes nothing (T1).
   ///
   /// - Parameters:
-  ///   - animated: whether changes are animated where a request does not say (T2).
+  ///   - animated: whether changes are animated if a request does not decide it (T2).
   ///   - client: the client that sent the requests.
-  ///   - trust: whether it may use what trusted clients have said about running programs (L3).
+  ///   - trust: whether the client may reuse what trusted clients have given for running programs (L3).
   ///   - isRestoring: whether the items were accepted in an earlier session, so that no hold refuses them (H3, K4).
   /// - Returns: one reply for each request, describing the final state, and the outcome.
   /// - Throws: `Refusal`, with nothing changed; its `index` names the request.
@@ -114,7 +114,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Carries out what `plan` plans, or nothing (T1).
+  /// Carries out a plan, or changes nothing (T1).
   @inline(__always)
   private mutating func carryOut<Plan, Result>(
     by client: Client?, isRestoring: Bool = false, at now: Instant,
@@ -147,8 +147,8 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
 
   // MARK: Clients and shutting down
 
-  /// What a client owns, to be ended since it left the bus (O1).
-  /// - Parameter most: the largest number of items: those that end first over several turns.
+  /// The ends of the items that a client owned when it left the bus (O1).
+  /// - Parameter most: the largest number of items. The items are those that end first over several turns.
   public func ends(ofItemsOf client: Client, most: Int = .max) -> [End] {
     let owned = (state.ownedBy[client] ?? []).filter { isToBeEnded($0) }
     let ends = sortedForTurns(owned.map { End(handle: $0, reason: .owner) })
@@ -167,7 +167,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Ends everything, since navd quits (R5).
+  /// Ends all presentations and parked programs, since navd quits (R5).
   /// - Parameter client: the client that asked for it.
   public mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
     let ended = endParked(isForced: true)
@@ -177,22 +177,22 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   }
 
   /// Refuses requests from now on.
-  /// - Returns: everything, to be ended; end the last ones first.
+  /// - Returns: the ends of all presentations; carry out the last ones first.
   public mutating func beginShutDown() -> [End] {
     state.isShuttingDown = true
     for binding in Array(state.departed.keys) { state.departed[binding] = nil }
-    // Nothing is kept any more, whether or not it is in a slot (K4).
+    // No item is kept any more, whether or not it is in a slot (K4).
     state.comparesKeptItems = true
     return state.presentations.keys.sorted().map { End(handle: $0, reason: .shutdown) }
   }
 
-  /// Whether there are no presentations and no parked programs; true after `shutDown` once everything has ended.
+  /// Whether there are no presentations and no parked programs. This is so after `shutDown`, once everything has ended.
   public var isEmpty: Bool { state.presentations.isEmpty && state.parked.isEmpty }
 
   // MARK: Destinations
 
-  /// Registers a presenter for a destination name; the last registration of a name counts (D1). It is asked to show what a
-  /// presenter of that name has left behind (D4).
+  /// Registers a presenter for a destination name; the last registration of a name counts (D1). The presenter is asked to show what an
+  /// earlier presenter of that name has left behind (D4).
   /// - Throws: `Refusal`: `invalidConfiguration` (G7), `invalidArgument` (B5), `limitExceeded` (L1).
   public mutating func register(
     _ destination: Destination, by client: Client, at now: Instant
@@ -231,7 +231,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   }
 
   /// Replaces all destinations from files. The caller has checked them.
-  /// - Parameter mistakes: of the files that could not be loaded, with their positions, by the names of their destinations.
+  /// - Parameter mistakes: the mistakes of files that could not be loaded, with their positions, by the names of their destinations.
   public mutating func load(_ destinations: [Destination], mistakes: [String: String] = [:]) -> Outcome {
     process { turn in turn.announce(turn.state.registry.load(destinations, mistakes: mistakes)) }
   }

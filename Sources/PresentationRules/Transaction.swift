@@ -2,37 +2,37 @@ import PresentationModel
 
 /// One or several requests, carried out as a whole or not at all (T1).
 ///
-/// It owns the turn, and with it the state, which it reads but cannot change: it plans a draft, and `Turn.commit` makes
-/// that the state. Requests are planned against what slots should show, never against phases (P11). The draft holds only
-/// what requests touch, so the rest of the state costs nothing.
+/// A transaction owns the turn, and with it the state, which it reads but cannot change. It plans a draft, which `Turn.commit` makes
+/// the state. Requests are planned against the items that slots should show, never against phases (P11). The draft holds only what
+/// requests touch, so the rest of the state costs nothing.
 struct Transaction: ~Copyable {
   let turn: Turn
   var draft: Draft
   /// The author of the request that is being planned.
   var author = Author(client: nil, request: 0, animated: true)
-  /// Whether the request that is being planned presents nothing by a name that nothing knows (D2).
+  /// Whether the request that is being planned is refused if it would present an item under an unknown name (D2).
   private(set) var needsKnownName = false
-  /// Whether an item that the request at hand presents without a destination is to have none (D1).
+  /// Whether an item that the request presents without a destination is to have none (D1).
   private(set) var meansState = false
-  /// Whether its items were accepted in an earlier session (K4).
+  /// Whether the items were accepted in an earlier session (K4).
   var isRestoring = false
-  /// Whether the request that is being planned raises what is open already (N7).
+  /// Whether the request that is being planned raises windows of open items (N7).
   private(set) var raises = false
   /// Whether the request brings windows from elsewhere to the place in use; nil leaves that to the destination (N11).
   private(set) var bringsHere: Bool?
   /// The places of windows; nil if they are not known.
   private(set) var places: WindowPlaces?
-  /// Why the request that is being planned can have no windows moved (U1); nil if it can.
+  /// The reason why the request that is being planned cannot have windows moved (U1); nil if it can.
   private(set) var whyNoMoving: String?
-  /// Why the request that is being planned can have no windows hidden (N8); nil if it can.
+  /// The reason why the request that is being planned cannot have windows hidden (N8); nil if it can.
   private(set) var whyNoHiding: String?
-  /// The indices of drafted slots whose resolution has to be decided, or decided again.
+  /// The indices of drafted slots whose resolution has to be decided, perhaps again.
   var unresolved: [Int] = []
   private var acceptances = 0
 
   var state: State { @inline(__always) unsafeAddress { turn.machine.address } }
 
-  /// - Parameter client: the client whose requests these are, or whose request causes them.
+  /// - Parameter client: the client that sent the requests or caused them.
   init(in turn: consuming Turn, by client: Client?) {
     draft = Draft(lastQueueAge: turn.state.lastQueueAge, endedBy: client)
     self.turn = turn
@@ -63,8 +63,8 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Plans to empty the slots of presentations that are the current ones of theirs.
-  /// - Parameter continuations: of those whose items are presented again (K3).
+  /// Plans to empty the slots of presentations. Each has to be the current one of its slot.
+  /// - Parameter continuations: the continuations of items that are presented again (K3).
   mutating func clear(_ ends: [End], _ continuations: [Handle: Continuation] = [:]) {
     var reasons: [BindingID: Reason] = [:]
     var again: [BindingID: Continuation] = [:]
@@ -89,7 +89,7 @@ struct Transaction: ~Copyable {
 // MARK: Limits of work
 
 extension Transaction {
-  /// Counts steps of the requests, each of some 50 ns, so that no transaction takes long, whatever it says (L2).
+  /// Counts steps of the requests, each of some 50 ns. So no transaction takes long, whatever it contains (L2).
   mutating func spend(_ steps: Int) throws(Refusal) {
     draft.work += steps
     try state.limits.check("work", draft.work, state.limits.work, of: "steps of the requests")
@@ -97,7 +97,7 @@ extension Transaction {
 }
 
 extension Refusal {
-  /// Names the request of the transaction that was refused.
+  /// Adds the index of the refused request in its transaction.
   func about(_ author: Author) -> Refusal {
     var copy = self
     copy.index = author.request
@@ -115,7 +115,7 @@ extension Transaction {
     return state.presentations[handle]?.item
   }
 
-  /// Whether items can be presented from a slot: it has an item that is not queued (G9).
+  /// Whether items can be presented from a slot: whether it has an item that is not queued (G9).
   func canBeParent(_ binding: BindingID) -> Bool { item(at: binding).map { !$0.isQueued } ?? false }
 
   func selected(in group: BindingID) -> BindingID? {
@@ -183,7 +183,7 @@ extension Transaction {
     unresolved.append(index)
   }
 
-  /// The order in which slots were set, from 1.
+  /// The number of the next acceptance, from 1.
   mutating func countAcceptance() -> Int {
     acceptances += 1
     return acceptances
@@ -226,7 +226,7 @@ extension Transaction {
     }
   }
 
-  /// Removes an item from its group and its stack. Nothing is above it in the stack any more.
+  /// Removes an item from its group and its stack. In the stack, no item may be above it.
   mutating func leave(_ item: Shared<Item>, at binding: BindingID) {
     if let membership = item.membership {
       withGroup(membership.group) { group in

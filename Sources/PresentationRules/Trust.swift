@@ -2,22 +2,22 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-/// Whether a client may say how programs are run (L3).
+/// Whether a client may decide how programs are run (L3).
 public enum Trust: Hashable, Sendable {
-  /// It is outside of any sandbox.
+  /// The client is outside of any sandbox.
   case trusted
-  /// Nobody has found out yet. A request for which it matters is refused with `Refusal.needsTrust`, and can be repeated.
+  /// The client has not been examined yet. A request for which this matters is refused with `Refusal.needsTrust`, and can be repeated.
   case unknown
-  /// It is in a sandbox, or cannot be examined.
+  /// The client is in a sandbox, or cannot be examined.
   case confined
 }
 
-// A command, directory, environment or input is the trusted client's that gave it. It stays with the item, and with the tag that
-// remembers it; the functions below keep other clients from giving it to a program together with something of theirs.
+// A command, directory, environment or input belongs to the trusted client that gave it. It stays with the item, and with the tag that
+// remembers it. The functions below keep other clients from passing it to a program together with data of their own.
 
 extension Refusal {
-  /// The refusal of a request that only a trusted client may make, or that may turn out to be such a request.
-  /// - Parameter subject: what the request would change.
+  /// The refusal of a request that needs a trusted client, or that may turn out to need one.
+  /// - Parameter subject: the subject that the request would change.
   public static func needsTrust(_ subject: String) -> Refusal {
     var refusal = Refusal(.accessDenied, subject)
     refusal.needsTrust = true
@@ -26,20 +26,20 @@ extension Refusal {
 }
 
 extension Item {
-  /// Whether it runs a program by a command, directory, environment or input that a request gave.
+  /// Whether the item runs a program with a command, directory, environment or input that a request gave.
   private var isRunAsGiven: Bool {
     guard let destination, destination.runsCommand else { return false }
     return destination.source == .request || directory != nil || !environment.isEmpty || input != nil
   }
 
-  /// Whether its program gets the same from it as from another item with its binding and id.
+  /// Whether the program of this item gets the same data from another item with the same binding and id.
   private func givesTheSame(as other: Item) -> Bool {
     value == other.value && containerValues == other.containerValues && style == other.style && title == other.title
       && output == other.output
   }
 
-  /// The item without the directory and the environment of another client, if a confined client has changed it. An input stays, so
-  /// that the change is refused: without it, the program would read something else.
+  /// The item without the directory and the environment of another client, if a confined client has changed it. An input stays, so that
+  /// the change is refused: without the input, the program would read something else.
   func keepingHowToRun(ifAs before: Item, by author: Author) -> Item {
     guard author.trust == .confined, !givesTheSame(as: before) else { return self }
     var copy = self
@@ -53,21 +53,21 @@ extension Item {
 }
 
 extension Transaction {
-  /// Refuses a toggle that presents and says how the program is run. Whether another request may do so is known before it is carried
-  /// out (`isToggle`).
+  /// Refuses a toggle that would present an item and decides how its program is run. For other requests this is checked before they are
+  /// carried out (`isToggle`).
   func requireTrust(of author: Author, toRunBy options: ItemOptions) throws(Refusal) {
     guard author.trust != .trusted, let option = options.optionAboutRunning else { return }
     throw Refusal.needsTrust("option “\(option)”").about(author)
   }
 
-  /// Refuses another item for a program that runs as a trusted client has said.
+  /// Refuses to change the item of a program that is run in the way that a trusted client has given.
   func requireTrust(of author: Author, toReplace before: Item, by after: Item, at binding: BindingID) throws(Refusal) {
     guard author.trust != .trusted, after.needsTrust(toReplace: before) else { return }
     throw Refusal.needsTrust("another item for the command at “\(binding)”, which another client has given").about(
       author)
   }
 
-  /// The same for a presentation that stays because its item came back (T1).
+  /// Refuses the same for a presentation that stays because its item came back (T1).
   func requireTrustForWhatCameBack() throws(Refusal) {
     for index in draft.slots.indices where draft.slots[index].resolution == .kept {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
@@ -79,9 +79,9 @@ extension Transaction {
     }
   }
 
-  /// What selecting a tag repeats, as far as the author may use it.
+  /// The options of a request that selects a remembered tag, as far as the author may use them.
   /// - Parameters:
-  ///   - options: those of the memory, overridden by those of the request.
+  ///   - options: the remembered options, overridden by those of the request.
   /// - Returns: the options to use.
   func permitted(
     _ options: ItemOptions, of memory: TagMemory, at target: BindingID, id: String, _ membership: GroupTag
@@ -103,7 +103,7 @@ extension Transaction {
     return permitted
   }
 
-  /// Whether the author may add to what a group remembers. What a trusted client has said about running stays as it is.
+  /// Whether the author may add to a remembered request. Options for running programs that a trusted client has given stay as they are.
   func mayAdd(to memory: TagMemory, _ merged: ItemOptions) throws(Refusal) -> Bool {
     guard author.trust != .trusted, memory.options.optionAboutRunning != nil, merged != memory.options else {
       return true

@@ -2,15 +2,15 @@ import DBusValues
 import DequeModule
 import PresentationModel
 
-/// A presentation to end that no request dismisses.
+/// The end of a presentation that no request dismisses.
 public struct End: Hashable, Sendable {
   public let handle: Handle
   public let reason: Reason
-  /// Whether its presenter has ended it already and is not asked to.
+  /// Whether the presenter has already ended the presentation, so that it is not asked to.
   public let isOver: Bool
-  /// Whether no presenter may decline it, even if it is being dismissed already (P15).
+  /// Whether no presenter may decline the end, even if the presentation is being dismissed already (P15).
   public let isForced: Bool
-  /// Whether its item is not presented again, whatever its destination says (K3).
+  /// Whether the item is not presented again, whatever its destination defines (K3).
   public let isFinal: Bool
 
   public init(
@@ -23,8 +23,7 @@ public struct End: Hashable, Sendable {
 
 /// The processing of one input: it owns the machine, changes its state, and collects the outcome.
 ///
-/// Presentations start and end here, each as soon as nothing holds it up. This is the one place that decides when that
-/// is (P13, C3, S2, G1).
+/// Presentations start and end here, each as soon as nothing delays it. This is the only place that decides about it (P13, C3, S2, G1).
 struct Turn: ~Copyable {
   var machine: StateMachine
   private let time: Instant?
@@ -40,22 +39,22 @@ struct Turn: ~Copyable {
     return time
   }
 
-  /// - Parameter now: nil for inputs that neither start nor end a presentation.
+  /// - Parameter now: the time; nil for inputs that neither start nor end a presentation.
   init(of machine: consuming StateMachine, at now: Instant?) {
     self.machine = machine
     time = now
-    // As many as an item that replaces another one has.
+    // An item that replaces another one causes four changes.
     outcome.changes.reserveCapacity(4)
   }
 
-  /// Does what follows from an input: what presentations hold (H8), and fallbacks (K1), which may hold, too.
+  /// Settles the consequences of an input: the holds of presentations (H8), and the fallbacks (K1), which may hold, too.
   mutating func followUp() {
     settleHolds()
     fallBack()
     settleHolds()
   }
 
-  /// Ends the input: announces phases, and notes serials on what changed.
+  /// Ends the input: announces phases, and stores serials with everything that changed.
   /// - Returns: the outcome of the input.
   mutating func finish() -> Outcome {
     announceParked()
@@ -68,11 +67,11 @@ struct Turn: ~Copyable {
     return finished
   }
 
-  /// Empties the slots of presentations, as one change. Of presentations that are not the current ones of their slots, only
-  /// forces the dismissal where the end is forced.
+  /// Empties the slots of presentations, as one change. For a presentation that is not the current one of its slot, it only forces the
+  /// dismissal if the end is forced.
   /// - Parameters:
-  ///   - client: the client whose request causes it.
-  ///   - postponed: members of groups that return to their queues by the same change (H4).
+  ///   - client: the client whose request causes the ends.
+  ///   - postponed: members of groups that return to their queues in the same change (H4).
   mutating func clear(_ ends: [End], by client: Client? = nil, postponing postponed: [Handle] = []) {
     let current = ends.filter { machine.isCurrent($0.handle) }
     machine.lists.mayForce += ends.filter(\.isForced).map { $0.handle }
@@ -95,7 +94,7 @@ struct Turn: ~Copyable {
     outcome.changes.append(Change(serial: state.serial, event: event))
   }
 
-  /// Announces declared tags that are new or gone. A tag that its group also remembers makes no difference (W1).
+  /// Announces declared tags that are new or gone. A tag that its group also remembers causes no event (W1).
   mutating func announce(_ differing: Set<GroupTag>) {
     outcome.destinationsChanged = true
     let visible = differing.filter { state.groups[$0.group]?.remembered.contains($0.tag) != true }
@@ -105,7 +104,7 @@ struct Turn: ~Copyable {
     }
   }
 
-  /// Announces the phases after this input, where they differ from those announced last.
+  /// Announces the phases after this input that differ from those announced last.
   private mutating func announcePhases() {
     for index in machine.lists.touched.indices {
       let handle = machine.lists.touched[index]
@@ -128,7 +127,7 @@ struct Turn: ~Copyable {
 
   // MARK: When
 
-  /// Whether `waiting` becomes `presenting` (P13): everything before it has ended, and what it depends on is presented.
+  /// Whether `waiting` becomes `presenting` (P13): its predecessors have ended, and the presentations that it depends on are presented.
   func canStart(_ presentation: Presentation) -> Bool {
     guard presentation.phase == .waiting, !presentation.item.isQueued, presentation.continuation?.due == nil
     else { return false }
@@ -146,7 +145,7 @@ struct Turn: ~Copyable {
     return true
   }
 
-  /// Whether a presentation may be dismissed: its children have ended (C3), and what was above it in its stack (S2).
+  /// Whether a presentation may be dismissed: its children have ended (C3), and so have those above it in its stack (S2).
   private func canEnd(_ presentation: Presentation) -> Bool {
     guard presentation.children.isEmpty else { return false }
     guard let position = presentation.item.position else { return true }
@@ -179,7 +178,7 @@ struct Turn: ~Copyable {
   private mutating func start(_ presentation: Presentation) {
     let handle = presentation.handle
     if presentation.startsBy != nil { state.presentations[handle]!.startsBy = nil }
-    // Nothing that it waited for can come back.
+    // The presentation cannot return to the queue: nothing that it waited for can come back.
     if presentation.item.queueAge != nil { state.presentations[handle]!.item.leaveQueue() }
     if let membership = presentation.item.membership { state.groups[membership.group]!.live = handle }
     if let position = presentation.item.position { state.stacks[position.stack]!.started += 1 }
@@ -195,7 +194,7 @@ struct Turn: ~Copyable {
     outcome.commands.append(.present(handle))
   }
 
-  /// Marks a presentation as on screen: presentations that wait for it may start (C2), and its timeout starts (O2).
+  /// Makes a presentation `presented`: presentations that wait for it may start (C2), and its timeout starts (O2).
   mutating func becomePresented(_ handle: Handle) {
     let (now, wallTime) = (now, wallTime)
     let presentation = state.presentations.modify(handle) { presentation in
@@ -209,7 +208,7 @@ struct Turn: ~Copyable {
     leaveParking(handle)
   }
 
-  /// Tries the lowest presentation of a stack that has not started: the only one that may be able to.
+  /// Tries the lowest presentation of a stack that has not started, since only this one can start.
   private mutating func wakeLowest(of name: BindingID) {
     guard let stack = state.stacks[name], stack.started < stack.path.count,
       let next = state.slots[stack.path[stack.started]]?.current
@@ -219,8 +218,8 @@ struct Turn: ~Copyable {
 
   // MARK: Ending
 
-  /// Begins the dismissal of a presentation, which ends as soon as nothing that depends on it is left.
-  /// - Parameter isOver: whether its presenter has ended it already.
+  /// Begins the dismissal of a presentation. It ends as soon as its dependents have ended.
+  /// - Parameter isOver: whether the presenter has ended it already.
   mutating func begin(
     endOf handle: Handle, reason: Reason, animated: Bool, isOver: Bool, by client: Client?
   ) {
@@ -238,8 +237,8 @@ struct Turn: ~Copyable {
     machine.lists.mayEnd.append(handle)
   }
 
-  /// Inserts a presentation into a stack's order of dismissals, in whatever order one input begins them: presentations
-  /// that were never shown are first, since nothing on screen holds them up (P3); then the topmost (S2).
+  /// Inserts a presentation into a stack's order of dismissals, in whatever order one input begins them. Presentations that were never
+  /// shown are first, since nothing on the screen delays them (P3). The topmost follows (S2).
   private mutating func insert(_ handle: Handle, intoDismissalsOf stack: BindingID) {
     let index = index(for: handle, in: state.stacks[stack]!.dismissing)
     state.stacks[stack]!.dismissing.insert(handle, at: index)
@@ -281,7 +280,7 @@ struct Turn: ~Copyable {
     }
   }
 
-  /// Lets what waits for a presentation begin, whose windows are gone, and waits for its result alone (N3).
+  /// Lets a presentation's successors begin when its windows are gone, and only the result of its program is still to come (N3).
   mutating func settle(_ handle: Handle) {
     stopAsking(handle)
     var presentation = state.presentations[handle]!
@@ -294,7 +293,7 @@ struct Turn: ~Copyable {
     keepForAWhile(presentation, dismissal.reason)
   }
 
-  /// Asks the presenter to end a presentation within its grace (P14).
+  /// Asks the presenter to end a presentation within its grace period (P14).
   mutating func askToDismiss(_ handle: Handle) {
     let presentation = state.presentations[handle]!
     guard var dismissal = presentation.phase.dismissal, let destination = presentation.item.destination else { return }
@@ -305,13 +304,13 @@ struct Turn: ~Copyable {
       .dismiss(handle, dismissal.reason, animated: dismissal.animated, isForced: dismissal.isForced))
   }
 
-  /// Removes a presentation: exactly once, with one reason (P6). Presentations that waited for that start or end now.
+  /// Removes a presentation: exactly once, with one reason (P6). Presentations that waited for its end start or end now.
   mutating func end(_ handle: Handle, with last: Properties) {
     guard let presentation = state.presentations.removeValue(forKey: handle),
       let reason = presentation.phase.dismissal?.reason
     else { return }
     let result = presentation.result.merging(last) { first, _ in first }
-    // Watchers hear of it before they hear of its end, also if it came in the same input.
+    // Watchers hear of a presentation before they hear of its end, even if both happen in one input.
     if presentation.announced == nil {
       announce(.phase(handle, presentation.binding, id: presentation.item.id, .waiting))
     }
@@ -338,7 +337,7 @@ struct Turn: ~Copyable {
     keepForAWhile(presentation, reason)
   }
 
-  /// Removes a presentation from its group, its stack and its slot. What it holds is over.
+  /// Removes a presentation from its group, its stack and its slot, and ends its hold.
   private mutating func leave(_ presentation: Presentation) {
     leaveGroup(presentation)
     leaveStack(presentation)
@@ -390,7 +389,7 @@ struct Turn: ~Copyable {
     guard let presentation = state.presentations[handle], presentation.item.destination?.isBus == true else {
       return
     }
-    // A presenter that comes back gets the latest item.
+    // A presenter that comes back gets the latest item anyway.
     if presentation.awaitsPresenter { return }
     switch (presentation.phase, presentation.updates) {
     case (.presented, .idle):

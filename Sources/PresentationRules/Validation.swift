@@ -2,8 +2,7 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-/// Checks of what a request gives, before anything changes. A refusal names the argument, what was found, and what was
-/// expected.
+/// Checks of the arguments of requests, before anything changes. A refusal names the argument, the value found and the value expected.
 extension StateMachine {
   /// Checks an id's size (L1).
   func check(id: String) throws(Refusal) {
@@ -28,13 +27,13 @@ extension StateMachine {
         + "leading “.”")
   }
 
-  /// Checks an item's value: its size, that its keys are names, and that it can be recorded (B5, L1).
+  /// Checks an item's value: its size, its keys, which must be names, and whether it can be recorded (B5, L1).
   func check(value: Properties, named name: String = "value") throws(Refusal) {
     try check(entriesOf: value, named: name)
     try limits.check("value", value.byteCount, limits.value, of: "bytes of \(name)")
   }
 
-  /// Checks everything but the size: that keys are names, and that values can be recorded (B5).
+  /// Checks a dictionary, except for its size: keys must be names, and it must be possible to record the values (B5).
   func check(entriesOf value: Properties, named name: String) throws(Refusal) {
     for (key, entry) in value {
       guard BindingID.isName(key) else { throw .invalidKey(key, in: name) }
@@ -102,7 +101,7 @@ extension StateMachine {
     if let input = options.input { try limits.check("value", input.count, limits.value, of: "bytes of input") }
   }
 
-  /// Refuses an input for an item without a command that reads it, or with one that could not read another (D16).
+  /// Refuses an input for an item without a command to read it, or with a command that could not read another input (D16).
   func check(_ input: [UInt8]?, for destination: Destination?, at binding: BindingID) throws(Refusal) {
     guard input != nil else { return }
     let why: String
@@ -136,7 +135,7 @@ extension Refusal {
 }
 
 extension Value {
-  /// Whether it contains a file descriptor, at any depth.
+  /// Whether the value contains a file descriptor, at any depth.
   var holdsDescriptor: Bool {
     switch self {
     case .descriptor: true

@@ -1,7 +1,7 @@
 import PresentationModel
 import TextFormats
 
-/// The answer to a request, as far as it is known before the commit; `Turn.reply` completes it.
+/// The answer to a request, as far as it is known before the commit. `Turn.reply` completes it.
 enum Answer: Sendable {
   case presentation(BindingID)
   case toggled(BindingID)
@@ -128,7 +128,7 @@ extension Transaction {
     }
   }
 
-  /// The slots, groups and stacks that a request names, also by the item that it presents.
+  /// The slots, groups and stacks that a request names, directly or by the item that it presents.
   mutating func forced(by operation: Request.Operation) throws(Refusal) -> Set<Subject> {
     func subjects(of binding: BindingID?) -> Set<Subject> {
       guard let binding else { return [] }
@@ -166,7 +166,7 @@ extension Transaction {
     selected(in: group).flatMap { item(at: $0)?.membership?.tag }
   }
 
-  /// The binding of a member that waits in its group's queue until a hold ends, and that no request can select before (H4).
+  /// The binding of a member that waits in its group's queue for the end of a hold. No request can select it before (H4).
   private func heldInQueue(_ member: GroupTag) -> BindingID? {
     guard let queued = queue(of: member.group).first(where: { $0.tag == member.tag })?.binding else { return nil }
     return item(at: queued)?.isHeld(by: state.holdsInForce) == true ? queued : nil
@@ -193,8 +193,8 @@ extension Transaction {
     return count
   }
 
-  /// The slots of a scope that hold an item, which the caller empties. So the transaction looks at each slot once, and
-  /// once more for each new item in it, however often it empties the scope.
+  /// The slots of a scope that hold an item; the caller empties them. However often a transaction empties the scope, it looks at each
+  /// slot once, and once more for each new item in it.
   private mutating func candidates(
     _ scope: Scope<BindingID>, _ known: some Collection<BindingID>, where fits: (BindingID) -> Bool
   ) throws(Refusal) -> [BindingID] {
@@ -206,7 +206,7 @@ extension Transaction {
     return topmostFirst(all.filter { item(at: $0) != nil }.sorted { $0.text < $1.text })
   }
 
-  /// Bindings in the order in which no end pops an item that is to end for its own reason.
+  /// The bindings, the topmost element of each stack first. In this order, no end pops an item that is to end for its own reason.
   func topmostFirst(_ bindings: [BindingID]) -> [BindingID] {
     guard bindings.contains(where: { item(at: $0)?.position != nil }) else { return bindings }
     return bindings.enumerated().sorted { a, b in
@@ -229,7 +229,7 @@ extension Transaction {
         "the option tag is \(quoted(other)), but the request selects \(quoted(tag)); leave the option out")
     }
     let key = GroupTag(group: group, tag: tag)
-    // An item that its user has closed is selected as if nothing were (N3).
+    // An item that its user has closed is selected as if no member were (N3).
     if let selected = selected(in: group), selectedTag(in: group) == tag, isWithoutWindow(selected) {
       clear(selected, reason: .closed)
     }
@@ -246,24 +246,24 @@ extension Transaction {
           "binding is “\(binding)”, but the item at “\(selected)” already has the tag \(quoted(tag)); dismiss that first"
         )
       }
-      // The group may come from the destination; naming it makes no difference.
+      // The group may come from the destination; naming it changes nothing.
       try set(selected, id: id ?? item.id, withGroup(given, group, tag))
       return selected
     }
     let remembered = remembered(key)
     var memory = remembered ?? declared(group, tag)
     if let queued = queue(of: group).first(where: { $0.tag == tag })?.binding {
-      // It is found by its tag even if the group no longer remembers the request for it.
+      // The item is found by its tag even if the group no longer remembers the request for it.
       if remembered?.binding != queued {
         memory = TagMemory(binding: queued, id: item(at: queued)?.id ?? "", options: ItemOptions(), isTrusted: true)
       }
     } else if needsKnownName, let earlier = remembered, earlier.showsNothing,
       state.registry[earlier.binding.text] == nil, let declared = declared(group, tag)
     {
-      // A request remembered from before the tag had a destination names no program (D1).
+      // A request from before the tag had a destination names no program (D1).
       memory = declared
     }
-    // A command gets no id and no value that a client in a sandbox may have left (L3).
+    // A command gets no id and no value that may be from a client in a sandbox (L3).
     if given.command != nil, memory?.isTrusted == false { memory = declared(group, tag) }
     guard let target = binding ?? memory?.binding ?? group.appending(name: tag) else {
       throw Refusal(
@@ -271,14 +271,14 @@ extension Transaction {
         "tag \(quoted(tag)) is unknown in the group “\(group)”, and \(quoted("\(group).\(tag)")) is not a binding; present "
           + "an item with this group and tag once, or give a binding")
     }
-    // What neither the group nor a destination knows, and what the request itself does not say how to show.
+    // Neither the group nor a destination knows the tag, and the request does not give a way to show it.
     if needsKnownName, memory == nil, binding == nil, given.destination == nil, given.command == nil,
       state.registry[target.text] == nil
     {
       throw unknownTag(tag, in: group)
     }
     let id = id ?? memory?.id ?? ""
-    // The client that registered it may have left. An item that is there keeps it.
+    // The client that registered the destination may have left. An item that is there keeps it.
     if given.destination == nil, given.command == nil, let gone = memory?.options.destination,
       state.registry[gone] == nil, state.registry.mistake(in: gone) == nil, item(at: target)?.id != id
     {
@@ -296,7 +296,7 @@ extension Transaction {
   }
 
   private func unknownTag(_ tag: String, in group: BindingID) -> Refusal {
-    // Its destination, perhaps, declares the tag.
+    // The tag's destination may declare it, but its file has a mistake.
     if state.registry.mistake(in: tag) != nil { return unknownDestination(tag) }
     let tags = turn.machine.tags(of: group)
     if tags.isEmpty {
@@ -336,7 +336,7 @@ extension Transaction {
     clear(selected, reason: .deselected)
   }
 
-  /// Keeps the common beginning of the path, and replaces the rest (S5).
+  /// Replaces the path, except for the beginning that both paths have in common (S5).
   private mutating func setPath(_ stack: BindingID, _ elements: [RequestedElement]) throws(Refusal) -> [BindingID] {
     draft.pathElements += elements.count
     try state.limits.check("transaction", draft.pathElements, state.limits.transaction, of: "elements of paths")
@@ -389,8 +389,8 @@ extension Transaction {
 // MARK: Expectations
 
 extension Transaction {
-  /// Refuses a request whose expectations do not hold (P10) after the requests before it. An expected serial is compared
-  /// with the state before the transaction, so that the transaction's own requests do not make it stale.
+  /// Refuses a request whose expectations do not hold after the requests before it (P10). An expected serial is compared with the state
+  /// before the transaction, so the transaction's own requests do not make it stale.
   func check(_ expectation: Expectation, of operation: Request.Operation) throws(Refusal) {
     guard expectation != Expectation() else { return }
     let (slot, subject) = operation.subjects

@@ -1,24 +1,24 @@
 import PresentationModel
 
-/// What one input has to look at before it ends. All is empty between two inputs; the machine keeps the memory, since every request
-/// needs it.
+/// The lists of work that one input has to do before it ends. They are empty between two inputs. The machine keeps their memory, since
+/// every request needs it.
 struct Worklists: Sendable {
   /// Subjects that this input changed, for replies and for expected serials.
   var changed: Set<Subject> = []
-  /// Presentations whose dismissals are to be forced (P15).
+  /// Presentations whose dismissals must be forced (P15).
   var mayForce: [Handle] = []
   /// Presentations that may be able to start.
   var mayStart: [Handle] = []
   /// Presentations that may be able to end.
   var mayEnd: [Handle] = []
-  /// Holds of presentations that have begun, and whose consequences have yet to follow (H8).
+  /// Holds of presentations that have begun, and whose consequences are not settled yet (H8).
   var begunHolds: Set<String> = []
-  /// Whether a hold of a presentation has ended, and what waited for that has yet to be presented.
+  /// Whether a hold of a presentation has ended, and the items that waited for its end are not presented yet.
   var hasEndedHold = false
   /// Presentations that are new or changed their phase in this input.
   var touched: [Handle] = []
 
-  /// Memory is kept for as many entries, more than most inputs need.
+  /// The largest number of entries for which memory is kept. It is more than most inputs need.
   private static let mostKept = 64
 
   mutating func finish() {
