@@ -1,13 +1,13 @@
 import EventLoops
 import Glibc
 
-/// Keeps other processes from a directory, as long as it exists; the kernel releases it with the process.
+/// Keeps other processes from a directory for as long as the lock exists. The kernel releases the lock when the process ends.
 final class DirectoryLock {
   private let directory: String
   private let descriptor: Int32
 
-  /// - Parameter timeout: for how many seconds to wait for another process.
-  /// - Throws: `SystemError`; its code is `EWOULDBLOCK` where the other process has it for longer.
+  /// - Parameter timeout: the seconds to wait for another process.
+  /// - Throws: `SystemError`; its code is `EWOULDBLOCK` if another process keeps the lock for longer.
   init(_ directory: String, timeout: Double) throws(SystemError) {
     self.directory = directory
     descriptor = try openFile(directory, O_RDONLY | O_DIRECTORY)
@@ -19,7 +19,7 @@ final class DirectoryLock {
     }
   }
 
-  /// Whether the directory is at its path no more.
+  /// Whether the directory is no longer at its path.
   var isLost: Bool { leadsElsewhere(directory, than: descriptor) }
 
   deinit { close(descriptor) }

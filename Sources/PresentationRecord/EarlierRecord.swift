@@ -2,8 +2,8 @@ import CSQLite
 import EventLoops
 import Glibc
 
-/// Reads what releases before `RecordFile` left: tables of SQLite's, and a journal of turns that are not in them yet.
-/// The contents of columns are those of today's rows.
+/// Reads the records of releases before `RecordFile`: tables of SQLite, and a journal of turns that are not in the tables yet. The
+/// columns have the contents of today's rows.
 enum EarlierRecord {
   static let files = [tables, tables + "-wal"]
   private static let tables = "record.sqlite"
@@ -14,14 +14,14 @@ enum EarlierRecord {
     "5: the journal is a file of its own",
   ]
 
-  /// - Returns: no rows where there is no record.
+  /// - Returns: the rows; none if there is no record.
   static func rows(in directory: String, timeout: Double) throws -> LiveRows {
     let hasJournal = try fileExists("\(directory)/\(journal)")
     guard try fileExists("\(directory)/\(tables)") else {
       guard !hasJournal else { throw Unreadable("\(journal) is no record") }
       return try LiveRows([])
     }
-    // It stays locked until all is read.
+    // The database stays locked until everything is read.
     let database = try Database("\(directory)/\(tables)", timeout: timeout)
     let applied = try database.select("SELECT identifier FROM grdb_migrations").map {
       String(decoding: $0[0].bytes, as: UTF8.self)
@@ -33,7 +33,7 @@ enum EarlierRecord {
         rows.row(kind, key: Array(columns[..<keyLength]), Array(columns[keyLength...]))
       }
     }
-    // The first release has a row for each client of a destination.
+    // The first release has one row for each client of a destination.
     var registrations: [[UInt8]: [UInt8]] = [:]
     let order = applied.count == 1 ? "ORDER BY destination, place" : ""
     for columns in try database.select("SELECT destination, body FROM registration \(order)") {
@@ -56,7 +56,7 @@ enum EarlierRecord {
 
   static func remove(from directory: String) { for file in files { unlink("\(directory)/\(file)") } }
 
-  /// Each with the number of columns that are the key.
+  /// The queries. `keyLength` is the number of columns that make the key.
   private static let queries: [(kind: RowKind, keyLength: Int, sql: String)] = [
     (.numbers, 0, "SELECT serial, handle, queueAge, forgotten FROM numbers"),
     (.session, 0, "SELECT bus, boot, clock, token FROM session"),
@@ -81,11 +81,11 @@ private enum Column {
 }
 
 extension PayloadWriter {
-  /// - Parameter content: nil: the row was removed.
+  /// - Parameter content: the columns; nil if the row was removed.
   fileprivate mutating func row(_ kind: RowKind, key: [Column], _ content: [Column]?) {
     row(kind, isRemoved: content == nil) { payload in
       for column in key {
-        // A kind of subject, beside its name. The largest code is none.
+        // The code of a kind of subject, besides its name. The largest code belongs to no kind.
         if kind == .changed, case .integer(let code) = column {
           payload.put(UInt8(exactly: code) ?? .max)
         } else {
@@ -102,7 +102,7 @@ extension PayloadWriter {
     }
   }
 
-  /// All but blobs, which are last in their rows.
+  /// Writes a column, unless it is a blob. Blobs are last in their rows.
   private mutating func put(_ column: Column) {
     switch column {
     case .integer(let number): put(number)
@@ -111,7 +111,7 @@ extension PayloadWriter {
     }
   }
 
-  /// A turn is rows: the number of a table, a number and two texts, of which the table's key consists, and columns.
+  /// Writes the rows of a turn. Each has the number of a table, the table's key, which is a number and two texts, and columns.
   fileprivate mutating func rows(ofTurn turn: ArraySlice<UInt8>) throws(Unreadable) {
     var reader = PayloadReader(turn)
     while !reader.isAtEnd {
@@ -147,14 +147,14 @@ extension PayloadReader {
   }
 }
 
-/// A database of which nobody else has a part while this exists.
+/// A database that no other process uses while this exists.
 private final class Database {
   private let path: String
   private var connection: OpaquePointer?
 
   init(_ path: String, timeout: Double) throws {
     self.path = path
-    // SQLite would make a log, for which there may be no room. Without one, nobody has it open, and nothing is to be undone.
+    // SQLite would make a log, for which there may be no room. A database without a log is open in no process, and has nothing to undo.
     let isClosed = ["-wal", "-journal"].allSatisfy { access(path + $0, F_OK) != 0 }
     let flags = isClosed ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE
     try check(sqlite3_open_v2(isClosed ? Self.immutable(path) : path, &connection, flags, nil))
@@ -164,7 +164,7 @@ private final class Database {
 
   deinit { sqlite3_close(connection) }
 
-  /// The URI of a file that nobody changes.
+  /// The URI of a file that does not change.
   private static func immutable(_ path: String) -> String {
     let bytes = path.utf8.map { byte in
       let isPlain = byte == UInt8(ascii: "/") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)

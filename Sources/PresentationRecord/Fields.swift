@@ -1,7 +1,7 @@
-/// Writes fields or reads them, so that one list of fields serves both. A field without a value is left out.
+/// Writes or reads fields, so that one list of fields serves both. A field without a value is left out.
 protocol FieldCoder: ~Copyable {
   associatedtype Failure: Error
-  /// - Parameter code: never used again for another field; a release that adds a field adds a code.
+  /// - Parameter code: the code of the field. It is never used for another field; a release that adds a field adds a code.
   mutating func field<Content: Recordable>(_ code: UInt8, _ content: inout Content?) throws(Failure)
 }
 
@@ -12,14 +12,14 @@ extension PayloadWriter: FieldCoder {
 }
 
 extension PayloadReader: FieldCoder {
-  /// Fields are read in the order in which they are written.
+  /// Reads a field. Fields are read in the order in which they are written.
   mutating func field<Content: Recordable>(_ code: UInt8, _ content: inout Content?) throws(Unreadable) {
     content = isNext(code) ? try get() : nil
   }
 }
 
 extension FieldCoder where Self: ~Copyable {
-  /// A field that is left out where it has its default.
+  /// Codes a field that is left out if it has its default.
   mutating func field<Content: Recordable & Equatable>(
     _ code: UInt8, _ content: inout Content, default ordinary: Content
   ) throws(Failure) {
@@ -28,7 +28,7 @@ extension FieldCoder where Self: ~Copyable {
     content = field ?? ordinary
   }
 
-  /// A field without content: its code alone means true.
+  /// Codes a field without content: its code alone means true.
   mutating func mark(_ code: UInt8, _ isMarked: inout Bool) throws(Failure) {
     var mark = isMarked ? Mark() : nil
     try field(code, &mark)
@@ -36,7 +36,7 @@ extension FieldCoder where Self: ~Copyable {
   }
 }
 
-/// Takes no bytes.
+/// A content that takes no bytes.
 struct Mark: Recordable {
   init() {}
   init(from payload: inout PayloadReader) {}

@@ -1,25 +1,25 @@
 import DBusValues
 import PresentationRules
 
-/// Why bytes are no record of this release.
+/// The reason why bytes are no record of this release.
 struct Unreadable: Error, CustomStringConvertible {
   let description: String
-  /// Whether only a text is bad: what follows it can be read.
+  /// Whether only a text is bad, so that the rest can be read.
   let isOfText: Bool
   init(_ description: String, isOfText: Bool = false) { (self.description, self.isOfText) = (description, isOfText) }
 }
 
-/// Decodes what `PayloadWriter` encodes. Any bytes give values or an error: a record may be damaged, or another release's.
+/// Decodes what `PayloadWriter` encodes. Any bytes give values or an error, since a record may be damaged or from another release.
 struct PayloadReader {
   private var rest: ArraySlice<UInt8>
-  /// Deeper than any value that navd accepts, so that damage causes no endless recursion.
+  /// The largest depth of a value. It is more than navd accepts, and keeps damage from causing endless recursion.
   private static let maxDepth = 80
-  /// Whether what cannot be in a text is replaced (U+FFFD), to read what is beside it.
+  /// Whether characters that a text cannot have are replaced by U+FFFD, so that the rest can be read.
   private let mendsTexts: Bool
 
   init(_ bytes: ArraySlice<UInt8>, mendsTexts: Bool = false) { (rest, self.mendsTexts) = (bytes, mendsTexts) }
 
-  /// Reads bytes that are part of these.
+  /// A reader of bytes that are part of this payload.
   func reader(of bytes: ArraySlice<UInt8>) -> PayloadReader { PayloadReader(bytes, mendsTexts: mendsTexts) }
 
   mutating func text() throws(Unreadable) -> String {
@@ -48,14 +48,15 @@ struct PayloadReader {
     try Content(from: &self)
   }
 
-  /// Whether a byte is next; then it is read.
+  /// Reads a byte, if it is the next one.
+  /// - Returns: whether it was.
   mutating func isNext(_ byte: UInt8) -> Bool {
     guard rest.first == byte else { return false }
     rest.removeFirst()
     return true
   }
 
-  /// - Throws: where a field is left.
+  /// - Throws: `Unreadable` if a field is left.
   func finish() throws(Unreadable) {
     guard let code = rest.first else { return }
     throw Unreadable("a row has a field \(code), which this release does not know")
@@ -67,7 +68,7 @@ struct PayloadReader {
     return path
   }
 
-  /// A value and its type.
+  /// Reads a value, after its type.
   mutating func value(depth: Int = 0) throws(Unreadable) -> Value {
     let text: String = try get()
     guard let types = Signature(text)?.types, types.count == 1 else {

@@ -3,15 +3,15 @@ import PresentationRules
 
 /// Encodes values. Numbers are little-endian; texts, bytes and lists follow their length, a `u32`.
 ///
-/// A D-Bus value is its signature, then what a message would contain, without padding. A field is a byte that names it,
-/// then its content.
+/// A D-Bus value is its signature, followed by its encoding in a message, without padding. A field is a byte with its code, followed by
+/// its content.
 struct PayloadWriter: ~Copyable {
   private var buffer = ByteBuffer()
 
   var count: Int { buffer.count }
   var bytes: [UInt8] { [UInt8](buffer.bytes) }
 
-  /// Keeps no more memory than most turns need.
+  /// Removes all bytes, but keeps the memory that most turns need.
   mutating func removeAll() { buffer.removeAll(keepingAtMost: 64 << 10) }
 
   mutating func append(_ some: some Collection<UInt8>) {
@@ -70,7 +70,7 @@ struct PayloadWriter: ~Copyable {
       }
     case .properties(let entries): put(entries)
     case .structure(let fields): for field in fields { put(contentOf: field) }
-    // The rules accept none.
+    // The rules accept no descriptor.
     case .descriptor: break
     }
   }

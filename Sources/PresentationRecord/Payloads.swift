@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-// Encodings of what rows contain. A field's code is never used for another field; a release that adds a field adds a code.
+// Encodings of the contents of rows. A field's code is never used for another field; a release that adds a field adds a code.
 
 extension Item {
   mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
@@ -59,18 +59,18 @@ extension ItemOptionFields {
 }
 
 extension FieldCoder where Self: ~Copyable {
-  /// What holds do, by their names (H3).
+  /// Codes the effects of holds, by their names (H3).
   fileprivate mutating func holds(_ code: UInt8, _ holds: inout [String: HoldAction]) throws(Failure) {
     var words = holds.isEmpty ? [:] : holds.mapValues { Value.string($0.rawValue) }
     try field(code, &words, default: [:])
     guard !words.isEmpty || !holds.isEmpty else { return }
-    // A word that no release has written does nothing.
+    // A word that no release has written has no effect.
     holds = words.texts.compactMapValues(HoldAction.init)
   }
 }
 
 extension [String: String] {
-  /// The texts as values. Mapping makes a new dictionary of an empty one, too.
+  /// The texts as values. Mapping would make a new dictionary even of an empty one.
   fileprivate var properties: Properties { isEmpty ? [:] : mapValues { .string($0) } }
 }
 
@@ -79,7 +79,7 @@ extension Properties {
 }
 
 extension PresentationFields {
-  /// All fields but those of its item, and what its row has beside it.
+  /// Codes all fields except those of the item, and the other parts of the row.
   fileprivate mutating func code<Coder: FieldCoder & ~Copyable>(
     with coder: inout Coder, slotChanged: inout Serial, isParked: inout Bool
   ) throws(Coder.Failure) {
@@ -96,10 +96,10 @@ extension PresentationFields {
     let pending = author.map { UpdateState.underWayAndPending(author: $0.isEmpty ? nil : Client($0)) }
     updates = isUnderWay ? .underWay : pending ?? .idle
     try coder.field(39, &result, default: [:])
-    // Earlier releases repeat here that the phase is `departed`.
+    // Earlier releases also store here that the phase is `departed`.
     var hasDeparted = false
     try coder.mark(40, &hasDeparted)
-    // Beside the item, which writing would copy.
+    // Apart from the item, since writing to the item would copy it.
     var queueAge = item.queueAge
     try coder.field(41, &queueAge)
     if queueAge != item.queueAge { item.queueAge = queueAge }
@@ -130,7 +130,7 @@ extension PresentationFields {
 extension RecordedState.PresentationRow {
   func write(to payload: inout PayloadWriter) {
     payload.put(presentation.binding, presentation.item.id, presentation.phase.name.rawValue)
-    // Copies of the fields alone: in the presentation, a change would copy it and its item.
+    // Only the fields are copied: a change in the presentation would copy it and its item.
     var (item, fields, slotChanged, isParked) = (presentation.item.content, presentation.content, slotChanged, isParked)
     item.code(with: &payload)
     fields.code(with: &payload, slotChanged: &slotChanged, isParked: &isParked)
@@ -151,9 +151,9 @@ extension RecordedState.PresentationRow {
   }
 }
 
-/// What every record of a dismissal has. Later fields are beside it.
+/// The fields that every record of a dismissal has. Later ones are coded elsewhere.
 extension Dismissal: Recordable {
-  /// The index of each is its code. One whose presenter asks its user was asked itself.
+  /// The stages; the index of each is its code. A presenter that asks its user is recorded as `asked`.
   private static let stages: [Stage] = [.overtaken, .held, .departed, .asked, .killed, .settling]
 
   func write(to payload: inout PayloadWriter) {
@@ -168,7 +168,7 @@ extension Dismissal: Recordable {
 }
 
 extension Shared<Ending> {
-  /// Of the shared ending, which would be copied twice otherwise.
+  /// Writes the ending. It belongs to the shared ending, which would otherwise be copied twice.
   func write(to payload: inout PayloadWriter) {
     payload.put(self.binding, self.id)
     payload.put(self.reason, self.serial)
@@ -261,9 +261,9 @@ extension Destination: Recordable {
   private static let protection: UInt8 = 5
   /// Precedes the kind of a presenter whose items follow windows.
   private static let windows: UInt8 = 8
-  /// The same in records of 0.1, which have no later settings.
+  /// The value of ``windows`` in records of 0.1, which have no later settings.
   private static let earlierWindows: UInt8 = 7
-  /// Precedes the settings of its items.
+  /// Precedes the settings of items.
   private static let settings: UInt8 = 6
 
   func write(to payload: inout PayloadWriter) {
@@ -311,7 +311,7 @@ extension Destination: Recordable {
     let presenter: Presenter =
       switch try payload.get(UInt8.self) {
       case 0: .none
-      // Earlier releases know no other scope than the tree.
+      // Earlier releases have no other scope than the tree.
       case 1: .command(try payload.get(InlineCommand.self).arguments)
       case 2: .unit(try payload.get())
       case 3: try .bus(name: payload.get(), path: payload.path())
@@ -349,7 +349,7 @@ extension WindowFollowing: Recordable {
     try content.finish()
   }
 
-  /// Reads what 0.1 has written. It had no time between windows unless the file gave one, which 0 stood for.
+  /// Reads a record of 0.1. That release had no time between windows unless the file gave one, and wrote 0 for none.
   fileprivate init(earlier payload: inout PayloadReader) throws(Unreadable) {
     let (appID, title): (String, String) = try (payload.get(), payload.get())
     self.init(
@@ -413,7 +413,7 @@ extension RestartRule: Recordable {
 }
 
 extension Continuation: Recordable {
-  /// No item has been presented again so late.
+  /// The value for “none”: no real time is that late.
   private static let never = UInt64.max
 
   func write(to payload: inout PayloadWriter) {

@@ -4,22 +4,22 @@ import Glibc
 import PresentationModel
 import PresentationRules
 
-/// The record of one navd: a file that outlives it (R1), of which this is the only writer.
+/// The record of one navd: a file that outlives it (R1). The file has no other writer.
 public final class Record {
-  /// All files of a record, among them those of earlier releases.
+  /// All files of a record, including those of earlier releases.
   public static let files = EarlierRecord.files + [name, name + RecordFile.newSuffix]
-  /// An earlier release has a file of that name beside its tables. If it finds this one, and no tables, it sets it aside.
+  /// An earlier release has a file of the same name besides its tables. If it finds this file and no tables, it sets this file aside.
   private static let name = "record.journal"
 
   /// The circumstances in which a record was written.
   public struct Session: Hashable, Sendable {
-    /// The bus's own id (R7).
+    /// The id of the bus (R7).
     public var bus: String
-    /// Changes at each start of the machine.
+    /// An id that changes at each start of the machine.
     public var boot: String
-    /// By how many nanoseconds the wall clock was ahead of the monotonic one.
+    /// The nanoseconds by which the wall clock was ahead of the monotonic clock.
     public var clock: Int64
-    /// Identifies commands that were started, together with their handles.
+    /// The token that identifies started commands, together with their handles.
     public var token: String
 
     public init(bus: String, boot: String, clock: Int64, token: String) {
@@ -30,15 +30,15 @@ public final class Record {
   /// The content of a record when it was opened.
   public struct Content: Sendable {
     public var state = RecordedState()
-    /// nil: nothing was ever written.
+    /// The session; nil if none was ever written.
     public var session: Session?
-    /// What presenters need in order to recognize what they showed.
+    /// The data by which presenters recognize the items that they showed.
     public var memories: [Handle: Properties] = [:]
-    /// Where the record that was found is kept, if it could not be read, and why it could not.
+    /// The path to which an unreadable record was moved, and the reason why it could not be read; nil if it was read.
     public var setAside: (path: String, reason: String)?
-    /// The bad texts in the record, for people: each with the row that has it, and that is left out.
+    /// The bad texts in the record, for people, each with its row. These rows are left out.
     public var faults: [String] = []
-    /// The path of a copy of the record that still has these rows; nil if no copy could be made.
+    /// The path of a copy of the record that still has the rows that were left out; nil if no copy could be made.
     public var copy: String?
     /// The rows that were left out, which the next commit removes.
     var unreadableKeys: [[UInt8]] = []
@@ -47,30 +47,30 @@ public final class Record {
     public init() {}
   }
 
-  /// Why a record cannot be opened or written, for people.
+  /// The reason why a record cannot be opened or written, for people.
   public struct Failure: Error, CustomStringConvertible, Sendable {
     public let description: String
     init(_ description: String) { self.description = description }
   }
 
   private let directory: String
-  /// nil: there was no room for the directory, or another program has removed it.
+  /// The lock; nil if there was no room for the directory, or another program has removed it.
   private var lock: DirectoryLock?
   private var storage: Storage
-  /// Rows for the next commit: those noted since the last one, and those that could not be written.
+  /// Rows for the next commit: rows noted since the last one, and rows that could not be written.
   private var pending = PayloadWriter()
-  /// The size of `pending`, in bytes, from which rows that later ones replace are left out, while nothing can be written.
+  /// The size of `pending`, in bytes, beyond which replaced rows are left out while nothing can be written.
   private var maxPending = minMaxPending
   private static let minMaxPending = 1 << 20
-  /// How long it counts that the file was at its path, so that not each of many turns takes the time to look.
+  /// The time between two checks that the file is still at its path. So not every turn takes the time for a check.
   var lookInterval = Duration.milliseconds(10)
   private var nextLook = MonotonicInstant(nanoseconds: 0)
-  /// Whether the last commit failed; its rows are still to be written.
+  /// Whether the last commit failed. Its rows are still to be written.
   public private(set) var isBehind = false
 
   private enum Storage {
     case file(RecordFile)
-    /// The file could not be made yet, for which these are the first rows.
+    /// The first rows of a file that could not be made yet.
     case none(LiveRows)
   }
 
@@ -80,19 +80,19 @@ public final class Record {
 
   // MARK: Opening
 
-  /// Opens the record of a directory, or begins one. A record that cannot be read is renamed, and another begun (R4). One
-  /// that can be read and not written, now, is read: `commit` throws until it can be written.
+  /// Opens the record of a directory, or begins one. A record that cannot be read is renamed, and another one is begun (R4). A record
+  /// that cannot be written now is still read, and `commit` throws until it can be written.
   /// - Parameters:
-  ///   - timeout: for how many seconds to wait for another program that has it open, perhaps a navd that is ending.
-  ///   - restore: makes a state of the record's content; its error says that the record cannot be read.
-  /// - Throws: where another program has the record open, or it cannot be read, or none can be begun for another reason
-  ///   than a lack of room.
+  ///   - timeout: the seconds to wait for another program that has the record open, perhaps a navd that is ending.
+  ///   - restore: makes a state of the record's content; its error means that the record cannot be read.
+  /// - Throws: `Failure` if another program has the record open, if the record cannot be read from the disk, or if none can be begun
+  ///   for another reason than a lack of room.
   public static func open<Restored>(
     in directory: String, timeout: Double = 5, restore: (Content) throws -> Restored
   ) throws(Failure) -> (record: Record, restored: Restored) {
     do {
       if access(directory, F_OK) != 0, errno == ENOENT {
-        // It is made when there is room (`begin`).
+        // The directory is made when there is room (`begin`).
         return (Record(directory, nil, .none(try LiveRows([]))), try restore(Content()))
       }
       let lock = try DirectoryLock(directory, timeout: timeout)
@@ -124,7 +124,7 @@ public final class Record {
     if let (file, rows) = try RecordFile.open("\(directory)/\(name)") {
       let content = try content(of: rows)
       let restored = try restore(content)
-      // After a kill between the two lines of `begin` that make a record of an earlier release one of this release.
+      // Files of an earlier release are left if navd was killed in `begin` before it removed them.
       EarlierRecord.remove(from: directory)
       let record = Record(directory, lock, .file(file))
       record.leaveOut(content)
@@ -144,11 +144,11 @@ public final class Record {
     return (record, restored)
   }
 
-  /// Makes the file, in place of an earlier release's.
+  /// Makes the file, in place of one of an earlier release.
   private func begin(_ rows: LiveRows) throws(SystemError) -> RecordFile {
     if lock?.isLost == true { lock = nil }
     if lock == nil {
-      // One that exists by now is another navd's.
+      // A directory that exists by now belongs to another navd.
       try check("mkdir \(directory)") { mkdir(directory, 0o700) }
       lock = try DirectoryLock(directory, timeout: 0)
     }
@@ -158,7 +158,7 @@ public final class Record {
     return file
   }
 
-  /// Removes the rows that could not be read, with the next commit, if a copy has them.
+  /// Removes unreadable rows with the next commit, if a copy has them.
   private func leaveOut(_ content: Content) {
     guard content.copy != nil else { return }
     for key in content.unreadableKeys { pending.append(key[...], nil) }
@@ -169,13 +169,13 @@ public final class Record {
   /// - Returns: the path of the renamed record.
   private static func setAside(_ directory: String) throws(SystemError) -> String {
     let newName = unreadableName(in: directory)
-    // The path is that of the first file.
+    // The path that is returned is that of the first file.
     let renamed = files.filter { rename("\(directory)/\($0)", newName + $0.dropFirst("record".count)) == 0 }
     guard let first = renamed.first else { throw SystemError("rename \(directory)/\(name)") }
     return newName + first.dropFirst("record".count)
   }
 
-  /// The name of a record that is set aside, in place of “record”.
+  /// The first part of the name of a record that is set aside, in place of “record”.
   private static func unreadableName(in directory: String) -> String {
     "\(directory)/unreadable-\(time(nil))-\(getpid())"
   }
@@ -207,19 +207,19 @@ public final class Record {
   /// Notes changes for the next commit.
   public func note(_ changes: RecordChanges) { pending.rows(of: changes) }
 
-  /// Notes items that are kept beyond the session, or not any more (K4).
+  /// Notes items that are kept beyond the session, or no longer kept (K4).
   public func note(kept rows: RecordChanges.Rows<BindingID, KeptItem>) {
     for (binding, item) in rows { pending.row(.kept, binding, item) }
   }
 
-  /// Notes what a presenter needs in order to recognize what it shows; it is forgotten with the presentation.
+  /// Notes the data by which a presenter recognizes an item that it shows. They are forgotten with the presentation.
   public func note(memory: Properties, of handle: Handle) { pending.row(.memory, handle, memory) }
 
   public func note(_ session: Session) { pending.row(.session, Mark(), session) }
 
-  /// Writes all that was noted, or nothing.
-  /// - Returns: whether the record was made again, since another program had removed it.
-  /// - Throws: where it cannot be written; it stays noted.
+  /// Writes everything that was noted, or nothing.
+  /// - Returns: whether the record was made again because another program had removed it.
+  /// - Throws: `Failure` if the record cannot be written; everything stays noted.
   @discardableResult
   public func commit() throws(Failure) -> Bool {
     guard pending.count > 0 else { return false }
@@ -234,7 +234,7 @@ public final class Record {
         case .file(let file): file
         case .none(let rows): try begin(rows)
         }
-      // The commit does not depend on it.
+      // The commit does not need the checkpoint.
       if file.isLong { try? file.checkpoint() }
       try file.append(pending.bytes)
     } catch {
@@ -251,7 +251,7 @@ public final class Record {
     return wasRemoved
   }
 
-  /// All rows of the file if it is at its path no more; nil if it is, or was a moment ago.
+  /// All rows of the file, if it is no longer at its path; nil if it is, or was a moment ago.
   private func rowsOfRemovedFile() -> LiveRows? {
     let now = MonotonicInstant.now
     guard case .file(let file) = storage, now >= nextLook else { return nil }
@@ -261,6 +261,6 @@ public final class Record {
 }
 
 extension SystemError {
-  /// Whether there may be room, or the device may work, later.
+  /// Whether the cause may pass: there may be room later, or the device may work.
   public var isPassing: Bool { [ENOSPC, EDQUOT, EIO].contains(code) }
 }

@@ -2,47 +2,47 @@ import CLinux
 import EventLoops
 import Glibc
 
-/// The file of a record, in which all that was written is found whole, however its writer ended.
+/// The file of a record. All rows that were written are found whole, however the writer ended.
 ///
-/// A header, 12 bytes of text and the format's version as a `u32`, is followed by frames. The first frame is a snapshot, all
-/// rows at the time when the file was made; each later frame contains the rows that one turn changed. A frame is its
-/// payload's length as a `u32`, the same with all bits inverted, the payload's checksum as a `u64`, and the payload. All
-/// numbers are little-endian.
+/// A header, 12 bytes of text and the version of the format as a `u32`, is followed by frames. The first frame is a snapshot with all
+/// rows at the time when the file was made. Each later frame has the rows that one turn changed. A frame consists of its payload's
+/// length as a `u32`, the same with all bits inverted, the payload's checksum as a `u64`, and the payload. All numbers are
+/// little-endian.
 ///
-/// One write hands a frame to the kernel. A writer that is killed leaves at most the beginning of a frame at the end, of
-/// which nobody was notified, and a machine that loses power perhaps zeros; any other difference is damage.
+/// One write passes a frame to the kernel. A writer that is killed leaves at most the beginning of a frame at the end, of which no
+/// client was notified. A machine that loses power perhaps leaves zeros. Any other difference is damage.
 final class RecordFile {
   private static let name = Array("navd record\n".utf8)
   private static let version: UInt32 = 1
   private static let prefixLength = 16
-  /// Added to the name of a file that is to replace another.
+  /// The suffix of the name of a file that will replace another.
   static let newSuffix = "-new"
   private static let minCheckpointLength = 2 << 20
-  /// No file becomes longer: twice the largest snapshot, and time for a directory in which no other can be made.
+  /// The largest length of a file. It is twice the largest snapshot, and leaves time if no other file can be made in the directory.
   static let maxLength = 512 << 20
 
-  /// The length of a file at which a checkpoint is due: the turns' frames are as long as the snapshot, so that snapshots cost
-  /// no more than turns.
+  /// The length of a file at which a checkpoint is due: the frames of turns are as long as the snapshot. So snapshots cost no more than
+  /// turns.
   private static func checkpointLength(_ snapshotEnd: Int) -> Int {
     snapshotEnd + max(snapshotEnd, minCheckpointLength)
   }
 
   private let path: String
   private var descriptor: Int32
-  /// Whether the file could only be opened for reading; it is tried again with each frame.
+  /// Whether the file could only be opened for reading. Each new frame tries again to open it for writing.
   private var isReadOnly = false
-  /// Where the next frame begins, in bytes.
+  /// The offset of the next frame, in bytes.
   private var length = 0
   private var checkpointLength = 0
-  /// Whether part of a frame that could not be written may follow the last one.
+  /// Whether a part of a frame that could not be written may follow the last frame.
   private var hasRemnant = false
 
   private init(_ path: String, _ descriptor: Int32) { (self.path, self.descriptor) = (path, descriptor) }
   deinit { close(descriptor) }
 
-  /// Opens a file. One that cannot be written now is read all the same.
-  /// - Returns: nil where there is none, or none of this format.
-  /// - Throws: `SystemError`; `Unreadable` where it is damaged, or a later release's.
+  /// Opens a file. A file that cannot be written now is still read.
+  /// - Returns: nil if there is none, or none of this format.
+  /// - Throws: `SystemError`; `Unreadable` if the file is damaged or from a later release.
   static func open(_ path: String) throws -> (file: RecordFile, rows: LiveRows)? {
     guard try fileExists(path) else { return nil }
     let writable = Glibc.open(path, O_RDWR | O_CLOEXEC)
@@ -50,12 +50,12 @@ final class RecordFile {
     file.isReadOnly = writable < 0
     guard let (rows, snapshotEnd, end, fileEnd) = try file.read() else { return nil }
     (file.length, file.checkpointLength) = (end, checkpointLength(snapshotEnd))
-    // The next frame may be shorter than what is left of an incomplete one.
+    // The next frame may be shorter than the rest of an incomplete one.
     file.hasRemnant = end < fileEnd
     return (file, rows)
   }
 
-  /// Makes a file, in place of the one that is there.
+  /// Makes a file, in place of the existing one.
   static func create(_ path: String, _ rows: LiveRows) throws(SystemError) -> RecordFile {
     let file = RecordFile(path, -1)
     try file.replace(with: rows)
@@ -64,7 +64,7 @@ final class RecordFile {
 
   // MARK: Reading
 
-  /// All rows that count, and where the snapshot, the last complete frame and the file end. nil where it is none of this
+  /// The live rows, and the ends of the snapshot, of the last complete frame and of the file. nil if the file does not have this
   /// format.
   private func read() throws -> (rows: LiveRows, snapshotEnd: Int, end: Int, fileEnd: Int)? {
     let bytes = try contents(of: descriptor, path)
@@ -79,7 +79,7 @@ final class RecordFile {
     return (try LiveRows(frames), snapshot.endIndex, end, bytes.count)
   }
 
-  /// The payloads of all complete frames, and where the last of them ends.
+  /// The payloads of all complete frames, and the end of the last one.
   static func frames(in bytes: ArraySlice<UInt8>) throws(Unreadable) -> (payloads: [ArraySlice<UInt8>], end: Int) {
     var payloads: [ArraySlice<UInt8>] = []
     var rest = bytes
@@ -101,7 +101,7 @@ final class RecordFile {
     return (payloads, rest.startIndex)
   }
 
-  /// Eight bytes at a time; a change of any of them changes it (after FNV-1a).
+  /// The checksum, of eight bytes at a time (after FNV-1a). A change of any of the eight changes it.
   private static func checksum(_ payload: ArraySlice<UInt8>) -> UInt64 {
     payload.withUnsafeBytes { bytes in
       var sum: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -118,10 +118,10 @@ final class RecordFile {
   // MARK: Writing
 
   var isLong: Bool { length >= checkpointLength }
-  /// Whether the file is at its path no more: nobody would find what is written to it.
+  /// Whether the file is no longer at its path, so that nobody would find new rows.
   var isRemoved: Bool { leadsElsewhere(path, than: descriptor) }
 
-  /// Adds a frame, all of it or nothing.
+  /// Appends a whole frame or nothing.
   func append(_ payload: [UInt8]) throws(SystemError) {
     guard length + Self.prefixLength + payload.count <= Self.maxLength else {
       throw SystemError(code: EFBIG, operation: path)
@@ -154,16 +154,16 @@ final class RecordFile {
     length += written
   }
 
-  /// Replaces the file by one whose snapshot has all rows. If that fails, the file stays as it is.
+  /// Replaces the file by one whose snapshot has all rows. On failure, the file stays as it is.
   func checkpoint() throws {
-    // After a failure not with the next turn again.
+    // After a failure, the next turn does not try again at once.
     checkpointLength = length + Self.minCheckpointLength
-    // The whole state was in memory twice; glibc would keep what was freed of it.
+    // The whole state was in memory twice, and glibc would keep the freed memory.
     defer { malloc_trim(0) }
     try replace(with: rows())
   }
 
-  /// All rows that were written, also if the file was removed since.
+  /// All rows that were written, even if the file was removed since.
   func rows() throws -> LiveRows {
     guard let (rows, _, end, _) = try read(), end == length else { throw Unreadable("another program changed \(path)") }
     return rows
@@ -171,11 +171,11 @@ final class RecordFile {
 
   private func replace(with rows: LiveRows) throws(SystemError) {
     let directory = String(path[..<path.lastIndex(of: "/")!])
-    // Memory loses the file with the machine, so nothing is gained by waiting for it.
+    // Files in memory are lost with the machine, so there is no use in waiting for the disk.
     let isOnDisk = linux_file_system_type(directory) != LINUX_TMPFS_MAGIC
     let newPath = path + Self.newSuffix
     let new = RecordFile(newPath, try openFile(newPath, O_RDWR | O_CREAT | O_TRUNC))
-    // Removes the new file if it was not renamed; after the rename there is none of that name.
+    // Removes the new file if it was not renamed. After the rename, there is no file of this name.
     defer { unlink(newPath) }
     var header = PayloadWriter()
     header.put(Self.version)
@@ -198,8 +198,8 @@ func openFile(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
   try check(path) { open(path, flags | O_CLOEXEC, 0o600) }
 }
 
-/// - Throws: `SystemError` where that cannot be known; `Unreadable` where there is something else than a file, for which to
-///   wait might be for ever.
+/// Whether there is a regular file at a path.
+/// - Throws: `SystemError` if this cannot be known; `Unreadable` if there is something else, for which navd might wait for ever.
 func fileExists(_ path: String) throws -> Bool {
   var status = stat()
   guard stat(path, &status) == 0 else {
@@ -210,7 +210,7 @@ func fileExists(_ path: String) throws -> Bool {
   return true
 }
 
-/// Whether a path leads to another file than the open one, or to none. False if that cannot be known.
+/// Whether a path leads to another file than the open one, or to none; false if this cannot be known.
 func leadsElsewhere(_ path: String, than descriptor: Int32) -> Bool {
   var (own, found) = (stat(), stat())
   guard fstat(descriptor, &own) == 0 else { return false }
@@ -231,7 +231,7 @@ func contents(of descriptor: Int32, _ path: String) throws -> ArraySlice<UInt8> 
       pread(descriptor, room.baseAddress! + count, room.count - count, off_t(count))
     }
     try check(path) { more }
-    // Cut off since.
+    // The file was cut off since.
     guard more > 0 else { break }
     count += more
   }

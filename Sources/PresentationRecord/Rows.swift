@@ -2,18 +2,18 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// What a row is of; the first byte of its key.
+/// The kind of a row; the first byte of its key.
 enum RowKind: UInt8 {
   case numbers = 1, session, presentation, memory, changed, tag, ending, containerValue, registration, hold, kept,
     environment
 }
 
 extension PayloadWriter {
-  /// In place of a payload's length: the row was removed.
+  /// The mark of a removed row, in place of its payload's length.
   static let removed = UInt32.max
 
-  /// Adds a row: the lengths of its key and of its payload, each a `u32`, its key, its payload. It has the state after a
-  /// turn, so to read it twice does no harm.
+  /// Adds a row: the lengths of its key and of its payload, each a `u32`, the key and the payload. A row has the state after a turn, so
+  /// to read it twice does no harm.
   mutating func row(
     _ kind: RowKind, isRemoved: Bool = false, key: (inout PayloadWriter) -> Void, payload: (inout PayloadWriter) -> Void
   ) {
@@ -26,7 +26,7 @@ extension PayloadWriter {
     set(isRemoved ? Self.removed : UInt32(count - keyEnd), at: start + 4)
   }
 
-  /// - Parameter content: nil: the row was removed.
+  /// - Parameter content: the content; nil if the row was removed.
   private mutating func row<Content>(
     _ kind: RowKind, _ key: some Recordable, _ content: Content?, _ write: (inout PayloadWriter, Content) -> Void
   ) {
@@ -41,7 +41,7 @@ extension PayloadWriter {
     row(kind, key, content) { $0.put($1) }
   }
 
-  /// Adds all rows but those of kept items, which have a file of their own.
+  /// Adds all rows except those of kept items, which have a file of their own.
   mutating func rows(of changes: RecordChanges) {
     if let numbers = changes.numbers { row(.numbers, Mark(), numbers) }
     for (handle, row) in changes.presentations { self.row(.presentation, handle, row) { $1.write(to: &$0) } }
@@ -60,12 +60,12 @@ extension PayloadWriter {
 /// The bytes of a row's key, by which rows replace each other.
 private struct RowKey: Hashable {
   let bytes: ArraySlice<UInt8>
-  /// All bytes at once; an array's own hashing, byte by byte, is most of a checkpoint.
+  /// Hashes all bytes at once: an array hashes byte by byte, which takes most of the time of a checkpoint.
   func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 }
 
 extension PayloadReader {
-  /// - Returns: the payload of a row; nil if the row was removed.
+  /// - Returns: the key and the payload of a row; the payload is nil if the row was removed.
   fileprivate mutating func row() throws(Unreadable) -> (key: ArraySlice<UInt8>, payload: ArraySlice<UInt8>?) {
     let (keyLength, payloadLength): (UInt32, UInt32) = try (get(), get())
     let key = try bytes(Int(keyLength))
@@ -80,7 +80,7 @@ extension PayloadWriter {
     if let payload { append(payload) }
   }
 
-  /// Leaves out the rows that later ones replace.
+  /// Leaves out rows that later rows replace.
   mutating func keepLastRows() {
     var reader = PayloadReader(bytes[...])
     var rows: [(key: ArraySlice<UInt8>, payload: ArraySlice<UInt8>?)?] = []
@@ -94,20 +94,21 @@ extension PayloadWriter {
   }
 }
 
-/// The rows that count: of those with one key the last one, unless it was removed.
+/// The live rows: the last row of each key, unless it was removed.
 struct LiveRows {
   private struct Row {
     var key: ArraySlice<UInt8>
     var payload: ArraySlice<UInt8>
   }
 
-  /// The size of the row of a small presentation with its key, in bytes. The dictionary of such rows does not grow.
+  /// The size of the row of a small presentation with its key, in bytes. It gives an estimate of the number of rows, so that the
+  /// dictionary does not grow.
   private static let smallRowSize = 64
-  /// Rows for which there is room from the beginning; a few large ones do not need it.
+  /// The largest number of rows for which memory is reserved. A few large rows do not need it.
   private static let mostAtOnce = 1 << 17
 
-  /// Rows in the order in which they were written; nil in place of one that was removed or replaced. The order keeps presentations
-  /// next to each other in memory that are restored one after the other.
+  /// The rows, in the order in which they were written; nil in place of one that was removed or replaced. In this order, presentations
+  /// that are restored one after the other are next to each other in memory.
   private var rows: [Row?] = []
   /// The index of the row of each key.
   private var places: [RowKey: Int] = [:]
@@ -123,7 +124,7 @@ struct LiveRows {
         if let payload { put(Row(key: key, payload: payload)) } else { remove(key) }
       }
     }
-    // Presenters may note a memory when its presentation is gone already.
+    // A presenter may note a memory after the end of its presentation.
     for place in rows.indices {
       guard let key = rows[place]?.key, key.first == RowKind.memory.rawValue else { continue }
       if places[RowKey(bytes: [RowKind.presentation.rawValue] + key.dropFirst())] == nil { remove(key) }
@@ -141,18 +142,18 @@ struct LiveRows {
 
   var isEmpty: Bool { places.isEmpty }
 
-  /// One frame's payload with all rows.
+  /// The payload of a frame with all rows.
   var snapshot: [UInt8] {
     var payload = PayloadWriter()
     for case let row? in rows { payload.append(row.key, row.payload) }
     return payload.bytes
   }
 
-  /// Reads all rows. One with a bad text does not keep the others from being read: a presentation is marked, so that it ends, and another
-  /// row is left out.
+  /// Reads all rows. A row with a bad text does not keep the others from being read. A presentation with one is marked, so that it
+  /// ends; any other row with one is left out.
   func content() throws(Unreadable) -> Record.Content {
     var content = Record.Content()
-    // Where there are many rows, most are of presentations.
+    // With many rows, most are of presentations.
     content.state.presentations.reserveCapacity(places.count)
     for case let row? in rows {
       do throws(Unreadable) {
@@ -202,7 +203,7 @@ extension Record.Content {
     try payload.finish()
   }
 
-  /// Takes in a row with a bad text.
+  /// Handles a row with a bad text.
   fileprivate mutating func readBad(
     _ key: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>, _ error: Unreadable
   ) throws(Unreadable) {
@@ -212,7 +213,7 @@ extension Record.Content {
     case .presentation:
       var reader = PayloadReader(key.dropFirst())
       let handle: Handle = try reader.get()
-      // Its slot, parent, group and stack can be read, so the rules say what ends with it.
+      // The slot, the parent, the group and the stack can be read, so the rules decide which others end with the presentation.
       try read(key, payload, mendsTexts: true)
       faults.append("presentation \(handle): \(error)")
       if state.presentations[handle]?.isParked == false {
@@ -229,7 +230,7 @@ extension Record.Content {
 }
 
 extension RowKind {
-  /// For people.
+  /// The name of the kind, for people.
   fileprivate var noun: String {
     switch self {
     case .numbers: "the numbers"

@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// A value with an encoding of its own in a payload.
+/// A value with its own encoding in a payload.
 protocol Recordable {
   func write(to payload: inout PayloadWriter)
   init(from payload: inout PayloadReader) throws(Unreadable)
