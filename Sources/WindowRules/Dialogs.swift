@@ -3,7 +3,7 @@ import PresentationModel
 // MARK: Dialogs
 
 extension WindowTracker {
-  /// Whether a window asks the user about a dismissal: it has opened since, and is a dialog of one of the windows (N6).
+  /// Whether a window asks the user about a dismissal: it opened after the dismissal began, and is a dialog of one of the windows (N6).
   func isDialog(_ id: String, of handle: Handle) -> Bool {
     guard let following = followed[handle], let closing = following.closing, let window = windows[id],
       window.order > closing.since, !closing.dialogs.contains(id)

@@ -3,12 +3,12 @@ import PresentationModel
 // MARK: Dismissing (N5, N6)
 
 extension WindowTracker {
-  /// Takes in that a presentation is to end.
+  /// Begins the dismissal of a presentation.
   /// - Parameters:
-  ///   - isForced: whether its windows and programs end without a question.
-  ///   - isFinal: whether no program stays behind with hidden windows, since everything ends (N8).
-  ///   - isNew: whether it has had its first window for less than ``timeToStart``.
-  ///   - isLate: whether it ends since no window of it has opened.
+  ///   - isForced: whether windows and programs end without a question.
+  ///   - isFinal: whether no program stays with hidden windows, since everything ends (N8).
+  ///   - isNew: whether the presentation has had its first window for less than ``timeToStart``.
+  ///   - isLate: whether the presentation ends because no window of it has opened.
   public mutating func dismiss(
     _ handle: Handle, isForced: Bool, isFinal: Bool = false, isNew: Bool = false, isLate: Bool = false
   ) {
@@ -43,13 +43,13 @@ extension WindowTracker {
       }
     case .hiding: if isFinal { force(handle) } else if isForced { followed[handle]!.mustHide = true }
     case .closing(let closing): if isForced, !closing.isForced { force(handle) }
-    // Its result comes in a moment.
+    // The result comes in a moment.
     case .parked, .settling, .terminating: break
     case .leaving: reportDismissal(of: handle, result: following.result)
     }
   }
 
-  /// A command may have handed over already, or be about to: its window would stay behind.
+  /// Withdraws a presentation without a window. Its command may have handed over, or be about to, and the window would then stay.
   private mutating func withdraw(_ handle: Handle) {
     let following = followed[handle]!
     if following.rule.pattern.isEmpty { return endProgram(handle) }
@@ -57,7 +57,7 @@ extension WindowTracker {
     if following.isRunning { effects.append(.wait(handle, milliseconds: Self.timeToEnd)) }
   }
 
-  /// There is no window left to ask.
+  /// Ends the program of a presentation that has no window to ask.
   private mutating func endProgram(_ handle: Handle) {
     let following = followed[handle]!
     effects.append(.stopWaiting(handle))
@@ -67,7 +67,7 @@ extension WindowTracker {
     limitParkedEnd(of: handle)
   }
 
-  /// It has no window any more, and its program did not end by itself: it goes on without being seen, unless it is to end (N3).
+  /// Ends a presentation that has no window left (N3). If its program still runs, the program goes on unseen, unless it is to end.
   mutating func leave(_ handle: Handle) {
     let following = followed[handle]!
     effects.append(.stopWaiting(handle))
@@ -76,19 +76,20 @@ extension WindowTracker {
     }
     followed[handle]!.stage = .leaving
     reportEnd(of: handle, failed: false, result: [:])
-    // A window of it may be open.
+    // A window of the program may be open.
     if following.rule.endsLeftover, !following.hasLost {
       confirm(handle)
     }
   }
 
-  /// Its program gets a signal if the window system still answers: else its window may be there, and nobody has told (N2).
+  /// Checks that the window system still answers before the program gets a signal: without an answer, there may be a window that nobody
+  /// has reported (N2).
   private mutating func confirm(_ handle: Handle) {
     let time = min(Self.timeOfSilence, followed[handle]!.settings.grace / 2)
     effects.append(.confirm(handle, milliseconds: time))
   }
 
-  /// Takes in that the window system has answered, after all that it had to tell.
+  /// Notes that the window system has answered, after everything that it had to report.
   public mutating func confirmed(_ handle: Handle) {
     guard let following = followed[handle], following.isRunning else { return }
     switch following.stage {
@@ -101,7 +102,7 @@ extension WindowTracker {
     }
   }
 
-  /// Takes in that the window system has not answered. Its program goes on.
+  /// Notes that the window system has not answered. The program goes on.
   public mutating func unconfirmed(_ handle: Handle) {
     guard let following = followed[handle] else { return }
     switch following.stage {
@@ -112,7 +113,7 @@ extension WindowTracker {
     }
   }
 
-  /// Its dismissal is complete, and its program goes on, since a window of it may be there that nobody has told.
+  /// Completes a dismissal and lets the program go on, since there may be a window that nobody has reported.
   private mutating func leaveUnseen(_ handle: Handle) {
     let following = followed[handle]!
     followed[handle]!.isDoubtful = false
@@ -121,7 +122,7 @@ extension WindowTracker {
     reportDismissal(of: handle, result: following.result)
   }
 
-  /// Whether the window system has a capability that a dismissal needs. Without it, the dismissal is declined.
+  /// Whether the window system has a capability that a dismissal needs. If not, the dismissal is declined.
   mutating func isAble(to capability: WindowCapability, _ action: String, _ handle: Handle) -> Bool {
     if capabilities?.contains(capability) == true { return true }
     let why =
@@ -171,18 +172,18 @@ extension WindowTracker {
     limitParkedEnd(of: handle)
   }
 
-  /// Takes in that a window was asked to close.
+  /// Notes that a window was asked to close.
   public mutating func closeAnswered(_ id: String) {
     if let handle = owner(of: id) { followed[handle]?.closing?.unanswered.remove(id) }
   }
 
-  /// Takes in that a window cannot be asked to close.
+  /// Notes that a window cannot be asked to close.
   public mutating func closeRefused(_ id: String, _ message: String) {
     guard let handle = owner(of: id), let closing = followed[handle]?.closing, !closing.isForced else { return }
     keep(handle, "\(name(of: id)) cannot be asked to close: \(message)")
   }
 
-  /// Takes in that the grace of a dismissal is over.
+  /// Notes that the grace period of a dismissal is over.
   public mutating func graceIsOver(for handle: Handle) {
     let handle = program(of: handle)
     guard let following = followed[handle] else { return }
@@ -215,14 +216,14 @@ extension WindowTracker {
     limitParkedEnd(of: handle)
   }
 
-  /// Its windows stay, and so does the presentation.
+  /// Keeps a presentation and its windows, and declines the dismissal.
   mutating func keep(_ handle: Handle, _ message: String) {
     followed[handle]!.stage = followed[handle]!.isParked ? .parked : .shown
     effects.append(.stopWaiting(handle))
     reportDeclining(of: handle, message)
   }
 
-  /// Takes in that the time of ``Effect/wait(_:milliseconds:)`` is over.
+  /// Notes that the time of ``Effect/wait(_:milliseconds:)`` is over.
   public mutating func timeIsOver(for handle: Handle) {
     guard let following = followed[handle] else { return }
     switch following.stage {
@@ -242,7 +243,7 @@ extension WindowTracker {
     }
   }
 
-  /// The dismissal of a parked program ends after its grace, or has SIGKILL end it, as that of others (P14).
+  /// Sets the grace period for the dismissal of a parked program, after which it ends or gets SIGKILL, like others (P14).
   private mutating func limitParkedEnd(of program: Handle) {
     guard let following = followed[program], following.isParked else { return }
     effects.append(.wait(program, milliseconds: following.settings.grace))

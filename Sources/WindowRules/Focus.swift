@@ -3,14 +3,14 @@ import PresentationModel
 // MARK: Focus (N7, N9)
 
 extension WindowTracker {
-  /// Brings the windows of a presentation to the front: the last one, which may be a dialog of the others.
+  /// Brings the windows of a presentation to the front, by the last one, which may be a dialog of the others.
   public mutating func raise(_ handle: Handle) {
     guard let id = followed[program(of: handle)]?.windows.last else { return }
     activated = id
     effects.append(.activate(window: id))
   }
 
-  /// Reports the focus if it is at another window, if that belongs to a presentation now, or if no window has it any more.
+  /// Reports the focus if it has moved to another window, if its window now belongs to a presentation, or if no window has it any more.
   mutating func noteFocus(of id: String) {
     guard let isFocused = windows[id]?.properties.focused else { return }
     guard isFocused else { return noteNoFocus(after: id) }
@@ -26,14 +26,14 @@ extension WindowTracker {
     effects.append(.focused(owner.map(presentation), isOwn: isOwn))
   }
 
-  /// A window has lost the focus. Another one may get it in a moment, and then this was no loss to nobody (N9).
+  /// Notes that a window has lost the focus. The loss counts only if no other window gets the focus in a moment (N9).
   mutating func noteNoFocus(after id: String) {
     guard focus?.window == id, !isWithoutFocus else { return }
     isWithoutFocus = true
     effects += [.focusLost, .waitForFocus(milliseconds: Self.timeWithoutFocus)]
   }
 
-  /// Takes in that the time of ``Effect/waitForFocus(milliseconds:)`` is over: no window has the focus.
+  /// Notes that the time of ``Effect/waitForFocus(milliseconds:)`` is over: no window has the focus.
   public mutating func focusTimeIsOver() {
     guard isWithoutFocus, let before = focus else { return }
     isWithoutFocus = false

@@ -3,17 +3,17 @@ import PresentationModel
 // MARK: Hiding (N8)
 
 extension WindowTracker {
-  /// Whether a dismissal hides its windows.
+  /// Whether a dismissal hides the windows.
   func mayHide(_ following: Following) -> Bool {
     following.rule.hides && !following.rule.kills && followed.values.count { $0.isParked } < maxParked
   }
 
-  /// Whether its windows are hidden, and nothing is asked of them.
+  /// Whether the windows are hidden, and no request to them is open.
   func isResting(_ handle: Handle) -> Bool {
     if case .parked? = followed[handle]?.stage { true } else { false }
   }
 
-  /// Hides its windows. Nobody needs to be asked for that, so a dismissal that is forced hides, too, where it can.
+  /// Hides the windows. The user need not be asked, so a forced dismissal also hides them where it can.
   mutating func hide(_ handle: Handle, isForced: Bool) {
     followed[handle]!.mustHide = isForced
     if isForced, capabilities?.contains(.hide) != true { return force(handle) }
@@ -23,7 +23,7 @@ extension WindowTracker {
     effects += windows.map { .hide(window: $0) }
   }
 
-  /// Takes in that a window is hidden.
+  /// Notes that a window is hidden.
   public mutating func hidden(_ id: String) {
     guard let handle = owner(of: id), case .hiding(var waiting)? = followed[handle]?.stage else { return }
     waiting.remove(id)
@@ -40,20 +40,20 @@ extension WindowTracker {
     effects += [.windowsChanged(handle), .hidden(presentation)]
   }
 
-  /// Takes in that a window cannot be hidden.
+  /// Notes that a window cannot be hidden.
   public mutating func hideRefused(_ id: String, _ message: String) {
     guard let handle = owner(of: id), case .hiding? = followed[handle]?.stage else { return }
     keepShown(handle, "\(name(of: id)) cannot be hidden: \(message)")
   }
 
-  /// Its windows cannot be hidden: they stay, or their program ends if the dismissal is forced.
+  /// Shows windows that cannot be hidden. They stay, or their program ends if the dismissal is forced.
   mutating func keepShown(_ handle: Handle, _ message: String) {
     if followed[handle]!.mustHide { return force(handle) }
     effects += followed[handle]!.windows.map { .show(window: $0) }
     keep(handle, message)
   }
 
-  /// Takes in that a presentation is to show a parked program again, as soon as it is known whether there is a window system.
+  /// Notes that a presentation will show a parked program again, once it is known whether there is a window system.
   public mutating func claim(_ program: Handle, for handle: Handle) {
     claims[handle] = program
     if followed[program]?.isParked == true { followed[program]!.role = .parked(claimant: handle) }
@@ -70,7 +70,7 @@ extension WindowTracker {
   }
 
   /// Shows the windows of a parked program again, with the focus, for the presentation that claims it.
-  /// - Parameter output: as for ``request(_:_:_:output:)``.
+  /// - Parameter output: see ``request(_:_:_:output:)``.
   /// - Returns: whether there are windows.
   public mutating func showAgain(_ handle: Handle, on output: String? = nil) -> Bool {
     guard let program = claims[handle], let following = followed[program], case .parked(handle) = following.role,
@@ -86,8 +86,8 @@ extension WindowTracker {
     return true
   }
 
-  /// Takes in that a parked program is to end.
-  /// - Parameter isForced: whether without a question.
+  /// Ends a parked program.
+  /// - Parameter isForced: whether its user must not be asked.
   public mutating func endParked(_ program: Handle, isForced: Bool) {
     guard let following = followed[program], following.isParked else { return effects.append(.parkedEnded(program)) }
     if isForced {

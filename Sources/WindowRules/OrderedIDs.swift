@@ -1,6 +1,6 @@
-/// The ids of windows, in the order in which they were appended, each once. Thousands are found and removed in the time of a few.
+/// The ids of windows, each once, in the order in which they were appended. To find or remove one takes constant time.
 struct OrderedIDs: Sequence {
-  /// With nil in the place of a removed one.
+  /// The ids; nil in place of a removed one.
   private var places: [String?] = []
   private var indices: [String: Int] = [:]
   private var firstIndex = 0

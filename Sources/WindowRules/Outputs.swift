@@ -3,7 +3,7 @@ import PresentationModel
 // MARK: Outputs (U1–U3)
 
 extension WindowTracker {
-  /// Takes in that the windows of a presentation are to appear on another output.
+  /// Sets the output of a presentation's windows, and moves them to it.
   public mutating func move(_ handle: Handle, to output: String?) {
     let handle = program(of: handle)
     guard followed[handle] != nil else { return }
@@ -38,7 +38,7 @@ extension WindowTracker {
     return places
   }
 
-  /// Takes in that outputs are there no longer, before their windows move to others (U3).
+  /// Notes that outputs are gone, before their windows move to others (U3).
   public mutating func outputsGone(_ gone: Set<String>) {
     for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
       guard case .shown = following.stage, following.rule.endsWithOutput else { continue }
@@ -48,7 +48,7 @@ extension WindowTracker {
     }
   }
 
-  /// Moves a window to the output of its presentation. A dialog appears where its parent is.
+  /// Moves a window to the output of its presentation. A dialog appears beside its parent.
   mutating func place(_ id: String, of handle: Handle) {
     guard let output = followed[handle]?.output, capabilities?.contains(.move) == true,
       let window = windows[id]?.properties, window.output != output, window.parent ?? "" == ""

@@ -11,8 +11,8 @@ extension WindowTracker {
     if let handle = followed.keys.filter({ isDialog(id, of: $0) }).min() { give(id, to: handle) }
   }
 
-  /// Gives a window that may have been there under another id to the presentation of its parent, or to the program that has all windows
-  /// of its processes: whichever window it was, it is theirs.
+  /// Gives a window that may have been there under another id to the presentation of its parent, or to the program that takes all
+  /// windows of its processes. The window belongs there in any case.
   mutating func assignIfProven(_ id: String) {
     if let parent = windows[id]!.properties.parent, let handle = owner(of: parent) { return give(id, to: handle) }
     if let handle = program(of: id, windows[id]!), followed[handle]!.rule.takesAll, takesOwnWindow(handle) {
@@ -20,7 +20,7 @@ extension WindowTracker {
     }
   }
 
-  /// The program that shows a window: that with its startup id, which is a proof, or else that of its process.
+  /// The program that shows a window: the one with the window's startup id, which is a proof, or else the one of its process.
   private func program(of id: String, _ window: TrackedWindow) -> Handle? {
     if let startupID = freshStartupID(of: window) {
       return followed.filter { $0.value.hasBegun && $0.value.settings.startupID == startupID }.keys.min()
@@ -28,8 +28,8 @@ extension WindowTracker {
     return window.process?.program.flatMap { followed[$0]?.hasBegun == true ? $0 : nil }
   }
 
-  /// The startup id of a window; nil if it has none, or one that tells nothing: a program that runs for long may keep the one with
-  /// which it was started for all its windows.
+  /// The startup id of a window; nil if it has none, or one that proves nothing. A long-running program may use the id of its start for
+  /// all its windows.
   private func freshStartupID(of window: TrackedWindow) -> String? {
     guard let startupID = window.properties.startupID, !startupID.isEmpty,
       !windows.hasEarlier(withStartupID: startupID, than: window.order)
@@ -37,14 +37,15 @@ extension WindowTracker {
     return startupID
   }
 
-  /// Whether a new window of its own program belongs to it. In a program in which its user opens more windows, only the first does.
+  /// Whether a new window of its own program belongs to a presentation. If the user opens more windows in the program, only the first
+  /// one does.
   private func takesOwnWindow(_ handle: Handle) -> Bool {
     guard let following = followed[handle] else { return false }
     guard following.takesOwnWindows else { return false }
     return following.rule.takesAll || following.takesWindows && following.windows.isEmpty && !following.hasLost
   }
 
-  /// The presentation whose pattern a window matches: the oldest that has no window.
+  /// The presentation whose pattern a window matches: the oldest one without a window.
   private func candidate(for id: String, _ window: TrackedWindow) -> Handle? {
     let isOfAnotherStart = freshStartupID(of: window) != nil
     return followed.filter { handle, following in
@@ -57,8 +58,8 @@ extension WindowTracker {
     }.min { ($0.value.began, $0.key) < ($1.value.began, $1.key) }?.key
   }
 
-  /// Whether the process of a window may show it for a presentation whose command has not started it. One that its user has
-  /// started meanwhile does not.
+  /// Whether a process that the command of a presentation has not started may show a window for it. A process that the user has started
+  /// meanwhile may not.
   private func isHandedOver(_ window: TrackedWindow, to following: Following) -> Bool {
     guard let process = window.process else { return true }
     if process.started < following.beganAt || following.hasHandedOver { return true }
@@ -66,7 +67,7 @@ extension WindowTracker {
     return !left.settings.destination.isEmpty && left.settings.destination == following.settings.destination
   }
 
-  /// A window that was there before counts as the first one if it comes forward after its program has handed over (N2).
+  /// Takes an earlier window as the first one if it comes forward after the program has handed over (N2).
   mutating func adopt(_ id: String, after changes: WindowProperties) {
     let window = windows[id]!
     guard changes.focused == true || changes.urgent == true || changes.title != nil else { return }

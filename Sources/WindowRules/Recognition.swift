@@ -1,8 +1,8 @@
 import PresentationModel
 
-/// Which windows of before may be which of now, after an adapter has told new ids for all of them (N1).
+/// The recognition of windows after an adapter has reported new ids for all of them (N1).
 struct Recognition {
-  /// By what an adapter with new ids tells its windows again.
+  /// The properties by which an adapter with new ids describes the same window again.
   private struct Look: Hashable {
     let appID: String?
     let title: String?
@@ -11,7 +11,7 @@ struct Recognition {
 
   static let none = Recognition([], [])
 
-  /// The windows that may be there under another id, or may have been there: without their titles, which change.
+  /// The looks, without titles, which change, of windows that may be there under another id, or may have been there.
   private let shared: Set<Look>
   private let hasPIDs: Bool
 
@@ -22,12 +22,12 @@ struct Recognition {
     self.hasPIDs = hasPIDs
   }
 
-  /// Whether a window may be both one of before and one of now.
+  /// Whether a window may be both an earlier one and a present one.
   func isAbout(_ window: Window) -> Bool {
     !shared.isEmpty && shared.contains(Self.look(window, hasPIDs, withTitle: false))
   }
 
-  /// The ids now of the windows of before that are certain: one of before and one of now look so.
+  /// The new ids of earlier windows, by the old ones, if they are certain: just one earlier and one present window have the same look.
   static func names(of before: [Window], among now: [Window]) -> [String: String] {
     let hasPIDs = tellPIDs(before + now)
     func byLook(_ windows: [Window]) -> [Look: [Window]] {
@@ -52,7 +52,7 @@ struct Recognition {
 // MARK: After an adapter was started again (N1)
 
 extension WindowTracker {
-  /// Gives windows other ids, wherever they are.
+  /// Gives windows other ids, everywhere.
   mutating func rename(_ names: [String: String]) {
     guard !names.isEmpty else { return }
     func name(_ id: String) -> String { names[id] ?? id }
@@ -79,7 +79,7 @@ extension WindowTracker {
     moved = moved.map(name)
   }
 
-  /// A window is there no longer under its id, and may be there under another one: nobody knows which.
+  /// Notes that a window is no longer there under its id. It may be there under another one, but it is not known which.
   mutating func lose(_ id: String, of handle: Handle) {
     noteNoFocus(after: id)
     windows[id] = nil
@@ -118,7 +118,7 @@ extension WindowTracker {
   static let lossMessage =
     "its windows cannot be told from others since the window-system adapter was started again"
 
-  /// It has no window any more that is known to be its own: it is on the screen while its program runs, as without an adapter (N2).
+  /// Handles a presentation that has no known window left: it stays on the screen while its program runs, as without an adapter (N2).
   mutating func unfollow(_ handle: Handle) {
     let following = followed[handle]!
     if following.isParked {

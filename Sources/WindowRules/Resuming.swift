@@ -4,11 +4,12 @@ import PresentationModel
 // MARK: After a restart
 
 extension WindowTracker {
-  /// Announces a presentation of the previous navd, or a program that it has parked. Its end waits until that is restored.
+  /// Announces a presentation of the previous navd, or a program that it has parked. If its program ends, the report waits until
+  /// `restore`.
   /// - Parameters:
-  ///   - program: the handle for which its program was started.
-  ///   - presentation: the presentation that shows it; nil if it is parked.
-  ///   - windows: those that it had.
+  ///   - program: the handle for which the program was started.
+  ///   - presentation: the presentation that shows the program; nil if it is parked.
+  ///   - windows: the windows that it had.
   public mutating func recover(
     _ program: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, for presentation: Handle?,
     windows: [Window] = []
@@ -20,7 +21,7 @@ extension WindowTracker {
       for: presentation.map { .presentation($0) } ?? .parked(claimant: nil))
   }
 
-  /// Takes in that the previous navd did not start a presentation that it was about to.
+  /// Notes that the previous navd did not start a presentation that it was about to start.
   public mutating func notStarted(_ handle: Handle) { followed[handle] = nil }
 
   /// The result of a program that has ended; nil while it runs.
@@ -31,14 +32,14 @@ extension WindowTracker {
 
   /// Takes over what the previous navd has begun. Call it when the windows are known, or when there is no window system.
   /// - Parameters:
-  ///   - output: as for ``request(_:_:_:output:)``.
-  ///   - recorded: the windows that it had.
-  ///   - before: as ``windowsBefore(_:)`` of the previous navd; nil if it has not recorded them. Then windows that are there now
-  ///     may be strangers'.
-  ///   - beganAt: when it began; nil if that is not on record.
-  ///   - end: the result of its program, if that has ended.
-  ///   - isPresented: whether it was on the screen.
-  /// - Returns: whether it has windows now.
+  ///   - output: see ``request(_:_:_:output:)``.
+  ///   - recorded: the windows that the presentation had.
+  ///   - before: the value of ``windowsBefore(_:)`` of the previous navd; nil if it is not on record. Then windows that are there now
+  ///     may belong to others.
+  ///   - beganAt: the time at which the presentation began; nil if it is not on record.
+  ///   - end: the result of the program; nil if it has not ended.
+  ///   - isPresented: whether the presentation was on the screen.
+  /// - Returns: whether the presentation has windows now.
   public mutating func restore(
     _ program: Handle, on output: String? = nil, windows recorded: [Window], before: Set<String>?,
     beganAt: BootTime?, end: Properties?, isPresented: Bool = false
@@ -85,7 +86,7 @@ extension WindowTracker {
     }
     return !(followed[handle]?.windows.isEmpty ?? true)
   }
-  /// The ids now of recorded windows, if the adapter has new ids, and which of them may be windows of others.
+  /// The new ids of recorded windows, if the adapter has new ids, and the windows that may belong to others.
   private func recognition(
     of own: [Window], before: Set<String>?
   ) -> (names: [String: String], doubt: Recognition) {
@@ -94,7 +95,7 @@ extension WindowTracker {
       before?.contains(where: { windows[$0] != nil }) != true
     else { return ([:], .none) }
     let now = windows.filter { $0.value.owner == .none }.map { Window(id: $0.key, $0.value.properties) }
-    // Those of all that the previous navd followed. What else there was is not on record.
+    // The names include all presentations that the previous navd followed. Other windows are not on record.
     let names = Recognition.names(of: recorded.values.flatMap(\.self), among: now)
     return (names, Recognition(own.filter { names[$0.id] == nil }, now))
   }

@@ -1,18 +1,18 @@
 import DBusValues
 import PresentationModel
 
-/// The application id that a command suggests for its window, for where processes are not known (N1).
+/// The application id that a command suggests for its window. It is used where processes are not known (N1).
 public struct SuggestedAppID: Hashable, Sendable {
-  /// The id as messages tell it.
+  /// The id in messages.
   public let name: String
-  /// All ids, in lower case: compositors and toolkits do not agree on it.
+  /// All spellings of the id, in lower case: compositors and toolkits do not agree on one.
   private let ids: Set<String>
-  /// Whether an id fits whose last part is the name, such as `org.xfce.Thunar`.
+  /// Whether an id matches if its last part is the name, as in `org.xfce.Thunar`.
   private let fitsLastPart: Bool
 
-  /// Options that give the window an id, in terminals and browsers.
+  /// Options of terminals and browsers that give the window an id.
   private static let options = ["--app-id", "--class"]
-  /// Programs whose window, if they have one, is that of another program. `python3.11` begins with one of these.
+  /// Programs that start other programs, whose window it is. `python3.11` begins with one of these names.
   private static let launchers: Set = [
     "bash", "bwrap", "dash", "dbus-run-session", "doas", "env", "firejail", "fish", "flatpak", "gio", "gjs",
     "gtk-launch", "ionice", "java", "ksh", "lua", "nice", "node", "nohup", "perl", "pkexec", "python", "ruby", "setsid",
@@ -22,7 +22,7 @@ public struct SuggestedAppID: Hashable, Sendable {
   /// - Parameters:
   ///   - command: a program and its arguments, which may contain placeholders.
   ///   - idsOfProgram: the ids that desktop files give the windows of a program.
-  /// - Returns: nil if it suggests none.
+  /// - Returns: nil if the command suggests no id.
   public init?(of command: [[UInt8]], idsOfProgram: (String) -> [String]) {
     let words = command.map { String(decoding: $0, as: UTF8.self) }
     guard let first = words.first, let program = first.split(separator: "/").last.map(String.init) else { return nil }
@@ -38,7 +38,7 @@ public struct SuggestedAppID: Hashable, Sendable {
   }
 
   private init?(_ name: String, _ ids: [String], fitsLastPart: Bool) {
-    // The text of a placeholder is not known before.
+    // The text of a placeholder is not known yet.
     guard !name.isEmpty, !name.contains("{") else { return nil }
     self.name = name
     self.ids = Set(ids.map { $0.lowercased() })
@@ -47,12 +47,12 @@ public struct SuggestedAppID: Hashable, Sendable {
 
   /// The id that an option gives.
   private static func given(by arguments: ArraySlice<String>) -> String? {
-    // The rest is a command that runs in a terminal.
+    // The rest is a command that runs in the terminal.
     let own = arguments.prefix { $0 != "-e" && $0 != "--" }
     for (index, argument) in zip(own.indices, own) {
       if options.contains(argument) { return own.dropFirst(index - own.startIndex + 1).first }
       guard let option = options.first(where: { argument.hasPrefix("\($0)=") }) else { continue }
-      // Alacritty takes two names, of which the first one is that of Wayland.
+      // Alacritty takes two names, the first one for Wayland.
       return String(argument.dropFirst(option.utf8.count + 1).prefix { $0 != "," })
     }
     return nil
@@ -77,7 +77,7 @@ public struct SuggestedAppID: Hashable, Sendable {
     return id.hasSuffix(".desktop") ? String(id.dropLast(".desktop".count)) : id
   }
 
-  /// Whether the application id of a window is one of those.
+  /// Whether the application id of a window is a suggested one.
   public func fits(_ appID: String?) -> Bool {
     guard let id = appID?.lowercased(), !id.isEmpty else { return false }
     return ids.contains(id) || fitsLastPart && id.hasSuffix(".\(name.lowercased())")
@@ -87,12 +87,12 @@ public struct SuggestedAppID: Hashable, Sendable {
 // MARK: Without processes (N1)
 
 extension WindowTracker {
-  /// Takes in what the command of a presentation suggests; nil if that is nothing.
+  /// Sets the id that the command of a presentation suggests; nil if it suggests none.
   public mutating func suggest(_ suggested: SuggestedAppID?, for handle: Handle) {
     followed[handle]?.suggestedAppID = suggested
   }
 
-  /// The id that the command of a presentation without a pattern suggests, and another window that has such an id.
+  /// The id that the command of a presentation without a pattern suggests, and another window with such an id.
   public func suggestion(for handle: Handle) -> (appID: SuggestedAppID, rival: Window?)? {
     guard let following = followed[handle], following.rule.pattern.isEmpty,
       let suggested = following.suggestedAppID
@@ -101,7 +101,8 @@ extension WindowTracker {
     return (suggested, rival.flatMap { id in windows[id].map { Window(id: id, $0.properties) } })
   }
 
-  /// - Parameter id: the window in question.
+  /// The id of another window that a suggested id matches and that belongs to no presentation; nil if there is none.
+  /// - Parameter id: the window that does not count.
   private func rival(of suggested: SuggestedAppID, otherThan id: String?) -> String? {
     windows.filter { other, window in
       if case .presentation = window.owner { return false }
@@ -109,15 +110,15 @@ extension WindowTracker {
     }.keys.min()
   }
 
-  /// Whether a window fits what a presentation is to have: its pattern, or what its command suggests.
+  /// Whether a window matches a presentation: its pattern, or the id that its command suggests.
   func fits(_ window: TrackedWindow, _ following: Following) -> Bool {
     if !following.rule.pattern.isEmpty { return following.rule.pattern.matches(window.properties) }
     guard capabilities?.contains(.pid) == false, let suggested = following.suggestedAppID else { return false }
     return suggested.fits(window.properties.appID)
   }
 
-  /// Whether a window that fits may be another's all the same: only its id speaks for it, and another window has it, or another
-  /// presentation waits for it.
+  /// Whether a window that matches may still belong to another program: only its id matches, and another window has the same id, or
+  /// another presentation waits for it.
   func isDoubtful(_ id: String, _ window: TrackedWindow, _ handle: Handle, _ following: Following) -> Bool {
     guard following.rule.pattern.isEmpty, let suggested = following.suggestedAppID else { return false }
     return rival(of: suggested, otherThan: id) != nil

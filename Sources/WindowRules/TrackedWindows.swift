@@ -1,10 +1,10 @@
 import PresentationModel
 
-/// The windows of the window system, by their ids, and those of them that are looked for by something else: nobody looks through
-/// thousands for one event.
+/// The windows of the window system, by their ids and by other properties that are looked up. So no event needs a search through
+/// thousands of windows.
 struct TrackedWindows: Sequence {
   private(set) var byID: [String: TrackedWindow] = [:]
-  /// The windows of no program of navd's, by the startup ids that they have.
+  /// The windows of programs that navd did not start, by their startup ids.
   private var byStartupID: [String: Set<String>] = [:]
   /// The windows with the focus that are fullscreen.
   private(set) var focusedFullscreen: Set<String> = []
@@ -41,7 +41,7 @@ struct TrackedWindows: Sequence {
     return byID[id]
   }
 
-  /// Whether a window of no program of navd's has opened before another one, with the same startup id.
+  /// Whether a window of a program that navd did not start has opened before another one, with the same startup id.
   func hasEarlier(withStartupID startupID: String, than order: UInt64) -> Bool {
     byStartupID[startupID]?.contains { byID[$0]!.order < order } == true
   }

@@ -1,11 +1,11 @@
 import PresentationModel
 
 extension WindowTracker {
-  /// Takes in that a window system is there, or what it tells after signals were missed.
+  /// Notes that a window system is there, or takes over its whole state after signals were missed.
   /// - Parameters:
   ///   - all: every window, in the order in which they opened.
-  ///   - isSameAdapter: whether it is the program that told the windows before, which uses no id twice.
-  ///   - processes: what is known of the processes of new windows.
+  ///   - isSameAdapter: whether the same program reported the windows before; it uses no id twice.
+  ///   - processes: the known facts of the processes of new windows.
   public mutating func arrived(
     _ capabilities: Set<WindowCapability>, _ all: [Window], isSameAdapter: Bool = false, at now: BootTime,
     processes: (Window) -> WindowProcess?
@@ -20,7 +20,7 @@ extension WindowTracker {
     .map { Window(id: $0.key, $0.value.properties) }
     var unknown = all.filter { windows[$0.id] == nil }
     var doubt = Recognition.none
-    // An adapter that was started again has new ids for all windows, or for none.
+    // An adapter that was started again has new ids either for all windows or for none.
     if !isSameAdapter, !missing.isEmpty, missing.count == windows.count {
       let names = Recognition.names(of: missing, among: unknown)
       rename(names)
@@ -45,18 +45,18 @@ extension WindowTracker {
       }
     }
     for handle in losers.sorted() { hasLostWindows(handle) }
-    // They are strangers' for the next navd, too.
+    // The next navd must also take them for windows of others.
     for (handle, following) in followed where !doubtful.isEmpty && following.before != nil {
       followed[handle]!.before!.formUnion(doubtful.lazy.map(\.id))
       effects.append(.windowsChanged(handle))
     }
-    // Windows that opened in the absence are strangers to presentations that began in it, also for the next navd.
+    // Windows that opened in the absence do not belong to presentations that began in it, neither for this navd nor for the next one.
     for (handle, following) in followed where isNew && following.isAwaiting && !following.isRestored {
       guard following.before == nil else { continue }
       followed[handle]!.before = matching(following)
       effects.append(.windowsChanged(handle))
     }
-    // Requests to the former window system may be lost.
+    // Requests to the earlier window system may be lost.
     for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
       switch following.stage {
       case .closing(let closing):
@@ -67,7 +67,7 @@ extension WindowTracker {
     }
   }
 
-  /// Takes in that the window system is gone, and may come back. What navd cannot see any more stays as it was.
+  /// Notes that the window system is gone, and may come back. Windows that navd can no longer see count as unchanged.
   public mutating func left() {
     guard capabilities != nil else { return }
     capabilities = nil
@@ -75,7 +75,7 @@ extension WindowTracker {
     orderOfAbsence = order
   }
 
-  /// Takes in that no window system is expected after ``left()``: it did not come back, or it does not answer (N2).
+  /// Notes that no window system is expected after ``left()``: it did not come back, or does not answer (N2).
   public mutating func becameAbsent() {
     guard capabilities == nil, !isAbsent else { return }
     isAbsent = true
@@ -92,8 +92,8 @@ extension WindowTracker {
 
   static let absence = "no window-system adapter is on the bus, or it does not answer"
 
-  /// Without a window system, an item is on the screen while its program runs (N2). One that has left may come back, and its windows
-  /// with it.
+  /// Shows a presentation without a window system: it is on the screen while its program runs (N2). A window system that has left may
+  /// come back, with its windows.
   mutating func showUnseen(_ handle: Handle) {
     guard let following = followed[handle], following.isAwaiting, following.isStarted, following.isRunning,
       capabilities == nil, isAbsent
@@ -102,20 +102,21 @@ extension WindowTracker {
     effects.append(.presented(presentation(of: handle)))
   }
 
-  /// Takes in that a window has opened.
-  /// - Parameter process: what is known of its process; nil if nothing is.
+  /// Notes that a window has opened.
+  /// - Parameter process: the known facts of its process; nil if there are none.
   public mutating func opened(_ window: Window, by process: WindowProcess?) { open(window, by: process) }
 
+  /// Notes that a window has opened, now or earlier.
   /// - Parameters:
-  ///   - earlier: the order of a window that opened before it was told.
-  ///   - isDoubtful: whether it may have been there before, under another id.
+  ///   - earlier: the order of a window that opened before it was reported.
+  ///   - isDoubtful: whether the window may have been there before, under another id.
   private mutating func open(
     _ window: Window, by process: WindowProcess?, in earlier: UInt64? = nil, isDoubtful: Bool = false
   ) {
     guard windows[window.id] == nil, windows.count < Self.maxWindows else { return }
     order += 1
     var process = process
-    // A parked program may show windows for others.
+    // A parked program may show windows for other items.
     if let program = process?.program, isResting(program) { process?.program = nil }
     windows[window.id] = TrackedWindow(properties: window.properties, order: earlier ?? order, process: process)
     if isDoubtful {
@@ -127,7 +128,7 @@ extension WindowTracker {
     noteFocus(of: window.id)
   }
 
-  /// Takes in that properties of a window have changed.
+  /// Notes that properties of a window have changed.
   public mutating func changed(_ id: String, _ properties: WindowProperties) {
     guard let window = windows[id] else { return }
     let changes = window.properties.changes(to: properties)
@@ -144,7 +145,7 @@ extension WindowTracker {
     if moved == id, changes.output != nil { moved = nil }
   }
 
-  /// Takes in that a window is gone.
+  /// Notes that a window is gone.
   public mutating func closed(_ id: String, at now: BootTime) {
     noteNoFocus(after: id)
     guard let window = windows.removeValue(forKey: id), case .presentation(let handle) = window.owner,
@@ -176,7 +177,7 @@ extension WindowTracker {
     }
   }
 
-  /// The last window of a presentation is gone. Another one may follow, such as after a splash screen (N3).
+  /// Waits after the last window of a presentation is gone, since another one may follow, for instance after a splash screen (N3).
   private mutating func linger(_ handle: Handle, at now: BootTime) {
     let following = followed[handle]!
     let age = now.milliseconds - min(now.milliseconds, following.beganAt.milliseconds)
@@ -185,14 +186,14 @@ extension WindowTracker {
     guard time > 0 else { return lastWindowClosed(handle) }
     followed[handle]!.stage = .lingering
     effects += [.windowsGone(presentation(of: handle), isFinal: false), .wait(handle, milliseconds: time)]
-    // A window may have opened beside the splash screen.
+    // A window may have opened while the splash screen was there.
     for id in windows.keys.sorted(by: { windows[$0]!.order < windows[$1]!.order })
     where windows[id]!.owner == .none && windows[id]!.process?.program == handle {
       assign(id)
     }
   }
 
-  /// The user has closed the last window (N3).
+  /// Ends a presentation whose user has closed the last window (N3).
   mutating func lastWindowClosed(_ handle: Handle) {
     let following = followed[handle]!
     guard following.isRunning else {
@@ -201,14 +202,14 @@ extension WindowTracker {
     settle(handle)
   }
 
-  /// Its windows are gone, and its program has a moment to give its result.
+  /// Waits for the result of a program whose windows are gone.
   private mutating func settle(_ handle: Handle) {
     followed[handle]!.stage = .settling
     if !followed[handle]!.isParked { effects.append(.windowsGone(presentation(of: handle), isFinal: true)) }
     effects.append(.wait(handle, milliseconds: Self.timeToEnd))
   }
 
-  /// The windows that were asked to close are gone (N5).
+  /// Completes a dismissal whose windows are gone (N5).
   private mutating func windowsClosed(_ handle: Handle, isForced: Bool) {
     let following = followed[handle]!
     guard following.isRunning else {

@@ -1,27 +1,27 @@
 import DBusValues
 import PresentationModel
 
-/// Which windows belong to which presentations, and how presentations that follow windows begin and end (N1–N8), as a state
-/// machine. Input: events of the window system, ends of programs, dismissals and times that are over. Output: ``Effect``s. No
-/// I/O, no clock.
+/// A state machine for the windows of presentations: which windows belong to them, and how they begin and end with their windows
+/// (N1–N8). Its inputs are events of the window system, ends of programs, dismissals and times that are over. Its outputs are
+/// ``Effect``s. It does no I/O and has no clock.
 public struct WindowTracker {
-  /// What follows from an input, in this order.
+  /// The consequences of an input, in this order.
   public enum Effect: Hashable, Sendable {
-    /// Start its program.
+    /// Start the program.
     case start(Handle)
-    /// It has its first window (N2).
+    /// The presentation has its first window (N2).
     case presented(Handle)
-    /// Its windows are gone (N3, N5). `isFinal`: only the result of its program is to come; else another window may follow.
+    /// The windows are gone (N3, N5). `isFinal`: only the result of the program is still to come; otherwise another window may follow.
     case windowsGone(Handle, isFinal: Bool)
-    /// It has a window again.
+    /// The presentation has a window again.
     case windowsBack(Handle)
-    /// It has ended by itself.
+    /// The presentation has ended by itself.
     case ended(Handle, failed: Bool, result: Properties)
-    /// Its dismissal is complete.
+    /// The dismissal is complete.
     case dismissed(Handle, result: Properties)
-    /// Its windows stay (N6, P15).
+    /// The windows stay (N6, P15).
     case declined(Handle, message: String)
-    /// A window of it asks its user (N6, P16).
+    /// A window of the presentation asks its user (N6, P16).
     case asking(Handle, message: String)
     /// Ask the window to close. A refusal is the input ``WindowTracker/closeRefused(_:_:)``.
     case close(window: String)
@@ -29,13 +29,13 @@ public struct WindowTracker {
     case hide(window: String)
     /// Show a window that was hidden.
     case show(window: String)
-    /// Its dismissal is complete: its windows are hidden, and its program goes on (N8).
+    /// The dismissal is complete: the windows are hidden, and the program goes on (N8).
     case hidden(Handle)
     /// A parked program is gone, or is to end after its last window.
     case parkedEnded(Handle)
-    /// A parked program was to end, and its windows stay.
+    /// A parked program was to end, but its windows stay.
     case parkedStays(Handle, message: String)
-    /// Give up its program, which did not even end by SIGKILL.
+    /// Give up the program, which did not end even by SIGKILL.
     case abandon(Handle)
     /// Give the window the focus.
     case activate(window: String)
@@ -43,52 +43,52 @@ public struct WindowTracker {
     case summon(window: String)
     /// Move the window to the output.
     case move(window: String, output: String)
-    /// The focus is at a window of a presentation, or at one that belongs to none. `isOwn`: navd has moved it.
+    /// A window has the focus: one of a presentation, or one that belongs to none. `isOwn`: navd has moved the focus.
     case focused(Handle?, isOwn: Bool)
-    /// The window with the focus has lost it. Another one may get it in a moment.
+    /// The window with the focus has lost it. Another window may get it in a moment.
     case focusLost
     /// No window has had the focus for ``WindowTracker/timeWithoutFocus``. `isOwn`: navd has caused it.
     case noFocus(isOwn: Bool)
     /// Call ``WindowTracker/focusTimeIsOver()`` after so many milliseconds.
     case waitForFocus(milliseconds: UInt64)
-    /// That is not needed any more.
+    /// ``WindowTracker/focusTimeIsOver()`` need not be called any more.
     case stopWaitingForFocus
-    /// The output of its windows was unplugged (U3).
+    /// The output of the windows was unplugged (U3).
     case outputGone(Handle)
-    /// Ask the window system for a sign of life, since it may not have told what speaks against the end of its program. The answer is
-    /// the input ``WindowTracker/confirmed(_:)`` or ``WindowTracker/unconfirmed(_:)``. `milliseconds`: for how long to wait at most.
+    /// Ask the window system for a sign of life, since there may be windows that it has not reported. The answer is the input
+    /// ``WindowTracker/confirmed(_:)`` or ``WindowTracker/unconfirmed(_:)``. `milliseconds`: the longest time to wait.
     case confirm(Handle, milliseconds: UInt64)
-    /// Send SIGTERM to its program.
+    /// Send SIGTERM to the program.
     case terminate(Handle)
-    /// Send SIGKILL to its program.
+    /// Send SIGKILL to the program.
     case kill(Handle)
-    /// Call ``WindowTracker/timeIsOver(for:)`` after so many milliseconds; replaces the earlier timer of the presentation.
+    /// Call ``WindowTracker/timeIsOver(for:)`` after so many milliseconds. This replaces the earlier timer of the presentation.
     case wait(Handle, milliseconds: UInt64)
-    /// Its timer is not needed any more.
+    /// The timer of the presentation is not needed any more.
     case stopWaiting(Handle)
-    /// Its windows are other ones now; record them.
+    /// The windows of the presentation have changed; record them.
     case windowsChanged(Handle)
-    /// Nothing of it, or of its program, is left.
+    /// Nothing is left of the presentation and its program.
     case released(Handle)
   }
 
-  /// How long a program may take to end by itself after its last window, in milliseconds. So it gives its result: a dialog closes
-  /// its window before it prints the answer.
+  /// Milliseconds in which a program may end by itself after its last window, so that it gives its result: a dialog closes its window
+  /// before it prints the answer.
   static let timeToEnd: UInt64 = 250
-  /// How long a program that still starts may have no window, in milliseconds, such as between a splash screen and what follows.
+  /// Milliseconds for which a starting program may have no window, for instance between a splash screen and the next window.
   static let timeBetweenWindows: UInt64 = 2000
-  /// How long a window may stay after its dialog has closed, in milliseconds, before it counts as kept.
+  /// Milliseconds for which a window may stay after its dialog has closed. Then it counts as kept.
   static let timeAfterDialog: UInt64 = 500
-  /// How long a program may take to close a window or to ask its user, in milliseconds, before a request that came while it
-  /// started counts as lost.
+  /// Milliseconds in which a program may close a window or ask its user. Then a request that came while the program was starting counts
+  /// as lost.
   static let timeToAnswer: UInt64 = 500
-  /// How long the window system may leave a request unanswered, in milliseconds, before it counts as absent.
+  /// Milliseconds for which the window system may leave a request unanswered. Then it counts as absent.
   public static let timeOfSilence: UInt64 = 3000
-  /// How long a program still starts after its first window, in milliseconds.
+  /// Milliseconds after the first window for which a program counts as starting.
   public static let timeToStart: UInt64 = 1000
-  /// How long no window may have the focus, in milliseconds, before it is lost (N9).
+  /// Milliseconds for which no window may have the focus. Then the focus counts as lost (N9).
   static let timeWithoutFocus: UInt64 = 250
-  /// Windows that are tracked at most. A user has hundreds; an adapter that tells more is broken.
+  /// The largest number of tracked windows. A user has hundreds; an adapter that reports more than this is broken.
   public static let maxWindows = 10_000
 
   var windows = TrackedWindows()
@@ -96,9 +96,9 @@ public struct WindowTracker {
   var followed: [Handle: Following] = [:]
   /// The windows that the previous navd has recorded, by the handles for which the programs were started.
   var recorded: [Handle: [Window]] = [:]
-  /// The parked programs that presentations show again, or are about to, by the handles of these (N8).
+  /// The parked programs that presentations show again, or are about to, by the handles of these presentations (N8).
   var claims: [Handle: Handle] = [:]
-  /// Counts windows and presentations in their order.
+  /// The number of the last window or presentation, in their common order.
   var order: UInt64 = 0
   /// The capabilities of the window system; nil while there is none.
   var capabilities: Set<WindowCapability>?
@@ -106,16 +106,16 @@ public struct WindowTracker {
   var isAbsent = true
   /// The order of windows that open while there is no window system.
   var orderOfAbsence: UInt64 = 0
-  /// The focused window and its presentation, as reported last.
+  /// The focused window and its presentation, as last reported.
   var focus: (window: String, handle: Handle?)?
-  /// Whether that window has lost the focus since, and no other one has it yet.
+  /// Whether the window of `focus` has lost the focus, and no other window has it yet.
   var isWithoutFocus = false
-  /// The window that navd itself has activated, until the focus is at some window.
+  /// The window that navd itself has activated, until some window has the focus.
   var activated: String?
-  /// The window that navd itself moves to another output, until it is there or the focus has left it.
+  /// The window that navd itself moves to another output, until it is there or has lost the focus.
   var moved: String?
   var effects: [Effect] = []
-  /// How many programs may be parked; past that, windows are closed (N8).
+  /// The largest number of parked programs. Beyond it, windows are closed (N8).
   let maxParked: Int
 
   public init(maxParked: Int = 64) { self.maxParked = maxParked }
@@ -125,7 +125,7 @@ public struct WindowTracker {
     return effects
   }
 
-  /// The windows of a presentation, in the order in which it got them.
+  /// The windows of a presentation, in the order in which the presentation got them.
   public func windows(of handle: Handle) -> [Window] {
     (followed[program(of: handle)]?.windows ?? OrderedIDs()).compactMap { id in
       windows[id].map { Window(id: id, $0.properties) }
@@ -145,10 +145,10 @@ public struct WindowTracker {
       }
   }
 
-  /// The windows that match its pattern and were there before the presentation; nil if there has never been a window system.
+  /// The windows that match the pattern of a presentation and were there before it; nil if there has never been a window system.
   public func windowsBefore(_ handle: Handle) -> Set<String>? { followed[handle]?.before }
 
-  /// Whether only a program is left of a presentation, whose windows are nobody's.
+  /// Whether only the program of a presentation is left, whose windows belong to no presentation.
   public func isLeft(_ program: Handle) -> Bool { if case .nobody? = followed[program]?.role { true } else { false } }
 
   /// The name of a program's destination; nil for a command of a request.
@@ -156,7 +156,7 @@ public struct WindowTracker {
     followed[program].flatMap { $0.settings.destination.isEmpty ? nil : $0.settings.destination }
   }
 
-  /// When a presentation began; nil if it has not.
+  /// The time at which a presentation began; nil if it has not begun.
   public func beginning(of program: Handle) -> BootTime? {
     followed[program].flatMap { $0.hasBegun ? $0.beganAt : nil }
   }
@@ -166,29 +166,29 @@ public struct WindowTracker {
 
   // MARK: Presentations
 
-  /// Takes in that a presentation is to start. It begins with ``begin(_:)``, once the windows are known that are there before it.
+  /// Prepares a presentation to start. ``begin(_:)`` starts it, once the earlier windows are known.
   /// - Parameters:
-  ///   - output: where its windows are to appear (U1); nil to leave that to the window system.
+  ///   - output: the output on which the windows are to appear (U1); nil to leave it to the window system.
   public mutating func request(
     _ handle: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, output: String? = nil
   ) {
     followed[handle] = Following(.requested, rule, settings, output: output, for: .presentation(handle))
   }
 
-  /// Whether a presentation is to start, or to show a parked program again, and neither has begun nor was dismissed.
+  /// Whether a presentation is to start, or to show a parked program again, and has neither begun nor been dismissed.
   public func isRequested(_ handle: Handle) -> Bool {
     if claims[handle] != nil { return !isShown(handle) }
     if case .requested? = followed[handle]?.stage { return true }
     return false
   }
 
-  /// Begins a presentation that was requested: its program starts.
+  /// Begins a presentation that was requested, and starts its program.
   public mutating func begin(_ handle: Handle, at now: BootTime) {
     guard var following = followed[handle], case .requested = following.stage else { return }
     order += 1
     (following.began, following.beganAt) = (order, now)
     following.stage = .awaiting
-    // While the window system is away, windows may open that nobody knows.
+    // While the window system is away, unknown windows may open.
     if capabilities != nil { following.before = matching(following) }
     followed[handle] = following
     effects += [.windowsChanged(handle), .start(handle)]
@@ -203,7 +203,7 @@ public struct WindowTracker {
     if claims[handle] != nil { giveUpClaim(handle) } else { release(handle) }
   }
 
-  /// The end of a presentation is on record. Its remaining processes still end.
+  /// Notes that the end of a presentation is on record. Its remaining processes still end.
   public mutating func forget(_ handle: Handle) {
     let program = program(of: handle)
     claims[handle] = nil
@@ -212,7 +212,7 @@ public struct WindowTracker {
     if case .leaving = following.stage, following.isRunning { letEnd(program) } else { release(program) }
   }
 
-  /// Leaves a program to its end.
+  /// Leaves a program alone until its end.
   private mutating func letEnd(_ program: Handle) {
     for window in followed[program]!.windows { windows[window]?.owner = .former }
     followed[program]!.windows = OrderedIDs()
@@ -227,10 +227,10 @@ public struct WindowTracker {
 
   // MARK: Reports
 
-  /// The program of a presentation, by the handle for which it was started.
+  /// The program of a presentation, by the handle for which the program was started.
   public func program(of handle: Handle) -> Handle { claims[handle] ?? handle }
 
-  /// The presentation that a program is shown for; while it is parked, the one that it was started for.
+  /// The presentation that a program is shown for; for a parked program, the one that it was started for.
   public func presentation(of program: Handle) -> Handle {
     if case .presentation(let handle)? = followed[program]?.role { handle } else { program }
   }
@@ -267,20 +267,20 @@ public struct WindowTracker {
 
   // MARK: Programs
 
-  /// Takes in that the program of a presentation runs. Without a window system, nothing else can be known of its windows.
+  /// Notes that the program of a presentation runs. Without a window system, this is all that can be known of its windows.
   public mutating func programStarted(_ handle: Handle) {
     guard followed[handle] != nil else { return }
     followed[handle]!.isStarted = true
     showUnseen(handle)
   }
 
-  /// Takes in that all processes of a presentation's program have ended, or that it could not be started.
-  /// - Parameter failed: whether it could not be started or has crashed.
+  /// Notes that all processes of a presentation's program have ended, or that the program could not be started.
+  /// - Parameter failed: whether the program could not be started or has crashed.
   public mutating func programEnded(_ handle: Handle, failed: Bool, result: Properties) {
     guard var following = followed[handle] else { return }
     following.program = .ended(failed: failed, result)
     followed[handle] = following
-    // The window system cannot tell that their windows are gone with them.
+    // The window system cannot report that the windows of these processes are gone.
     if capabilities == nil {
       for window in following.windows where windows[window]?.process?.program == handle {
         closed(window, at: following.beganAt)
@@ -292,7 +292,7 @@ public struct WindowTracker {
     case .withdrawing:
       effects.append(.stopWaiting(handle))
       if failed || result.hasExitedInError { reportDismissal(of: handle, result: result) }
-    // No window follows that of a splash screen any more.
+    // No window follows a splash screen any more.
     case .lingering where following.rule.linger == nil: leave(handle)
     case .requested, .recovered, .shown, .lingering, .hiding, .parked: break
     case .unseen: reportEnd(of: handle, failed: failed, result: result)
@@ -307,7 +307,7 @@ public struct WindowTracker {
     }
   }
 
-  /// Takes in that a program ended before it had a window: it failed, or it has handed over to a process that ran before (N2).
+  /// Handles the end of a program before it had a window: it failed, or has handed over to a process that ran before (N2).
   private mutating func programEndedWithoutWindow(_ handle: Handle, failed: Bool, result: Properties) {
     if failed { return reportEnd(of: handle, failed: true, result: result) }
     if result.hasExitedInError, let status = result[PresentationResult.keys.status] {
@@ -317,7 +317,7 @@ public struct WindowTracker {
         "its program ended with status \(status) before it had a window\(lastLine)"
       return reportEnd(of: handle, failed: true, result: result)
     }
-    // A program that the bus has started for it may have shown its window before the command ended.
+    // A program that the bus has started for the command may have shown its window before the command ended.
     for id in windows.keys.sorted(by: { windows[$0]!.order < windows[$1]!.order }) where windows[id]!.owner == .none {
       assign(id)
     }
@@ -327,7 +327,7 @@ public struct WindowTracker {
       window.owner == .none && (window.properties.focused == true || window.properties.urgent == true)
         && rule.pattern.matches(window.properties)
     }
-    // That with the focus comes before one that only asks for it.
+    // A window with the focus comes before one that only asks for it.
     let first = forward.min { a, b in
       (a.value.properties.focused == true ? 0 : 1, a.key) < (b.value.properties.focused == true ? 0 : 1, b.key)
     }
