@@ -5,12 +5,12 @@ import TextFormats
 
 /// A method of `org.navd.Coordinator1` that makes one request of the state machine. It may be a request of `Apply` (T1).
 ///
-/// Its declaration holds its arguments and options, the function that reads the request from them, and the function that makes the
+/// The declaration holds the arguments and options, the function that reads the request from them, and the function that makes the
 /// answer from the state machine's reply.
 public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Input, Output>, AnyChangingMethod,
   @unchecked Sendable
 {
-  /// Made when it is asked for: callers do not need it.
+  /// The options, made on demand: callers do not need them.
   package var options: OptionTable { makeOptions() }
   package let isRemoval: Bool
   package let read: @Sendable (Input) throws(Refusal) -> Request
@@ -37,7 +37,7 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
     super.init(CoordinatorInterface.name, name, in: repeat each inputs, out: repeat each outputs, doc: doc())
   }
 
-  /// A method with one argument. Swift 6.3 crashes on a closure literal with a pack of one as its argument.
+  /// Makes a method with one argument. Swift 6.3 crashes on a closure literal with a pack of one as its argument.
   convenience init<each O: ValueConvertible>(
     _ name: MemberName, inOne input: Arg<Input>, options: @autoclosure @escaping @Sendable () -> OptionTable,
     isRemoval: Bool = false,
@@ -61,9 +61,9 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
     return try read(input)
   }
 
-  /// The answer of the method; nil if the values are not of its types.
+  /// The answer of the method; nil if the values do not have the declared types.
   /// - Parameters:
-  ///   - values: its answer in a reply of `Apply`, without the serial.
+  ///   - values: the answer in a reply of `Apply`, without the serial.
   ///   - serial: the serial of the answer.
   package func output(_ values: [Value], _ serial: UInt64) -> Output? { outValues.tuple(values + [serial.value]) }
 
@@ -95,10 +95,10 @@ package protocol ChangingMethodVisitor {
   func visit<Input: Sendable, Output: Sendable>(_ method: ChangingMethod<Input, Output>)
 }
 
-/// The values in a request of `Apply`, or in its reply, and the tuple of their Swift types.
+/// The values in a request or a reply of `Apply`, and the tuple of their Swift types.
 private struct ValueList<Tuple: Sendable>: Sendable {
   let values: @Sendable (Tuple) -> [Value]
-  /// Returns nil if the values are not of these types.
+  /// The tuple of the values; nil if they do not have these types.
   let tuple: @Sendable ([Value]) -> Tuple?
 
   init<each T: ValueConvertible>(_ types: repeat (each T).Type) where Tuple == (repeat each T) {
@@ -179,7 +179,7 @@ extension AnyChangingMethod {
     return arguments
   }
 
-  /// Reads the elements of `SetPath`; their options have declared types, too.
+  /// Reads the elements of `SetPath`, whose options also have declared types.
   private func elements(_ json: JSON, _ type: ValueType) throws(JSON.Mismatch) -> Value {
     let value = try Value(json, as: type)
     guard case .array(let element, var values) = value, let rows = json.array else { return value }

@@ -1,7 +1,7 @@
 import DBusValues
 import PresentationModel
 
-/// navctl's exit statuses: scripts branch on them, so they belong to the contract.
+/// The exit statuses of navctl. Scripts depend on them, so they belong to the contract.
 public enum CommandStatus: Int32, CaseIterable, Sendable {
   case ok = 0
   case failed = 1
@@ -14,7 +14,7 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
   case unreachable = 8
   case ownFailure = 125
 
-  /// The meaning, as in all documents; code is enclosed in backticks.
+  /// The meaning, as in all documents, with code in backticks.
   public var doc: String {
     switch self {
     case .ok: "done, already so, or yes"
@@ -55,7 +55,7 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
     self =
       switch error.text.dropFirst(prefix.count) {
       case "Timeout", "TimedOut": .timedOut
-      // The bus replies NoReply if the callee left it.
+      // The bus replies NoReply if the callee has left it.
       case "NoReply", "ServiceUnknown", "NameHasNoOwner", "NoServer", "Disconnected", "NoNetwork", "AuthFailed",
         "FileNotFound", "BadAddress":
         .unreachable

@@ -3,7 +3,7 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-/// `org.navd.Coordinator1`, on ``CoordinatorNames/object``. The daemon dispatches calls by these rows, clients call by them, and
+/// `org.navd.Coordinator1`, on ``CoordinatorNames/object``. The daemon dispatches calls and clients make calls by these rows.
 /// `Introspect` and dbus/org.navd.Coordinator1.xml are generated from them.
 public enum CoordinatorInterface {
   public static let name: InterfaceName = "org.navd.Coordinator1"
@@ -28,7 +28,8 @@ public enum CoordinatorInterface {
       names the argument, the value found and the value expected. No method takes file descriptors: a call with some is refused \
       with org.freedesktop.DBus.Error.InvalidArgs. The answer of a presenter must not have any either.
       """,
-    // As the closure's result they are converted by the compiler; as elements of the other array each would be at run time.
+    // As the closure's result, the members are converted by the compiler; as elements of the other array, each would be converted at
+    // run time.
     members: changingMethods.map { $0 } + otherMembers)
 
   /// The methods that may be requests of `Apply`, in the order of the interface.
@@ -645,7 +646,7 @@ extension CoordinatorInterface {
     return (handles.map { $0?.path ?? .root }, serial)
   }
 
-  /// The state machine returns the kind of reply that belongs to the request.
+  /// Stops at a reply that does not belong to its request, which the state machine never returns.
   private static func mismatched(_ reply: Reply) -> Never {
     preconditionFailure("\(reply) is the reply to another request")
   }
@@ -655,7 +656,7 @@ extension CoordinatorInterface {
 
 extension RequestedElement {
   /// Reads the elements of `SetPath`.
-  /// - Throws: `Refusal`, naming the element.
+  /// - Throws: `Refusal` that names the element.
   fileprivate static func path(
     _ elements: [Structure<String, String, Properties>]
   ) throws(Refusal) -> [RequestedElement] {

@@ -5,7 +5,7 @@ import PresentationModel
 public enum CoordinatorNames {
   /// The bus name, on the session bus.
   public static let bus: BusName = "org.navd.Coordinator1"
-  /// The coordinator's object, also the ObjectManager of the presentations.
+  /// The coordinator's object, which is also the ObjectManager of the presentations.
   public static let object: ObjectPath = "/org/navd/Coordinator1"
   /// The parent of the presentations' objects.
   public static let presentations = Handle.pathPrefix

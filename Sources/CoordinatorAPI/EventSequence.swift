@@ -1,15 +1,15 @@
 /// The events after a state of another program, in the order of their serials. Each counts once, and a missing one is noticed (W1, W2).
 ///
-/// Events may come before the answer with the state. It contains some of them, and the others follow it.
+/// Events may arrive before the answer that has the state. The state contains some of them, and the others follow it.
 package struct EventSequence<Event> {
   package enum Place {
-    /// The next one.
+    /// The next event.
     case next
-    /// Kept until the state is known.
+    /// An event before the state is known; it is kept.
     case early
-    /// Contained in the state, or seen before.
+    /// An event that the state contains, or that was seen before.
     case past
-    /// Others are missing before it: the state must be read again.
+    /// An event after missing ones: the state must be read again.
     case afterGap
   }
 
@@ -18,13 +18,13 @@ package struct EventSequence<Event> {
   private var early: [Event] = []
   private let maxEarly: Int
 
-  /// - Parameter maxEarly: the number of early events that are kept. Later ones are dropped, and leave a gap.
+  /// - Parameter maxEarly: the number of early events that are kept. Later ones are dropped and leave a gap.
   package init(maxEarly: Int) { self.maxEarly = maxEarly }
 
   /// Whether the state is known.
   package var isBegun: Bool { serial != nil }
 
-  /// Forgets the state, which is read again.
+  /// Forgets the state, which will be read again.
   package mutating func forget() {
     serial = nil
     early = []

@@ -4,8 +4,8 @@ import TextFormats
 extension JSON {
   /// Converts a D-Bus value to JSON.
   ///
-  /// `ay` becomes a string, with U+FFFD for bytes that are not UTF-8; a variant becomes its content, a structure an array, a
-  /// dictionary an object with the keys' text as names, and a descriptor null.
+  /// `ay` becomes a string, with U+FFFD for bytes that are not UTF-8. A variant becomes its content, a structure an array, and a
+  /// descriptor null. A dictionary becomes an object whose names are the keys as text.
   public init(_ value: DBusValues.Value) {
     switch value {
     case .boolean(let flag): self = .boolean(flag)
@@ -34,7 +34,7 @@ extension JSON {
 
 extension Value {
   /// Converts JSON to a D-Bus value without a declared type: integers become `x` (`t` above its range), reals `d`, strings `s`,
-  /// booleans `b`, arrays `av`, objects `a{sv}`.
+  /// booleans `b`, arrays `av`, and objects `a{sv}`.
   /// - Throws: `Mismatch` for null, and for text with U+0000.
   public init(_ json: JSON) throws(JSON.Mismatch) {
     switch json {
@@ -51,9 +51,9 @@ extension Value {
 
   /// Converts JSON to a D-Bus value of a declared type.
   ///
-  /// `ay` is read from a string (its UTF-8) or an array of integers, `o` from a string or the number of a presentation, `d` from any
-  /// number.
-  /// - Throws: `Mismatch` with the expected type, also for a number out of range.
+  /// `ay` is read from a string (its UTF-8) or an array of integers, `o` from a string or the number of a presentation, and `d` from
+  /// any number.
+  /// - Throws: `Mismatch` with the expected type, also if a number is out of range.
   public init(_ json: JSON, as type: ValueType) throws(JSON.Mismatch) {
     switch (type, json) {
     case (.variant, _): self = .variant(try Value(json))
@@ -100,7 +100,7 @@ extension Value {
       self = .structure(try elements.values { fields[$0] })
     case (.dictionary(let keyType, let valueType), .object(let members)):
       var entries: [Value: Value] = [:]
-      // Sorted, so that the first fault is the same each time.
+      // Sorted, so that the first fault is always the same.
       for (name, member) in members.sorted(by: { $0.key < $1.key }) {
         do throws(JSON.Mismatch) {
           let key: Value =
@@ -115,8 +115,8 @@ extension Value {
     }
   }
 
-  /// Converts an argument of a command line to a D-Bus value of a declared type: the text itself for `s`, `o`, `g` and `ay`, JSON for
-  /// every other type, `v` included.
+  /// Converts an argument of a command line to a D-Bus value of a declared type. The text itself is the value for `s`, `o`, `g` and
+  /// `ay`; for every other type, including `v`, it is JSON.
   /// - Throws: `Mismatch` with the expected type.
   public init(argument text: String, as type: ValueType) throws(JSON.Mismatch) {
     switch type {
@@ -161,7 +161,7 @@ extension [JSON] {
 }
 
 extension String {
-  /// D-Bus strings end at the first NUL.
+  /// Refuses a text with a NUL, since a D-Bus string would end there.
   fileprivate func withoutNUL() throws(JSON.Mismatch) -> String {
     guard !utf8.contains(0) else { throw JSON.Mismatch(why: "expected text without U+0000, which D-Bus cannot send") }
     return self
@@ -169,7 +169,7 @@ extension String {
 }
 
 extension ValueType {
-  /// The JSON value that is expected, for messages.
+  /// The expected JSON value, for messages.
   fileprivate var wanted: String {
     switch self {
     case .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64: "an integer"

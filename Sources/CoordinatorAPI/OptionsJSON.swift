@@ -4,7 +4,7 @@ import TextFormats
 
 extension OptionTable {
   /// Reads options from JSON by their declared types.
-  /// - Throws: `Mismatch` for an unknown name, and for a value of none of the accepted types.
+  /// - Throws: `Mismatch` for an unknown name, and for a value that has none of the accepted types.
   public func options(_ json: JSON) throws(JSON.Mismatch) -> Properties {
     guard let members = json.object else {
       throw JSON.Mismatch(why: "expected an object of options, found \(json.kind)")
@@ -21,7 +21,7 @@ extension OptionTable {
 }
 
 extension OptionTable.Row {
-  /// Converts JSON to the first accepted type that fits.
+  /// Converts JSON to the first accepted type that it fits.
   /// - Throws: the `Mismatch` of the first type.
   fileprivate func value(_ json: JSON) throws(JSON.Mismatch) -> Value {
     var mistake: JSON.Mismatch?

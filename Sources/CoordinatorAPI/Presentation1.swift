@@ -32,7 +32,7 @@ extension PresentationInterface {
   public static let stack = Property<String>(name, "Stack", emitsChanged: .const, doc: "Empty if it is in none.")
   public static let parent = Property<ObjectPath>(
     name, "Parent", emitsChanged: .const, doc: "The presentation of its parent, or “/”.",
-    // A function of QObject is named “parent”.
+    // Not `parent`: QObject has a function of that name.
     annotations: [Annotation(QtAnnotation.propertyGetter, "parentPath")])
   public static let phase = Property<String>(
     name, "Phase", doc: "waiting, presenting, presented or dismissing.")

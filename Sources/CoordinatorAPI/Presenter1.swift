@@ -57,7 +57,7 @@ public enum PresenterInterface {
       \(DismissalOptions.table.doc)
       """)
 
-  /// `Dismiss` as presenters of earlier versions implement it.
+  /// The `Dismiss` that presenters of earlier versions implement.
   public static let earlierDismiss = Method(
     name, "Dismiss", in: Arg<ObjectPath>("presentation"), Arg<String>("reason"), Arg<Bool>("animated"),
     out: Arg<Properties>("result"), doc: "")

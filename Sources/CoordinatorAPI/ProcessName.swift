@@ -2,8 +2,8 @@ import Glibc
 
 /// Names of processes, for people.
 package enum ProcessName {
-  /// The name of a process's first thread: that of its program unless the process changed it, at most 15 bytes. Arguments are left
-  /// out, since they may be private.
+  /// The name of a process's first thread, at most 15 bytes. It is the name of the program unless the process changed it. Arguments are
+  /// left out, since they may be private.
   /// - Returns: nil if there is no such process.
   package static func of(_ pid: UInt32) -> String? {
     let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)

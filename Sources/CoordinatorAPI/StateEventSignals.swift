@@ -10,7 +10,7 @@ package protocol SignalEmitter {
 
 extension StateEvent {
   /// Reads a signal of ``CoordinatorInterface``.
-  /// - Returns: nil for every other message, and for signals without a serial.
+  /// - Returns: nil for any other message, and for a signal without a serial.
   /// - Throws: `InvalidArgs` if the arguments are not those of the contract.
   public init?(_ message: Message) throws(DBusError) {
     typealias Rows = CoordinatorInterface
@@ -52,7 +52,7 @@ extension StateEvent {
       self.init(.action(try subject(binding, id, presentation), action, parameters: parameters), serial: serial)
     case Rows.selectionChanged.name:
       let (group, tag, serial) = try Rows.selectionChanged.arguments(of: message)
-      // The empty text is not a tag; the signal has it for no selection.
+      // The signal has the empty text, which is not a tag, if no member is selected.
       self.init(.selection(group: group, tag: tag.isEmpty ? nil : tag), serial: serial)
     case Rows.pathChanged.name:
       let (stack, path, serial) = try Rows.pathChanged.arguments(of: message)

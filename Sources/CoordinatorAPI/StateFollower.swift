@@ -3,14 +3,14 @@ import DBusValues
 import EventLoops
 import PresentationModel
 
-/// Follows navd's state over the bus without a gap (W1, W2): the whole state first, then each event, and the whole state again after a
-/// restart of navd or a gap in the serials. While navd does not run, it waits; it never starts navd.
+/// Follows navd's state over the bus without a gap (W1, W2): first the whole state, then each event. The whole state follows again
+/// after a restart of navd or a gap in the serials. While navd does not run, the follower waits; it never starts navd.
 public final class StateFollower {
-  /// The whole state. The events up to the next call follow it.
+  /// Called with the whole state. The events until the next call follow it.
   public var onState: ((_ state: Properties, _ serial: UInt64) -> Void)?
-  /// The next event, without a gap.
+  /// Called with the next event, without a gap.
   public var onEvent: ((StateEvent) -> Void)?
-  /// The state cannot be read. The connection reports the end of the bus.
+  /// Called when the state cannot be read. The connection reports the end of the bus.
   public var onFailure: ((DBusError) -> Void)?
 
   private let connection: Connection
@@ -22,9 +22,9 @@ public final class StateFollower {
     self.connection = connection
   }
 
-  /// Starts to follow. The handlers are called on the connection's loop as long as this object exists.
+  /// Starts to follow. The handlers are called on the connection's loop for as long as this object exists.
   public func start() {
-    // Subscribed before GetState is called, so that no change is missed in between.
+    // The subscription precedes the call of GetState, so that no change is missed in between.
     connection.subscribe(
       MatchRule(sender: CoordinatorNames.bus, path: CoordinatorNames.object, interface: CoordinatorInterface.name)
     ) { [weak self] message in
@@ -50,7 +50,7 @@ public final class StateFollower {
     }
   }
 
-  /// Reads the whole state once, without effect on the events; nil if that fails.
+  /// Reads the whole state once, without effect on the events. The result is nil if that fails.
   public func look(_ completion: @escaping ((state: Properties, serial: UInt64)?) -> Void) {
     _ = readState { result in
       completion((try? result.get()).map { ($0, $1) })
@@ -77,7 +77,7 @@ public final class StateFollower {
 
   private func failed(_ error: DBusError) {
     switch error.name {
-    // The daemon stopped during the call. Its successor gets another one.
+    // The daemon stopped during the call. The next daemon gets another one.
     case .noReply, .nameHasNoOwner, .serviceUnknown: break
     case .timedOut: resynchronize()
     case let name where CoordinatorError.Name(name) == .shuttingDown: break

@@ -2,7 +2,8 @@ import DBusValues
 
 /// A request of `Apply` (T1): the name of a changing method and its arguments, including options.
 ///
-/// Not a `Structure` of two fields: a transaction may have thousands, and the runtime looks up the types of each field of each.
+/// Not a `Structure` of two fields: a transaction may have thousands of requests, and the runtime would look up the types of the fields
+/// of each.
 public struct TransactionRequest: Hashable, ValueConvertible {
   public var method: String
   public var arguments: [Value]

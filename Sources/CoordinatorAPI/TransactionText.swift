@@ -2,10 +2,10 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-// The requests of a transaction as `navctl apply` and `startup` of navd.toml read them (T1, K4).
+// The requests of a transaction in the form of `navctl apply` and of `startup` in navd.toml (T1, K4).
 
 extension CoordinatorInterface {
-  /// Reads the requests of a transaction from JSON: a list of requests, each a list of a method's name and its arguments.
+  /// Reads the requests of a transaction from JSON: a list of requests, each of which is a list of a method's name and its arguments.
   /// - Throws: `JSON.Mistake` with the position, for invalid JSON and for invalid requests.
   package static func requests(json bytes: [UInt8]) throws(JSON.Mistake) -> [TransactionRequest] {
     let json = try JSON.parse(bytes)
@@ -46,7 +46,7 @@ extension CoordinatorInterface {
 }
 
 extension CoordinatorInterface {
-  /// A request with other container values in its options and in the elements of `SetPath`.
+  /// The request with other container values in its options and in the elements of `SetPath`.
   package static func converting<Failure: Error>(
     _ request: TransactionRequest, containerValues convert: (Properties) throws(Failure) -> Properties
   ) throws(Failure) -> TransactionRequest {

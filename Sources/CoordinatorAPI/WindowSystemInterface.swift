@@ -127,8 +127,8 @@ extension WindowSystemInterface {
 // MARK: Events
 
 extension WindowEvent {
-  /// Reads a signal of ``WindowSystemInterface``. Properties that are not of the contract are left out.
-  /// - Returns: nil for every other message.
+  /// Reads a signal of ``WindowSystemInterface``. Properties that are not in the contract are left out.
+  /// - Returns: nil for any other message.
   /// - Throws: `InvalidArgs` if the arguments are not those of the contract.
   public init?(_ message: Message) throws(DBusError) {
     typealias Rows = WindowSystemInterface
