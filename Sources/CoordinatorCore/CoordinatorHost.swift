@@ -2,16 +2,16 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The environment of a ``CoordinatorService``: clocks, presenters, record and listeners. The daemon implements it on the bus, the Swift
-/// library inside the program.
+/// The environment of a ``CoordinatorService``: clocks, presenters, record and listeners. The daemon implements it on the bus, and the
+/// Swift library inside the program.
 package protocol CoordinatorHost: AnyObject {
-  /// Monotonic clock.
+  /// The monotonic clock.
   var now: Instant { get }
-  /// Wall clock, in microseconds since 1970.
+  /// The wall clock, in microseconds since 1970.
   var wallClock: UInt64 { get }
-  /// The host's own limits, by name, beside those of the state machine.
+  /// The host's own limits, by name, besides those of the state machine.
   var limits: [String: UInt64] { get }
-  /// Facts about it, for a user in trouble.
+  /// Facts about the host, for a user in trouble.
   var diagnosis: Diagnosis { get }
 
   // MARK: Requests
@@ -19,9 +19,9 @@ package protocol CoordinatorHost: AnyObject {
   /// Answers a call with the value of `body` after its client is authorized to make the requests.
   /// - Parameters:
   ///   - isTransaction: whether a refusal gives the index of its request.
-  ///   - body: gets what is known of the client (L3), and the requests with what the host knows of outputs (U1). If it refuses
-  ///     with `Refusal.needsTrust`, it is called again when more is known. It returns nil if it answers the call itself, later.
-  /// - Throws: `Refusal` if no client may make them.
+  ///   - body: gets the trust in the client (L3), and the requests with the host's knowledge of outputs (U1). If it refuses with
+  ///     `Refusal.needsTrust`, it is called again when the client is known. It returns nil if it answers the call itself, later.
+  /// - Throws: `Refusal` if no client may make the requests.
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
     _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
@@ -34,10 +34,10 @@ package protocol CoordinatorHost: AnyObject {
   /// Reads the configuration files again.
   /// - Throws: `Refusal` with the code `invalidConfiguration`.
   func reload() throws(Refusal)
-  /// Reads the configuration files again if they have changed since they were read. It is called before each request that they may
-  /// matter to, so without a change it costs nothing worth mentioning.
+  /// Reads the configuration files again if they have changed since they were read. It is called before each request that may depend on
+  /// them, so it must be cheap when nothing has changed.
   func readChangedFiles()
-  /// Called before the state machine ends everything; the host exits after that (R5).
+  /// Prepares to quit. It is called before the state machine ends everything; the host exits after that (R5).
   func willQuit()
 
   /// Notes that a group's fallback cannot be selected (K1).
@@ -45,7 +45,7 @@ package protocol CoordinatorHost: AnyObject {
 
   // MARK: Clients
 
-  /// Calls `CoordinatorService.clientLeft` when the client leaves the bus. Idempotent.
+  /// Has `CoordinatorService.clientLeft` called when the client leaves the bus. Idempotent.
   func follow(_ client: Client)
   /// Looks up the process of a client, then calls `CoordinatorService.identify`.
   func identify(_ client: Client)
@@ -72,7 +72,7 @@ package protocol CoordinatorHost: AnyObject {
 
   // MARK: Turns
 
-  /// Whether much that was sent is still unread.
+  /// Whether much of the data that was sent is still unread.
   var isCongested: Bool { get }
   /// Calls the work after others have been served.
   func soon(_ work: @escaping () -> Void)
@@ -81,7 +81,7 @@ package protocol CoordinatorHost: AnyObject {
   func release(_ client: Client)
 }
 
-/// Privileges of clients outside of any sandbox, beside their requests (L3).
+/// The privileges of clients outside of any sandbox, besides their requests (L3).
 package enum ServicePrivilege: Sendable {
   case holding, registeringPresenters, importingEnvironment
 }

@@ -10,9 +10,10 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   unowned let host: Host
   private var waiters = Waiters()
   private var alarm: Instant?
-  /// Whether presentations end, over several turns, because of one whose time is over.
+  /// Whether presentations are ending over several turns because the time of one is over.
   private var isExpiring = false
-  /// Facts of the session that have become true, and whose holds begin when what they dismiss has ended: whether they still are.
+  /// Facts of the session that have become true. Their holds begin when the items that they dismiss have ended. The value is whether
+  /// the fact is still true.
   private var beginningFacts: [SessionFact: Bool] = [:]
   /// Whether calls of `Wait` are answered in later turns.
   private var isAnswering = false
@@ -25,7 +26,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// The serial of the last difference.
   package var serial: UInt64 { machine.serial.number }
 
-  /// The time of an input. Reads both clocks each time, since the computer may have been suspended in between.
+  /// The time of an input. Both clocks are read each time, since the computer may have been suspended in between.
   func tick() -> Instant {
     let now = host.now
     machine.wallClockLead = now.lead(ofWallClock: host.wallClock)
@@ -34,9 +35,9 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   // MARK: Requests
 
-  /// Carries out one request. One that ends very many presentations has most of them ended in turns of their own; the call is
-  /// answered after that. The client's later calls wait until then, and no other client's (L2).
-  /// - Parameter resume: carries out the rest of a request after these turns; nil for as it is.
+  /// Carries out one request. If it ends very many presentations, most of them end in turns of their own, and the call is answered
+  /// after that. Until then the client's later calls wait, but no other client's (L2).
+  /// - Parameter resume: carries out the rest of the request after these turns; nil to carry it out as any request.
   /// - Returns: the answer; nil if the call is answered later.
   /// - Throws: `Refusal`, with nothing changed.
   package func perform<Output>(
@@ -44,7 +45,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     resume: ((Request) throws(Refusal) -> Output?)? = nil, _ answer: @escaping (Reply) -> Output
   ) throws(Refusal) -> Output? {
     try host.requireRecord()
-    // The rest of the request may need trust. Once these ends have changed the state, it is too late to look the client up.
+    // The rest of the request may need trust. It is too late to look the client up when these ends have changed the state.
     if trust == .unknown, machine.mayBeMass { throw Refusal.needsTrust("a request that may end many presentations") }
     let now = tick()
     let mass = machine.massEnds(of: request, by: call.client, trust: trust, at: now)
@@ -54,14 +55,14 @@ package final class CoordinatorService<Host: CoordinatorHost> {
       return answer(reply)
     }
     var rest = request
-    // These ends may change what the serial is about.
+    // These ends may change the subject of the expected serial.
     rest.expectation.serial = nil
     host.hold(call.client)
     endSoon(mass.ends[...], by: call.client) { [self] in
       do throws(Refusal) {
         let output: Output?
         if mass.countOfNamed > 0 {
-          // Of a request that names them all, nothing is left to be done.
+          // A request that names all these ends is complete.
           output = answer(.count(mass.countOfNamed))
         } else if let resume {
           output = try resume(rest)
@@ -96,7 +97,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
       }
       return (false, serial)
     }
-    // While what is presented from it ends, somebody may have put another presentation into its slot.
+    // Another presentation may have taken the slot while the children of this one ended.
     return try perform(request, for: call, trust: trust) { [unowned self] rest throws(Refusal) in
       try dismiss(presentation, rest, for: call, trust: trust)
     } _: { [unowned self] in
@@ -106,8 +107,8 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Carries out a transaction.
   /// - Parameters:
-  ///   - client: nil for one of the host's own.
-  ///   - isRestoring: whether it presents items of an earlier session again (K4).
+  ///   - client: the client that sent the requests; nil for the host itself.
+  ///   - isRestoring: whether the requests present items of an earlier session again (K4).
   /// - Throws: `Refusal`, with nothing changed.
   @discardableResult
   package func perform(
@@ -134,7 +135,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     }
   }
 
-  /// Answers a call with the value of `body`, which may carry out requests that give nothing about running programs.
+  /// Answers a call with the value of `body`, which may carry out requests without options for running programs.
   package func authorize<Output>(
     _ call: some ServiceCall<Output>, _ body: @escaping (Trust) throws(Refusal) -> Output?
   ) {
@@ -154,7 +155,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
       host.readChangedFiles()
       try host.authorize(transaction.requests, isTransaction: true, call) {
         [unowned self] trust, requests throws(Refusal) in
-        // Others may have changed the state before this client was authorized.
+        // Other clients may have changed the state before this client was authorized.
         try transaction.requireCurrent(at: machine.serial)
         let replies = try perform(requests, animated: animated, by: call.client, trust: trust)
         return (transaction.values(replies), serial)
@@ -164,7 +165,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     }
   }
 
-  /// Answers when a presentation has reached the phase or has ended.
+  /// Answers a call when a presentation has reached a phase or has ended.
   package func wait(_ path: ObjectPath, until phase: String, _ call: some ServiceCall<(String, Properties)>) {
     do throws(Refusal) {
       guard let awaited = WaitPhase(rawValue: phase) else {
@@ -208,13 +209,13 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     try host.requireRecord()
     take(try machine.register(destination, by: client, at: tick()))
     let late = machine.lateItems(of: [destination.name])
-    // A presenter expects calls when its registration is answered.
+    // A presenter expects calls only after the answer to its registration.
     if !late.isEmpty { host.soon { [unowned self] in present(late) } }
     host.follow(client)
   }
 
   /// Replaces the destinations that files declare.
-  /// - Parameter holds: what holds do with items whose destinations do not say it (H3).
+  /// - Parameter holds: the effects of holds on items whose destinations do not define them (H3).
   package func load(
     _ destinations: [Destination], mistakes: [String: String] = [:], holds: [String: HoldAction] = [:]
   ) {
@@ -222,7 +223,8 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     take(machine.load(destinations, mistakes: mistakes))
   }
 
-  /// Presents what was state only because the destinations of files were not there yet (D1). Call it when requests are carried out.
+  /// Presents items that were state only because the destinations of files were not there yet (D1). Call it after the requests have
+  /// been carried out.
   package func presentLateItems() { present(machine.lateItems(of: machine.destinations.map(\.name))) }
 
   private func present(_ late: [LateItem]) {
@@ -232,8 +234,8 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   // MARK: Holds
 
-  /// Begins to hold (H1).
-  /// - Returns: the number by which it is released; nil if the call is answered later.
+  /// Puts a hold in force (H1).
+  /// - Returns: the number by which the hold is released; nil if the call is answered later.
   func hold(_ request: HoldRequest, _ call: some ServiceCall<UInt64>) throws(Refusal) -> UInt64? {
     try host.requireRecord()
     let client = call.client
@@ -252,23 +254,23 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     return try begin()
   }
 
-  /// Takes in whether a fact of the session is true (H2).
+  /// Sets whether a fact of the session is true (H2).
   package func set(_ fact: SessionFact, _ isTrue: Bool) {
     guard beginningFacts[fact] == nil else { return beginningFacts[fact] = isTrue }
     let isLater =
       isTrue
       && endBefore(hold: fact.rawValue) { [self] in
         let isStillTrue = beginningFacts.removeValue(forKey: fact) ?? true
-        // Watchers learn why the items have ended, also if the fact is over.
+        // Watchers learn why the items have ended, even if the fact is no longer true.
         take(machine.set(fact, true, at: tick()))
         if !isStillTrue { take(machine.set(fact, false, at: tick())) }
       }
     if isLater { beginningFacts[fact] = true } else { take(machine.set(fact, isTrue, at: tick())) }
   }
 
-  /// Ends what a hold ends when it begins, if that is too much for one turn.
-  /// - Parameter completion: called after that.
-  /// - Returns: whether it is.
+  /// Ends the items that a hold ends, before it begins, if they are too many for one turn.
+  /// - Parameter completion: called after the ends.
+  /// - Returns: whether they are too many.
   private func endBefore(hold name: String, _ completion: @escaping () -> Void) -> Bool {
     let ends = machine.ends(ofHold: name)
     guard ends.count <= Self.endsPerTurn else {
@@ -281,7 +283,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Replaces the fallbacks of groups (K1); the next input selects those that are missing.
   package func load(fallbacks: [BindingID: String]) { machine.load(fallbacks: fallbacks) }
 
-  /// Forgets the variables for commands, which were those of another session.
+  /// Forgets the variables for commands, which belonged to another session.
   package func forgetEnvironment() { machine.forgetEnvironment() }
 
   /// Declares container values: all, or none if one is refused (V1).
@@ -295,7 +297,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   // MARK: Many ends
 
-  /// How many presentations a turn ends of those that take several turns.
+  /// The number of presentations that end in one turn, if their ends take several turns.
   private static var endsPerTurn: Int { 500 }
 
   /// Ends presentations over several turns, the last ones first.
@@ -305,14 +307,14 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     host.soon { [self] in if rest.isEmpty { completion() } else { end(rest, by: client, completion) } }
   }
 
-  /// The same from the next turn on: to find what ends has taken long.
+  /// Ends presentations as `end` does, but from the next turn on, since the search for them has taken long.
   private func endSoon(_ ends: ArraySlice<End>, by client: Client?, _ completion: @escaping () -> Void) {
     host.soon { [self] in end(ends, by: client, completion) }
   }
 
-  /// Ends what would end because of some presentations, if that is too much for one turn.
-  /// - Parameter completion: called after that.
-  /// - Returns: whether it is.
+  /// Ends the presentations that would end because of others, if they are too many for one turn.
+  /// - Parameter completion: called after the ends.
+  /// - Returns: whether they are too many.
   func endBefore(_ ends: [End], by client: Client? = nil, _ completion: @escaping () -> Void) -> Bool {
     let mass = machine.massEnds(of: ends, by: client)
     if !mass.isEmpty { endSoon(mass.ends[...], by: client, completion) }
@@ -337,8 +339,8 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Resumes the recorded state (R2).
   /// - Parameters:
-  ///   - survivals: results of the presenters' search for their presentations.
-  ///   - left: recorded clients that left the bus in the meantime.
+  ///   - survivals: the fate of each presentation, as its presenter reports it.
+  ///   - left: recorded clients that have left the bus in the meantime.
   ///   - facts: the facts of the session that are known (H5).
   package func resume(
     _ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false, facts: [SessionFact: Bool] = [:]
@@ -346,13 +348,13 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     take(machine.resume(survivals, left: left, isOtherSession: isOtherSession, facts: facts, at: tick()))
   }
 
-  /// Ends the presenting of kept items: those that the state does not have are forgotten.
+  /// Completes the presenting of kept items: items that the state does not have are forgotten.
   package func forgetOtherKeptItems() { machine.forgetOtherKeptItems() }
 
   /// Removes and returns the changes that have not been recorded.
   package func takeUnrecorded() -> RecordChanges { machine.takeUnrecorded() }
 
-  /// Processes the deadlines that have passed. Call at the time given to `CoordinatorHost.setAlarm`.
+  /// Processes the deadlines that have passed. Call it at the time given to `CoordinatorHost.setAlarm`.
   package func expire() {
     alarm = nil
     guard !isExpiring else { return }
@@ -365,12 +367,12 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     }
     if isMass { return }
     isExpiring = false
-    // One at a time where each may end many others.
+    // One deadline at a time, if each may end many presentations.
     let most = machine.count > machine.limits.ends ? 1 : Self.endsPerTurn
     take(machine.expire(at: now, most: most))
   }
 
-  /// Gives a presenter its whole time for its answer, since it is asked later than in the turn of its command.
+  /// Gives a presenter its whole time again, since it is called later than in the turn of its command.
   package func restartAnswer(of handle: Handle) {
     machine.restartAnswer(of: handle, at: tick())
     setAlarm()
@@ -402,7 +404,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     setAlarm()
   }
 
-  /// Answers the other calls of `Wait` over several turns, as the bus reads.
+  /// Answers the remaining calls of `Wait` over several turns, as fast as the bus reads the answers.
   private func answerRestOfWaiters() {
     guard waiters.hasRest, !isAnswering else { return }
     isAnswering = true

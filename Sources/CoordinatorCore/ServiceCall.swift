@@ -11,7 +11,7 @@ package protocol ServiceCall<Output>: AnyObject {
 }
 
 /// Answers a call with the value of `body`, or with its refusal.
-/// - Parameter body: returns nil if it answers the call itself, later.
+/// - Parameter body: returns the value; nil if it answers the call itself, later.
 package func answer<Output>(_ call: some ServiceCall<Output>, _ body: () throws(Refusal) -> Output?) {
   do throws(Refusal) {
     if let output = try body() { call.reply(output) }

@@ -14,8 +14,8 @@ package protocol ServiceBinder {
 extension CoordinatorService {
   private typealias Rows = CoordinatorInterface
 
-  /// Binds the method of ``CoordinatorInterface`` with this name, if there is one. Hosts bind a method when it is first called: the
-  /// types of all methods are a quarter of navd's start.
+  /// Binds the method of ``CoordinatorInterface`` with this name, if there is one. Hosts bind a method when it is first called, since
+  /// to make the types of all methods takes a quarter of navd's start.
   package func bindMethod(_ name: String, to binder: some ServiceBinder) {
     _ =
       bindChanging(name, to: binder) || bindReading(name, to: binder) || bindPresenting(name, to: binder)
@@ -215,7 +215,7 @@ extension CoordinatorService {
   }
 }
 
-/// Binds changing methods: all are read, carried out and answered in the same way.
+/// Binds the changing methods. All of them are read, carried out and answered in the same way.
 private struct ChangingMethodBinder<Host: CoordinatorHost, Binder: ServiceBinder>: ChangingMethodVisitor {
   let service: CoordinatorService<Host>
   let binder: Binder

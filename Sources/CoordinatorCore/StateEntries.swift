@@ -5,7 +5,7 @@ import PresentationRules
 extension Shared<Item> {
   /// The item for signals and presenters.
   package func entry(parent: BindingID?) -> StateEntry {
-    // The usual number of keys; growing would hash every key again.
+    // Room for the usual number of keys: a dictionary that grows hashes every key again.
     var entry = StateEntry(Properties(minimumCapacity: 3))
     describe(in: &entry.properties)
     if let parent { entry.properties[StateEntry.keys.from] = parent.text }
@@ -20,7 +20,7 @@ extension StateMachine {
   }
 
   /// The entry of a presentation in the state.
-  /// - Parameter platform: keys that the presenter adds, such as the process.
+  /// - Parameter platform: the keys that only the presenter knows, such as the process.
   package func entry(_ presentation: Presentation, platform: Properties) -> StateEntry {
     let keys = StateEntry.keys
     var properties = Properties(minimumCapacity: 12 + platform.count)
@@ -61,7 +61,7 @@ extension StateMachine {
     return StateSnapshot(properties)
   }
 
-  /// The answer of `GetState` but for the presentations.
+  /// The answer of `GetState` without the presentations.
   package var snapshotWithoutPresentations: Properties {
     let keys = StateSnapshot.keys
     var groups: Properties = [:]
@@ -117,7 +117,7 @@ extension StateMachine {
   }
 
   /// The stored endings that match a filter, the latest first, without their results (D6).
-  /// - Parameter count: the maximum number of endings; 0 for all.
+  /// - Parameter count: the largest number of endings; 0 for all.
   /// - Throws: `Refusal` if the filter has an unknown key or a value of another type.
   package func history(_ count: UInt32, filter: Properties) throws(Refusal) -> [Properties] {
     try Options.ofHistory.check(filter)
@@ -132,7 +132,8 @@ extension StateMachine {
 }
 
 extension Presentation {
-  /// The question that its presenter asks its user before it ends it (P16); empty if that is not known, nil if it does not ask.
+  /// The question that the presenter asks its user before it ends the presentation (P16). Empty if the question is not known; nil if
+  /// the presenter does not ask.
   package var question: String? {
     if case .asking(let message)? = self.phase.dismissal?.stage { message } else { nil }
   }
@@ -285,7 +286,7 @@ extension StateEvent {
 }
 
 extension HoldEntry {
-  /// A presentation that holds (H8).
+  /// Makes the entry of a presentation that holds (H8).
   fileprivate init(holding name: String, _ presentation: Presentation) {
     self.init([:])
     self.name = name

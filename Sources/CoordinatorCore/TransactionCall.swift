@@ -3,14 +3,14 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// A call of `Apply` (T1), or the transaction of the start (K4), with its requests as the state machine takes them.
+/// A call of `Apply` (T1), or the transaction of a start (K4), with its requests in the form for the state machine.
 package struct TransactionCall {
   package private(set) var requests: [Request] = []
   private var methods: [any AnyChangingMethod] = []
 
   private let expectedSerial: UInt64?
 
-  /// - Throws: `Refusal`; its index is that of the refused request.
+  /// - Throws: `Refusal` with the index of the refused request.
   package init(_ requests: [TransactionRequest], _ options: Properties = [:]) throws(Refusal) {
     try Options.ofApply.check(options)
     expectedSerial = options[Options.expectedSerial]
@@ -32,7 +32,7 @@ package struct TransactionCall {
     }
   }
 
-  /// Throws `stale` where the state has changed since the expected serial (P10).
+  /// Refuses the call as `stale` if the state has changed since the expected serial (P10).
   func requireCurrent(at serial: Serial) throws(Refusal) {
     guard let expectedSerial, expectedSerial < serial.number else { return }
     throw Refusal(
@@ -40,6 +40,6 @@ package struct TransactionCall {
     )
   }
 
-  /// The answers to the requests, each without the serial.
+  /// The answers to the requests, without serials.
   func values(_ replies: [Reply]) -> [[Value]] { zip(methods, replies).map { $0.values($1) } }
 }

@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The unanswered calls of `Wait`. Adding and removing a call takes constant time, however many wait.
+/// The unanswered calls of `Wait`. To add or remove a call takes constant time, however many calls wait.
 struct Waiters {
   /// The answer: the reason of the end, empty if the presentation is presented; and the result.
   typealias WaitCall = any ServiceCall<(String, Properties)>
@@ -10,7 +10,7 @@ struct Waiters {
   private struct Waiter {
     let phase: WaitPhase
     let call: WaitCall
-    /// Grows with each call: calls are answered in the order in which they came.
+    /// The number of the call. Calls are answered in the order of their numbers.
     let number: UInt64
   }
 
@@ -49,10 +49,10 @@ struct Waiters {
     answerWhileThereIsRoom()
   }
 
-  /// Whether there are calls that `answerRest` has to answer, in another turn: a large result may have many readers.
+  /// Whether calls remain that `answerRest` has to answer in another turn, since a large result may have many readers.
   var hasRest: Bool { !due.isEmpty }
 
-  /// Answers as many of the rest as one turn may.
+  /// Answers as many of the remaining calls as one turn may.
   mutating func answerRest() {
     room = Self.bytesPerTurn
     answerWhileThereIsRoom()
@@ -60,7 +60,7 @@ struct Waiters {
 
   private mutating func answerWhileThereIsRoom() {
     while room > 0, let next = due.popFirst() {
-      // It may have been cancelled, or its client has left.
+      // The call may have been cancelled, or its client may have left.
       guard remove(next.call) else { continue }
       next.call.reply(next.answer)
       room -= next.size
@@ -75,7 +75,7 @@ struct Waiters {
     let size: Int
   }
 
-  /// Calls to be answered, in their order; they are among the waiting until then.
+  /// The calls to be answered, in their order. Until then they are also in `waiting`.
   private var due: ArraySlice<Due> = []
   /// Bytes that may still be answered before the next call of `answerRest`.
   private var room = Self.bytesPerTurn
@@ -90,7 +90,7 @@ struct Waiters {
   }
 
   /// Removes a cancelled call.
-  /// - Returns: whether it was waiting.
+  /// - Returns: whether the call was waiting.
   mutating func remove(_ call: any ServiceCall) -> Bool {
     let id = ObjectIdentifier(call)
     guard let handle = handles[call.client]?.removeValue(forKey: id) else { return false }
