@@ -1,10 +1,10 @@
 import CDBus
 import DBusValues
 
-/// An error that is sent over the bus, or with which a call fails.
+/// An error that is sent over the bus, or that a call fails with.
 public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
   public let name: ErrorName
-  /// For people: what was expected and what was found.
+  /// The message for people: what was expected and what was found.
   public let message: String
 
   public init(name: ErrorName, message: String) {
@@ -15,7 +15,7 @@ public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String { message.isEmpty ? name.text : "\(message) (\(name))" }
 }
 
-/// Names of the errors of the protocol itself ("D-Bus Specification"; dbus-protocol.h).
+/// The names of the errors of the protocol itself ("D-Bus Specification"; dbus-protocol.h).
 extension ErrorName {
   public static let failed: ErrorName = "org.freedesktop.DBus.Error.Failed"
   public static let noMemory: ErrorName = "org.freedesktop.DBus.Error.NoMemory"

@@ -1,6 +1,6 @@
 import CDBus
 
-/// libdbus-1's own validation, against which assertions and tests check ours.
+/// The validation of libdbus-1. Assertions and tests compare ours with it.
 enum LibDBus {
   static func isObjectPath(_ text: String) -> Bool { dbus_validate_path(text, nil) != 0 }
   static func isBusName(_ text: String) -> Bool { dbus_validate_bus_name(text, nil) != 0 }
@@ -9,10 +9,10 @@ enum LibDBus {
   static func isMemberName(_ text: String) -> Bool { dbus_validate_member(text, nil) != 0 }
   static func isSignature(_ text: String) -> Bool { dbus_signature_validate(text, nil) != 0 }
 
-  /// - Parameter message: without descriptors.
+  /// - Parameter message: a message without descriptors.
   static func isMessage(_ message: OutgoingMessage) -> Bool { read(message) != nil }
 
-  /// The message as its recipient reads it; nil if it is invalid, or carries descriptors.
+  /// The message that its recipient reads; nil if it is invalid, or has descriptors.
   static func read(_ message: OutgoingMessage) -> Message? {
     message.numbered.withUnsafeBytes { Message(demarshalling: $0) }
   }

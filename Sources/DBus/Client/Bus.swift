@@ -21,13 +21,13 @@ public enum Bus {
     interface, "ListActivatableNames", out: Arg<[String]>("activatable-names"))
   public static let getConnectionCredentials = Method(
     interface, "GetConnectionCredentials", in: Arg<String>("name"), out: Arg<Properties>("credentials"))
-  /// Returns the bus's ID, which is unique among all buses.
+  /// Returns the id of the bus, which is unique among all buses.
   public static let getID = Method(interface, "GetId", out: Arg<String>("id"))
   private static let debugging: InterfaceName = "org.freedesktop.DBus.Debug.Stats"
-  /// Implemented by dbus-daemon.
+  /// Returns the statistics of a connection. dbus-daemon implements this method.
   package static let getConnectionStats = Method(
     debugging, "GetConnectionStats", in: Arg<String>("name"), out: Arg<Properties>("stats"))
-  /// dbus-broker includes the accounts of all clients.
+  /// Returns the statistics of the bus. dbus-broker includes the accounts of all clients.
   static let getStats = Method(debugging, "GetStats", out: Arg<Properties>("stats"))
   static let addMatch = Method(interface, "AddMatch", in: Arg<String>("rule"))
   static let removeMatch = Method(interface, "RemoveMatch", in: Arg<String>("rule"))

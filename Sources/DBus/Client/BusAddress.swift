@@ -3,31 +3,31 @@ import Glibc
 
 /// Addresses of buses ("D-Bus Specification", *Server Addresses*).
 public enum BusAddress {
-  /// The address of a program that speaks D-Bus over its standard input and output, such as a bridge to a remote bus. The
-  /// program is started for the connection, ends with it, and inherits our standard error. It cannot pass descriptors.
+  /// The address of a program that speaks D-Bus over its standard input and output, such as a bridge to a remote bus. The program is
+  /// started for the connection, ends with it, and inherits our standard error. It cannot pass descriptors.
   /// - Parameter command: the program, searched for in `PATH`, and its arguments.
   public static func program(_ command: [String]) -> String {
     let arguments = command.enumerated().map { ($0 == 0 ? "path" : "argv\($0)") + "=" + escaped($1) }
     return "unixexec:" + arguments.joined(separator: ",")
   }
 
-  /// The address of the bus in `$XDG_RUNTIME_DIR`, where the user's service manager has it; nil without that variable. The XDG Base
-  /// Directory Specification demands that a relative path is ignored.
+  /// The address of the bus in `$XDG_RUNTIME_DIR`, which the user's service manager provides; nil without that variable. A relative
+  /// path is ignored, as the XDG Base Directory Specification demands.
   static var inRuntimeDirectory: String? {
     guard let directory = getenv("XDG_RUNTIME_DIR"), directory.pointee == UInt8(ascii: "/") else { return nil }
     return "unix:path=\(escaped(directory))/bus"
   }
 
-  /// Whether the address is that of the bus in `$XDG_RUNTIME_DIR`.
+  /// Whether an address is that of the bus in `$XDG_RUNTIME_DIR`.
   public static func isOfSession(_ address: String) -> Bool {
-    // The address may have the bus's guid, too, and be one of several.
+    // The address may also have the bus's guid, and may be one of several.
     guard let path = inRuntimeDirectory else { return false }
     return address.split(separator: ";").contains { $0 == path || $0.hasPrefix(path + ",") }
   }
 
   private static func escaped(_ value: String) -> String { value.withCString { escaped($0) } }
 
-  /// - Parameter value: bytes, since a file name need not be UTF-8.
+  /// - Parameter value: the bytes, since a file name need not be UTF-8.
   static func escaped(_ value: UnsafePointer<CChar>) -> String {
     guard let text = dbus_address_escape_value(value) else { fatalError("out of memory") }
     defer { dbus_free(text) }

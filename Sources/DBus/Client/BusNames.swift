@@ -6,7 +6,7 @@ import EventLoops
 public final class NameWatch {
   public let name: BusName
   fileprivate var handler: ((BusName?) -> Void)?
-  /// The number among the watches of the name.
+  /// The number of this watch among the watches of the name.
   fileprivate var number = 0
   private weak var connection: Connection?
 
@@ -31,7 +31,7 @@ final class WatchedName {
     case known(BusName?)
   }
 
-  /// By number: one name may have thousands of watches, and each must be quick to remove.
+  /// The watches by number: one name may have thousands, and each must be quick to remove.
   private var watches: [Int: NameWatch] = [:]
   private var lastNumber = 0
   fileprivate(set) var owner = Owner.unknown
@@ -63,7 +63,7 @@ extension Connection {
   // MARK: Owning a name
 
   /// Requests a well-known name, without queueing for it. Export objects first: calls may arrive at once.
-  /// - Parameter completion: fails with `AddressInUse` if another program owns the name, else with the bus's error.
+  /// - Parameter completion: fails with `AddressInUse` if another program owns the name, otherwise with the bus's error.
   public func requestName(_ name: BusName, _ completion: @escaping (Result<Void, DBusError>) -> Void) {
     call(Bus.requestName, on: Bus.name, at: Bus.path, (name.text, UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE))) { result in
       switch result {
@@ -84,9 +84,9 @@ extension Connection {
 
   // MARK: Watching names
 
-  /// Watches a name. The handler is called with the owner, nil if there is none, as soon as that is known and at each
-  /// change. A unique name without an owner never gets one again. A name that the bus refuses to report on counts as one
-  /// without an owner, so that nothing relies on it.
+  /// Watches a name. The handler is called with the owner as soon as it is known and at each change; nil means no owner. A unique name
+  /// without an owner never gets one again. If the bus refuses to report on a name, it counts as having no owner, so that nothing
+  /// relies on it.
   public func watchName(_ name: BusName, _ handler: @escaping (BusName?) -> Void) -> NameWatch {
     let watch = NameWatch(name, self, handler)
     if let watched = watchedNames[name] {
@@ -99,11 +99,12 @@ extension Connection {
     let watched = WatchedName(name)
     watched.add(watch)
     watchedNames[name] = watched
-    // The rule comes first, so that a change before or after the answer is not missed.
+    // The rule comes first, so that no change before or after the answer is missed.
     addMatch(watched.rule) { [weak self] error in
       if error != nil { self?.ownerChanged(to: nil, of: watched) }
     }
-    // However late it comes: neither a bus nor a program that was stopped for a while says that the name has no owner.
+    // Without a timeout: if the answer is late, since the bus or this program was stopped for a while, the name may still have an
+    // owner.
     call(Bus.getNameOwner, on: Bus.name, at: Bus.path, name.text, timeout: nil) { [weak self] result in
       guard watched.owner == .unknown else { return }
       self?.ownerChanged(to: (try? result.get()).flatMap { BusName($0) }, of: watched)
@@ -125,7 +126,7 @@ extension Connection {
     watched.notify(owner)
   }
 
-  /// - Parameter signal: sent by the bus itself.
+  /// - Parameter signal: a signal that the bus itself has sent.
   func deliverNameSignal(_ signal: Message) {
     if Bus.nameOwnerChanged.matches(signal), let (name, _, new) = try? Bus.nameOwnerChanged.arguments(of: signal) {
       guard let name = BusName(name), let watched = watchedNames[name] else { return }

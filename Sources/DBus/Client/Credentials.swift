@@ -1,12 +1,12 @@
 import DBusValues
 
-/// The bus's information on the process of a connection ("D-Bus Specification", *GetConnectionCredentials*).
+/// The information of the bus about the process of a connection ("D-Bus Specification", *GetConnectionCredentials*).
 public struct Credentials: Hashable, Sendable {
   public let processID: UInt32?
   public let userID: UInt32?
-  /// A pidfd of the process; older buses do not give one.
+  /// A pidfd of the process; nil on older buses.
   public let process: Descriptor?
-  /// The label given by the security module (AppArmor, SELinux, Smack).
+  /// The label from the security module (AppArmor, SELinux, Smack).
   public let securityLabel: [UInt8]?
   /// The bus's whole answer.
   public let all: Properties
@@ -22,7 +22,7 @@ public struct Credentials: Hashable, Sendable {
 
 extension Connection {
   /// Asks the bus for the credentials of a name's owner.
-  /// - Parameter completion: fails with `NameHasNoOwner` if there is no owner.
+  /// - Parameter completion: fails with `NameHasNoOwner` if the name has no owner.
   public func credentials(of name: BusName, _ completion: @escaping (Result<Credentials, DBusError>) -> Void) {
     call(Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, name.text) { completion($0.map(Credentials.init)) }
   }

@@ -1,12 +1,12 @@
 import DBusValues
 
-/// A selection of signals ("D-Bus Specification", *Match Rules*); a nil matches anything.
+/// A selection of signals ("D-Bus Specification", *Match Rules*). A nil matches anything.
 public struct MatchRule: Hashable, Sendable {
   public var sender: BusName?
   public var path: ObjectPath?
   public var interface: InterfaceName?
   public var member: MemberName?
-  /// The first argument, a string.
+  /// The first argument, which must be a string.
   public var arg0: String?
 
   public init(
@@ -20,7 +20,8 @@ public struct MatchRule: Hashable, Sendable {
     self.arg0 = arg0
   }
 
-  /// The rule in the bus's notation. Collected as bytes: appending to a text takes some hundred instructions each time.
+  /// The rule in the notation of the bus. It is collected as bytes, since appending to a text takes some hundred instructions each
+  /// time.
   var text: String {
     var text: [UInt8] = []
     text.reserveCapacity(256)
@@ -39,13 +40,13 @@ public struct MatchRule: Hashable, Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// An apostrophe is written by ending the quotes, escaping it, and starting new quotes.
+  /// The argument with escaped apostrophes: the quotes end before each one, and begin again after it.
   private static func escaped(_ argument: String) -> String {
     guard argument.utf8.contains(UInt8(ascii: "'")) else { return argument }
     return argument.unicodeScalars.reduce(into: "") { $0 += $1 == "'" ? #"'\''"# : String($1) }
   }
 
-  /// Whether the rule matches a signal, apart from its sender: a signal has its sender's unique name, the rule may have a
+  /// Whether the rule matches a signal, apart from its sender: a signal has its sender's unique name, but the rule may have a
   /// well-known one.
   func matches(_ signal: Message) -> Bool {
     if let member, signal.member != member { return false }

@@ -4,10 +4,11 @@ import Glibc
 
 /// The client's end of a socket on which a service sends its signals directly (``Connection/openSignalSocket()``).
 ///
-/// The service may be any program, so another kind of descriptor is refused, and whatever comes that is no signal ends the socket.
+/// The service may be any program. So descriptors of other kinds are refused, and any data that are not a signal end the socket.
 public final class SignalSocket {
   private static let packetsPerTurn = 64
-  /// More than the kernel keeps for a socket, unless somebody has raised its limits (`wmem_max`).
+  /// The largest number of packets that are received at once. The kernel keeps fewer for a socket, unless its limits were raised
+  /// (`wmem_max`).
   private static let maxPackets = 1024
 
   private let socket: Descriptor
@@ -16,10 +17,11 @@ public final class SignalSocket {
   private var watch: Watch?
 
   /// - Parameters:
-  ///   - socket: as the service has handed it over.
-  ///   - onSignal: called with each signal; its sender is not known.
+  ///   - socket: the socket from the service.
+  ///   - onSignal: called with each signal, whose sender is not known.
   ///   - onEnd: called once when no more signals will come this way; not called for ``close()``.
-  /// - Throws: `SystemError` with `ENOTSOCK` or `EPROTOTYPE` if it is not a socket of the type SOCK_SEQPACKET; if it cannot be watched.
+  /// - Throws: `SystemError` with `ENOTSOCK` or `EPROTOTYPE` if it is not a socket of the type SOCK_SEQPACKET; other errors if it
+  ///   cannot be watched.
   public init(
     _ socket: Descriptor, on loop: EventLoop, onSignal: @escaping (Message) -> Void, onEnd: @escaping () -> Void
   ) throws(SystemError) {
@@ -34,8 +36,8 @@ public final class SignalSocket {
 
   deinit { close() }
 
-  /// Checks that a descriptor is a socket as ``Connection/openSignalSocket()`` makes it. Sockets of other kinds may be ready without
-  /// anything to read.
+  /// Checks that a descriptor is a socket of the kind that ``Connection/openSignalSocket()`` makes. Sockets of other kinds may be ready
+  /// without data to read.
   private static func check(_ socket: Descriptor) throws(SystemError) {
     for (option, expected) in [(SO_DOMAIN, AF_UNIX), (SO_TYPE, Int32(SOCK_SEQPACKET.rawValue))] {
       var found: Int32 = 0
@@ -45,14 +47,14 @@ public final class SignalSocket {
     }
   }
 
-  /// Receives nothing any more.
+  /// Stops receiving.
   public func close() {
     watch?.cancel()
     watch = nil
   }
 
-  /// Hands over the signals that are there. The loop does so, some in each turn; a caller that has heard of the service in another way
-  /// calls it for all that was sent before.
+  /// Passes on the signals that have arrived. The loop does so too, with some of them in each turn. A caller that has heard of the
+  /// service in another way gets all earlier signals by this call.
   public func receive() { receive(atMost: Self.maxPackets) }
 
   private func receive(atMost maximum: Int) {

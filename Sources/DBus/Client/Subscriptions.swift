@@ -5,7 +5,7 @@ public final class Subscription {
   let rule: MatchRule
   fileprivate var handler: ((Message) -> Void)?
   fileprivate var senderWatch: NameWatch?
-  /// The current owner of the rule's sender, if that is a well-known name.
+  /// The current owner of the rule's sender, if the sender is a well-known name.
   fileprivate var owner: BusName?
   private weak var connection: Connection?
 
@@ -31,15 +31,15 @@ public final class Subscription {
 }
 
 extension Connection {
-  /// Receives the signals that match a rule. D-Bus keeps messages in order: the signals sent before the reply to a later
-  /// call arrive before that reply.
+  /// Receives the signals that match a rule. D-Bus keeps messages in order: signals that were sent before the reply to a later call
+  /// arrive before that reply.
   /// - Parameter ready: called when the bus has accepted the rule, or with its error.
   @discardableResult
   public func subscribe(
     _ rule: MatchRule, ready: ((DBusError?) -> Void)? = nil, _ handler: @escaping (Message) -> Void
   ) -> Subscription {
     let subscription = Subscription(rule, self, handler)
-    // The rule does not keep others from sending us such a signal directly, so the sender is checked here.
+    // The rule does not keep others from sending us such signals directly, so the sender is checked here.
     if let sender = rule.sender, !sender.isUnique, sender != Bus.name {
       subscription.senderWatch = watchName(sender) { [weak subscription] in subscription?.owner = $0 }
     }
@@ -48,7 +48,7 @@ extension Connection {
     return subscription
   }
 
-  /// Receives a signal of a contract; signals with other arguments are ignored.
+  /// Receives a signal of a contract. Signals with other arguments are ignored.
   @discardableResult
   public func subscribe<Args>(
     to signal: Signal<Args>, from sender: BusName? = nil, at path: ObjectPath? = nil, arg0: String? = nil,
@@ -68,7 +68,7 @@ extension Connection {
   func deliver(_ signal: Message) {
     guard let sender = signal.sender else { return }
     if sender == Bus.name { deliverNameSignal(signal) }
-    // Iterates over a copy: handlers may subscribe and cancel.
+    // Iterates over a copy, since handlers may subscribe and cancel.
     for subscription in subscriptions where subscription.accepts(signal, from: sender) {
       subscription.handler?(signal)
     }
@@ -76,19 +76,19 @@ extension Connection {
 
   // MARK: Rules
 
-  /// - Parameter completion: nil: the bus need not reply.
+  /// - Parameter completion: called with the error, if any; nil if the bus need not reply.
   func addMatch(_ rule: MatchRule, _ completion: ((DBusError?) -> Void)?) {
     guard let completion else {
       try? send(Bus.addMatch, on: Bus.name, at: Bus.path, rule.text)
       return
     }
-    // A late answer is no refusal.
+    // Without a timeout, since a late answer is no refusal.
     call(Bus.addMatch, on: Bus.name, at: Bus.path, rule.text, timeout: nil) { result in
       if case .failure(let error) = result { completion(error) } else { completion(nil) }
     }
   }
 
-  /// Removes one of the rules equal to `rule`; the bus counts them.
+  /// Removes one of the rules that are equal to `rule`; the bus counts them.
   func removeMatch(_ rule: MatchRule) {
     try? send(Bus.removeMatch, on: Bus.name, at: Bus.path, rule.text)
   }

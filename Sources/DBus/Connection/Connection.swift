@@ -3,38 +3,38 @@ import DBusValues
 import EventLoops
 import Glibc
 
-/// A connection to a message bus, served by an event loop: exports objects, makes calls, watches names, receives signals.
+/// A connection to a message bus, served by an event loop. It exports objects, makes calls, watches names and receives signals.
 ///
-/// Messages made in a turn of the loop are sent at its end in this order: signals as they were made, InterfacesAdded,
-/// PropertiesChanged, InterfacesRemoved, then replies and calls as they were made. So a caller has received every change
-/// before the reply that announces it. A reply that tells of the state (``Method/isReading``) comes after what was made before
-/// it, and before what was made after it. Signals alone may wait for the messages of the next turn (``hasMoreToCome``). Use a
-/// connection only on the loop's thread.
+/// The messages of a turn of the loop are sent at its end in this order: signals as they were made, InterfacesAdded, PropertiesChanged,
+/// InterfacesRemoved, then replies and calls as they were made. So a caller has received every change before the reply that announces
+/// it. A reply that reports the state (``Method/isReading``) comes after the messages that were made before it, and before those that
+/// were made after it. Only signals may wait for the messages of the next turn (``hasMoreToCome``). Use a connection only on the loop's
+/// thread.
 public final class Connection {
   public struct Limits: Sendable {
-    /// The size of the arguments of one request: about their bytes, and at least 8 for each value.
+    /// The size of the arguments of one request: approximately their bytes, and at least 8 for each value.
     public var requestBytes = 4 << 20
     /// The error for a request larger than ``requestBytes``.
     public var requestTooLarge = DBusError(
       name: .limitsExceeded, message: "expected at most 4 MiB of arguments, found more")
-    /// Bytes received and not yet handled; beyond this, reading pauses.
+    /// Bytes that are received and not yet handled. Beyond this, reading pauses.
     public var receivedBytes = 16 << 20
-    /// Bytes not yet written; beyond this, signals are dropped and no requests are served.
+    /// Bytes that are not yet written. Beyond this, signals are dropped and no requests are served.
     public var outgoingBytes = 16 << 20
     /// Messages handled in one turn of the loop.
     public var messagesPerTurn = 64
-    /// Bytes of messages made in one turn, after which the other messages received wait for the next one.
+    /// Bytes of messages that are made in one turn. Beyond this, other received messages wait for the next turn.
     public var outgoingBytesPerTurn = 1 << 20
-    /// Bytes of messages made for one call, after which the next calls of its caller wait for those of others.
+    /// Bytes of messages that are made for one call. Beyond this, the next calls of its caller wait for those of others.
     public var outgoingBytesPerCall = 32 << 10
-    /// The time that a call may take until the next calls of its caller wait for those of others.
+    /// The time that a call may take. Beyond this, the next calls of its caller wait for those of others.
     public var timePerCall = Duration.milliseconds(2)
     /// Bytes of all held calls together (see ``Connection/hold(_:refusing:)``).
     public var heldBytes = 32 << 20
-    /// The error for calls and replies that are too much while earlier replies are not made or not read yet.
+    /// The error for calls and replies that are too large while earlier replies are not made or not read yet.
     public var unreadReplies = DBusError(
       name: .limitsExceeded, message: "expected earlier replies to be read; read them, then call again")
-    /// Bytes that the bus may keep for clients that do not read; beyond this, they are sent nothing until they read.
+    /// Bytes that the bus may keep for clients that do not read. Beyond this, they are sent nothing until they read.
     public var unreadBytes = 32 << 20
 
     public init() {}
@@ -49,34 +49,34 @@ public final class Connection {
   public var onDisconnected: (() -> Void)?
   /// Called when another connection has taken over one of our names.
   public var onNameLost: ((BusName) -> Void)?
-  /// Called at the end of each turn, before its messages are sent. The messages made here are sent with them.
+  /// Called at the end of each turn, before its messages are sent. Messages that are made here are sent with them.
   public var beforeFlush: (() -> Void)?
-  /// Whether what this turn has still to do makes more messages, for the next turn, which has to come at once. Then signals that
-  /// nobody waits for, and a large reply, wait for that turn; signals never wait for more than one.
+  /// Whether the next turn comes at once and makes more messages. If so, signals that nobody waits for and a large reply wait for that
+  /// turn. Signals never wait for more than one turn.
   public var hasMoreToCome: (() -> Bool)?
-  /// Called with the number of a turn's signals that were dropped because of ``Limits/outgoingBytes``.
+  /// Called with the number of signals of a turn that were dropped because of ``Limits/outgoingBytes``.
   public var onSignalsDropped: ((Int) -> Void)?
   /// Called when a client that may have missed signals receives them again; with nil for all clients.
   public var onSignalsMissed: ((BusName?) -> Void)?
-  /// Called when a client has left too much unread (see ``Limits/unreadBytes``), and with true when it has read that.
+  /// Called with false when a client has left too much unread (see ``Limits/unreadBytes``), and with true when it reads again.
   public var onReadingChanged: ((BusName, Bool) -> Void)?
 
   /// Whether messages can still be exchanged.
   public private(set) var isOpen = true
 
-  /// The error for every call from another connection; nil: calls are served. Replies and signals are received either way.
+  /// The error for every call from another connection; nil if calls are served. Replies and signals are received in either case.
   public var refusal: DBusError?
-  /// Whether calls from others are dropped, without a reply.
+  /// Whether calls from others are dropped without a reply.
   var isIgnoringCalls = false
 
   let transport: Transport
   var outbox = Outbox()
-  /// Replies that are made when there is room.
+  /// Replies that will be made when there is room.
   var laterReplies: ArraySlice<(address: ReplyAddress, make: () -> OutgoingMessage?)> = []
   var objects = ObjectTree()
   var changes = ObjectChanges()
   var managedObjects = ManagedObjects()
-  /// The calls that were sent and not answered, including those that were given up.
+  /// The calls that were sent and not answered, including those that were cancelled or timed out.
   var pendingCalls: [UInt32: PendingCall] = [:]
   var openCalls = OpenCalls()
   /// The number of replies without a pending call: late, unexpected or forged.
@@ -93,15 +93,15 @@ public final class Connection {
   var largeReplies = LargeReplies()
   var unread = Unread()
   var signalSockets = SignalSockets()
-  /// Whether signals were dropped since the last time when there was room.
+  /// Whether signals were dropped since there was room for the last time.
   var hasDroppedSignals = false
   lazy var standardInterfaces = StandardInterfaces(self)
-  /// Messages received while waiting for a reply, to be handled later in order.
+  /// Messages that were received while waiting for a reply. They are handled later in order.
   private var postponed: [Message] = []
   private var isDrainScheduled = false
   /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
   private var isDrainPaused = false
-  /// Whether the last turn's signals wait for this one's messages.
+  /// Whether the signals of the last turn wait for the messages of this one.
   private var areSignalsDelayed = false
 
   private init(_ transport: Transport, loop: EventLoop, limits: Limits) {
@@ -111,7 +111,7 @@ public final class Connection {
     uniqueName = transport.uniqueName
     transport.onReady = { [unowned self] in drain() }
     loop.atEndOfTurn { [weak self] in self?.endTurn() }
-    // Messages may have been read with the reply to Hello; their bytes do not wake the loop.
+    // Messages may have been read together with the reply to Hello, and then do not wake the loop.
     scheduleDrain()
   }
 
@@ -119,7 +119,7 @@ public final class Connection {
 
   // MARK: Opening and closing
 
-  /// Connects to the bus at a D-Bus address and registers with it, blocking (in libdbus-1, up to 25 s).
+  /// Connects to the bus at a D-Bus address and registers with it. This blocks (in libdbus-1, up to 25 s).
   /// - Throws: `NoServer`, `BadAddress`, `FileNotFound`, … if there is no bus.
   public static func open(
     address: String, loop: EventLoop, limits: Limits = Limits()
@@ -127,7 +127,7 @@ public final class Connection {
     Connection(try Transport(address: address, loop: loop, limits: limits), loop: loop, limits: limits)
   }
 
-  /// Connects to the session bus: at `$DBUS_SESSION_BUS_ADDRESS`, else at `$XDG_RUNTIME_DIR/bus`.
+  /// Connects to the session bus at `$DBUS_SESSION_BUS_ADDRESS`, or else at `$XDG_RUNTIME_DIR/bus`.
   public static func session(loop: EventLoop, limits: Limits = Limits()) throws(DBusError) -> Connection {
     try open(address: sessionAddress(), loop: loop, limits: limits)
   }
@@ -142,7 +142,7 @@ public final class Connection {
   }
 
   /// Sends the pending messages and ends the connection. Calls without a reply fail with `Disconnected`.
-  /// - Parameter flushing: the longest time to wait for the bus to read them.
+  /// - Parameter flushing: the longest time to wait until the bus has read the messages.
   public func close(flushing: Duration = .seconds(1)) {
     guard isOpen else { return }
     flush()
@@ -176,15 +176,15 @@ public final class Connection {
 
   // MARK: Receiving
 
-  /// The number of bytes not yet written.
+  /// The number of bytes that are not yet written.
   public var outgoingSize: Int { transport.outgoingSize }
 
   var isFull: Bool { transport.outgoingSize > limits.outgoingBytes }
 
-  /// Whether nothing more may be answered before the bus has read, or has said what it keeps.
+  /// Whether nothing more may be answered before the bus has read, or has told how much it keeps.
   var isCongested: Bool { isFull || isBlind }
 
-  /// Whether this turn has made so many messages that other calls wait for the next one.
+  /// Whether this turn has made so many messages that other calls wait for the next turn.
   var isTurnFull: Bool { outbox.size > limits.outgoingBytesPerTurn }
 
   func scheduleDrain() {
@@ -227,7 +227,7 @@ public final class Connection {
     }
   }
 
-  /// Answers a call at once: answers kept until the end of the turn would pile up during a blocking call.
+  /// Answers a call at once: answers that wait for the end of the turn would pile up during a blocking call.
   private func refuse(_ call: Message, _ error: DBusError) {
     guard !isCongested, let address = ReplyAddress(call), address.isWanted, let message = try? address.error(error)
     else {
@@ -238,7 +238,7 @@ public final class Connection {
 
   // MARK: Sending
 
-  /// Sends the messages of the turn, then pauses or resumes reading. Each turn ends with it.
+  /// Sends the messages of the turn, then pauses or resumes reading. Each turn ends with this.
   public func flush() {
     guard isOpen else { return }
     beforeFlush?()
@@ -269,16 +269,16 @@ public final class Connection {
     continueHeldCalls()
     continueLargeReplies()
     observeUnread()
-    // Otherwise the next turn comes when the bus has read, or has said what it keeps.
+    // Otherwise the next turn comes when the bus has read, or has told how much it keeps.
     if !laterReplies.isEmpty, hasRoomForReplies { loop.soon {} }
     transport.applyInterest()
   }
 
   // MARK: Blocking calls
 
-  /// Sends calls at once, before the messages of this turn, and blocks until all replies have arrived. The loop does not run
-  /// meanwhile; other messages are kept for later.
-  /// - Parameter timeout: for all of them; nil to wait forever.
+  /// Sends calls at once, before the messages of this turn, and blocks until all replies have arrived. Meanwhile the loop does not run,
+  /// and other messages are kept for later.
+  /// - Parameter timeout: the time for all replies; nil to wait for ever.
   /// - Returns: the replies, in the order of the calls.
   /// - Throws: the first error in a reply, `Timeout` or `Disconnected`.
   public func callAndWait(
@@ -309,9 +309,8 @@ public final class Connection {
     }
   }
 
-  /// Whether a message is kept until a blocking call has its reply. Since what is received and not handled is limited,
-  /// others could keep the reply from being read by sending calls that are refused, descriptors, or signals and replies
-  /// that nobody expects.
+  /// Whether a message is kept until a blocking call has its reply. The size of kept messages is limited. So others could keep the
+  /// reply from being read by sending calls that are refused, descriptors, or signals and replies that nobody expects.
   private func canWait(_ message: Message) -> Bool {
     switch message.kind {
     case .methodCall:
@@ -328,16 +327,16 @@ public final class Connection {
 }
 
 extension Message {
-  /// Whether this is libdbus-1's own signal for the end of the connection; the bus does not let anyone send it.
+  /// Whether this is libdbus-1's own signal for the end of the connection. The bus lets no client send it.
   fileprivate var isLocalDisconnect: Bool {
     dbus_message_is_signal(raw, "org.freedesktop.DBus.Local", "Disconnected") != 0
   }
 
-  /// Whether this is a reply to a call to `destination`, and its sender may be the one called, or the bus.
+  /// Whether this is a reply to a call to `destination`, and its sender may be the one that was called, or the bus.
   func isAnswer(from destination: BusName?) -> Bool {
     guard kind == .methodReturn || kind == .error else { return false }
     guard let destination, let sender else { return true }
-    // We do not know the owner of a well-known name.
+    // The owner of a well-known name is not known here.
     guard destination.isUnique || destination == Bus.name else { return true }
     return sender == destination || sender == Bus.name
   }

@@ -2,10 +2,10 @@ import DBusValues
 
 /// The messages of a turn, until its end.
 ///
-/// A reply that tells of the state divides them: later changes are sent after it. Otherwise its reader would take what it says
-/// for newer than these changes.
+/// A reply that reports the state divides them: later changes are sent after it. Otherwise its reader would take the reply for newer
+/// than these changes.
 struct Outbox {
-  /// What a reply says.
+  /// The kind of a reply.
   enum ReplyKind {
     case success
     case error
@@ -16,12 +16,12 @@ struct Outbox {
   enum Entry {
     case reply(OutgoingMessage, ReplyKind, to: ReplyAddress)
     case call(OutgoingMessage, PendingCall?)
-    /// A successful reply that is made when it can be sent.
+    /// A successful reply that is made when there is room for it.
     case laterReply(ReplyAddress, () -> OutgoingMessage?)
     case signal(OutgoingMessage)
   }
 
-  /// The messages until the last reply that tells of the state, in the order in which they are sent.
+  /// The messages up to the last reply that reports the state, in the order in which they are sent.
   private(set) var first: [Entry] = []
   private(set) var signals: [OutgoingMessage] = []
   private(set) var entries: [Entry] = []
@@ -36,7 +36,7 @@ struct Outbox {
     }
   }
 
-  /// Appends a reply that tells of the state, after all messages so far.
+  /// Appends a reply that reports the state, after all messages so far.
   /// - Parameter changes: the signals of all changes of objects so far.
   mutating func append(reading reply: Entry, after changes: [OutgoingMessage]) {
     first += (signals + changes).map(Entry.signal) + entries
@@ -51,7 +51,7 @@ struct Outbox {
     size += signal.bytes.count
   }
 
-  /// Keeps the memory of a usual turn for the next one.
+  /// Removes all messages, but keeps the memory that a usual turn needs.
   mutating func removeAll() {
     first.removeAll(keepingCapacity: first.count <= 64)
     signals.removeAll(keepingCapacity: signals.count <= 64)
@@ -61,7 +61,7 @@ struct Outbox {
 
   var isEmpty: Bool { signals.isEmpty && isWithoutReplies }
 
-  /// Whether there are no messages but signals.
+  /// Whether there are no other messages than signals.
   var isWithoutReplies: Bool { first.isEmpty && entries.isEmpty }
 
   mutating func mapEntries(_ body: (Entry) -> Entry) {
@@ -72,8 +72,8 @@ struct Outbox {
 
 extension Connection {
   /// Emits a signal, at the end of the turn.
-  /// - Parameter client: its only recipient; nil for all who subscribed.
-  /// - Throws: if an argument cannot be sent (see ``OutgoingMessage/call(_:of:on:at:_:)``); nothing is emitted then.
+  /// - Parameter client: the only recipient; nil for all subscribers.
+  /// - Throws: `DBusError` if an argument cannot be sent (see ``OutgoingMessage/call(_:of:on:at:_:)``); then nothing is emitted.
   public func emit<Args>(
     _ signal: Signal<Args>, from path: ObjectPath, to client: BusName? = nil, _ arguments: consuming Args
   ) throws(DBusError) {
@@ -82,8 +82,7 @@ extension Connection {
     outbox.append(signal: client.map(message.directed) ?? message)
   }
 
-  /// Replaces every successful reply of this turn by an error, because its changes could not be kept. For use in
-  /// ``beforeFlush``.
+  /// Replaces every successful reply of this turn by an error, because its changes could not be kept. Use it in ``beforeFlush``.
   public func failReplies(with error: DBusError) {
     outbox.mapEntries { entry in
       switch entry {
@@ -98,14 +97,14 @@ extension Connection {
     if isOpen { outbox.append(entry) }
   }
 
-  /// Sends a reply that tells of the state as it is now, at the end of the turn.
+  /// Sends a reply that reports the current state, at the end of the turn.
   func enqueue(reading reply: Outbox.Entry) {
     guard isOpen else { return }
     let changes = takeChangeSignals()
     outbox.append(reading: reply, after: changes.added + changes.changed + changes.removed)
   }
 
-  /// Sends the messages of the turn, and replies that are made later while there is room.
+  /// Sends the messages of the turn, and makes and sends later replies while there is room.
   func sendOutbox() {
     if !outbox.isEmpty || !changes.all.isEmpty {
       var dropped = 0
@@ -128,13 +127,13 @@ extension Connection {
     while transport.sentSize < end, hasRoomForReplies, let reply = laterReplies.popFirst() {
       if let message = reply.make() { send(message, .success, to: reply.address) }
     }
-    // Frees the array.
+    // Frees the memory of the array.
     if laterReplies.isEmpty { laterReplies = [] }
   }
 
   var hasRoomForReplies: Bool { transport.outgoingSize < limits.outgoingBytesPerTurn && !isCongested }
 
-  /// - Returns: the number of signals dropped because of ``Limits/outgoingBytes``.
+  /// - Returns: the number of signals that were dropped because of ``Limits/outgoingBytes``.
   private func sendSignals(_ signals: [OutgoingMessage]) -> Int {
     var dropped = 0
     for signal in signals {
@@ -152,11 +151,11 @@ extension Connection {
     return dropped
   }
 
-  /// Sends a reply, or an error if the caller does not read and the reply is too large for that.
+  /// Sends a reply, or an error if the caller does not read and the reply is too large for it.
   ///
-  /// The error is sent even past what such a caller is sent otherwise: these are at most as many as the calls that were accepted
-  /// before it stopped reading, and without one the caller would wait for ever. A refusal is sent when the caller reads again: it may
-  /// make calls that are refused without end.
+  /// The error is sent even if such a caller is sent nothing else: there are at most as many errors as calls that were accepted before
+  /// it stopped reading, and without one the caller would wait for ever. A refusal is sent when the caller reads again, since it may
+  /// make endless calls that are refused.
   private func send(_ reply: OutgoingMessage, _ kind: Outbox.ReplyKind, to address: ReplyAddress) {
     if isRead(reply) {
       _ = transport.send(reply)
@@ -167,7 +166,7 @@ extension Connection {
     }
   }
 
-  /// - Returns: the number of signals dropped.
+  /// - Returns: the number of signals that were dropped.
   private func send(_ entry: Outbox.Entry) -> Int {
     switch entry {
     case .signal(let signal): return sendSignals([signal])

@@ -2,10 +2,10 @@ import CDBus
 import DBusValues
 import Glibc
 
-/// Bytes not yet written to a socket.
+/// The bytes that are not yet written to a socket.
 ///
-/// libdbus-1 writes each message by a system call of its own, which wakes the bus each time; here a turn's messages are
-/// written together. libdbus-1 sends nothing after Hello, so the outgoing side of the socket is used only here.
+/// libdbus-1 writes each message by its own system call, which wakes the bus each time. Here, the messages of a turn are written
+/// together. libdbus-1 sends nothing after Hello, so only this code uses the outgoing side of the socket.
 struct OutgoingBytes {
   enum Outcome {
     case written
@@ -18,7 +18,7 @@ struct OutgoingBytes {
   private var bytes: [UInt8] = []
   /// The number of `bytes` already written.
   private var written = 0
-  /// The messages with descriptors, by their range in `bytes`.
+  /// The messages with descriptors, by their ranges in `bytes`.
   private var carriers: [(range: Range<Int>, descriptors: [Descriptor])] = []
 
   var count: Int { bytes.count - written }
@@ -37,7 +37,7 @@ struct OutgoingBytes {
   mutating func write(to socket: Int32) -> Outcome {
     defer { discardWritten() }
     while written < bytes.count {
-      // Descriptors are sent with the first byte of their message, and with no byte before it.
+      // Descriptors are sent with the first byte of their message, and with no earlier byte.
       let carried = carriers.first.flatMap { $0.range.lowerBound == written ? $0 : nil }
       let end = carried?.range.upperBound ?? carriers.first?.range.lowerBound ?? bytes.count
       let numbers = carried?.descriptors.map(\.number) ?? []
@@ -50,7 +50,7 @@ struct OutgoingBytes {
         if carried != nil { carriers.removeFirst() }
       case (_, EINTR): continue
       case (_, EAGAIN), (_, ENOBUFS), (_, ENOMEM): return .blocked
-      // Too many descriptors are in transit for the kernel: the message is lost, as with libdbus-1.
+      // The kernel has too many descriptors in transit: the message is lost, as with libdbus-1.
       case (_, ETOOMANYREFS) where carried != nil:
         written = end
         carriers.removeFirst()
@@ -60,7 +60,7 @@ struct OutgoingBytes {
     return .written
   }
 
-  /// Frees the written bytes when they are more than half of all.
+  /// Frees the written bytes if they are more than half of all bytes.
   private mutating func discardWritten() {
     guard written > bytes.count / 2 else { return }
     if isEmpty, bytes.capacity <= 1 << 20 {

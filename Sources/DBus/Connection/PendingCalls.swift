@@ -1,11 +1,11 @@
 import DBusValues
 import EventLoops
 
-/// The timeout of calls, the same as in libdbus-1 and most other implementations.
+/// The default timeout of calls, the same as in libdbus-1 and most other implementations.
 public let defaultTimeout = Duration.seconds(25)
 
-/// A call that waits for its reply, even if this object is not kept. It ends once: by the reply, the timeout, the end of
-/// the connection or ``cancel()``.
+/// A call that waits for its reply, even if this object is not kept. It ends once: with the reply, the timeout, the end of the
+/// connection or ``cancel()``.
 public final class PendingCall {
   fileprivate let destination: BusName?
   /// Whether the reply may have descriptors.
@@ -23,7 +23,7 @@ public final class PendingCall {
 
   var isDone: Bool { completion == nil }
 
-  /// Ignores the reply. A call that is already sent is still carried out.
+  /// Ignores the reply. A call that was already sent is still carried out.
   public func cancel() {
     timer?.cancel()
     timer = nil
@@ -37,15 +37,15 @@ public final class PendingCall {
   }
 }
 
-/// The calls to other programs that wait for an answer, including those that were given up: the bus has an entry for each
-/// until the program answers or leaves, and allows a connection a limited number.
+/// The calls to other programs that wait for an answer, including those that were cancelled or timed out. The bus has an entry for each
+/// until the program answers or leaves, and limits the number of entries of a connection.
 struct OpenCalls {
   private(set) var count = 0
   private var byDestination: [BusName: Int] = [:]
 
   subscript(destination: BusName) -> Int { byDestination[destination] ?? 0 }
 
-  /// Counts one call more, or less. The bus has no entries for calls to itself.
+  /// Counts one more call, or one less. The bus has no entries for calls to itself.
   fileprivate mutating func add(_ difference: Int, _ destination: BusName?) {
     guard let destination, destination != Bus.name else { return }
     count += difference
@@ -63,10 +63,10 @@ extension Connection {
 
   /// Makes a call, at the end of the turn.
   /// - Parameters:
-  ///   - timeout: counted from now; nil to wait forever.
-  ///   - takesDescriptors: whether the reply may have descriptors; the bus's own replies always may.
-  ///   - completion: called once, unless the call is cancelled: with the reply, the error in the reply, `Timeout` or
-  ///     `Disconnected`; with `InvalidArgs` if the reply has descriptors that it must not have.
+  ///   - timeout: the time from now; nil to wait for ever.
+  ///   - takesDescriptors: whether the reply may have descriptors. Replies of the bus itself always may.
+  ///   - completion: called once, unless the call is cancelled: with the reply, the error in the reply, `Timeout` or `Disconnected`;
+  ///     with `InvalidArgs` if the reply has descriptors that it must not have.
   @discardableResult
   public func call(
     _ call: OutgoingMessage, timeout: Duration? = defaultTimeout, takesDescriptors: Bool = false,
@@ -89,7 +89,7 @@ extension Connection {
   /// Calls a method of a contract, at the end of the turn.
   /// - Parameters:
   ///   - autoStart: whether the bus may start the program that is to own `destination`.
-  ///   - completion: as above; also with `InvalidArgs` if the reply does not match the contract, or an argument cannot be
+  ///   - completion: called as above; also with `InvalidArgs` if the reply does not match the contract, or if an argument cannot be
   ///     sent.
   @discardableResult
   public func call<Input, Output>(
@@ -109,8 +109,8 @@ extension Connection {
     }
   }
 
-  /// Makes a call without a reply; failures are not reported either.
-  /// - Throws: if an argument cannot be sent.
+  /// Makes a call without a reply. Failures are not reported.
+  /// - Throws: `DBusError` if an argument cannot be sent.
   public func send<Input, Output>(
     _ method: Method<Input, Output>, on destination: BusName, at path: ObjectPath, _ input: Input
   ) throws(DBusError) {
@@ -118,8 +118,7 @@ extension Connection {
     enqueue(.call(message, nil))
   }
 
-  /// Calls two methods of one object, neither of which has arguments, and blocks until both replies have arrived; see
-  /// ``callAndWait(_:timeout:)``.
+  /// Calls two methods without arguments on one object, and blocks until both replies have arrived; see ``callAndWait(_:timeout:)``.
   public func callAndWait<First, Second>(
     _ first: Method<Void, First>, _ second: Method<Void, Second>, on destination: BusName, at path: ObjectPath
   ) throws(DBusError) -> (First, Second) {
@@ -151,8 +150,8 @@ extension Connection {
     pending.finish(answer.error.map { .failure($0) } ?? .success(answer))
   }
 
-  /// Sends a call, unless it was cancelled. One that cannot be sent fails in the next turn, whose end records what
-  /// follows from that (``beforeFlush``).
+  /// Sends a call, unless it was cancelled. If it cannot be sent, it fails in the next turn. The end of that turn records the
+  /// consequences (``beforeFlush``).
   func send(_ call: OutgoingMessage, _ pending: PendingCall) {
     let isRead = isRead(call)
     if !pending.isDone, isRead, let serial = transport.send(call) {

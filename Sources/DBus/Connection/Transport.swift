@@ -3,25 +3,26 @@ import DBusValues
 import EventLoops
 import Glibc
 
-/// A private connection of libdbus-1, driven by an event loop: sends and receives messages.
+/// A private connection of libdbus-1, driven by an event loop. It sends and receives messages.
 ///
-/// libdbus-1 has two watches on one descriptor, and changes them inside its callbacks while it holds its lock; the loop
-/// has one watch for each descriptor. So the callbacks only record changes, and ``applyInterest()`` carries them out.
+/// libdbus-1 has two watches for one descriptor, and changes them inside its callbacks while it holds its lock. The loop has one watch
+/// for each descriptor. So the callbacks only record changes, and ``applyInterest()`` carries them out.
 final class Transport {
-  /// More than the kernel passes with one write (253, SCM_MAX_FD); libdbus-1 clears a buffer of this size at each read.
+  /// The largest number of descriptors of a message. The kernel passes at most 253 with one write (SCM_MAX_FD); libdbus-1 clears a
+  /// buffer of this size at each read.
   private static let maxDescriptors = 256
-  /// Once messages not yet handled have as many, reading pauses. With the next message, less than the reserve.
+  /// The number of descriptors of unhandled messages at which reading pauses. With the next message, it stays below the reserve.
   private static let maxReceivedDescriptors = 16
-  /// Beyond this size, messages are written before the end of the turn.
+  /// The size in bytes beyond which messages are written before the end of the turn.
   private static let maxDelayedBytes = 64 << 10
 
   private let raw: OpaquePointer
   private let loop: EventLoop
 
-  /// libdbus-1's watches: one for reading and one for writing, or none once it is disconnected.
+  /// The watches of libdbus-1: one for reading and one for writing; none once it is disconnected.
   private var watches: [OpaquePointer] = []
   private var loopWatch: Watch?
-  /// Whether the loop's watch may differ from libdbus-1's watches.
+  /// Whether the watch of the loop may differ from those of libdbus-1.
   private var isStale = true
 
   private var outgoing = OutgoingBytes()
@@ -29,27 +30,27 @@ final class Transport {
   private(set) var sentSize = 0
   /// Whether the socket's buffer was full at the last write.
   private var isBlocked = false
-  /// Starts with the serial of Hello.
+  /// The last serial. The first one was that of Hello.
   private var lastSerial: UInt32 = 1
 
   /// Called after the descriptor was ready and libdbus-1 has read from it.
   var onReady: (() -> Void)?
 
-  /// Whether messages are read. Does not affect writing.
+  /// Whether messages are read. This does not affect writing.
   var isReading = true {
     didSet { if isReading != oldValue { isStale = true } }
   }
 
-  /// Connects and registers with the bus, blocking.
+  /// Connects and registers with the bus. This blocks.
   init(address: String, loop: EventLoop, limits: Connection.Limits) throws(DBusError) {
-    // Otherwise libdbus-1 ignores SIGPIPE for the whole process.
+    // Without this, libdbus-1 ignores SIGPIPE for the whole process.
     dbus_connection_set_change_sigpipe(0)
     let raw = try checked { error in dbus_connection_open_private(address, error) }
     self.raw = raw
     self.loop = loop
     dbus_connection_set_exit_on_disconnect(raw, 0)
-    // The first and third limit must not be lower than the bus's: libdbus-1 drops the connection for a larger message,
-    // and anyone may send us one. (`Limits` restricts requests when they are read.) The others only pause reading.
+    // The first and the third limit must not be lower than those of the bus: libdbus-1 drops the connection for a larger message, and
+    // anyone may send us one. (`Limits` restricts requests when they are read.) The other limits only pause reading.
     dbus_connection_set_max_message_size(raw, Int(DBUS_MAXIMUM_MESSAGE_LENGTH))
     dbus_connection_set_max_received_size(raw, limits.receivedBytes)
     dbus_connection_set_max_message_unix_fds(raw, Self.maxDescriptors)
@@ -70,16 +71,17 @@ final class Transport {
 
   var uniqueName: BusName { BusName(unchecked: dbus_bus_get_unique_name(raw).map { String(cString: $0) } ?? "") }
 
-  /// libdbus-1 removes its watches when the connection ends. Asking it instead would take its lock for every message.
+  /// Whether the connection is open. libdbus-1 removes its watches when the connection ends. To ask libdbus-1 would take its lock for
+  /// every message.
   var isConnected: Bool { !watches.isEmpty }
 
   // MARK: Writing
 
-  /// The number of bytes not yet written.
+  /// The number of bytes that are not yet written.
   var outgoingSize: Int { outgoing.count }
 
   /// Queues a message for ``write()``.
-  /// - Returns: its serial; nil if it cannot be sent.
+  /// - Returns: the serial of the message; nil if it cannot be sent.
   func send(_ message: OutgoingMessage) -> UInt32? {
     guard isConnected else { return nil }
     if !message.descriptors.isEmpty, dbus_connection_can_send_type(raw, Int32(ValueType.descriptor.code)) == 0 {
@@ -92,11 +94,11 @@ final class Transport {
     return lastSerial
   }
 
-  /// Writes queued bytes as far as the socket takes them.
+  /// Writes queued bytes, as many as the socket takes.
   func write() {
     guard !outgoing.isEmpty else { return }
     guard isConnected, let socket = watches.first.map(dbus_watch_get_unix_fd) else {
-      // The connection has ended. Unwritten bytes would keep reading paused, so that the end would never be reported.
+      // The connection has ended. Unwritten bytes would keep reading paused, and the end would never be reported.
       outgoing = OutgoingBytes()
       return
     }
@@ -105,7 +107,7 @@ final class Transport {
     switch outgoing.write(to: socket) {
     case .written: break
     case .blocked: isBlocked = true
-    // There may still be messages to read; libdbus-1 notices the end after them.
+    // There may still be messages to read. libdbus-1 notices the end after them.
     case .broken: outgoing = OutgoingBytes()
     }
     if isBlocked != wasWaiting { isStale = true }
@@ -120,8 +122,8 @@ final class Transport {
     return message
   }
 
-  /// Has no socket make its closer wait until its data is sent (L2). libdbus-1 closes the descriptors that a message brings,
-  /// and tells only the numbers of those that are arguments; so all of this process are gone through.
+  /// Sets all sockets of this process so that closing them never waits until their data are sent (L2). libdbus-1 closes the descriptors
+  /// that a message brings, but reveals only the numbers of those that are arguments. So all descriptors of this process are visited.
   private static func stopLingering() {
     guard let directory = opendir("/proc/self/fd") else { return }
     defer { closedir(directory) }
@@ -134,11 +136,11 @@ final class Transport {
     }
   }
 
-  /// Whether there are more messages. These do not make the descriptor ready, since they have been read from it.
+  /// Whether there are more messages. They do not make the descriptor ready, since they have been read from it already.
   var hasIncoming: Bool { dbus_connection_get_dispatch_status(raw) == DBUS_DISPATCH_DATA_REMAINS }
 
-  /// Writes queued bytes, blocks until the socket is ready, without the loop, and reads and writes.
-  /// - Parameter wait: nil to wait forever.
+  /// Writes queued bytes, blocks until the socket is ready, and reads and writes, without the loop.
+  /// - Parameter wait: the longest time to wait; nil to wait for ever.
   func readWrite(wait: Duration?) {
     let milliseconds = wait?.saturatingMilliseconds ?? -1
     write()
@@ -154,7 +156,7 @@ final class Transport {
 
   func close() {
     outgoing = OutgoingBytes()
-    // The callbacks remove the loop's watch before the descriptor is closed.
+    // The callbacks remove the watch of the loop before the descriptor is closed.
     dbus_connection_close(raw)
     dbus_connection_set_watch_functions(raw, nil, nil, nil, nil, nil)
     loopWatch?.cancel()
@@ -178,7 +180,7 @@ final class Transport {
   }
 
   private static func from(_ data: UnsafeMutableRawPointer?) -> Transport {
-    // Set by `attach`, and removed by `close` before the object is destroyed.
+    // The pointer is set by `attach`, and removed by `close` before the object is destroyed.
     Unmanaged<Transport>.fromOpaque(data!).takeUnretainedValue()
   }
 
@@ -198,7 +200,7 @@ final class Transport {
     }
   }
 
-  /// Updates the loop's watch to the events that libdbus-1 and our writing wait for.
+  /// Updates the watch of the loop to the events that libdbus-1 and our writing wait for.
   /// - Returns: false if the kernel refused to watch the socket.
   @discardableResult
   func applyInterest() -> Bool {
@@ -227,7 +229,7 @@ final class Transport {
     if readiness.contains(.write) { flags |= DBUS_WATCH_WRITABLE.rawValue }
     if readiness.contains(.hangUp) { flags |= DBUS_WATCH_HANGUP.rawValue }
     if readiness.contains(.error) { flags |= DBUS_WATCH_ERROR.rawValue }
-    // Handling a watch may remove it or another one.
+    // To handle a watch may remove this or another watch.
     for watch in watches where watches.contains(watch) && dbus_watch_get_enabled(watch) != 0 {
       let wanted = dbus_watch_get_flags(watch) | DBUS_WATCH_HANGUP.rawValue | DBUS_WATCH_ERROR.rawValue
       if flags & wanted != 0 { dbus_watch_handle(watch, flags & wanted) }
@@ -236,7 +238,7 @@ final class Transport {
   }
 }
 
-/// Calls a function that returns nil and fills in libdbus-1's error structure on failure.
+/// Calls a function of libdbus-1. On failure, it returns nil and fills in an error structure.
 private func checked(
   _ call: (UnsafeMutablePointer<CDBus.DBusError>) -> OpaquePointer?
 ) throws(DBusError) -> OpaquePointer {
@@ -247,6 +249,6 @@ private func checked(
   let message = error.message.map { String(cString: $0) } ?? ""
   throw DBusError(
     name: error.name.flatMap { ErrorName(String(cString: $0)) } ?? .failed,
-    // It becomes part of a line.
+    // Without a full stop, since the message becomes part of a line.
     message: message.hasSuffix(".") ? String(message.dropLast()) : message)
 }

@@ -1,54 +1,53 @@
 import DBusValues
 import EventLoops
 
-/// The clients that do not read what the bus keeps for them.
+/// The clients that do not read the messages that the bus keeps for them.
 ///
-/// dbus-daemon counts what it keeps against the sender, and stops reading from a sender with too much; dbus-broker counts
-/// it against the user, and disconnects clients of a user with too much. So a client that leaves much unread is sent
-/// nothing more until it has read: its calls are held, calls to it fail, and signals are sent to the other clients one by
-/// one. Both buses tell how much they keep, by `org.freedesktop.DBus.Debug.Stats`; on a bus without it nothing is
-/// observed.
+/// dbus-daemon counts kept messages against their sender, and stops reading from a sender with too many. dbus-broker counts them
+/// against the user, and disconnects clients of a user with too many. So a client that leaves much unread is sent nothing more until it
+/// has read: its calls are held, calls to it fail, and signals are sent to the other clients one by one. Both buses tell how much they
+/// keep, by `org.freedesktop.DBus.Debug.Stats`. On a bus without it, nothing is observed.
 struct Unread {
-  /// The statistics that the bus offers.
+  /// The statistics that the bus provides.
   fileprivate enum Source {
     case ofConnections
     case ofAll
     case none
   }
 
-  /// What the bus knows about a client.
+  /// The bus's data about a client.
   fileprivate struct Load {
-    /// Bytes that the bus keeps for it.
+    /// Bytes that the bus keeps for the client.
     var bytes: Int
     var isSubscribed: Bool
   }
 
-  /// Messages of this size or less are also sent to clients that subscribed, but never called. The bus does not tell to
-  /// what they subscribed.
+  /// The size up to which messages are also sent to clients that subscribed, but never called. The bus does not tell what they
+  /// subscribed to.
   private static let smallSize = 4 << 10
-  /// The number of remembered callers, beyond which all are forgotten.
+  /// The largest number of remembered callers. Beyond it, all are forgotten.
   private static let maxCallers = 8192
 
-  /// Asks the bus; nil if it is not to be asked. Another connection, because an answer to this one arrives behind all calls
-  /// that others have made to it.
+  /// The connection that asks the bus; nil if the bus is not asked. It is separate, since an answer to this connection would arrive
+  /// behind all calls that others have made to it.
   fileprivate var observer: Connection?
-  /// Connects the observer; nil if nothing is to be observed.
+  /// Connects the observer; nil if nothing is observed.
   fileprivate var connect: (() -> Connection?)?
   fileprivate var source = Source.ofConnections
   fileprivate var isLooking = false
-  /// The result of the last look, to be judged at the end of the turn: what a turn has answered is sent.
+  /// The result of the last look. It is judged at the end of the turn, when the answers of the turn have been sent.
   fileprivate var loads: [BusName: Load]?
   fileprivate var timer: Timer?
   /// The value of ``Transport/sentSize`` at the last look.
   fileprivate var lookedAt = 0
-  /// Clients that do not read, each with the size of what it is still sent.
+  /// The clients that do not read, each with the size of the messages that it is still sent.
   var stalled: [BusName: Int] = [:]
-  /// The subscribed clients that read, and whether they have called; meaningful while there are stalled clients.
+  /// The subscribed clients that read, and whether they have called. It is only meaningful while there are stalled clients.
   fileprivate var subscribers: [BusName: Bool] = [:]
   private var callers: Set<BusName> = []
-  /// The refused calls of stalled clients whose errors had no room.
+  /// The refused calls of stalled clients, if there was no room for their errors.
   private var refused: [BusName: [ReplyAddress]] = [:]
-  /// How many these are. The bus lets a client wait for 50 000 answers; past those of two clients, calls are not answered.
+  /// The number of refused calls. The bus lets a client wait for 50 000 answers. Beyond those of two clients, calls are not answered.
   private var countOfRefused = 0
   private static let maxRefused = 100_000
 
@@ -73,7 +72,7 @@ struct Unread {
 
   fileprivate func hasCalled(_ client: BusName) -> Bool { callers.contains(client) }
 
-  /// The recipients of a signal; nil if it can be sent to all who subscribed.
+  /// The recipients of a signal; nil if it can be sent to all subscribers.
   func recipients(of signal: OutgoingMessage) -> [BusName]? {
     guard !stalled.isEmpty else { return nil }
     let isSmall = signal.bytes.count <= Self.smallSize
@@ -82,18 +81,18 @@ struct Unread {
 }
 
 extension Connection {
-  /// Bytes after which the bus is asked again.
+  /// Bytes that are sent until the bus is asked again.
   private static let lookInterval = 4 << 20
-  /// Bytes sent since the bus was asked, beyond which nothing is answered before it has said how much it keeps.
+  /// Bytes that are sent since the bus was asked. Beyond this, nothing is answered before the bus has told how much it keeps.
   private static let blindSize = 16 << 20
   /// The time after which the bus is asked again while a client is stalled.
   private static let lookPause = Duration.milliseconds(250)
-  /// What a client may always leave unread, in bytes.
+  /// The bytes that a client may always leave unread.
   private static let tolerated = 64 << 10
 
   /// Stops sending to clients that leave much unread (see ``Limits/unreadBytes``).
-  /// - Parameter connect: opens another connection to the same bus, which serves nothing. Called when much has been sent
-  ///   for the first time; nil to observe nothing.
+  /// - Parameter connect: opens another connection to the same bus, which serves nothing. It is called when much has been sent for the
+  ///   first time. It returns nil to observe nothing.
   public func observeReaders(_ connect: @escaping () -> Connection?) { unread.connect = connect }
 
   var isBlind: Bool { unread.isLooking && transport.sentSize - unread.lookedAt > Self.blindSize }
@@ -108,8 +107,8 @@ extension Connection {
     return true
   }
 
-  /// Asks the bus what it keeps, if much has been sent since the last time. Call at the end of a turn, after its messages
-  /// were sent.
+  /// Asks the bus how much it keeps, if much has been sent since the last time. Call this at the end of a turn, after its messages were
+  /// sent.
   func observeUnread() {
     if let loads = unread.loads {
       unread.loads = nil
@@ -122,7 +121,7 @@ extension Connection {
     unread.lookedAt = transport.sentSize
     guard !unread.isLooking, let observer = openObserver() else { return }
     guard unread.source != .none else { return }
-    // Set before the question: its answer ends the look.
+    // Set before the question, since the answer ends the look.
     unread.isLooking = true
     if unread.source == .ofAll { lookAtAll(observer) } else { lookAtOwn(observer) }
     // The observer may have ended its turn already.
@@ -138,7 +137,7 @@ extension Connection {
     return unread.observer
   }
 
-  /// Asks dbus-daemon how much it keeps of ours, and if that is much, for whom.
+  /// Asks dbus-daemon how much it keeps of our messages, and if it is much, for which clients.
   private func lookAtOwn(_ observer: Connection) {
     observer.call(Bus.getConnectionStats, on: Bus.name, at: Bus.path, uniqueName.text) { [weak self] result in
       guard let self else { return }
@@ -147,7 +146,7 @@ extension Connection {
         let kept = stats["IncomingBytes"].flatMap { UInt32(value: $0) } ?? 0
         if kept > limits.unreadBytes || !unread.stalled.isEmpty { lookAtEach(observer) } else { endLook() }
       case .failure(let error):
-        // dbus-broker has the method, but does not implement it.
+        // dbus-broker has this method, but does not implement it.
         guard ![.timedOut, .disconnected].contains(error.name) else { return endLook() }
         unread.source = .ofAll
         lookAtAll(observer)
@@ -201,7 +200,7 @@ extension Connection {
     }
   }
 
-  /// Finds the clients that no longer read, and those that read again. Each may leave its share unread.
+  /// Finds the clients that no longer read, and those that read again. Each client may leave its share unread.
   private func judge(_ loads: [BusName: Unread.Load]) {
     let behind = loads.filter { $0.value.bytes > Self.tolerated }
     let share = limits.unreadBytes / (behind.count + 1)

@@ -7,8 +7,8 @@ public struct Arg<T: ValueConvertible>: Sendable {
   public let qtType: String?
 
   /// - Parameters:
-  ///   - name: an identifier of every language, since code generators use it as one.
-  ///   - qtType: the name of its type in Qt, where Qt has none of its own; nil for ``ValueType/qtName``.
+  ///   - name: an identifier in every language, since code generators use it as one.
+  ///   - qtType: the name of the argument's type in Qt, if Qt has none of its own; nil for ``ValueType/qtName``.
   public init(_ name: String, doc: String = "", qtType: String? = nil) {
     self.name = name
     self.doc = doc
@@ -25,7 +25,7 @@ public struct ArgumentDescription: Hashable, Sendable {
   public let name: String
   public let type: ValueType
   public let doc: String
-  /// The name of its type in Qt; nil if Qt finds it by the signature, or has none.
+  /// The name of the type in Qt; nil if Qt finds it by the signature, or has none.
   public let qtType: String?
 }
 

@@ -1,15 +1,15 @@
 import DBusValues
 
-/// The arguments of a call, of its reply or of a signal: what they are, and how they are read and written. `Values` is the tuple of
-/// their Swift types.
+/// The arguments of a call, of its reply or of a signal: their descriptions, and the code that reads and writes them. `Values` is the
+/// tuple of their Swift types.
 struct ArgumentList<Values>: Sendable {
   let descriptions: [ArgumentDescription]
   let signature: Signature
   let read: @Sendable (inout MessageReader) throws(DBusError) -> Values
-  /// Takes the address of the values: for a tuple, the runtime would look up its type at each call.
+  /// Writes the values at an address. A tuple as a parameter would make the runtime look up its type at each call.
   let write: @Sendable (UnsafePointer<Values>, inout MessageWriter) throws(DBusError) -> Void
 
-  /// - Precondition: the types form a valid signature. Only debug builds check it, since a start of navd makes a hundred lists.
+  /// - Precondition: the types form a valid signature. Only debug builds check this, since a start of navd makes a hundred lists.
   init<each T: ValueConvertible>(_ arguments: repeat Arg<each T>) where Values == (repeat each T) {
     var descriptions: [ArgumentDescription] = []
     repeat descriptions.append((each arguments).description)
@@ -30,7 +30,7 @@ struct ArgumentList<Values>: Sendable {
     try withUnsafePointer(to: &values) { values throws(DBusError) in try write(values, &writer) }
   }
 
-  /// The error for a message with the signature `found`: names the first argument of the wrong type.
+  /// The error for a message with the signature `found`. It names the first argument of a wrong type.
   func mismatch(_ found: Signature) -> DBusError {
     let types = found.types
     let expected = descriptions.map { "\($0.type) \($0.name)" }.joined(separator: ", ")
@@ -52,7 +52,7 @@ private struct TupleElements {
 
   init(_ tuple: UnsafeRawPointer) { start = tuple }
 
-  /// - Parameter type: that of the next element.
+  /// - Parameter type: the type of the next element.
   @inline(__always)
   mutating func next<Element>(_ type: Element.Type) -> Element {
     let mask = MemoryLayout<Element>.alignment - 1

@@ -1,5 +1,5 @@
-/// What a contract says of a member, for its readers. The text is made when it is read: a program that serves the interface starts
-/// without it.
+/// The documentation of a member, for readers of the contract. The text is made when it is read: a program that serves the interface
+/// starts without it.
 public struct Documentation: Hashable, Sendable {
   private let make: @Sendable () -> String
 

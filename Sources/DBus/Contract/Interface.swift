@@ -30,8 +30,8 @@ public struct Interface: Sendable {
   public let annotations: [Annotation]
   private let list: @Sendable () -> [any InterfaceMember]
 
-  /// - Parameter members: is called when ``members`` are read, not before: a program that serves them is not introspected as a
-  ///   rule, and their types take a third of its start.
+  /// - Parameter members: called when ``members`` are read, and not before. A program that serves them is rarely introspected, and
+  ///   their types take a third of its start.
   /// - Precondition: the members belong to this interface, and their names differ.
   public init(
     _ name: InterfaceName, doc: String = "", annotations: [Annotation] = [],

@@ -12,9 +12,9 @@ extension Interface {
 /// Writes introspection data ("D-Bus Specification", *Introspection Data Format*).
 struct IntrospectionXML {
   enum Docs {
-    /// As `org.gtk.GDBus.DocString`, which XML parsers keep: for `Introspect`.
+    /// As `org.gtk.GDBus.DocString`, which XML parsers keep. For `Introspect`.
     case annotations
-    /// As comments, which are easier to read: for files.
+    /// As comments, which are easier to read. For files.
     case comments
   }
 
@@ -22,13 +22,13 @@ struct IntrospectionXML {
   private var indentation: String
   private let docs: Docs
 
-  /// - Parameter depth: the depth of indentation to start with.
+  /// - Parameter depth: the first depth of indentation.
   init(docs: Docs, depth: Int = 0) {
     self.docs = docs
     indentation = String(repeating: "  ", count: depth)
   }
 
-  /// Appends XML written for this depth.
+  /// Appends XML that was written for this depth.
   mutating func append(_ xml: String) { text += xml }
 
   mutating func document(_ body: (inout IntrospectionXML) -> Void) {
@@ -87,7 +87,7 @@ struct IntrospectionXML {
     element("arg", attributes) { xml in xml.annotations(argument.doc, []) }
   }
 
-  /// Names the types that Qt does not find by their signatures; its code generator stops without.
+  /// Names the types that Qt does not find by their signatures. Without the names, its code generator stops.
   private mutating func qtTypes(_ arguments: [ArgumentDescription], _ direction: String) {
     for (index, argument) in arguments.enumerated() {
       if let type = argument.qtType { annotation("\(QtAnnotation.type).\(direction)\(index)", type) }
@@ -122,7 +122,7 @@ struct IntrospectionXML {
     for line in lines {
       // XML does not allow “--” inside a comment.
       let safe = line.reduce(into: "") { $0 += $1 == "-" && $0.last == "-" ? " -" : String($1) }
-      // gdbus-codegen wants the documentation of an argument on one line.
+      // gdbus-codegen needs the documentation of an argument on one line.
       let width = safe.hasPrefix("@") ? Int.max : Self.commentWidth - indentation.utf8.count
       for part in wrapped(safe, width) { text += part.isEmpty ? "\n" : "\(indentation)  \(part)\n" }
     }
@@ -174,7 +174,7 @@ struct IntrospectionXML {
       case "<": result += "&lt;"
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
-      // Parsers replace these by spaces in an attribute.
+      // Parsers replace these characters by spaces in an attribute.
       case "\n", "\t", "\r": result += "&#\(scalar.value);"
       // XML 1.0 cannot represent the other control characters.
       case "\0"..."\u{1f}", "\u{fffe}", "\u{ffff}": break

@@ -1,22 +1,22 @@
 import DBusValues
 
-/// A method of an interface, for callers and implementations: types are checked, and messages read and written, by it.
+/// A method of an interface, for callers and implementations. It checks types, and reads and writes messages.
 ///
-/// `Input` and `Output` are the tuples of the arguments' Swift types: for one argument its type, for none `Void`.
+/// `Input` and `Output` are the tuples of the arguments' Swift types: the type itself for one argument, and `Void` for none.
 ///
 ///     static let pop = Method(
 ///       name, "Pop", in: Arg<String>("stack"), Arg<UInt32>("count"), out: Arg<UInt32>("popped"), doc: "…")
 ///
-/// Sendable, since a subclass only adds constants of its own.
+/// The class is Sendable, since a subclass only adds constants of its own.
 open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
   public final let interface: InterfaceName
   public final let name: MemberName
   public final let doc: Documentation
   public final let annotations: [Annotation]
-  /// Whether a reply tells of the state at that time, so that changes after it are sent after it.
+  /// Whether a reply reports the state at its time, so that later changes are sent after it.
   final let isReading: Bool
 
-  /// Whether a reply may be so large that the service makes such replies one at a time.
+  /// Whether a reply may be so large that the service makes only one such reply at a time.
   final let hasLargeReply: Bool
 
   /// Whether a reply may contain an array or a value of any type.
@@ -52,7 +52,7 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
     .method(name, in: inputs, out: outputs, doc: doc, annotations: annotations)
   }
 
-  /// - Parameter budget: the size allowed for the arguments, reduced by their size.
+  /// - Parameter budget: the size that is allowed for the arguments. It is reduced by their size.
   /// - Throws: `InvalidArgs` with the argument at fault, and the errors of ``MessageReader``.
   final func input(of call: Message, budget: inout Int) throws(DBusError) -> Input {
     guard call.hasSignature(inArguments.signature) else { throw inArguments.mismatch(call.signature) }

@@ -5,7 +5,7 @@ public enum PropertyAccess: String, Sendable {
   case readWrite = "readwrite"
 }
 
-/// How changes of a property are announced (`org.freedesktop.DBus.Property.EmitsChangedSignal`).
+/// The announcement of changes of a property (`org.freedesktop.DBus.Property.EmitsChangedSignal`).
 public enum EmitsChanged: String, Sendable {
   /// PropertiesChanged contains the value.
   case `true`

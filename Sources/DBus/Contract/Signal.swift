@@ -1,10 +1,10 @@
 import DBusValues
 
-/// A signal of an interface, for senders and receivers; `Args` is the tuple of its arguments' Swift types.
+/// A signal of an interface, for senders and receivers. `Args` is the tuple of its arguments' Swift types.
 ///
 ///     static let updated = Signal(name, "Updated", Arg<String>("binding"), Arg<UInt64>("serial"), doc: "…")
 ///
-/// A class, so that handing it on costs one reference, and no look-up of its generic type.
+/// A class, so that passing it on costs one reference count, and no look-up of its generic type.
 public final class Signal<Args>: InterfaceMember {
   public let interface: InterfaceName
   public let name: MemberName
@@ -30,7 +30,7 @@ public final class Signal<Args>: InterfaceMember {
 
   public var member: MemberDescription { .signal(name, arguments, doc: doc, annotations: annotations) }
 
-  /// - Throws: if an argument cannot be sent.
+  /// - Throws: `DBusError` if an argument cannot be sent.
   func message(from path: ObjectPath, _ arguments: consuming Args) throws(DBusError) -> OutgoingMessage {
     var arguments = arguments
     return try message(from: path) { writer throws(DBusError) in try list.write(&arguments, to: &writer) }

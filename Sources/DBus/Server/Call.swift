@@ -1,6 +1,6 @@
 import DBusValues
 
-/// The recipient of a reply. The call's message is not kept, since its bytes would count as received and not handled.
+/// The recipient of a reply. The message of the call is not kept, since its bytes would count as received and not handled.
 struct ReplyAddress {
   let caller: BusName
   let serial: UInt32
@@ -43,7 +43,7 @@ extension ReplyAddress {
       kind: .error, flags: .noReplyExpected, fields: Self.errorFields, errorName: error.name, replySerial: serial,
       destination: caller)
     return try OutgoingMessage(header) { writer throws(DBusError) in
-      // A string cannot contain NUL, and the text is only for people.
+      // A string cannot contain NUL, and this text is only for people.
       try writer.text(String(error.message.prefix { $0 != "\0" }))
     }
   }
@@ -98,12 +98,11 @@ public final class Call<Output> {
     })
   }
 
-  /// Replies with the arguments that `body` writes, at the end of the turn or, unless the reply tells of the state, when there is
-  /// room.
+  /// Replies with the arguments that `body` writes: at the end of the turn or, unless the reply reports the state, when there is room.
   package func reply(writing body: @escaping (inout MessageWriter) throws(DBusError) -> Void) {
     markAnswered()
     guard address.isWanted else { return }
-    // What tells of the state is made before that changes again.
+    // A reply that reports the state is made before the state changes again.
     if isVariable, !isReading, connection.isTurnFull {
       return enqueue(.laterReply(address, { [address, fields] in address.replyOrError(fields, body) }))
     }
@@ -133,8 +132,8 @@ extension Signature {
 }
 
 extension DBusError {
-  /// The error for descriptors that the contract does not declare. One message can have many, and they can refer to each
-  /// any number of times, so they are refused before they are read.
+  /// The error for descriptors that the contract does not declare. A message can have many, and can refer to each of them any number of
+  /// times, so they are refused before they are read.
   static func undeclaredDescriptors() -> DBusError {
     DBusError(name: .invalidArgs, message: "expected no file descriptors with the message, found some")
   }

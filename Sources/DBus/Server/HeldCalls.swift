@@ -2,7 +2,7 @@ import DBusValues
 import DequeModule
 import EventLoops
 
-/// The calls of a client that wait, read but not served: behind one of its earlier calls, or until it reads.
+/// The calls of a client that are read but not served yet, because of an earlier call of the client, or until it reads.
 final class HeldCalls {
   /// The approximate size of a call without its arguments, in bytes.
   private static let callSize = 256
@@ -10,7 +10,7 @@ final class HeldCalls {
   private var calls: Deque<(call: () -> Void, size: Int)> = []
   /// The size of the call that was read last, in bytes, until it is appended.
   private var sizeRead = 0
-  /// The reasons for which the calls wait. Without one they are being served.
+  /// The number of reasons for which the calls wait. If there is none, they are being served.
   fileprivate var holds = 0
   /// The size left for further calls, in bytes.
   fileprivate var budget: Int
@@ -28,7 +28,7 @@ final class HeldCalls {
     sizeRead = 0
   }
 
-  /// The next call, whose size does not count any more.
+  /// The next call. Its size does not count any more.
   fileprivate func pop() -> (() -> Void)? {
     guard let (call, size) = calls.popFirst() else { return nil }
     budget += size
@@ -36,7 +36,7 @@ final class HeldCalls {
   }
 
   /// Reads the arguments of one more call.
-  /// - Throws: the error of `read`; `refusal` beyond the budget.
+  /// - Throws: the error of `read`, or `refusal` beyond the budget.
   fileprivate func reading<Input>(_ read: (inout Int) throws(DBusError) -> Input) throws(DBusError) -> Input {
     var rest = budget - Self.callSize
     guard rest >= 0 else { throw refusal }
@@ -48,17 +48,17 @@ final class HeldCalls {
 }
 
 extension Connection {
-  /// Holds all later calls of a client, read but not served, until ``release(_:)`` was called as often.
-  /// - Parameter refusal: the error for calls that together exceed ``Limits/requestBytes``, or ``Limits/heldBytes``
-  ///   with those of other clients.
+  /// Reads all later calls of a client, but does not serve them until ``release(_:)`` was called as often as this.
+  /// - Parameter refusal: the error for calls that together exceed ``Limits/requestBytes``, or ``Limits/heldBytes`` together with those
+  ///   of other clients.
   public func hold(_ client: BusName, refusing refusal: DBusError) {
     let held = heldCalls[client] ?? HeldCalls(budget: limits.requestBytes, refusal: refusal)
     held.holds += 1
     heldCalls[client] = held
   }
 
-  /// Serves the held calls of a client in their order, at most ``Limits/messagesPerTurn`` in a turn, while there is room for their
-  /// replies.
+  /// Serves the held calls of a client in their order while there is room for their replies, at most ``Limits/messagesPerTurn`` in a
+  /// turn.
   public func release(_ client: BusName) {
     heldCalls[client]?.holds -= 1
     serveHeld(client)
@@ -89,8 +89,7 @@ extension Connection {
     loop.soon { [weak self] in self?.serveHeld(client) }
   }
 
-  /// Serves the held calls that were left until there is room for their replies. Call at the end of a turn, after its messages
-  /// were sent.
+  /// Serves the held calls that wait for room for their replies. Call this at the end of a turn, after its messages were sent.
   func continueHeldCalls() {
     guard !clientsWaitingForRoom.isEmpty, !isCongested else { return }
     let clients = clientsWaitingForRoom
@@ -100,9 +99,9 @@ extension Connection {
     }
   }
 
-  /// Reads the arguments of a call; replies with an error if they are invalid or too large.
-  /// - Parameter body: is called with the arguments and the held calls behind which this one waits. (Returning them would
-  ///   need a generic tuple, whose type the runtime looks up at each call.)
+  /// Reads the arguments of a call. It replies with an error if they are invalid or too large.
+  /// - Parameter body: called with the arguments, and with the held calls behind which this one waits. (To return them would need a
+  ///   generic tuple, whose type the runtime looks up at each call.)
   func withArguments<Input>(
     of address: ReplyAddress, _ read: (_ budget: inout Int) throws(DBusError) -> Input,
     _ body: (Input, HeldCalls?) -> Void

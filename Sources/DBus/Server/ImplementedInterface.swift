@@ -1,6 +1,6 @@
 import DBusValues
 
-/// An interface with its implementation, which may serve any number of objects: it receives the object's path.
+/// An interface with its implementation. It may serve any number of objects, since it receives the path of the object.
 public final class ImplementedInterface {
   /// A structure, since a dictionary of functions makes a new function at each look-up.
   struct MethodHandler {
@@ -15,9 +15,9 @@ public final class ImplementedInterface {
     let set: ((Value, ObjectPath) throws(DBusError) -> Void)?
   }
 
-  /// Hands over the values of some properties of an object, with their names and types, in the order of the contract.
+  /// Passes on the values of some properties of an object, with their names and types, in the order of the contract.
   ///
-  /// A structure, since an array of functions makes two functions more of each, for its argument, too.
+  /// A structure, since an array of functions makes two more functions of each one, also for its argument.
   @usableFromInline
   struct Reader {
     @usableFromInline let read: (ObjectPath, (PropertyHeader, Value) -> Void) -> Void
@@ -30,13 +30,13 @@ public final class ImplementedInterface {
   /// The name whose owner alone may call the methods; nil: everybody may.
   let caller: BusName?
   private var methods: [String: MethodHandler] = [:]
-  /// Implements a method of this name, if there is one.
+  /// Implements the method of a name, if there is one.
   private let implementMethod: ((String, ImplementedInterface) -> Void)?
-  /// Implements the properties; nil once it has, or if there is none.
+  /// Implements the properties; nil afterwards, or if there are none.
   private var implementProperties: ((ImplementedInterface) -> Void)?
   private var implementedProperties: [PropertyHandler] = []
   private var implementedReaders: [Reader] = []
-  /// For `Introspect`.
+  /// The XML for `Introspect`.
   private(set) lazy var xml: String = {
     let members = Set(interface.members.map(\.name.text))
     let strangers = (Array(methods.keys) + properties.map(\.name)).filter { !members.contains($0) }
@@ -54,10 +54,10 @@ public final class ImplementedInterface {
     (implementMethod, implementProperties) = (nil, nil)
   }
 
-  /// For a service with many members, which starts sooner if they are implemented when they are used.
+  /// Makes an interface with many members. The service starts sooner if they are implemented when they are used.
   /// - Parameters:
-  ///   - implementMethod: called for a method that is called and not implemented yet, with its name: implements the method, if there is
-  ///     one of this name.
+  ///   - implementMethod: called with the name of a method that is called and not implemented yet. It implements the method, if there
+  ///     is one with this name.
   ///   - implementProperties: called once, before the first use of a property.
   public init(
     _ interface: Interface, implementMethod: @escaping (String, ImplementedInterface) -> Void,
@@ -69,14 +69,14 @@ public final class ImplementedInterface {
     self.implementProperties = implementProperties
   }
 
-  /// The code that serves a method; nil if there is none of this name.
+  /// The code that serves a method; nil if no method has this name.
   func method(_ name: String) -> MethodHandler? {
     if let method = methods[name] { return method }
     implementMethod?(name, self)
     return methods[name]
   }
 
-  /// In the order of the contract.
+  /// The properties, in the order of the contract.
   var properties: [PropertyHandler] {
     implementLateProperties()
     return implementedProperties
@@ -90,10 +90,9 @@ public final class ImplementedInterface {
 
   /// Implements a method.
   /// - Parameters:
-  ///   - takesDescriptors: whether its variants may have descriptors. Without declared ones, a call with descriptors
-  ///     is refused.
-  ///   - prepare: for a method with a large reply, does a part of the work in advance, in a turn of its own each time, and
-  ///     returns whether all is done.
+  ///   - takesDescriptors: whether variants may have descriptors. If not, and if none are declared, a call with descriptors is refused.
+  ///   - prepare: does a part of the work for a large reply in advance, in a separate turn each time. It returns whether the work is
+  ///     done.
   /// - Precondition: the method belongs to this interface.
   public func implement<Input, Output>(
     _ method: Method<Input, Output>, takesDescriptors: Bool = false, preparing prepare: ((ObjectPath) -> Bool)? = nil,
@@ -134,7 +133,7 @@ public final class ImplementedInterface {
 
   /// Implements a property.
   /// - Parameters:
-  ///   - get: returns the value for the object; nil if the object no longer exists.
+  ///   - get: returns the value for the object; nil if the object does not exist any more.
   ///   - set: sets the value; its error is sent to the caller.
   /// - Precondition: the property belongs to this interface; `set` is given if and only if it is writable.
   public func implement<T>(
@@ -162,10 +161,10 @@ public final class ImplementedInterface {
   }
 
   /// Implements read-only properties of objects. `find` is called once for all properties that are read together.
-  /// - Parameter find: returns the object; nil if it no longer exists.
+  /// - Parameter find: returns the object; nil if it does not exist any more.
   /// - Precondition: the properties belong to this interface.
   ///
-  /// Inlined so that it is specialized for the type of the objects.
+  /// Inlined, so that it is specialized for the type of the objects.
   @inlinable
   public func implement<Object>(_ properties: [PropertyOf<Object>], find: @escaping (ObjectPath) -> Object?) {
     for property in properties {
@@ -194,7 +193,7 @@ public final class ImplementedInterface {
     precondition(interface == self.interface.name, "\(interface).\(member) is not a member of \(self.interface.name)")
   }
 
-  /// Hands over the values of all properties of an object, in the order of the contract.
+  /// Passes on the values of all properties of an object, in the order of the contract.
   func forEachValue(of path: ObjectPath, _ body: (PropertyHeader, Value) -> Void) {
     implementLateProperties()
     for reader in implementedReaders { reader.read(path, body) }
@@ -208,7 +207,7 @@ public final class PropertyOf<Object> {
   @usableFromInline let emitsChanged: EmitsChanged
   @usableFromInline let get: (Object) -> Value
 
-  /// Inlined so that it is specialized for the type of the property.
+  /// Inlined, so that it is specialized for the type of the property.
   @inlinable
   public init<T>(_ property: Property<T>, _ get: @escaping (Object) -> T) {
     precondition(property.access == .read, "\(property.name): expected a read-only property")

@@ -1,11 +1,11 @@
 import DBusValues
 import EventLoops
 
-/// Calls whose replies may be large, such as the whole state. They are served one at a time: the next one when the last reply
-/// has left this process, and in a turn of its own unless nothing else waits. So other clients are served in between, and at
-/// most one such reply is in memory.
+/// Calls whose replies may be large, such as the whole state. They are served one at a time: each when the last reply has left this
+/// process, and in a separate turn unless nothing else waits. So other clients are served in between, and at most one such reply is in
+/// memory.
 struct LargeReplies {
-  /// In the order of arrival; of each client at most one, since its later calls are held.
+  /// The waiting calls, in the order of arrival. A client has at most one, since its later calls are held.
   fileprivate var waiting: [(client: BusName, prepare: (() -> Bool)?, serve: () -> Void)] = []
   /// The client whose reply has not left yet.
   fileprivate var current: BusName?
@@ -13,14 +13,14 @@ struct LargeReplies {
 }
 
 extension Connection {
-  /// Bytes that may still be unwritten when the next large reply is made.
+  /// The largest number of unwritten bytes with which the next large reply is made.
   private static let largeReplyRest = 256 << 10
 
-  /// Calls of different clients that may wait.
+  /// The largest number of waiting calls, each of another client.
   private static let maxWaiting = 4096
 
-  /// Serves a call with a large reply after those that wait already; holds the client's later calls until then.
-  /// - Parameter prepare: does a part of the work in advance, in a turn of its own each time; returns whether all is done.
+  /// Serves a call with a large reply after those that wait already, and holds the client's later calls until then.
+  /// - Parameter prepare: does a part of the work in advance, in a separate turn each time. It returns whether the work is done.
   func serveAlone<Output>(
     _ call: Call<Output>, preparing prepare: ((ObjectPath) -> Bool)?, _ serve: @escaping () -> Void
   ) {
@@ -32,7 +32,7 @@ extension Connection {
         ))
     }
     hold(call.sender, refusing: limits.unreadReplies)
-    // Most are small after all, and a turn more would wake the bus once more.
+    // Most of these replies are small after all, and another turn would wake the bus once more.
     if prepare == nil, outbox.isWithoutReplies, hasMoreToCome?() != true, canServeLargeReply,
       !unread.isStalled(call.sender)
     {
@@ -44,12 +44,12 @@ extension Connection {
     scheduleLargeReply()
   }
 
-  /// Whether no large reply is made or waits, and there is room for one.
+  /// Whether no large reply is being made or waits, and there is room for one.
   private var canServeLargeReply: Bool {
     largeReplies.current == nil && largeReplies.waiting.isEmpty && transport.outgoingSize <= Self.largeReplyRest
   }
 
-  /// Serves the next call if the last reply has left. Call at the end of a turn, after its messages were sent.
+  /// Serves the next call if the last reply has left. Call this at the end of a turn, after its messages were sent.
   func continueLargeReplies() {
     guard transport.outgoingSize <= Self.largeReplyRest else { return }
     if let client = largeReplies.current {

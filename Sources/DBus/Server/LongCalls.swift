@@ -1,19 +1,19 @@
 import DBusValues
 import EventLoops
 
-/// The clients whose last call took long, or made very much to send. Their next calls are held until those of others were
-/// served, so that a client that sends many such calls at once keeps nobody waiting behind all of them (L2).
+/// The clients whose last call took long, or made very much to send. Their next calls are held until those of others were served. So no
+/// client has to wait behind all of them if one sends many such calls at once (L2).
 ///
-/// The calls of others may still be on their way: behind megabytes of the first client's arguments, in the order in which
-/// the bus passes everything on.
+/// The calls of others may still be on their way, behind megabytes of the first client's arguments: the bus keeps the order of
+/// messages.
 struct LongCalls {
-  /// How long nothing comes from the bus once it has passed all on.
+  /// The time without messages from the bus after which it has passed on all of them.
   fileprivate static let pause = Duration.milliseconds(1)
-  /// How long calls may be held, even after a call that took less.
+  /// The shortest limit for holding calls, even after a call that took less time.
   fileprivate static let leastLimit = Duration.milliseconds(10)
 
   fileprivate var clients: Set<BusName> = []
-  /// When messages were last received from the bus, or looked for.
+  /// The time at which messages were last received from the bus, or looked for.
   fileprivate var lastReceived = EventLoop.Instant(nanoseconds: 0)
 
   mutating func noteReceived(on loop: EventLoop) {
@@ -22,8 +22,8 @@ struct LongCalls {
 }
 
 extension Connection {
-  /// Serves a call. If that takes long, holds the next calls of its client until nothing more comes from the bus, at most
-  /// for as long again.
+  /// Serves a call. If it takes long, the next calls of its client are held until nothing more comes from the bus, but at most for the
+  /// same time again.
   func yieldingToOthers(_ client: BusName, _ serve: () -> Void) {
     let (size, start) = (outbox.size, loop.now)
     serve()
@@ -33,7 +33,7 @@ extension Connection {
     else { return }
     hold(client, refusing: limits.unreadReplies)
     let limit = now + max(now - start, LongCalls.leastLimit)
-    // The next turn shows whether more comes. If not, a client that waits for each answer is not held up.
+    // The next turn shows whether more messages come. If not, a client that waits for each answer is not delayed.
     loop.soon { [loop, weak self] in
       loop.timer(after: .zero) { self?.serve(client, ifNothingCameSince: now, limit) }
     }

@@ -1,28 +1,28 @@
 import DBusValues
 
-/// The objects of providers as `GetManagedObjects` sends them. Of very many, most are made in advance, some in a turn, so that no call
-/// waits for all of them. They are kept until the answer, and those that change meanwhile are made anew.
+/// The objects of providers in the form of `GetManagedObjects`. If there are very many, most of them are made in advance, some in each
+/// turn, so that no call waits for all of them. They are kept until the answer; those that change meanwhile are made anew.
 struct ManagedObjects {
-  /// Objects one after the other, each at a multiple of 8 bytes, as the elements of an array.
+  /// Objects one after the other, each at a multiple of 8 bytes, like the elements of an array.
   private struct Part {
     var objects: [(path: ObjectPath, range: Range<Int>)] = []
     var bytes: [UInt8] = []
   }
 
-  /// Objects that are made in one turn.
+  /// The number of objects that are made in one turn.
   private static let countPerTurn = 2000
-  /// Bytes that are kept; further objects are made with the answer.
+  /// The largest number of bytes that are kept. Further objects are made with the answer.
   private static let maxBytes = 32 << 20
-  /// Changes that are noted; past that, all objects are made anew. The one who asked may not read for long.
+  /// The largest number of changes that are noted. Beyond it, all objects are made anew. The caller may not read for long.
   private static let maxChanges = 4096
 
-  /// The objects are those below this path.
+  /// The path above the objects.
   private var path: ObjectPath = .root
   private var parts: [Part] = []
   private var size = 0
-  /// The objects that are still to be made; nil while nobody waits for an answer.
+  /// The objects that are still to be made; nil if no call waits for an answer.
   private var rest: ArraySlice<ObjectPath>?
-  /// Those that were added, changed or removed meanwhile.
+  /// The objects that were added, changed or removed meanwhile.
   private var changed: Set<ObjectPath> = []
 
   /// The number of objects that were made.
@@ -51,7 +51,7 @@ struct ManagedObjects {
         try writer.element(path, in: objects)
         part.objects.append((path, start..<writer.count))
       } catch {
-        // It is an error of the answer, too.
+        // The same error occurs in the answer.
         changed.insert(path)
       }
     }
@@ -63,7 +63,7 @@ struct ManagedObjects {
     return rest.isEmpty || size >= Self.maxBytes
   }
 
-  /// Writes the answer, and forgets what was made for it.
+  /// Writes the answer, and forgets the objects that were made for it.
   mutating func write(below path: ObjectPath, in objects: ObjectTree, to writer: inout MessageWriter) throws(DBusError)
   {
     let made = path == self.path ? self : ManagedObjects()

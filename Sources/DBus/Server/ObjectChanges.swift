@@ -1,16 +1,16 @@
 import DBusValues
 
-/// The changes of objects in a turn, announced once at its end, with the values at that time.
+/// The changes of objects in a turn. They are announced once at its end, with the values at that time.
 struct ObjectChanges {
-  /// What happened to an object, as seen at the end of the turn.
+  /// The fate of an object in the turn, as seen at its end.
   enum Existence {
-    /// Existed before the turn, and exists.
+    /// The object existed before the turn, and still exists.
     case existing
     case added
     case removed
-    /// Removed and added again.
+    /// The object was removed and added again.
     case replaced
-    /// Added and removed again; not announced.
+    /// The object was added and removed again. It is not announced.
     case transient
   }
 
@@ -22,9 +22,9 @@ struct ObjectChanges {
     var properties: [(interface: ImplementedInterface, name: String)] = []
   }
 
-  /// In the order of each object's first change.
+  /// The changes, in the order of each object's first one.
   private(set) var all: [Change] = []
-  /// The indices in `all`, once these are many: comparing few paths is faster than hashing them.
+  /// The indices in `all`, once there are many: a few paths are compared faster than they are hashed.
   private var index: [ObjectPath: Int] = [:]
   private static let few = 8
 
@@ -51,7 +51,7 @@ struct ObjectChanges {
     }
   }
 
-  /// Records a change of a property; an object added or removed in this turn is announced without such changes.
+  /// Notes a change of a property. An object that was added or removed in this turn is announced without such changes.
   mutating func changed(
     _ path: ObjectPath, _ interfaces: @autoclosure () -> [ImplementedInterface], _ property: some InterfaceMember
   ) {
@@ -91,24 +91,24 @@ struct ObjectChanges {
 }
 
 extension Connection {
-  /// Announces a new object: at the end of the turn, the nearest ObjectManager above it emits InterfacesAdded with the
-  /// values at that time.
+  /// Announces a new object. At the end of the turn, the nearest ObjectManager above it emits InterfacesAdded with the values at that
+  /// time.
   public func objectAdded(_ path: ObjectPath) {
     managedObjects.noteChange(path)
     changes.added(path, objects.interfaces(at: path))
   }
 
-  /// Announces the removal of an object: at the end of the turn, the nearest ObjectManager above it emits
-  /// InterfacesRemoved, unless the object was added in the same turn. Call it before ``unexport(_:)``.
+  /// Announces the removal of an object. At the end of the turn, the nearest ObjectManager above it emits InterfacesRemoved, unless the
+  /// object was added in the same turn. Call this before ``unexport(_:)``.
   public func objectRemoved(_ path: ObjectPath) {
     managedObjects.noteChange(path)
     changes.removed(path, objects.interfaces(at: path))
   }
 
-  /// Announces a changed property: at the end of the turn, one PropertiesChanged for each interface of the object is
-  /// emitted, as the contract declares (``EmitsChanged``).
+  /// Announces a changed property. At the end of the turn, one PropertiesChanged for each interface of the object is emitted, as the
+  /// contract declares (``EmitsChanged``).
   ///
-  /// Inlined so that nothing is made for a new object, which is announced with all its properties.
+  /// Inlined, so that nothing is made for a new object, which is announced with all its properties.
   @inlinable
   public func propertyChanged<T>(_ path: ObjectPath, _ property: Property<T>) {
     if !isNew(path) { noteChange(of: property, at: path) }
@@ -134,7 +134,7 @@ extension Connection {
     for change in all {
       if change.existence != .existing, let manager = objects.manager(above: change.path) {
         if change.existence == .removed || change.existence == .replaced, let signal = removal(change, from: manager) {
-          // The removal of a replaced object must come before its addition.
+          // A replaced object must be removed before it is added.
           if change.existence == .replaced { added.append(signal) } else { removed.append(signal) }
         }
         if change.existence == .added || change.existence == .replaced, let signal = addition(change, from: manager) {
@@ -193,8 +193,8 @@ extension MessageWriter {
     if let failure { throw failure }
   }
 
-  /// Appends the path of an object, and the values of its properties by interface. Written directly from the object, to
-  /// avoid a dictionary of dictionaries.
+  /// Appends the path of an object, and the values of its properties by interface. They are written directly from the object, without a
+  /// dictionary of dictionaries.
   mutating func object(_ path: ObjectPath, _ interfaces: [ImplementedInterface]) throws(DBusError) {
     try text(path.text)
     try array(alignment: 8) { writer throws(DBusError) in

@@ -1,6 +1,6 @@
 import DBusValues
 
-/// Provides the objects below a path, of which there may be hundreds of thousands. Changes of them are announced as they happen
+/// Provides the objects below a path. There may be hundreds of thousands. Their changes are announced as they happen
 /// (``Connection/objectAdded(_:)``, …).
 public protocol ObjectProvider: AnyObject {
   var interfaces: [ImplementedInterface] { get }
@@ -9,7 +9,7 @@ public protocol ObjectProvider: AnyObject {
   var paths: [ObjectPath] { get }
 }
 
-/// The exported objects of a connection. All objects below the path of a provider are its own.
+/// The exported objects of a connection. All objects below the path of a provider belong to it.
 struct ObjectTree {
   struct Object {
     var interfaces: [ImplementedInterface]
@@ -36,7 +36,7 @@ struct ObjectTree {
 
   /// The interfaces of the object at the path, even if its provider no longer contains it.
   func interfaces(at path: ObjectPath) -> [ImplementedInterface] {
-    // Most are of a provider, and a prefix is compared sooner than a path is hashed.
+    // Most objects belong to a provider, and a prefix is compared faster than a path is hashed.
     provider(for: path)?.interfaces ?? objects[path]?.interfaces ?? []
   }
 
@@ -64,7 +64,7 @@ struct ObjectTree {
     exported(below: path) + subtrees.map(\.prefix).filter { $0.isBelow(path) } + provided(below: path)
   }
 
-  /// The objects below the path that no provider has.
+  /// The objects below the path that do not belong to a provider.
   func exported(below path: ObjectPath) -> [ObjectPath] { objects.keys.filter { $0.isBelow(path) } }
 
   /// The objects of providers below the path.

@@ -5,7 +5,7 @@ import Glibc
 extension Connection {
   // MARK: Exporting
 
-  /// Exports an object that implements the interfaces, and Peer, Introspectable and Properties.
+  /// Exports an object that implements the interfaces, as well as Peer, Introspectable and Properties.
   /// - Parameter isObjectManager: whether the object also implements ObjectManager for the objects below it.
   public func export(_ path: ObjectPath, _ interfaces: [ImplementedInterface], isObjectManager: Bool = false) {
     for caller in interfaces.compactMap(\.caller) { require(caller) }
@@ -14,14 +14,14 @@ extension Connection {
 
   public func unexport(_ path: ObjectPath) { objects.unexport(path) }
 
-  /// Exports all objects that the provider contains below a path, below which no other is exported. Nothing is stored for each object.
+  /// Exports all objects of a provider below a path. No other object may be exported there. Nothing is stored for each object.
   public func exportSubtree(_ prefix: ObjectPath, _ provider: any ObjectProvider) {
     objects.exportSubtree(prefix, provider)
   }
 
   // MARK: Finding
 
-  /// All interfaces at a path, including paths with objects only below them; nil if there are neither.
+  /// All interfaces at a path, which may only have objects below it; nil if there is no object at or below the path.
   func interfaces(at path: ObjectPath) -> [ImplementedInterface]? {
     let standard = standardInterfaces
     if let object = objects.object(at: path) {
@@ -40,7 +40,7 @@ extension Connection {
 
   private func serve(_ call: Message, _ member: UnsafePointer<CChar>, at path: ObjectPath, _ address: ReplyAddress) {
     let name = dbus_message_get_interface(call.raw)
-    // Fast path for the most frequent case.
+    // A fast path for the most frequent case.
     if let name,
       let interface = objects.object(at: path)?.interfaces.first(where: { $0.interface.name.equals(name) }),
       let method = interface.method(String(cString: member))
@@ -77,7 +77,7 @@ extension InterfaceName {
   fileprivate func equals(_ other: UnsafePointer<CChar>) -> Bool { text.withCString { strcmp($0, other) == 0 } }
 }
 
-/// A client's text shortened for an error. Both the text and each of its characters may be of any length.
+/// A client's text, shortened for an error. Both the text and each of its characters may have any length.
 func shortened(_ text: String) -> String {
   text.utf8.count <= 255 ? text : String(String.UnicodeScalarView(text.unicodeScalars.prefix(255))) + "…"
 }

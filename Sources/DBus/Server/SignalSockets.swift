@@ -2,12 +2,12 @@ import DBusValues
 import EventLoops
 import Glibc
 
-/// Sockets on which clients receive the broadcast signals of a connection, without the bus between. Each packet is a message, as
-/// the bus would deliver it, but without a sender.
+/// Sockets on which clients receive the broadcast signals of a connection, bypassing the bus. Each packet is a message in the form in
+/// which the bus would deliver it, but without a sender.
 ///
-/// Without them, one more process has to wake up before a client knows of a signal: the bus.
+/// Without these sockets, the bus also has to wake up before a client gets a signal.
 struct SignalSockets {
-  /// The bytes of the largest packet. A client that would need a larger one loses its socket.
+  /// The bytes of the largest packet. A client loses its socket if it would need a larger one.
   static let maxPacket = 64 << 10
   private static let maxCount = 16
 
@@ -36,7 +36,7 @@ struct SignalSockets {
     do throws(SystemError) {
       try check("socketpair") { socketpair(AF_UNIX, type, 0, &ends) }
       let (client, other) = (Client(Descriptor(owning: ends[0])), Descriptor(owning: ends[1]))
-      // Clients send nothing: whatever can be read is the end.
+      // Clients send nothing: if anything can be read, it is the end.
       client.watch = try loop.watch(ends[0], .read) { [socket = ends[0]] _ in closed(socket) }
       clients.append(client)
       return other
@@ -47,7 +47,7 @@ struct SignalSockets {
 
   fileprivate mutating func close(_ socket: Int32) { clients.removeAll { $0.socket.number == socket } }
 
-  /// Sends a signal to each client. One whose socket is full loses it: it must not miss a single signal.
+  /// Sends a signal to each client. A client whose socket is full loses the socket, since it must not miss a single signal.
   mutating func send(_ signal: OutgoingMessage) {
     guard !clients.isEmpty else { return }
     let packet = signal.numbered
@@ -59,10 +59,10 @@ struct SignalSockets {
 }
 
 extension Connection {
-  /// Opens a socket on which a client receives each signal that is broadcast from now on, before the bus does, and the bus
-  /// receives it all the same. It reads them by a ``SignalSocket``. The socket is closed once the client has closed its end, or does
-  /// not read for so long that the kernel keeps no more for it.
-  /// - Returns: the client's end, for a reply to it.
+  /// Opens a socket on which a client receives each signal that is broadcast from now on, before the bus does. The bus still receives
+  /// the signal. The client reads signals by a ``SignalSocket``. The socket is closed when the client has closed its end, or has not
+  /// read for so long that the kernel keeps no more.
+  /// - Returns: the client's end, for a reply to the client.
   /// - Throws: `LimitsExceeded` beyond 16 sockets, or if the process has no more descriptors.
   public func openSignalSocket() throws(DBusError) -> Descriptor {
     try signalSockets.open(on: loop) { [weak self] in self?.signalSockets.close($0) }

@@ -120,7 +120,7 @@ struct StandardInterfaces {
 }
 
 extension Connection {
-  /// - Parameter name: empty for all interfaces, as the specification allows.
+  /// - Parameter name: the name of the interface; empty for all interfaces, as the specification allows.
   fileprivate func propertyInterfaces(
     _ name: String, at path: ObjectPath
   ) throws(DBusError) -> [ImplementedInterface] {

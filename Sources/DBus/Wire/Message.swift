@@ -11,7 +11,7 @@ public final class Message {
   init(adopting raw: OpaquePointer) { self.raw = raw }
 
   /// - Parameter bytes: the whole message, without descriptors.
-  /// - Returns: nil if these are no valid message, or more than one.
+  /// - Returns: nil if the bytes are not a valid message, or more than one.
   convenience init?(demarshalling bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
       dbus_message_demarshal_bytes_needed(start, Int32(bytes.count)) == bytes.count,
@@ -36,7 +36,7 @@ public final class Message {
 
   /// The number that the sender's connection assigned to the message.
   public var serial: UInt32 { dbus_message_get_serial(raw) }
-  /// The serial of the call that this message replies to; 0 if it is not a reply.
+  /// The serial of the call that this message answers; 0 if it is not a reply.
   public var replySerial: UInt32 { dbus_message_get_reply_serial(raw) }
   /// Whether this is a call whose sender wants a reply.
   public var expectsReply: Bool { kind == .methodCall && dbus_message_get_no_reply(raw) == 0 }
@@ -49,7 +49,7 @@ public final class Message {
   public var errorName: ErrorName? { text(dbus_message_get_error_name(raw)).map(ErrorName.init(unchecked:)) }
   public var signature: Signature { Signature(unchecked: text(dbus_message_get_signature(raw)) ?? "") }
 
-  /// Whether the sender has attached descriptors. Each that is read is a duplicate; the message closes the originals.
+  /// Whether the sender has attached descriptors. Each descriptor that is read is a duplicate; the message closes the originals.
   var hasDescriptors: Bool { dbus_message_contains_unix_fds(raw) != 0 }
 
   private func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map(String.init(cString:)) }
@@ -67,7 +67,7 @@ public final class Message {
     return values
   }
 
-  /// The error that this message reports; nil if it is of another kind.
+  /// The error that this message reports; nil if the message is of another kind.
   public var error: DBusError? {
     guard kind == .error else { return nil }
     var reader = MessageReader(self)

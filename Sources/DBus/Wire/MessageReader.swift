@@ -2,9 +2,9 @@ import CDBus
 import DBusValues
 import Glibc
 
-/// Reads the arguments of a message in order, within a limit on the memory for their values.
+/// Reads the arguments of a message in order. The memory for their values is limited.
 public struct MessageReader {
-  /// The size allowed for the values of a message: about their bytes, and at least 8 for each.
+  /// The size that is allowed for the values of a message: approximately their bytes, and at least 8 for each value.
   public static let defaultBudget = 64 << 20
 
   private let message: Message
@@ -12,9 +12,9 @@ public struct MessageReader {
   private var decoder: Decoder
   /// Whether the types to be read are known to match the message's signature.
   private let isChecked: Bool
-  /// The number of arguments read.
+  /// The number of arguments that have been read.
   private(set) var position = 0
-  /// The size left for further values.
+  /// The size that is left for further values.
   var budget: Int { decoder.budget }
 
   public init(_ message: Message, budget: Int = defaultBudget) {
@@ -28,16 +28,16 @@ public struct MessageReader {
     dbus_message_iter_init(message.raw, &iterator)
   }
 
-  /// The next argument as a Swift type.
-  /// - Throws: `InvalidArgs` if it is of another type or not a valid `T`, else as ``next(_:)-(ValueType)`` does.
+  /// Reads the next argument as a Swift type.
+  /// - Throws: `InvalidArgs` if it has another type or is not a valid `T`; the errors of ``next(_:)-(ValueType)``.
   public mutating func next<T: ValueConvertible>(_: T.Type) throws(DBusError) -> T {
-    // Fast path for `a{sv}`, which most calls have.
+    // A fast path for `a{sv}`, which most calls have.
     if T.self == Properties.self, isNext(.properties) {
       let properties = try decoder.properties(&iterator)
       advance()
       return properties as! T
     }
-    // The same for texts.
+    // A fast path for texts.
     if T.self == String.self, isNext(.string) {
       let text = try decoder.text(&iterator)
       advance()
@@ -46,7 +46,7 @@ public struct MessageReader {
     return try convertNext()
   }
 
-  /// Apart from the fast paths, since the runtime looks up the type of an optional `T` at each call.
+  /// Separate from the fast paths, since the runtime looks up the type of an optional `T` at each call.
   @inline(never)
   private mutating func convertNext<T: ValueConvertible>() throws(DBusError) -> T {
     let value = try peek(T.valueType)
@@ -58,8 +58,8 @@ public struct MessageReader {
     return result
   }
 
-  /// The next argument.
-  /// - Throws: `InvalidArgs` if it is missing or of another type, `LimitsExceeded` beyond the budget, `Failed` if a
+  /// Reads the next argument.
+  /// - Throws: `InvalidArgs` if it is missing or has another type, `LimitsExceeded` beyond the budget, `Failed` if a
   ///   descriptor could not be received.
   public mutating func next(_ type: ValueType) throws(DBusError) -> Value {
     let value = try peek(type)
@@ -92,7 +92,7 @@ private func signature(at iterator: inout DBusMessageIter) -> String {
   return String(cString: text)
 }
 
-/// Reads values of known types. libdbus-1 has validated the message, and the types are those of its signature.
+/// Reads values of known types. libdbus-1 has validated the message, and the types are from its signature.
 private struct Decoder {
   var budget: Int
 
@@ -188,7 +188,7 @@ private struct Decoder {
     }
   }
 
-  /// `a{sv}`. Of two equal keys the later counts, as in other implementations.
+  /// Reads `a{sv}`. Of two equal keys the later one counts, as in other implementations.
   mutating func properties(_ iterator: inout DBusMessageIter) throws(DBusError) -> Properties {
     var properties: Properties = [:]
     try forEachElement(&iterator) { decoder, iterator throws(DBusError) in

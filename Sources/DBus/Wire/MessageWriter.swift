@@ -4,7 +4,7 @@ import Glibc
 /// Writes a message ("D-Bus Specification", *Marshaling (Wire Format)*). The bus disconnects senders of invalid messages,
 /// so every value is checked against its type.
 package struct MessageWriter: ~Copyable {
-  /// In bytes; the specification allows an array this size and a message twice that (*Message Protocol*).
+  /// The largest size in bytes. The specification allows an array of this size, and a message of twice this size (*Message Protocol*).
   private static let maxSize = 64 << 20
   /// The limit of nested containers, variants included ("D-Bus Specification", *Valid Signatures*).
   private static let maxDepth = 64
@@ -17,16 +17,16 @@ package struct MessageWriter: ~Copyable {
 
   package init() {}
 
-  /// The number of bytes written.
+  /// The number of bytes that have been written.
   var count: Int { buffer.count }
   package var bytes: UnsafeRawBufferPointer { buffer.bytes }
 
   // MARK: Arguments
 
   /// Appends an argument of a contract.
-  /// - Throws: as ``append(_:)-(Value)`` does.
+  /// - Throws: the errors of ``append(_:)-(Value)``.
   package mutating func append<T: ValueConvertible>(_ argument: T) throws(DBusError) {
-    // Fast paths for the most frequent types.
+    // A fast path for the most frequent type.
     if T.self == Properties.self, let properties = argument as? Properties { return try write(properties) }
     let value = argument.value
     switch value {
@@ -38,9 +38,9 @@ package struct MessageWriter: ~Copyable {
   }
 
   /// Appends a value with its own type.
-  /// - Throws: `InvalidArgs` for a string with an embedded NUL, a value that does not match its declared type, a type
-  ///   that the specification forbids, and containers nested too deep; `LimitsExceeded` for a message that is too large.
-  ///   The message is unusable then.
+  /// - Throws: `InvalidArgs` for a string with an embedded NUL, a value that does not match its declared type, a type that the
+  ///   specification forbids, and containers that are nested too deep; `LimitsExceeded` for a message that is too large. Then the
+  ///   message cannot be used.
   mutating func append(_ value: Value) throws(DBusError) {
     try check(value.type)
     try write(value, as: value.type)
@@ -48,7 +48,7 @@ package struct MessageWriter: ~Copyable {
 
   // MARK: Basic types
 
-  /// Pads to a multiple of `boundary` from the start of the message.
+  /// Pads with zeroes, from the start of the message to a multiple of `boundary`.
   package mutating func align(_ boundary: Int) { buffer.align(boundary) }
 
   @inline(__always)
@@ -70,7 +70,7 @@ package struct MessageWriter: ~Copyable {
       buffer.append(text: UnsafeRawBufferPointer(utf8))
       return true
     }
-    // Every text on Linux is contiguous; to make sure of that takes a reference to it.
+    // Every text on Linux is contiguous; to ensure this would take a reference to it.
     let isValid = text.utf8.withContiguousStorageIfAvailable(append) ?? Array(text.utf8).withUnsafeBufferPointer(append)
     guard isValid else {
       guard text.utf8.count <= Self.maxSize else { throw .tooLarge() }
@@ -90,7 +90,7 @@ package struct MessageWriter: ~Copyable {
   /// Appends the signature of a type of one letter.
   @inline(__always)
   private mutating func basicSignature(_ type: ValueType) {
-    // The length, the letter and NUL are 3 bytes; the fourth is removed again.
+    // The length, the letter and NUL are 3 bytes, so the fourth is removed again.
     buffer.append(UInt32(littleEndian: 1 | UInt32(type.code) << 8))
     buffer.removeLast()
   }
@@ -183,7 +183,7 @@ package struct MessageWriter: ~Copyable {
     buffer.align(8)
     try text(name)
     if case .string(let text) = value {
-      // Fast path for the most frequent type; a string needs no check of the depth.
+      // A fast path for the most frequent type. A string needs no check of the depth.
       basicSignature(.string)
       try self.text(text)
     } else {
@@ -261,12 +261,12 @@ package struct MessageWriter: ~Copyable {
   }
 }
 
-/// The name and type of a property as they are written before its value in `a{sv}`.
+/// The name and the type of a property, in the form in which they precede its value in `a{sv}`.
 @usableFromInline
 final class PropertyHeader: Sendable {
   let name: String
   let type: ValueType
-  /// Written at an alignment of 8.
+  /// The bytes, written at an alignment of 8.
   fileprivate let bytes: [UInt8]
 
   /// - Precondition: the type is valid.
@@ -274,7 +274,7 @@ final class PropertyHeader: Sendable {
     self.name = name.text
     self.type = type
     var writer = MessageWriter()
-    // Cannot fail: a name contains no NUL.
+    // This cannot fail, since a name contains no NUL.
     try? writer.text(name.text)
     writer.signature(type.signature)
     bytes = [UInt8](writer.bytes)

@@ -11,7 +11,7 @@ public struct OutgoingMessage {
 
   static let serialIndex = 8
 
-  /// The whole message with a serial, for a recipient that does not reply: a serial of 0 is invalid.
+  /// The whole message with a serial, since a serial of 0 is invalid. For recipients that do not reply.
   var numbered: [UInt8] {
     var bytes = bytes
     bytes.withUnsafeMutableBytes { $0.storeBytes(of: 1, toByteOffset: Self.serialIndex, as: UInt32.self) }
@@ -19,10 +19,10 @@ public struct OutgoingMessage {
   }
 
   /// A call with arguments of their own types.
-  /// - Parameter interface: nil to let the recipient find the method by its name alone.
-  /// - Throws: if an argument cannot be sent: `InvalidArgs` for a string with an embedded NUL, a value that does not
-  ///   match its declared type, a type that the specification forbids, and containers nested too deep; `LimitsExceeded`
-  ///   for a message that is too large.
+  /// - Parameter interface: the interface; nil to let the recipient find the method by its name alone.
+  /// - Throws: an error if an argument cannot be sent: `InvalidArgs` for a string with an embedded NUL, a value that does not match its
+  ///   declared type, a type that the specification forbids, and containers that are nested too deep; `LimitsExceeded` for a message
+  ///   that is too large.
   public static func call(
     _ member: MemberName, of interface: InterfaceName?, on destination: BusName, at path: ObjectPath,
     _ body: [Value] = []
@@ -38,7 +38,7 @@ public struct OutgoingMessage {
     }
   }
 
-  /// - Parameter body: writes arguments of the types declared in the header; its error is rethrown.
+  /// - Parameter body: writes arguments of the types that the header declares; its error is rethrown.
   init(
     _ header: MessageHeader, _ body: (inout MessageWriter) throws(DBusError) -> Void
   ) throws(DBusError) {
@@ -98,7 +98,7 @@ struct MessageHeader {
   fileprivate func write(_ writer: inout MessageWriter) throws(DBusError) {
     let version: UInt32 = 1
     let order = UInt32(UInt8(ascii: 1.littleEndian == 1 ? "l" : "B"))
-    // Four fields of one byte.
+    // Four fields with one byte each.
     writer.integer((order | UInt32(kind.rawValue) << 8 | UInt32(flags.rawValue) << 16 | version << 24).littleEndian)
     // The length of the body and the serial are set later.
     writer.integer(UInt32(0))
@@ -116,7 +116,7 @@ struct MessageHeader {
     writer.align(8)
   }
 
-  /// Inserts the header field with the number of descriptors, which is known only after writing the body. The field has 8
+  /// Inserts the header field with the number of descriptors, which is known only after the body has been written. The field has 8
   /// bytes, so the alignment of the body does not change.
   fileprivate static func adding(_ count: Int, to bytes: [UInt8], before body: Int) -> [UInt8] {
     var field = MessageWriter()
@@ -129,13 +129,13 @@ struct MessageHeader {
   fileprivate static func directing(_ bytes: [UInt8], to recipient: BusName) -> [UInt8] {
     let length = bytes.withUnsafeBytes { $0.load(fromByteOffset: fieldsLengthIndex, as: UInt32.self) }
     var field = MessageWriter()
-    // Cannot fail: a name contains no NUL.
+    // This cannot fail, since a name contains no NUL.
     try? field.headerField(.destination, "s", recipient.text)
     return inserting(&field, into: bytes, at: (fieldsLengthIndex + 4 + Int(length) + 7) & -8)
   }
 
   private static func inserting(_ field: inout MessageWriter, into bytes: [UInt8], at body: Int) -> [UInt8] {
-    // Without the padding before the body.
+    // The length does not include the padding before the body.
     let length = UInt32(body + field.count - (fieldsLengthIndex + 4))
     field.align(8)
     var result: [UInt8] = []
@@ -148,16 +148,16 @@ struct MessageHeader {
   }
 }
 
-/// The header fields that are the same in every message of a contract's member, written once.
+/// The header fields that are the same in all messages of a member of a contract. They are written once.
 struct HeaderFields: Sendable {
   let member: MemberName?
-  /// The first fields of a header.
+  /// The bytes of the first fields of a header.
   fileprivate let bytes: [UInt8]
 
   init(interface: InterfaceName? = nil, member: MemberName? = nil, signature: Signature) {
     self.member = member
     var writer = MessageWriter()
-    // Cannot fail: a name contains no NUL.
+    // This cannot fail, since a name contains no NUL.
     try? writer.headerField(.interface, "s", interface?.text)
     try? writer.headerField(.member, "s", member?.text)
     if !signature.text.isEmpty {
@@ -176,7 +176,7 @@ private enum HeaderField: UInt8 {
 extension MessageWriter {
   fileprivate mutating func startHeaderField(_ field: HeaderField, _ type: Unicode.Scalar) {
     align(8)
-    // The code, and a signature of one letter: its length, the letter and NUL.
+    // The code of the field, and a signature of one letter: its length, the letter and NUL.
     integer((UInt32(field.rawValue) | 1 << 8 | UInt32(UInt8(ascii: type)) << 16).littleEndian)
   }
 
