@@ -1,7 +1,7 @@
 import Glibc
 
-/// A growing buffer of bytes. A message, or a row of a record, consists of many small pieces; an `Array` does more work to append
-/// one than the piece itself needs.
+/// A growing buffer of bytes. Messages and rows of a record consist of many small pieces, and to append one to an `Array` costs more
+/// than the piece itself.
 public struct ByteBuffer: ~Copyable {
   @usableFromInline var start: UnsafeMutableRawPointer
   @usableFromInline var capacity: Int
@@ -70,7 +70,7 @@ public struct ByteBuffer: ~Copyable {
   @inlinable @inline(__always)
   public mutating func removeLast() { length -= 1 }
 
-  /// Removes everything, and keeps no more memory than that for some bytes.
+  /// Removes all bytes. The memory is kept if it is no larger than some number of bytes.
   public mutating func removeAll(keepingAtMost most: Int) {
     if capacity > most { self = ByteBuffer() } else { length = 0 }
   }
@@ -83,7 +83,7 @@ public struct ByteBuffer: ~Copyable {
   @usableFromInline @inline(never)
   mutating func grow(_ more: Int) {
     let larger = max(2 * capacity, length + more)
-    // A large block is moved by the kernel, and not copied.
+    // The kernel moves a large block without copying it.
     start = realloc(start, larger)!
     capacity = larger
   }

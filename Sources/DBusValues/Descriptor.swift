@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file descriptor, closed once, when the last copy of this value is destroyed.
+/// A file descriptor. It is closed once, when the last copy of this value is destroyed.
 public struct Descriptor: Hashable, Sendable {
   private final class Owner: Sendable {
     let number: Int32
@@ -9,10 +9,10 @@ public struct Descriptor: Hashable, Sendable {
   }
   private let owner: Owner
 
-  /// - Parameter number: an open descriptor, which is now closed here and nowhere else.
+  /// - Parameter number: an open descriptor; from now on it is closed here and nowhere else.
   public init(owning number: Int32) { owner = Owner(number) }
 
-  /// The descriptor's number, valid while a copy of this value exists.
+  /// The number of the descriptor, which is valid while a copy of this value exists.
   public var number: Int32 { owner.number }
 
   public static func == (a: Descriptor, b: Descriptor) -> Bool { a.owner === b.owner }

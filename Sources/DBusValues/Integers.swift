@@ -1,7 +1,7 @@
 extension Value {
-  /// The number as a value of an integer type; nil if it does not fit, or has a fraction, or this is not a number.
+  /// The number as a value of an integer type; nil if this is not a number, has a fraction or does not fit.
   ///
-  /// Clients of languages with one type of integers, or of numbers, do not choose the type in which they are sent.
+  /// In languages with one type for all integers or numbers, clients do not choose the type in which a number is sent.
   public func integer(as type: ValueType) -> Value? {
     switch type {
     case .byte: fitting(UInt8.self)
@@ -31,7 +31,7 @@ extension Value {
     return number.map(\.value)
   }
 
-  /// The number as text; nil for what is not a number.
+  /// The number as text; nil if this is not a number.
   public var numberText: String? {
     switch self {
     case .byte(let number): "\(number)"
@@ -48,7 +48,7 @@ extension Value {
 }
 
 extension ValueType {
-  /// The least and the greatest number of an integer type, for errors; nil for other types.
+  /// The least and the greatest number of an integer type, for error messages; nil for other types.
   public var integerRange: String? {
     func range<Number: FixedWidthInteger>(_: Number.Type) -> String { "\(Number.min) to \(Number.max)" }
     return switch self {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Text that is valid by construction: an invalid literal traps, and the initializer for other text is failable.
-/// libdbus-1 aborts the process on an invalid name, so it is only ever given these types.
+/// A text that is valid by construction: an invalid literal traps, and the initializer for other texts can fail. libdbus-1 aborts the
+/// process on an invalid name, so it only ever gets these types.
 ///
 /// `BusName("x")` with a literal in the parentheses is treated as the literal itself (SE-0213).
 public protocol ValidatedText: Hashable, Comparable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
@@ -30,10 +30,11 @@ public struct ObjectPath: ValidatedText {
     self.text = text
   }
 
-  /// - Parameter text: valid text: from libdbus-1, or made of valid parts. So for the other types here.
+  /// - Parameter text: a text that is known to be valid, since it is from libdbus-1 or made of valid parts. This is so for all types
+  ///   here.
   package init(unchecked text: String) { self.text = text }
 
-  /// `/`, by which navd's interfaces say “no object”.
+  /// `/`, which stands for “no object” in navd's interfaces.
   public static let root: ObjectPath = "/"
 
   /// The path with one more element.
@@ -45,12 +46,12 @@ public struct ObjectPath: ValidatedText {
 
   /// The path with a number as one more element.
   public func appending(_ number: UInt64) -> ObjectPath {
-    // Only the root has one byte.
+    // Only the root path has one byte.
     var parent = text.utf8.count == 1 ? "" : text
     var (digits, rest) = (1, number / 10)
     while rest > 0 { (digits, rest) = (digits + 1, rest / 10) }
     let path = parent.withUTF8 { parent in
-      // Written in one allocation: each request makes several such paths.
+      // Written in one allocation, since each request makes several such paths.
       String(unsafeUninitializedCapacity: parent.count + 1 + digits) { bytes in
         _ = bytes.initialize(fromContentsOf: parent)
         bytes.initializeElement(at: parent.count, to: UInt8(ascii: "/"))
@@ -79,8 +80,7 @@ public struct ObjectPath: ValidatedText {
     return start.map { path[path.utf8.index(path.startIndex, offsetBy: $0)...] }
   }
 
-  /// The number that ``appending(_:)-(UInt64)`` added to `ancestor`; nil for any other path, and for another spelling of
-  /// the number.
+  /// The number that ``appending(_:)-(UInt64)`` added to `ancestor`; nil for any other path, and for another spelling of the number.
   public func number(below ancestor: ObjectPath) -> UInt64? {
     var (path, above) = (text, ancestor.text)
     return path.withUTF8 { path in
@@ -103,7 +103,7 @@ public struct ObjectPath: ValidatedText {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// The index of the first byte of a path after another path and a slash; nil if the path does not begin with these, or ends there.
+  /// The index of the first byte of a path after another path and a slash; nil if the path does not begin with both, or has no rest.
   fileprivate func startOfRest(below ancestor: UnsafeBufferPointer<UInt8>) -> Int? {
     // Only the root ends with a slash.
     let slash = ancestor.count == 1 ? 0 : ancestor.count
@@ -150,7 +150,7 @@ public struct InterfaceName: ValidatedText {
   package init(unchecked text: String) { self.text = text }
 }
 
-/// The name of an error; the same rules as for interfaces ("D-Bus Specification", *Error names*).
+/// The name of an error, by the rules for interfaces ("D-Bus Specification", *Error names*).
 public struct ErrorName: ValidatedText {
   public let text: String
 
@@ -177,7 +177,7 @@ public struct MemberName: ValidatedText {
   package init(unchecked text: String) { self.text = text }
 }
 
-/// The longest name of any kind, in bytes.
+/// The largest length of a name of any kind, in bytes.
 private let maxNameLength = 255
 
 private func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
@@ -195,7 +195,7 @@ private func isInterface(_ text: String) -> Bool {
 }
 
 extension Substring.UTF8View {
-  /// Whether the text consists of nonempty elements, made of the allowed bytes, with single separators between them.
+  /// Whether the text consists of nonempty elements of allowed bytes, with single separators between them.
   fileprivate func hasElements(
     separatedBy separator: UInt8, isFirst: (UInt8) -> Bool = { _ in true }, isElement: (UInt8) -> Bool
   ) -> Bool {

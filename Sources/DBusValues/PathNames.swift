@@ -1,6 +1,6 @@
 extension ObjectPath {
-  /// The path of a child of any name, as sd_bus_path_encode(3) makes it: each byte that is no letter or digit, and a digit at the
-  /// beginning, is `_` with two hexadecimal digits, and an empty name is `_`.
+  /// The path of a child of any name, encoded as by sd_bus_path_encode(3): each byte that is no letter or digit, and a digit at the
+  /// beginning, becomes `_` with two hexadecimal digits. An empty name becomes `_`.
   public func appending(encoding name: String) -> ObjectPath {
     var element: [UInt8] = []
     for byte in name.utf8 {
@@ -14,7 +14,8 @@ extension ObjectPath {
     return ObjectPath(unchecked: self == .root ? "/" + text : self.text + "/" + text)
   }
 
-  /// The name that ``appending(encoding:)`` gave to the child of `ancestor`; nil for any other path, and for another spelling of it.
+  /// The name that ``appending(encoding:)`` gave to the child of `ancestor`; nil for any other path, and for another spelling of the
+  /// name.
   public func decodedName(below ancestor: ObjectPath) -> String? {
     guard let element = below(ancestor) else { return nil }
     var bytes: [UInt8] = []

@@ -8,7 +8,7 @@ public struct Signature: ValidatedText {
     self.text = text
   }
 
-  /// - Returns: nil if the specification forbids one of the types, or so many.
+  /// - Returns: nil if the specification forbids one of the types, or their number.
   public init?(types: [ValueType]) { self.init(types.reduce(into: "") { $0 += $1.signature }) }
 
   package init(unchecked text: String) { self.text = text }
@@ -35,8 +35,8 @@ private struct Parser {
     return types
   }
 
-  /// - Parameters: how many containers of each kind surround the type. Like libdbus-1, a structure or an entry resets the
-  ///   count of arrays.
+  /// - Parameters: the number of containers of each kind around the type. As in libdbus-1, a structure or an entry resets the number of
+  ///   arrays.
   private mutating func next(arrays: Int, structures: Int, entries: Int) -> ValueType? {
     guard let code = rest.popFirst() else { return nil }
     switch code {

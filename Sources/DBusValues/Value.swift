@@ -1,7 +1,7 @@
 /// A value of any D-Bus type.
 ///
-/// Equality follows rule P2: integers compare by number regardless of width, dictionaries regardless of order, NaN equals
-/// NaN, and arrays compare by their elements, regardless of the declared element type. Hashing agrees with it.
+/// Equality follows rule P2: integers compare by number, whatever their width; dictionaries compare without order; NaN equals NaN;
+/// arrays compare by their elements, whatever the declared element type. Hashing agrees with equality.
 public enum Value: Sendable {
   case byte(UInt8)
   case boolean(Bool)
@@ -20,19 +20,18 @@ public enum Value: Sendable {
   case bytes([UInt8])
   case array(element: ValueType, [Value])
   indirect case dictionary(key: ValueType, value: ValueType, [Value: Value])
-  /// `a{sv}`, in the form in which it is nearly always used. Swift compares strings by canonical equivalence; keys that
-  /// differ for D-Bus but not for Swift are only possible in a ``dictionary(key:value:_:)``. Both forms with the same
-  /// entries are equal.
+  /// `a{sv}` in its usual form. Both forms with the same entries are equal. Swift compares strings by canonical equivalence, so keys
+  /// that differ only for D-Bus need a ``dictionary(key:value:_:)``.
   case properties(Properties)
   case structure([Value])
   case descriptor(Descriptor)
 }
 
-/// The entries of an `a{sv}`, with the values taken out of their variants.
+/// The entries of an `a{sv}`, without the variants around the values.
 public typealias Properties = [String: Value]
 
 extension Value {
-  /// A dictionary, as ``properties(_:)`` if possible.
+  /// Makes a dictionary, as ``properties(_:)`` if possible.
   public init(key: ValueType, value: ValueType, _ entries: [Value: Value]) {
     var properties: Properties = [:]
     if key == .string, value == .variant {
@@ -102,7 +101,7 @@ extension Value {
     }
   }
 
-  /// The number of nested containers, including the value itself and variants; 0 for a basic value. Messages allow 64.
+  /// The depth of nested containers, including the value itself and variants; 0 for a basic value. Messages allow 64.
   public var depth: Int {
     switch self {
     case .variant(let inner): 1 + inner.depth
@@ -166,7 +165,7 @@ extension Value: Hashable {
 }
 
 extension Hasher {
-  /// Gives the same hash for every order of the entries, and for both forms of dictionaries.
+  /// Adds the entries. The hash is the same for every order, and for both forms of dictionaries.
   fileprivate mutating func combine(unordered entries: some Sequence<(Value, Value)>) {
     var combined = 0
     for (key, value) in entries {

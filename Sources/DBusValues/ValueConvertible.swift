@@ -1,9 +1,9 @@
 /// A Swift type that is sent as one D-Bus type.
 public protocol ValueConvertible: Sendable {
   static var valueType: ValueType { get }
-  /// - Returns: nil if `value` is not of the type ``valueType``, or not a valid value of this Swift type.
+  /// - Returns: nil if `value` does not have the type ``valueType``, or is not a valid value of this Swift type.
   init?(value: Value)
-  /// This value as a D-Bus value of the type ``valueType``.
+  /// The value as a D-Bus value of the type ``valueType``.
   var value: Value { get }
 }
 
@@ -109,7 +109,7 @@ extension Array: ValueConvertible where Element: ValueConvertible {
     default: return nil
     }
   }
-  /// Inlined so that it is specialized for its type: every presentation has an array among its properties.
+  /// Inlined, so that it is specialized for its type: every presentation has an array among its properties.
   @inlinable
   public var value: Value {
     if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
@@ -133,7 +133,7 @@ extension Dictionary: ValueConvertible where Key: ValueConvertible, Value: Value
       self[key] = value
     }
   }
-  /// Inlined so that it is specialized for its types: every presentation makes two dictionaries.
+  /// Inlined, so that it is specialized for its types: every presentation makes two dictionaries.
   @inlinable
   public var value: DBusValues.Value {
     // A cast would convert entry by entry.

@@ -8,8 +8,8 @@ public indirect enum ValueType: Hashable, Sendable {
 }
 
 extension ValueType: CustomStringConvertible {
-  /// The type in signature notation. Not a valid signature if the specification forbids the type (an empty structure, a
-  /// key that is not of a basic type, …): check with ``Signature/init(types:)``.
+  /// The type in the notation of signatures. It is not a valid signature if the specification forbids the type, such as an empty
+  /// structure or a key that is not of a basic type. Check it with ``Signature/init(types:)``.
   public var signature: String {
     switch self {
     case .array(let element): "a" + element.signature
@@ -24,7 +24,7 @@ extension ValueType: CustomStringConvertible {
   /// `a{sv}`, the type of ``Properties``.
   public static let properties = ValueType.dictionary(key: .string, value: .variant)
 
-  /// Whether this is not a container, and so may be the type of a dictionary's keys.
+  /// Whether the type is not a container, so that it may be the type of a dictionary's keys.
   public var isBasic: Bool {
     switch self {
     case .array, .dictionary, .structure, .variant: false
@@ -32,7 +32,7 @@ extension ValueType: CustomStringConvertible {
     }
   }
 
-  /// The type's code in libdbus-1; for a type of one letter, that letter.
+  /// The code of the type in libdbus-1. The code of a type of one letter is that letter.
   package var code: UInt8 {
     switch self {
     case .byte: UInt8(ascii: "y")
@@ -54,7 +54,7 @@ extension ValueType: CustomStringConvertible {
     }
   }
 
-  /// The type of one letter; nil for containers and unknown letters.
+  /// Makes the type of one letter; nil for containers and unknown letters.
   package init?(code: UInt8) {
     switch code {
     case UInt8(ascii: "y"): self = .byte
