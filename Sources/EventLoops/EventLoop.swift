@@ -3,16 +3,15 @@ import Glibc
 
 /// Waits for descriptors, timers, signals and ends of processes on one thread, with one epoll descriptor.
 ///
-/// The loop runs in *turns*. A turn waits for an event and then calls handlers in this order: the work that was given to
-/// ``soon(_:)`` before the turn; each ready descriptor, once (handlers limit their own work, so that none starves another);
-/// each timer that is due; the hooks of ``atEndOfTurn(_:)``. A handler that was cancelled is not called, even later in the
-/// same turn.
+/// The loop runs in *turns*. A turn waits for an event and then calls handlers in this order: the work that was given to ``soon(_:)``
+/// before the turn; each ready descriptor, once; each timer that is due; the hooks of ``atEndOfTurn(_:)``. Handlers limit their own
+/// work, so that none starves another. A handler that was cancelled is not called, even later in the same turn.
 ///
 /// Use the loop, and everything that belongs to it, only on the thread that runs it. Its descriptors are close-on-exec.
 public final class EventLoop {
   public typealias Instant = MonotonicInstant
 
-  /// The maximum number of ready descriptors per turn. The kernel rotates among the others, so none starves.
+  /// The largest number of ready descriptors per turn. The kernel rotates among the others, so none starves.
   private static let batch = 128
 
   private let epoll: Int32
@@ -24,7 +23,7 @@ public final class EventLoop {
 
   var timers = TimerHeap()
   private var lastSequence: UInt64 = 0
-  /// When the timerfd fires; nil if it is disarmed. This may be before the first timer: an occasional turn without work
+  /// The time at which the timerfd fires; nil if it is disarmed. It may be before the first timer: an occasional turn without work
   /// costs less than a system call for each timer that is set and cancelled.
   private var armed: Instant?
 
@@ -35,7 +34,7 @@ public final class EventLoop {
 
   private let clock: () -> Instant
 
-  /// - Parameter clock: the time for timers and ``now``; a test may hand in a clock of its own.
+  /// - Parameter clock: the time for timers and ``now``; a test may pass its own clock.
   public init(clock: @escaping () -> Instant = { .now }) throws(SystemError) {
     self.clock = clock
     epoll = try check("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
@@ -48,7 +47,7 @@ public final class EventLoop {
       throw error
     }
     events = Array(repeating: epoll_event(), count: Self.batch)
-    // From here on, deinit closes them if this throws.
+    // From here on, deinit closes both descriptors if this throws.
     try watch(timerDescriptor, .read) { [unowned self] _ in acknowledgeTimer() }
   }
 
@@ -59,7 +58,7 @@ public final class EventLoop {
 
   // MARK: Descriptors
 
-  /// Watches a descriptor until the watch is cancelled. A descriptor has at most one watch at a time.
+  /// Watches a descriptor until the watch is cancelled. A descriptor can have one watch at a time.
   /// - Throws: ``SystemError`` with `EEXIST` if the descriptor is watched already, `EPERM` if it cannot be watched (a regular
   ///   file), `EBADF`, `ENOMEM` or `ENOSPC`.
   @discardableResult
@@ -88,7 +87,7 @@ public final class EventLoop {
 
   func forget(_ watch: Watch) {
     guard watches.removeValue(forKey: watch.token) != nil, !watch.interest.isEmpty else { return }
-    // This fails only for a descriptor that was closed before, and then epoll has removed it.
+    // This fails only for a descriptor that was closed before; epoll has then removed it already.
     try? control(EPOLL_CTL_DEL, watch)
   }
 
@@ -107,8 +106,8 @@ public final class EventLoop {
   /// The time now, read anew each time.
   public var now: Instant { clock() }
 
-  /// Calls the handler once, after the delay. A delay of zero or less is due at the end of this turn, or in the next if
-  /// the timers of this turn have been called.
+  /// Calls the handler once, after the delay. With a delay of zero or less, the timer is due at the end of this turn, or in the next
+  /// turn if the timers of this turn have been called.
   @discardableResult
   public func timer(after delay: Duration, _ handler: @escaping () -> Void) -> Timer {
     timer(at: now + max(delay, .zero), handler)
@@ -129,12 +128,12 @@ public final class EventLoop {
     armed = nil
   }
 
-  /// - Returns: whether a timer is due already, so that the turn must not wait.
+  /// - Returns: whether a timer is due already. If so, the turn must not wait.
   private func armTimer() -> Bool {
     guard let first = timers.first else { return false }
     if let armed, armed <= first.deadline { return first.deadline <= now }
     if first.deadline <= now { return true }
-    // A time of zero would disarm it.
+    // A time of zero would disarm the timerfd.
     let nanoseconds = max(first.deadline.nanoseconds, 1)
     var setting = itimerspec()
     setting.it_value.tv_sec = Int(nanoseconds / 1_000_000_000)
@@ -150,7 +149,7 @@ public final class EventLoop {
     let now = self.now
     let newest = lastSequence
     var isDue = false
-    // A timer that a handler creates waits for the next turn, so that one which renews itself starves none.
+    // A timer that a handler creates waits for the next turn, so that a timer which renews itself starves none.
     while let timer = timers.first, timer.deadline <= now, timer.sequence <= newest {
       isDue = true
       timers.remove(timer)
@@ -166,12 +165,12 @@ public final class EventLoop {
   /// Calls the work in the next turn, which does not wait for an event.
   public func soon(_ work: @escaping () -> Void) { soonWork.append(work) }
 
-  /// Adds a permanent hook. Hooks run at the end of each turn, in the order in which they were added. The work that they
-  /// give to ``soon(_:)`` runs in the next turn.
+  /// Adds a permanent hook. Hooks run at the end of each turn, in the order in which they were added. Work that they give to
+  /// ``soon(_:)`` runs in the next turn.
   public func atEndOfTurn(_ hook: @escaping () -> Void) { endOfTurnHooks.append(hook) }
 
   private func runHooks() {
-    // By index: a hook may add a hook.
+    // Iterated by index, since a hook may add a hook.
     var index = 0
     while index < endOfTurnHooks.count {
       endOfTurnHooks[index]()
@@ -192,7 +191,7 @@ public final class EventLoop {
   public func stop() { isStopping = true }
 
   /// Runs one turn. Hooks also run before the wait, for changes that were made between turns.
-  /// - Parameter wait: the maximum time to wait for an event; nil for no limit.
+  /// - Parameter wait: the longest time to wait for an event; nil for no limit.
   /// - Returns: whether there was an event or work.
   @discardableResult
   public func turn(wait: Duration?) -> Bool {

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// A point in time on CLOCK_MONOTONIC, which changes of the wall clock do not affect, and which stops while the machine
-/// sleeps. Arithmetic saturates, since clients choose timeouts.
+/// A point in time on CLOCK_MONOTONIC. Changes of the wall clock do not affect this clock, and it stops while the machine sleeps.
+/// Arithmetic saturates, since clients choose timeouts.
 public struct MonotonicInstant: InstantProtocol, Sendable {
   /// Nanoseconds since the start of the clock; not negative if read from the clock.
   public let nanoseconds: Int64
@@ -15,7 +15,7 @@ public struct MonotonicInstant: InstantProtocol, Sendable {
     return MonotonicInstant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
   }
 
-  /// The instant after the duration; the last or the first instant if that is out of range.
+  /// The instant after a duration; the last or the first instant if it would be out of range.
   public func advanced(by duration: Duration) -> MonotonicInstant {
     let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.saturatingNanoseconds)
     if overflow { return MonotonicInstant(nanoseconds: duration < .zero ? .min : .max) }
@@ -42,8 +42,8 @@ extension Duration {
     return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
   }
 
-  /// Whole milliseconds, as system calls expect a limit: rounded up, since a shorter wait would end before the requested
-  /// time; 0 for a negative duration, and `Int32.max` if out of range.
+  /// Whole milliseconds, as system calls expect a limit. They are rounded up, since a shorter wait would end before the requested time;
+  /// 0 for a negative duration, and `Int32.max` if out of range.
   public var saturatingMilliseconds: Int32 {
     let nanoseconds = max(0, saturatingNanoseconds)
     return Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1))

@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// How a process ended.
+/// The way in which a process ended.
 public enum ProcessStatus: Hashable, Sendable {
   case exited(code: Int32)
   case signaled(signal: Int32)
-  /// The process was not a child of this one, or its status was taken elsewhere.
+  /// The process was not a child of this one, or another call has taken its status.
   case unknown
 }
 
-/// Watches for the end of one process, until the end or until it is cancelled. It uses a pidfd, which refers to that process
+/// Watches for the end of one process, until the end or until the watch is cancelled. It uses a pidfd, which refers to this process
 /// even after its number is reused.
 public final class ExitWatch {
-  /// The process's pidfd; open until the end was reported or the watch was cancelled.
+  /// The pidfd of the process. It is open until the end is reported or the watch is cancelled.
   public let pidfd: Int32
   private var watch: Watch?
 
@@ -33,7 +33,7 @@ public final class ExitWatch {
     watch != nil && pidfd_send_signal(pidfd, signal, nil, 0) == 0
   }
 
-  /// Whether the process has ended, also if that was not reported yet.
+  /// Whether the process has ended, even if the end has not been reported yet.
   public var hasEnded: Bool {
     var ready = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
     return watch == nil || poll(&ready, 1, 0) > 0
@@ -63,9 +63,8 @@ private func reap(pidfd: Int32) -> ProcessStatus {
 }
 
 extension EventLoop {
-  /// Calls the handler once, when the process has ended. If it is a child of this process, it is reaped first. The caller
-  /// makes sure that the number is the process's: that of a child that was not reaped, or one whose start time is compared
-  /// after this call.
+  /// Calls the handler once, when the process has ended. A child of this process is reaped first. The caller makes sure that the number
+  /// belongs to the process: to a child that was not reaped, or to a process whose start time is compared after this call.
   /// - Throws: ``SystemError`` with `ESRCH` if there is no such process, `EMFILE`, `ENFILE` or `ENOMEM`.
   @discardableResult
   public func onExit(
@@ -74,7 +73,7 @@ extension EventLoop {
     try onExit(pidfd: try check("pidfd_open \(pid)") { pidfd_open(pid, 0) }, handler)
   }
 
-  /// The same for a process of which the caller has a pidfd. The watch closes it; also if this throws.
+  /// Does the same for a process of which the caller has a pidfd. The watch closes the pidfd, even if this throws.
   public func onExit(
     pidfd: Int32, _ handler: @escaping (ProcessStatus) -> Void
   ) throws(SystemError) -> ExitWatch {

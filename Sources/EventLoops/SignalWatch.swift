@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// Signals that an ``EventLoop`` reads from a descriptor, until this is cancelled. So their handlers are ordinary code,
-/// not limited to async-signal-safe functions.
+/// Signals that an ``EventLoop`` reads from a descriptor, until the watch is cancelled. So their handlers are ordinary code, not
+/// limited to async-signal-safe functions.
 public final class SignalWatch {
   private let descriptor: Int32
   private var watch: Watch?
@@ -17,7 +17,7 @@ public final class SignalWatch {
   fileprivate func start(_ loop: EventLoop, _ handler: @escaping (Int32) -> Void) throws(SystemError) {
     watch = try loop.watch(descriptor, .read) { [self] _ in
       var info = signalfd_siginfo()
-      // One per turn, so that many signals do not delay other events.
+      // One signal per turn, so that many signals do not delay other events.
       guard read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size
       else { return }
       handler(Int32(bitPattern: info.ssi_signo))
@@ -35,8 +35,8 @@ public final class SignalWatch {
 }
 
 extension EventLoop {
-  /// Blocks the signals on the calling thread, which must be the loop's, and calls the handler with the number of each one
-  /// that arrives. A program with other threads blocks them there too, since any thread can receive a process's signals.
+  /// Blocks the signals on the calling thread, which must be the loop's, and calls the handler with the number of each signal that
+  /// arrives. A program with other threads blocks the signals there too, since any thread can receive a process's signals.
   /// - Throws: ``SystemError`` with `EINVAL` for an invalid number, `EMFILE`, `ENFILE` or `ENOMEM`.
   @discardableResult
   public func onSignal(
@@ -64,12 +64,12 @@ extension EventLoop {
 }
 
 extension EventLoop {
-  /// Like ``onSignal(_:_:)``, for signals that end the process, and for a loop whose handlers may wait for another program without
-  /// end.
+  /// Does the same as ``onSignal(_:_:)`` for signals that end the process, and for a loop whose handlers may wait for another program
+  /// for ever.
   ///
-  /// A thread of its own receives the signals. Call this before there are other threads; it lasts as long as the process.
-  /// - Parameter timeout: the time after the first signal, after which the process exits with status 0 if it still runs.
-  /// - Throws: as ``onSignal(_:_:)``, and `EAGAIN` if there can be no thread.
+  /// A separate thread receives the signals. Call this before there are other threads; it lasts as long as the process.
+  /// - Parameter timeout: the time after the first signal. If the process still runs then, it exits with status 0.
+  /// - Throws: the errors of ``onSignal(_:_:)``, and `EAGAIN` if no thread can be made.
   public func onEndingSignal(
     _ signals: [Int32], timeout: Duration, _ handler: @escaping () -> Void
   ) throws(SystemError) {
@@ -93,7 +93,7 @@ extension EventLoop {
 }
 
 /// Blocks signals on the calling thread.
-/// - Returns: the set of them, and the set of those that were blocked before.
+/// - Returns: the set of these signals, and the set of the signals that were blocked before.
 private func block(_ signals: [Int32]) throws(SystemError) -> (set: sigset_t, before: sigset_t) {
   var (set, before) = (sigset_t(), sigset_t())
   sigemptyset(&set)

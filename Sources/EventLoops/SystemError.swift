@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// A failed system call, with its name and reason. Does without Foundation.
+/// A failed system call, with its name and reason. It does not need Foundation.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The value of `errno`.
   public let code: Int32
-  /// The name of the call, and its object where that helps.
+  /// The name of the call, with its object if that helps.
   public let operation: String
 
   public init(code: Int32, operation: String) {
@@ -13,7 +13,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     self.operation = operation
   }
 
-  /// Reads `errno`. Call this before anything else that may change it.
+  /// Reads `errno`. Call this before anything that may change it.
   public init(_ operation: String) {
     self.init(code: errno, operation: operation)
   }

@@ -1,10 +1,10 @@
 /// A one-shot timer of an ``EventLoop``. It fires whether or not this object is retained.
 public final class Timer {
   public let deadline: MonotonicInstant
-  /// The order of creation, in which timers with one deadline fire.
+  /// The number of the timer in the order of creation, in which timers with the same deadline fire.
   let sequence: UInt64
   var handler: (() -> Void)?
-  /// The index in the heap; nil once the timer has fired or was cancelled.
+  /// The index in the heap; nil after the timer has fired or was cancelled.
   fileprivate(set) var index: Int?
   private weak var loop: EventLoop?
 
@@ -15,7 +15,7 @@ public final class Timer {
     self.handler = handler
   }
 
-  /// Whether it has neither fired nor been cancelled.
+  /// Whether the timer has neither fired nor been cancelled.
   public var isPending: Bool { index != nil }
 
   /// Cancels the timer. The handler is not called afterwards, even if the timer is due in this turn.
@@ -29,8 +29,8 @@ public final class Timer {
   }
 }
 
-/// A binary heap in which each timer knows its index. Most timers are cancelled before they are due, and so leave the heap
-/// in O(log n) from any index.
+/// A binary heap in which each timer knows its index. Most timers are cancelled before they are due; they leave the heap in O(log n)
+/// from any index.
 struct TimerHeap {
   private var timers: [Timer] = []
 

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// The time of day, which may be set to anything while a program runs. It saturates, so that its nanoseconds, and its
-/// distance to a monotonic clock, fit into an `Int64`.
+/// The time of day, which may be set to anything while a program runs. It saturates, so that its nanoseconds and its distance to a
+/// monotonic clock fit into an `Int64`.
 public enum WallClock {
-  /// Microseconds since 1970: 0 before that, and the last one in April 2262 after that.
+  /// Microseconds since 1970: 0 before 1970, and the largest value, in April 2262, after that.
   public static var microseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The events that a ``Watch`` waits for. If empty, the descriptor is not in the epoll set, and not even a hang-up is reported.
+/// The events that a ``Watch`` waits for. If the set is empty, the descriptor is not in the epoll set, and not even a hang-up is
+/// reported.
 public struct Interest: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -8,8 +9,8 @@ public struct Interest: OptionSet, Hashable, Sendable {
   public static let write = Interest(rawValue: 2)
 }
 
-/// The events of a descriptor. The loop is level-triggered: it calls the handler in each turn while they last. A hang-up and
-/// an error are reported with any interest that is not empty.
+/// The events of a descriptor. The loop is level-triggered: it calls the handler in each turn while they last. Any interest that is not
+/// empty also reports a hang-up and an error.
 public struct Readiness: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -19,14 +20,14 @@ public struct Readiness: OptionSet, Hashable, Sendable {
   public static let error = Readiness(rawValue: 8)
 }
 
-/// A descriptor that an ``EventLoop`` watches until this is cancelled, whether or not this object is retained. The caller
-/// owns the descriptor, and cancels the watch before closing it.
+/// A descriptor that an ``EventLoop`` watches until the watch is cancelled, whether or not this object is retained. The caller owns the
+/// descriptor, and cancels the watch before closing it.
 public final class Watch {
   public let descriptor: Int32
-  /// The number that identifies the watch in events. It is never reused, so an event of a closed descriptor is not
-  /// attributed to a later descriptor with the same number.
+  /// The number that identifies the watch in events. It is never reused, so an event of a closed descriptor is not attributed to a
+  /// later descriptor with the same number.
   let token: UInt64
-  /// Nil after cancellation, which releases what the handler retains even if the watch is retained.
+  /// The handler; nil after cancellation, so that the values that it retains are released even if the watch is retained.
   private(set) var handler: ((Readiness) -> Void)?
   private weak var loop: EventLoop?
 
@@ -40,8 +41,7 @@ public final class Watch {
     self.handler = handler
   }
 
-  /// The events to wait for. If the kernel refuses a change (for want of memory), the handler is called with `.error` in the
-  /// next turn.
+  /// The events to wait for. If the kernel refuses a change for want of memory, the handler is called with `.error` in the next turn.
   public var interest: Interest {
     didSet { if interest != oldValue { loop?.interestChanged(of: self, from: oldValue) } }
   }
@@ -55,7 +55,7 @@ public final class Watch {
     loop?.forget(self)
   }
 
-  /// Cancels the watch, and closes the descriptor, of which there is no copy: that takes it out of the epoll set.
+  /// Cancels the watch and closes the descriptor. Since there is no copy of the descriptor, this removes it from the epoll set.
   package func close() {
     guard handler != nil else { return }
     handler = nil
