@@ -6,6 +6,6 @@ func isHexadecimal(_ byte: UInt8) -> Bool { isDigit(byte) || (ascii("a")...ascii
 
 /// The character that begins at `index`, for messages; nil at the end.
 func character(at index: Int, of bytes: [UInt8]) -> String? {
-  // A scalar is at most four bytes long.
+  // A scalar has at most four bytes.
   String(decoding: bytes[index...].prefix(4), as: UTF8.self).unicodeScalars.first.map(String.init)
 }

@@ -6,10 +6,10 @@ public struct BracedText: Hashable, Sendable {
     case placeholder(String)
   }
 
-  /// In the order of the text; no literal is empty.
+  /// The parts, in the order of the text. No literal is empty.
   public let parts: [Part]
 
-  /// A text that is nothing but the literal bytes.
+  /// A text that stands for the literal bytes.
   public static func escaped(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     bytes.flatMap { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") ? [$0, $0] : [$0] }
   }

@@ -5,8 +5,8 @@ public enum DurationText {
   public enum Mistake: Error {
     case notADuration, tooLong
 
-    /// Words for what was expected.
-    /// - Parameter duration: those for any duration.
+    /// The expectation, in words.
+    /// - Parameter duration: the words for any duration.
     public func expected(_ duration: String) -> String {
       switch self {
       case .notADuration: duration
@@ -40,7 +40,7 @@ public enum DurationText {
     return milliseconds
   }
 
-  /// A duration with all of its units, to the millisecond, as in `1.5s` or `1h 30m 0.25s`.
+  /// A duration with all of its units, exact to the millisecond, as in `1.5s` or `1h 30m 0.25s`.
   public static func exactText(_ milliseconds: UInt64) -> String {
     guard milliseconds >= 1000 else { return "\(milliseconds)ms" }
     let (hours, minutes) = (milliseconds / 3_600_000, milliseconds / 60_000 % 60)

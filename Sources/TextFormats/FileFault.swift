@@ -1,8 +1,8 @@
-/// A mistake in a file, or a file that cannot be read, shown on one line as compilers do.
+/// A mistake in a file, or a file that cannot be read, on one line as compilers show it.
 public struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The file's path, as ``displayed(_:)`` shows it.
   public let file: String
-  /// The mistake's position; nil if the whole file is at fault.
+  /// The position of the mistake; nil if the whole file is at fault.
   public let position: TextPosition?
   /// The mistake: what was expected and what was found.
   public let message: String

@@ -1,7 +1,7 @@
-/// The candidate that `name` is most likely a misspelling of; nil if more than a third of its letters differ.
+/// The candidate of which `name` is most likely a misspelling; nil if more than a third of the letters differ.
 package func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
   let letters = Array(name.lowercased().unicodeScalars)
-  // Names may come from clients; the edit distance of long ones takes too long.
+  // Names may come from clients, and the edit distance of long names takes too long.
   guard letters.count <= 64 else { return nil }
   let maxDistance = max(1, letters.count / 3)
   return

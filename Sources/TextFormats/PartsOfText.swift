@@ -1,5 +1,5 @@
-/// Searches for a text in a text. Those of the standard library link the engine of its regular expressions into a program, which was
-/// a tenth of navd's file and work at each start, so `make build` hides their module.
+/// Searches for a text in another one. The searches of the standard library link its regular expressions into a program. They were a
+/// tenth of navd's file and cost time at each start, so `make build` hides their module.
 extension StringProtocol where SubSequence == Substring {
   /// Splits the text at the first occurrence of `part`.
   /// - Parameter part: compared as UTF-8 bytes, not as characters.
@@ -21,7 +21,7 @@ extension StringProtocol where SubSequence == Substring {
   }
 }
 
-/// Splits a text of a known type. The same search in a generic text takes a hundred times as long.
+/// Splits a text of a known type. In a generic text, the same search takes a hundred times as long.
 private func parted(_ text: Substring, at part: String.UTF8View) -> (before: Substring, after: Substring)? {
   guard let first = part.first else { return (text.prefix(0), text) }
   var rest = text.utf8

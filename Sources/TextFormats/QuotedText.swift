@@ -1,4 +1,5 @@
-/// A path for messages, on one line: control characters, and all bytes but ASCII if it is not UTF-8, are shown as `\xNN`.
+/// A path for messages, on one line. Control characters are shown as `\xNN`; in a path that is not UTF-8, so is every byte that is not
+/// ASCII.
 package func displayed(_ path: [UInt8]) -> String {
   guard let text = String(validating: path, as: UTF8.self) else {
     return path.map { (0x20..<0x7f).contains($0) ? String(UnicodeScalar($0)) : escaped($0) }.joined()
@@ -6,7 +7,7 @@ package func displayed(_ path: [UInt8]) -> String {
   return inBytes(text.unicodeScalars[...])
 }
 
-/// A text from a file or a client for messages: in quotation marks, on one line, at most 80 characters.
+/// A text from a file or a client for messages: in quotation marks, on one line, with at most 80 characters.
 package func quoted(_ text: String) -> String {
   let scalars = text.unicodeScalars
   let shown = inBytes(scalars.prefix(80))

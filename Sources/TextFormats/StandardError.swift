@@ -1,8 +1,9 @@
 import Glibc
 
-/// Writes to standard error without waiting: nobody may read the pipe, and a terminal may be stopped.
+/// Writes to standard error without waiting: a pipe may have no reader, and a terminal may be stopped.
 public enum StandardError {
-  /// Writes a line, and a newline. It is left out if it cannot be written at once, and cut off after what a pipe takes at once.
+  /// Writes a line with a newline. A line that cannot be written at once is left out; a line that is longer than a pipe takes at once
+  /// is cut off.
   public static func write(_ line: some Sequence<UInt8>) {
     var own = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
     guard poll(&own, 1, 0) == 1, own.revents & Int16(POLLOUT) != 0 else { return }
@@ -11,6 +12,6 @@ public enum StandardError {
   }
 
   private static let newline = UInt8(ascii: "\n")
-  /// PIPE_BUF: a pipe that can be written to has room for as much (`pipe(7)`).
+  /// PIPE_BUF: a pipe that is ready for writing has room for this many bytes (`pipe(7)`).
   private static let atomicSize = 4096
 }

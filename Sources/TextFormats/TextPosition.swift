@@ -1,8 +1,8 @@
-/// A position in a text, the same for JSON and TOML.
+/// A position in a text, for both JSON and TOML.
 public struct TextPosition: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// From 1.
+  /// The line, from 1.
   public private(set) var line: Int
-  /// In Unicode scalars, from 1.
+  /// The column in Unicode scalars, from 1.
   public private(set) var column: Int
 
   public init(line: Int = 1, column: Int = 1) {

@@ -1,19 +1,19 @@
 /// A JSON value (RFC 8259). Integers keep all their digits; only a number with a fraction or an exponent is real.
 ///
-/// Written here because Foundation's coder would cost more start-up time than the rest of navctl together, and gives no
-/// positions of mistakes.
+/// Written here for two reasons: Foundation's coder would cost more start-up time than the rest of navctl, and gives no positions of
+/// mistakes.
 public enum JSON: Hashable, Sendable {
   case null
   case boolean(Bool)
   case integer(Int64)
-  /// An integer greater than `Int64.max`; every other one is `integer`.
+  /// An integer greater than `Int64.max`. Every other integer is `integer`.
   case unsigned(UInt64)
   case real(Double)
   case string(String)
   case array([JSON])
   case object([String: JSON])
 
-  /// Chooses `integer` wherever the number fits, so that equal numbers are equal values.
+  /// Makes `integer` if the number fits, so that equal numbers are equal values.
   public init(_ number: some BinaryInteger) {
     if let small = Int64(exactly: number) {
       self = .integer(small)
@@ -24,31 +24,31 @@ public enum JSON: Hashable, Sendable {
     }
   }
 
-  /// The member of that name; nil if this is not an object, or has no such member.
+  /// The member with this name; nil if this is not an object, or has no such member.
   public subscript(name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members[name]
   }
 
-  /// The text of a string, else nil.
+  /// The text of a string; nil for other values.
   public var string: String? {
     guard case .string(let text) = self else { return nil }
     return text
   }
 
-  /// The elements of an array, else nil.
+  /// The elements of an array; nil for other values.
   public var array: [JSON]? {
     guard case .array(let elements) = self else { return nil }
     return elements
   }
 
-  /// The members of an object, else nil.
+  /// The members of an object; nil for other values.
   public var object: [String: JSON]? {
     guard case .object(let members) = self else { return nil }
     return members
   }
 
-  /// The number of an integer that is not negative, else nil.
+  /// The number of an integer that is not negative; nil for other values.
   public var unsigned: UInt64? {
     switch self {
     case .integer(let number): UInt64(exactly: number)
@@ -110,7 +110,7 @@ extension JSON {
       self.why = why
     }
 
-    /// The same, with a path that begins one step further out.
+    /// The same mismatch, with a path that begins one step further out.
     package func inside(_ step: Step) -> Mismatch { Mismatch(path: [step] + path, why: why) }
   }
 }

@@ -10,21 +10,21 @@ extension JSON {
     public var description: String { "\(position): \(why)" }
   }
 
-  /// How many arrays and objects may be nested, which bounds the recursion; D-Bus carries no more.
+  /// The largest depth of nested arrays and objects, which bounds the recursion. D-Bus carries no deeper ones.
   public static let maximumDepth = 64
 
   /// Reads one value and nothing after it.
   ///
-  /// Stricter than RFC 8259: an object cannot have two members of one name, text must be UTF-8 without unpaired
+  /// The rules are stricter than RFC 8259: an object cannot have two members of one name, text must be UTF-8 without unpaired
   /// surrogates, and numbers must fit (integers −2⁶³ … 2⁶⁴−1, reals finite).
   /// - Throws: the first `Mistake`.
   public static func parse(_ text: String) throws(Mistake) -> JSON { try parse(Array(text.utf8)) }
 
-  /// As above, for bytes; a mistake if they are not UTF-8.
-  /// - Parameter names: the members of objects that are kept; nil for all. Others are not checked: of their values, only the
-  ///   quotation marks and brackets are looked at, which takes a fraction of the time. So a reader of a few members of large
-  ///   objects names them.
-  /// - Parameter depth: how many arrays and objects may be nested.
+  /// Reads one value from bytes. It is a mistake if they are not UTF-8.
+  /// - Parameter names: the members of objects that are kept; nil for all. The values of others are not checked: only their quotation
+  ///   marks and brackets are looked at, which takes a fraction of the time. So name the members if you need only a few of large
+  ///   objects.
+  /// - Parameter depth: the largest depth of nested arrays and objects.
   public static func parse(
     _ bytes: [UInt8], keeping names: MemberNames? = nil, depth: Int = maximumDepth
   ) throws(Mistake) -> JSON {
@@ -34,8 +34,8 @@ extension JSON {
     return try parser.document()
   }
 
-  /// The position of the value that `path` leads to, in a text that parses. Values keep no positions; for a mistake found
-  /// after parsing (a value of the wrong type) the text is read again.
+  /// The position of the value at `path`, in a text that parses. Values keep no positions, so the text is read again if a mistake is
+  /// found after parsing, such as a value of the wrong type.
   public static func position(of path: [Step], in bytes: [UInt8]) -> TextPosition {
     var parser = JSONParser(bytes)
     parser.wanted = path
@@ -50,7 +50,7 @@ struct JSONParser {
   private var index = 0
   private var path: [JSON.Step] = []
   private var depth = 0
-  /// The path of the value whose offset is to be stored in `found`.
+  /// The path of the value whose offset will be stored in `found`.
   var wanted: [JSON.Step]?
   private(set) var found: Int?
   /// The members of objects that are kept; nil for all.
@@ -87,14 +87,14 @@ struct JSONParser {
 
   /// Reads a value inside another.
   private mutating func value(_ step: JSON.Step) throws(JSON.Mistake) -> JSON {
-    // Only a search for a position needs paths.
+    // Only a search for a position needs a path.
     guard wanted != nil else { return try value() }
     path.append(step)
     defer { path.removeLast() }
     return try value()
   }
 
-  /// The offset of the comma or bracket after the value of a member that is left out; the end if there is none.
+  /// The offset of the comma or bracket after the value of a member that is left out; the end of the text if there is none.
   private func endOfLeftOut(from start: Int) -> Int {
     let bytes = bytes.span
     var (offset, depth, isInString) = (start, 0, false)
@@ -137,7 +137,7 @@ struct JSONParser {
 
   private mutating func object() throws(JSON.Mistake) -> JSON {
     if take("}") { return .object([:]) }
-    // Most objects need no more, so that they are hashed once.
+    // Room for the members of most objects, so that they are hashed only once.
     var members = [String: JSON](minimumCapacity: 12)
     while true {
       skipSpace()
@@ -161,7 +161,7 @@ struct JSONParser {
   /// - Returns: nil if the member is left out.
   private mutating func name() throws(JSON.Mistake) -> String? {
     guard let names else { return try string() }
-    // Most names are left out, and have no escapes.
+    // The common case: the name is left out, and has no escapes.
     let plain = (index + 1)..<endOfPlainText(from: index + 1)
     if plain.upperBound < bytes.count, bytes[plain.upperBound] == ascii("\""),
       !names.contains(bytes.span.extracting(plain))
@@ -215,7 +215,7 @@ struct JSONParser {
     index += 1
     var text = ""
     while true {
-      // Taken over as it is.
+      // Text without escapes is copied as it is.
       let plain = index..<endOfPlainText(from: index)
       guard let part = self.text(at: plain) else { throw mistake("the string is not valid UTF-8", at: start) }
       index = plain.upperBound
@@ -233,7 +233,7 @@ struct JSONParser {
     }
   }
 
-  /// The offset of the first quotation mark, backslash or control character; the end if there is none.
+  /// The offset of the first quotation mark, backslash or control character; the end of the text if there is none.
   private func endOfPlainText(from start: Int) -> Int {
     let bytes = bytes.span
     var end = start
@@ -265,7 +265,7 @@ struct JSONParser {
     case ascii("u"):
       let unit = try codeUnit(of: start)
       if let scalar = Unicode.Scalar(unit) { return scalar }
-      // A surrogate: only a high one with a low one after it is a character.
+      // A surrogate is only a character if it is a high one followed by a low one.
       guard unit < 0xDC00, peek == ascii("\\"), bytes.dropFirst(index + 1).first == ascii("u") else {
         throw mistake("an unpaired surrogate", at: start)
       }

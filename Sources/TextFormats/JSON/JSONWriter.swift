@@ -1,8 +1,8 @@
 extension JSON {
-  /// The value as JSON without spaces, members sorted by name.
+  /// The value as JSON without spaces; members are sorted by name.
   ///
-  /// Control characters, U+2028 and U+2029 are escaped, so that the text is one line to every reader. NaN and the
-  /// infinities, which JSON does not have, are `null`, as in JavaScript.
+  /// Control characters, U+2028 and U+2029 are escaped, so that every reader sees one line. NaN and the infinities, which JSON does not
+  /// have, become `null`, as in JavaScript.
   public var text: String {
     var writer = JSONWriter()
     writer.write(self)

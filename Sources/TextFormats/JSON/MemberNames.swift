@@ -3,8 +3,8 @@ extension JSON {
   public struct MemberNames: Sendable {
     /// All names, shorter ones first.
     private var bytes: [UInt8] = []
-    /// Where the names of each length begin, from 0, and after the last one where they end. To compare the few names of one length
-    /// takes a tenth of the time in which a name is hashed.
+    /// The offset of the first name of each length, from 0, and at last the end of all names. To compare the few names of one length
+    /// takes a tenth of the time of hashing a name.
     private var starts: [Int] = []
 
     public init(_ names: some Sequence<String>) {

@@ -1,12 +1,12 @@
-/// A value of a TOML document with its position: that of its key, or of the first byte of an array's element. Positions
-/// are kept because a value may be valid TOML and still be a mistake to navd.
+/// A value of a TOML document with its position. It is the position of the key, or of the first byte of an array's element. It is kept
+/// because a value may be valid TOML and still be a mistake for navd.
 package struct TOMLNode {
   package enum Content {
     case string(String)
     case integer(Int64)
     case real(Double)
     case boolean(Bool)
-    /// Dates and times are recognized, but neither checked nor kept: no key of navd takes one.
+    /// A date or time. It is recognized, but neither checked nor kept: no key of navd takes one.
     case date
     case array([TOMLNode])
     case table([String: TOMLNode])
@@ -43,7 +43,7 @@ package struct TOMLNode {
       return .array(values)
     case .table(let entries):
       var members: [String: JSON] = [:]
-      // Sorted, so that of several mistakes the same one is reported each time.
+      // Sorted, so that of several mistakes the same one is always reported.
       for (key, node) in entries.sorted(by: { $0.key < $1.key }) { members[key] = try node.json(at: .member(key)) }
       return .object(members)
     }
@@ -53,7 +53,7 @@ package struct TOMLNode {
     do throws(JSON.Mismatch) { return try json() } catch { throw error.inside(step) }
   }
 
-  /// The position of the value that `path` leads to, or of the last value on the way to it.
+  /// The position of the value at `path`, or of the last value on the way to it.
   package func position(of path: some Collection<JSON.Step>) -> TextPosition {
     let inner: TOMLNode? =
       switch (path.first, content) {

@@ -1,17 +1,20 @@
 /// Reads TOML 1.0 (https://toml.io/en/v1.0.0) by recursive descent, with the position of every value and mistake.
 ///
-/// Differences from that text: dates and times are recognized by their first part and not checked further; U+0000, which
-/// neither D-Bus nor a command can carry, is refused; so are two keys of a table that are canonically equivalent in
-/// Unicode, and tables and arrays nested deeper than ``maximumDepth``; a byte order mark at the start is skipped.
+/// Differences from the specification:
+/// - Dates and times are recognized by their first part and not checked further.
+/// - U+0000 is refused, since neither D-Bus nor a command can carry it.
+/// - Two keys of a table that are canonically equivalent in Unicode are refused.
+/// - Tables and arrays that are nested deeper than ``maximumDepth`` are refused.
+/// - A byte order mark at the start is skipped.
 package struct TOMLParser {
-  /// How many tables and arrays may be nested, which bounds the recursion here and in everything made of the document.
+  /// The largest depth of nested tables and arrays. It bounds the recursion here and in everything that is made of the document.
   static let maximumDepth = 64
 
   private let file: String
   private let bytes: [UInt8]
   private var index = 0
   private var here = TextPosition()
-  /// How many tables and arrays surround what is read now.
+  /// The number of tables and arrays around the current position.
   private var depth = 0
 
   /// Reads a whole document.
@@ -155,7 +158,7 @@ package struct TOMLParser {
     }
   }
 
-  /// A number, a date, `true` or `false`.
+  /// Reads a number, a date, `true` or `false`.
   private mutating func word() throws(FileFault) -> TOMLNode.Content {
     let position = here
     let start = index
@@ -203,7 +206,7 @@ package struct TOMLParser {
     var rest = Substring(word).utf8[...]
     if rest.first == ascii("+") || rest.first == ascii("-") { rest.removeFirst() }
     let isInteger = rest.allSatisfy { isDigit($0) || $0 == ascii("_") }
-    // No digit follows a leading zero. Both sides of a point and the exponent after its sign are digits.
+    // A leading zero is not followed by a digit. Both sides of a point are digits, and so is an exponent after its sign.
     if rest.first == ascii("0"), let second = rest.dropFirst().first, isDigit(second) || second == ascii("_") {
       return nil
     }
@@ -349,7 +352,7 @@ package struct TOMLParser {
     }
   }
 
-  /// Blanks, comments and line ends.
+  /// Skips blanks, comments and line ends.
   private mutating func skipLines() throws(FileFault) {
     while true {
       skipBlanks()

@@ -1,10 +1,10 @@
-/// A table while its document is read. Several parts of a document may add to one table, but only those that TOML allows.
+/// A table whose document is being read. Several parts of a document may add to one table, but only those that TOML allows.
 final class TOMLTable {
-  /// What created the table, which decides what may still be added to it.
+  /// The origin of the table. It decides what may still be added.
   private enum Origin {
-    /// The header of a table inside it; it may still get a header of its own.
+    /// The header of an inner table. The table may still get its own header.
     case implied
-    /// Its own header, or the braces around it.
+    /// The table's own header, or its braces.
     case defined
     /// A dotted key.
     case dotted
@@ -30,7 +30,7 @@ final class TOMLTable {
     let position: TextPosition
   }
 
-  /// A key that an earlier definition excludes.
+  /// A key that conflicts with an earlier definition.
   struct Conflict: Error {
     let position: TextPosition
     let message: String
@@ -40,7 +40,7 @@ final class TOMLTable {
   private let position: TextPosition
   private var members: [String: Member] = [:]
 
-  /// The document, or a table in braces.
+  /// Makes the table of the document, or a table in braces.
   convenience init() { self.init(.defined, TextPosition()) }
 
   private init(_ origin: Origin, _ position: TextPosition) {
@@ -86,7 +86,7 @@ final class TOMLTable {
     let outer = try outer(of: path)
     let table = TOMLTable(.defined, last.position)
     if case .tables(var tables) = outer.members[last.name] {
-      // Removed from the dictionary first, so that appending does not copy the array.
+      // Removed from the dictionary first, so that the array is not copied.
       outer.members[last.name] = nil
       tables.append(table)
       outer.members[last.name] = .tables(tables)
