@@ -3,24 +3,24 @@ import TextFormats
 
 /// An installed application, or one of its actions, as its desktop file describes it.
 package struct Application {
-  /// Why there is none, as the rest of a sentence.
+  /// The reason why there is no such application, as the rest of a sentence.
   package struct Mistake: Error { package let why: String }
 
   /// The id of the desktop file, such as `org.gnome.Calculator`.
   package let id: String
   /// The program and its arguments.
   package let arguments: [String]
-  /// Its name in the language of the session.
+  /// The name of the application in the language of the session.
   package let title: String?
   /// The working directory; nil if the file gives none.
   package let directory: String?
-  /// The application id of its windows; nil if they are those of a terminal.
+  /// The application id of the windows; nil if they belong to a terminal.
   package let windowID: String?
 
   /// Reads an application's desktop file.
   /// - Parameters:
-  ///   - action: the name of one of its actions; nil for the application itself.
-  ///   - installed: where it may be.
+  ///   - action: the name of an action; nil for the application itself.
+  ///   - installed: the applications to look in.
   package init(
     _ id: String, action: String? = nil, in installed: InstalledApplications = InstalledApplications()
   ) throws(Mistake) {
@@ -70,7 +70,7 @@ package struct Application {
         throw Mistake(why: "Exec in \(shown): \(error.why)")
       }
     } else if file.isTrue("DBusActivatable") {
-      // The bus starts it, and its windows are followed as those of a program that ran before.
+      // The bus starts the application. Its windows are followed like those of a program that ran before.
       arguments = action.map { ["gapplication", "action", id, $0] } ?? ["gapplication", "launch", id]
     } else {
       throw Mistake(why: "expected Exec or DBusActivatable=true in \(shown), found neither")
@@ -94,7 +94,7 @@ package struct Application {
     ).sorted()
   }
 
-  /// The paths at which the desktop file of an application may be, the most important first. A “-” in the id may stand for a directory.
+  /// The paths at which the desktop file of an application may be, the most important first. A “-” in the id may stand for a “/”.
   package static func paths(of id: String, in directories: [[UInt8]] = BaseDirectories.data()) -> [[UInt8]] {
     var names = [Array(id.utf8)]
     for index in names[0].indices where names[0][index] == UInt8(ascii: "-") && index > 0 {
@@ -102,7 +102,7 @@ package struct Application {
       name[index] = UInt8(ascii: "/")
       names.append(name)
     }
-    // An id stays below the directory, and a name of a file has at most 255 bytes.
+    // The path of an id stays below the directory, and a file name has at most 255 bytes.
     let safe = names.filter { name in
       name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         .allSatisfy { ![[], Array(".".utf8), Array("..".utf8)].contains(Array($0)) }
@@ -112,7 +112,7 @@ package struct Application {
 
   private static let subdirectory = Array("/applications".utf8)
   private static let suffix = Array(".desktop".utf8)
-  /// Bytes of an id, so that a file can have it with the suffix as its name.
+  /// The largest length of an id in bytes, so that a file name can hold it with the suffix.
   private static let maxID = 255 - 8
 
   /// Reads the file of an application.
@@ -133,7 +133,7 @@ package struct Application {
     return nil
   }
 
-  /// The words before a command that runs in a terminal.
+  /// The words to put before a command that runs in a terminal.
   private static func terminal() throws(Mistake) -> [String] {
     for words in [["xdg-terminal-exec"], ["x-terminal-emulator", "-e"]] where ProgramPath.has(words[0]) { return words }
     throw Mistake(

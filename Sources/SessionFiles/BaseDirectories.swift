@@ -2,8 +2,8 @@ import Glibc
 
 /// The base directories of the session (XDG Base Directory Specification), the most important first.
 package enum BaseDirectories {
-  /// `$XDG_CONFIG_HOME`, `$XDG_CONFIG_DIRS` and `$XDG_DATA_DIRS`, with the defaults of the XDG Base Directory
-  /// Specification. As it demands, an empty variable counts as unset, and paths that are not absolute are ignored.
+  /// `$XDG_CONFIG_HOME`, `$XDG_CONFIG_DIRS` and `$XDG_DATA_DIRS`, with the defaults of the XDG Base Directory Specification. As the
+  /// specification demands, an empty variable counts as unset, and paths that are not absolute are ignored.
   /// - Parameter variable: looks up an environment variable.
   package static func configuration(_ variable: (String) -> [UInt8]? = Self.variable) -> [[UInt8]] {
     let all =
@@ -35,7 +35,7 @@ package enum BaseDirectories {
   }
 
   /// A single path, in which a colon is an ordinary character.
-  /// - Parameter path: from the home directory.
+  /// - Parameter path: the default, from the home directory.
   private static func home(_ name: String, default path: String, _ variable: (String) -> [UInt8]?) -> [UInt8] {
     let home = variable("HOME").map { $0 + Array(path.utf8) } ?? []
     return variable(name).flatMap { $0.first == UInt8(ascii: "/") ? $0 : nil } ?? home

@@ -6,17 +6,17 @@ package struct DesktopFile {
   /// The largest file that is read, in bytes.
   static let maxBytes = 1 << 20
 
-  /// A text as the file has it, and how well its language fits: 0 fits best.
+  /// A text as it is in the file, and the rank of its language: 0 fits best.
   private struct Raw {
     var text: ArraySlice<UInt8>
     var rank: Int
   }
   private var groups: [String: [String: Raw]] = [:]
 
-  /// - Parameter languages: of the reader, the best first, such as `de_DE` and `de`.
+  /// - Parameter languages: the reader's languages, the best first, such as `de_DE` and `de`.
   package init(_ content: [UInt8], languages: [String] = []) {
     var group: String?
-    // Bytes, not characters: most lines are translations, and all files of a system may be read at once.
+    // Bytes, not characters: most lines are translations, and all desktop files of a system may be read at once.
     for line in content.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
       if line.first == UInt8(ascii: "[") {
         group = line.last == UInt8(ascii: "]") ? String(decoding: line.dropFirst().dropLast(), as: UTF8.self) : nil

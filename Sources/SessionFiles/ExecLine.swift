@@ -2,13 +2,13 @@ import TextFormats
 
 /// The `Exec` of a desktop file: a program and its arguments (Desktop Entry Specification, “The Exec key”).
 ///
-/// Beyond the specification it takes what the files of Wine and others have, as GLib does: single quotes, and backslashes outside of
+/// Like GLib, it accepts more than the specification, since files of Wine and others need it: single quotes, and backslashes outside of
 /// quotes.
 struct ExecLine {
-  /// Why the text is no command line: `expected …, found …`.
+  /// The reason why the text is no command line: `expected …, found …`.
   struct Mistake: Error { let why: String }
 
-  /// The values of field codes. The codes for files and URLs have none, since none is opened.
+  /// The values of field codes. The codes for files and URLs have no values, since no file is opened.
   struct Fields {
     var icon: String?
     var name: String
@@ -34,14 +34,14 @@ struct ExecLine {
     self.arguments = arguments
   }
 
-  /// Splits a line at blanks, and takes the quotes away.
+  /// Splits a line at blanks, and removes the quotes.
   private static func words(_ text: String) throws(Mistake) -> [String] {
     var words: [String] = []
     var word: String?
     var quote: Unicode.Scalar?
     var rest = text.unicodeScalars[...]
     func add(_ scalar: Unicode.Scalar) {
-      // In place: to append to a copy takes as long as the word is.
+      // Appended in place: to copy the word would take time in proportion to its length.
       word = word ?? ""
       word?.unicodeScalars.append(scalar)
     }
@@ -52,7 +52,7 @@ struct ExecLine {
         quote = scalar
         word = word ?? ""
       case ("\\", "\""):
-        // Before other characters it is one of the argument.
+        // Before any other character, the backslash belongs to the argument.
         if let next = rest.first, "\"`$\\".unicodeScalars.contains(next) {
           add(next)
           rest.removeFirst()
@@ -71,10 +71,10 @@ struct ExecLine {
     return words
   }
 
-  /// Bytes of all arguments. The kernel takes twice as much, with the environment (`execve(2)`).
+  /// The largest number of bytes of all arguments. The kernel takes twice as much, with the environment (`execve(2)`).
   private static let maxBytes = 1 << 20
 
-  /// - Parameter room: the bytes that the arguments may still have.
+  /// - Parameter room: the number of bytes that are left for arguments.
   private static func expanded(_ word: String, _ fields: Fields, in room: inout Int) throws(Mistake) -> String {
     var (result, rest) = ("", word.unicodeScalars[...])
     defer { room -= result.utf8.count }
@@ -90,7 +90,7 @@ struct ExecLine {
       case "%": result += "%"
       case "c": result += fields.name
       case "k": result += fields.path
-      // Files and URLs; and, no longer in use, those of earlier specifications.
+      // Files and URLs, and field codes of earlier specifications that are no longer in use.
       case "f", "F", "u", "U", "d", "D", "n", "N", "v", "m": break
       case let code:
         throw Mistake(

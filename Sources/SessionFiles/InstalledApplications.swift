@@ -1,21 +1,22 @@
 import TextFormats
 
-/// The applications that are installed, and which of them a mistaken id means. Their directories are read once, for the first mistake.
+/// The installed applications, and a search for the one that a mistaken id means. The directories are read once, for the first mistake.
 package final class InstalledApplications {
-  /// Those of the session's data, the most important first.
+  /// The directories of the session's data, the most important first.
   package let directories: [[UInt8]]
   private lazy var ids = Application.ids(in: directories)
-  /// The ids by their last parts, as people call applications.
+  /// The ids by their last parts, in the way that people name applications.
   private lazy var byName = Dictionary(ids.map { ($0.split(separator: ".").last?.lowercased() ?? $0, $0) }) {
     first, _ in
     first
   }
-  /// How many ids may still be compared letter by letter, which takes 10 µs for each: many files may name what is not installed.
+  /// The number of ids that may still be compared letter by letter. A comparison takes 10 µs, and many files may name applications that
+  /// are not installed.
   private var comparisons = 4000
 
   package init(in directories: [[UInt8]] = BaseDirectories.data()) { self.directories = directories }
 
-  /// The application that is probably meant; nil if there is none, or after many questions.
+  /// The id of the application that is probably meant; nil if there is none, or after too many comparisons.
   package func hint(for id: String) -> String? {
     let suffix = ".desktop"
     let name = id.hasSuffix(suffix) ? String(id.dropLast(suffix.count)) : id

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The programs that a shell finds here.
+/// The programs that a shell finds in this process's environment.
 package enum ProgramPath {
   /// Whether a word is the name of a program in `PATH`, or the path of one.
   package static func has(_ word: String) -> Bool {

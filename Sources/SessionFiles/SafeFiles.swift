@@ -1,14 +1,14 @@
 import EventLoops
 import Glibc
 
-/// Reads directories and files that others may have made; no kind of file blocks the reader. Paths are bytes, as in the kernel.
+/// Reads directories and files that others may have made. No kind of file blocks the reader. Paths are bytes, as in the kernel.
 package enum SafeFiles {
   /// The sorted names of a directory's entries, without hidden ones.
   /// - Returns: nil if there is no such directory.
   package static func names(in directory: [UInt8]) throws(SystemError) -> [[UInt8]]? {
     guard let stream = withPath(directory, { opendir($0) }) else {
       let error = SystemError("open")
-      // ENOTDIR means absent if it is about a parent of the path, and a mistake if it is about the path itself.
+      // ENOTDIR means that the directory is absent if a parent of the path is meant, and a mistake if it is the path itself.
       if error.code == ENOENT || error.code == ENOTDIR && withPath(directory, { access($0, F_OK) }) != 0 { return nil }
       throw error
     }
@@ -27,14 +27,14 @@ package enum SafeFiles {
     }
   }
 
-  /// Why a file cannot be read, as the rest of a sentence that begins with its path.
+  /// The reason why a file cannot be read, as the rest of a sentence that begins with its path.
   package struct Unreadable: Error {
     package let why: String
 
     package init(why: String) { self.why = why }
   }
 
-  /// A regular file's content.
+  /// The content of a regular file.
   /// - Returns: nil if there is no such file.
   package static func content(of path: [UInt8], maxBytes: Int) throws(Unreadable) -> [UInt8]? {
     // Without O_NONBLOCK, opening a FIFO blocks.
@@ -81,10 +81,10 @@ package enum SafeFiles {
     }
   }
 
-  /// Calls the body with the path as C has it.
+  /// Calls the body with the path as a C string.
   package static func withPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
     (path + [0]).withUnsafeBytes { bytes in
-      // Never empty: it ends with the NUL appended here.
+      // Never empty: the bytes end with the NUL that was appended.
       body(bytes.assumingMemoryBound(to: CChar.self).baseAddress!)
     }
   }
