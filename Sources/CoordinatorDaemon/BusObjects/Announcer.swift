@@ -13,7 +13,7 @@ final class Announcer: SignalEmitter {
   private var last: StateEvent?
   /// The presentations that are known to wait because of holds.
   private var held: Set<Handle> = []
-  /// nil for all who subscribed.
+  /// The client that receives the signals; nil for all subscribers.
   private var recipient: BusName?
 
   init(_ connection: Connection, log: Logger) {
@@ -21,7 +21,7 @@ final class Announcer: SignalEmitter {
     self.log = log
   }
 
-  /// - Parameter change: the same event, as the rules have it.
+  /// - Parameter change: the same event, as the rules describe it.
   func announce(_ event: StateEvent, _ change: Change, in machine: borrowing StateMachine) {
     event.send(by: self)
     typealias Rows = PresentationInterface
@@ -34,7 +34,7 @@ final class Announcer: SignalEmitter {
     case .declined(let subject, _):
       let path = subject.path
       announcePhase(of: subject, at: path, in: machine)
-      // It may have asked.
+      // The program may have asked a question when it declined.
       announceQuestion(at: path)
     case .updated(let subject, _):
       guard case .updated(_, _, _, let item, let before) = change.event else { break }
@@ -68,7 +68,7 @@ final class Announcer: SignalEmitter {
     }
   }
 
-  /// Takes in what is held when navd begins to serve.
+  /// Notes the presentations that holds keep waiting when navd begins to serve.
   func follow(_ machine: borrowing StateMachine) {
     guard machine.isHolding else { return }
     machine.forEachPresentation { note($0, in: machine) }
@@ -98,7 +98,7 @@ final class Announcer: SignalEmitter {
     if item.output != before.output { connection.propertyChanged(path, Rows.output) }
   }
 
-  /// Repeats the last event for a client that may have missed it, or for all; its serial shows the gap (W3).
+  /// Repeats the last event for a client that may have missed it, or for all clients; the event's serial shows the gap (W3).
   func repeatLast(to client: BusName?) {
     recipient = client
     last?.send(by: self)
@@ -109,7 +109,7 @@ final class Announcer: SignalEmitter {
     do throws(DBusError) {
       try connection.emit(signal, from: CoordinatorNames.object, to: recipient, arguments)
     } catch {
-      // A bug of navd: values that were received over the bus can be sent over it.
+      // A bug of navd: every value that it receives over the bus can be sent over the bus.
       log.error("a signal could not be sent: \(error)", metadata: ["signal": "\(signal.name)"])
     }
   }

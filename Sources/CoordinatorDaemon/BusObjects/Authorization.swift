@@ -9,7 +9,7 @@ import PresentationRules
 enum InlineCommands: Hashable, Sendable {
   case allowed
   case switchedOff(file: String)
-  /// The setting cannot be read, since its file has a mistake.
+  /// The setting cannot be read, because its file has a mistake.
   case undecided(file: String)
 
   /// The answer to a request with a command; nil if commands are allowed.
@@ -28,22 +28,22 @@ enum InlineCommands: Hashable, Sendable {
   }
 
   /// Refuses requests with a command if commands are not allowed.
-  /// - Throws: `Refusal` with the code `accessDenied`, for the first one.
+  /// - Throws: `Refusal` with the code `accessDenied`, for the first request with a command.
   func check(_ requests: [Request], inTransaction: Bool) throws(Refusal) {
     if let refusal { try requests.refuseCommands(with: refusal, inTransaction: inTransaction) }
   }
 }
 
-/// Authorizes clients to run programs their own way and to register presenters: privileges that a client in a sandbox
-/// does not have (L3). Requests without these are open to every client, unless they use them as another client's.
+/// Authorizes clients to run programs their own way and to register presenters, which a client in a sandbox may not (L3). Other
+/// requests are open to every client, unless they use these privileges as another client's.
 final class Authorization {
   /// Something that only a client outside of any sandbox may ask for.
   struct Privilege {
-    /// The part of the request that needs the privilege, at the beginning of a refusal.
+    /// The part of the request that needs the privilege; a refusal begins with it.
     let subject: String
     /// The request's index in a transaction.
     var index: Int?
-    /// What a client in a sandbox can do instead, at the end of its refusal.
+    /// Advice for a client in a sandbox; its refusal ends with it.
     var advice = Self.namingDestinations
 
     fileprivate func refusal(_ why: String) -> Refusal {
@@ -76,7 +76,7 @@ final class Authorization {
 
     var trust: Trust { if case .unconfined = self { .trusted } else { .confined } }
 
-    /// Why the client is refused; nil if it is not.
+    /// The reason for refusing the client; nil if it has the privilege.
     func refusal(advice: String) -> String? {
       switch self {
       case .unconfined: nil
@@ -88,7 +88,7 @@ final class Authorization {
     }
   }
 
-  /// Verdicts kept; the bus is asked once about each client, unless there are more clients.
+  /// The limit of kept verdicts. The bus is asked once about each client, unless there are more clients.
   private static let maxVerdicts = 512
 
   var inlineCommands = InlineCommands.allowed
@@ -104,8 +104,8 @@ final class Authorization {
     self.lookUp = lookUp ?? { [unowned connection] in connection.credentials(of: $0, $1) }
   }
 
-  /// The privilege that some requests need; nil for most. A toggle that ends something needs none, so the rules refuse the others
-  /// with `Refusal.needsTrust`.
+  /// The privilege that some requests need; nil for most. A toggle that ends something needs none; the rules refuse any other
+  /// toggle with `Refusal.needsTrust`.
   /// - Throws: `Refusal` with the code `accessDenied` if commands in requests are switched off.
   func privilege(for requests: [Request], inTransaction: Bool = false) throws(Refusal) -> Privilege? {
     try inlineCommands.check(requests, inTransaction: inTransaction)
@@ -123,9 +123,9 @@ final class Authorization {
     return nil
   }
 
-  /// Answers a call with the result of `body`, as soon as the caller is known to have the privilege; without a
-  /// privilege, at once, unless `body` refuses with `Refusal.needsTrust`. Meanwhile the caller's later calls wait, and no
-  /// other client's.
+  /// Answers a call with the result of `body` once the caller is known to have the privilege. Without a privilege the answer
+  /// comes at once, unless `body` refuses with `Refusal.needsTrust`. Meanwhile later calls of the same caller wait; other
+  /// clients' calls do not.
   func authorize<Output>(
     _ privilege: Privilege?, _ call: some ServiceCall<Output>, _ body: @escaping (Trust) throws(Refusal) -> Output?
   ) {
@@ -150,7 +150,7 @@ final class Authorization {
     }
   }
 
-  /// The process of a client about which the bus was asked; nil if it was not.
+  /// The process of a client, as far as the bus was asked; nil if it was not.
   func process(of client: Client) -> UInt32? { processes[client] }
 
   private func judge(_ client: Client, _ completion: @escaping (Verdict) -> Void) {

@@ -3,7 +3,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// Reports when a client's unique name leaves the bus, since everything that the client owns ends then (O1, D1).
+/// Reports when a client's unique name leaves the bus, because everything that the client owns ends then (O1, D1).
 final class ClientWatcher {
   private let connection: Connection
   private let onLeft: (Client) -> Void

@@ -66,7 +66,7 @@ final class Containers {
   private static func groups(_ owner: Coordinator) -> NamedObjects.Kind {
     unowned let coordinator = owner
     typealias Rows = GroupInterface
-    /// Reads what the state has of the group with a name.
+    /// Reads a property of the group with a name.
     func read<T>(_ name: String, _ property: (borrowing StateMachine, BindingID) -> [T]) -> [T] {
       (try? BindingID(name)).map { property(coordinator.service.machine, $0) } ?? []
     }
@@ -123,7 +123,7 @@ final class Containers {
 }
 
 extension StateMachine {
-  /// Whether `GetState` tells anything of a group.
+  /// Whether `GetState` has an entry for a group.
   fileprivate func shows(group: BindingID) -> Bool {
     selection(of: group) != nil || !tags(of: group).isEmpty || !queuedTags(of: group).isEmpty
   }

@@ -18,7 +18,7 @@ extension Coordinator: CoordinatorHost {
   }
 
   var diagnosis: Diagnosis {
-    /// A client reads them all in one message.
+    /// The limit of each list, because a client reads them all in one message.
     let most = 100
     var diagnosis = ownFacts
     diagnosis.commands = presenters.commandSummary
@@ -100,7 +100,7 @@ extension Coordinator: CoordinatorHost {
 
   func carryOut(_ commands: [Command]) {
     for command in commands {
-      // A presentation that is given up has ended, so at the end of this turn its presenter is forgotten.
+      // An abandoned presentation has ended, and its presenter is forgotten at the end of this turn.
       if case .abandon(let handle) = command {
         presenters[handle]?.abandon(handle)
       } else {
@@ -109,7 +109,7 @@ extension Coordinator: CoordinatorHost {
     }
   }
 
-  /// Announces what the presenter of a presentation knows of it, if that is something.
+  /// Announces the facts that the presenter of a presentation knows, if any.
   func announcePlatform(of handle: Handle) {
     let platform = StateEntry(platform(of: handle))
     if platform.pid != nil { connection.propertyChanged(handle.path, PresentationInterface.pid) }
@@ -129,7 +129,7 @@ extension Coordinator: CoordinatorHost {
       log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
     case .dismissed(let handle, let binding, _, let reason, let result):
       ended.append(handle)
-      // Computed only for log levels that are enabled.
+      // The metadata is computed only for log levels that are enabled.
       func metadata() -> Logger.Metadata {
         ["binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)"]
       }
@@ -144,7 +144,7 @@ extension Coordinator: CoordinatorHost {
     }
   }
 
-  /// Logs that an item is presented again (K3): once, so that a program that never runs for long does not fill the log.
+  /// Logs the restart of an item (K3), but only its first one, so that a program that never runs for long does not fill the log.
   private func note(restart: Continuation, after result: Properties, _ metadata: () -> Logger.Metadata) {
     let cause = PresentationResult(result).error ?? "the item ended by itself"
     if restart.restarts == 1 {
@@ -170,7 +170,7 @@ extension Coordinator: CoordinatorHost {
   }
 
   private func expire() {
-    // No presenter is late for what it was not asked yet.
+    // A presenter cannot be late with a command that it has not received yet.
     for command in commands {
       let due = service.machine.presentation(command.handle)?.answerDue
       if let due, due <= now { service.restartAnswer(of: command.handle) }
@@ -180,7 +180,7 @@ extension Coordinator: CoordinatorHost {
 
   var isCongested: Bool { connection.outgoingSize > connection.limits.outgoingBytes / 2 }
 
-  /// While the bus does not read, a turn without an event would come after the other without a pause.
+  /// Runs `work` in a later turn. While the bus does not read, turns without events would follow each other without a pause.
   func soon(_ work: @escaping () -> Void) {
     if isCongested { loop.timer(after: .milliseconds(10), work) } else { loop.soon(work) }
   }

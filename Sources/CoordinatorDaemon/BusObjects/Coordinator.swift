@@ -9,14 +9,14 @@ import PresentationModel
 import PresentationRecord
 import PresentationRules
 
-/// The session's coordinator: hosts the service on the bus, with the presenters and the record. Use it on the loop's thread only.
+/// The session's coordinator: it serves on the bus, with the presenters and the record. Use it on the loop's thread only.
 final class Coordinator {
   let loop: EventLoop
   let connection: Connection
   let log: Logger
   private(set) var service: CoordinatorService<Coordinator>!
   let record: RecordWriter
-  /// What does not change while navd runs.
+  /// The facts that stay the same while navd runs.
   let ownFacts: Diagnosis
   let configuration: LoadedConfiguration
 
@@ -28,23 +28,23 @@ final class Coordinator {
   var hooks: HookRunner!
   var clientWatcher: ClientWatcher!
   var announcer: Announcer!
-  /// Exported after the presentations, which are looked up most.
+  /// The containers are exported after the presentations, because presentations are looked up most.
   private(set) var containers: Containers!
   private let entries = EncodedEntries()
   private let freeMemory: FreeMemory
 
   /// Commands for presenters, carried out at the end of the turn, after the announcements.
   var commands: ArraySlice<Command> = []
-  /// How many commands a turn carries out: starting a program takes milliseconds.
+  /// The limit of commands in one turn: starting a program takes milliseconds.
   private static let commandsPerTurn = 16
-  /// How many of `commands`, at their beginning, were left over by an earlier turn.
+  /// The number of commands at the beginning of `commands` that an earlier turn left over.
   private var countOfLate = 0
   /// Ended presentations, removed from the presenters at the end of the turn.
   var ended: [Handle] = []
   var alarm: Timer?
   var isQuitting = false
-  /// Events that came while navd searched for the presentations of the previous one. They are taken in when these are
-  /// resumed (R2); nil from then on.
+  /// Events that came while navd searched for the presentations of the previous navd. They are handled once the search is over
+  /// (R2); nil from then on.
   var early: [() -> Void]? = []
   /// Called once, when everything has ended after `Quit`.
   var onQuit: (() -> Void)?
@@ -96,8 +96,8 @@ final class Coordinator {
     facts.onLogind = { [unowned self] in inhibitors.takeAll() }
     windows.onOtherFullscreen = { [unowned self] in facts.windows(areFullscreen: $0) }
     connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
-    // Starts the next program before the end of the last one is announced, since the user waits for the new program. And who asks
-    // for what has failed learns of that program, too.
+    // The next program starts before the end of the last one is announced, because the user waits for the new program. A client
+    // that asks about the failure then also finds the new program.
     connection.hasMoreToCome = { [unowned self] in !self.commands.isEmpty }
     loop.atEndOfTurn { [unowned self] in finishTurn() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
@@ -121,7 +121,7 @@ final class Coordinator {
     }
   }
 
-  /// Without the service, which makes an answer of values first.
+  /// Implements `GetState` without the service, which would build the answer from values first.
   private func implementGetState(_ object: ImplementedInterface) {
     let prepare = { [unowned self] (_: ObjectPath) in entries.prepare(service.machine) }
     object.implement(CoordinatorInterface.getState, preparing: prepare) { [unowned self] _, call in
@@ -161,7 +161,7 @@ final class Coordinator {
   private func finishTurn() {
     configuration.endTurn()
     freeMemory.endTurn()
-    // Nobody else calls it when the bus is not connected.
+    // No other code calls this when the bus is not connected.
     if !connection.isOpen { connection.beforeFlush?() }
     for handle in ended { presenters.forget(handle) }
     ended.removeAll(keepingCapacity: true)
@@ -180,7 +180,7 @@ final class Coordinator {
       carryOut(command)
     }
     countOfLate = commands.count
-    // Announces the answers that presenters gave at once, in another turn.
+    // The next turn announces the answers that presenters gave at once.
     loop.soon {}
   }
 
@@ -190,7 +190,7 @@ final class Coordinator {
       guard let presentation = service.machine.presentation(handle) else { return }
       // The request may be older than the setting: it waited, its group remembered it, or it was recorded.
       if presentation.item.destination?.source == .request, let refusal = authorization.inlineCommands.refusal {
-        // It also completes a dismissal that came before.
+        // `ended` also completes an earlier dismissal.
         return service.report(.ended(handle, failed: true, result: ["error": .string(refusal.message)]))
       }
       presenters.presenter(for: presentation)?.present(
@@ -210,7 +210,7 @@ final class Coordinator {
     case .move(let handle):
       guard let presentation = service.machine.presentation(handle) else { return }
       presenters[handle]?.move(presentation)
-    // `carryOut(_:)` of the host does not let it wait.
+    // `carryOut(_:)` of the host has carried this out at once.
     case .abandon: break
     case .endParked(let program, let isForced):
       presenters.endParked(program, isForced: isForced)
@@ -223,7 +223,7 @@ extension Diagnosis {
     self.init([:])
     self.pid = UInt64(getpid())
     self.since = WallClock.microseconds / 1000
-    // Whose child navd becomes when that has ended says nothing.
+    // Read now: once the parent has ended, the new parent of navd says nothing about the start.
     self.startedBy = getppid() > 0 ? ProcessName.of(UInt32(getppid())) : nil
     self.record = runtime.name
     self.setAside = recovered.setAside.map { "\($0.path): \($0.reason)" }

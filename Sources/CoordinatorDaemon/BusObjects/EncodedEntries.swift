@@ -4,23 +4,23 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The entries of the state as they are sent, kept while their presentations do not change: the answer of `GetState` is
-/// mostly the same bytes each time.
+/// The encoded entries of the state, kept while their presentations do not change: most bytes of `GetState`'s answer are the same
+/// each time.
 final class EncodedEntries {
-  /// The limit of all kept bytes; further entries are made anew each time.
+  /// The limit of all kept bytes; further entries are encoded anew each time.
   private static let maxBytes = 32 << 20
-  /// The number of entries that are made in one turn before an answer.
+  /// The number of entries that are encoded in one turn before an answer.
   private static let entriesPerTurn = 4000
-  /// The number of turns after which an answer is made although entries are missing, as they change all the time.
+  /// The number of turns after which an answer is written although entries are missing, because they change all the time.
   private static let maxTurns = 64
 
-  /// For each presentation the entries of its `a{sv}`, without what the presenter adds, which may change at any time.
+  /// The encoded `a{sv}` of each presentation, without the presenter's part, which may change at any time.
   private var entries: [Handle: [UInt8]] = [:]
   private var size = 0
-  /// The presentations that wait, with an entry that tells by which holds (H4), and the holds in force that these know.
+  /// The waiting presentations, whose entries name the holds that keep them waiting (H4), and the holds in force at that time.
   private var waiting: Set<Handle> = []
   private var holds: [String] = []
-  /// The turns that have prepared the next answer.
+  /// The number of turns that have prepared the next answer.
   private var turns = 0
 
   func forget(_ presentations: some Sequence<Handle>) {
@@ -31,7 +31,7 @@ final class EncodedEntries {
     }
   }
 
-  /// Forgets the entries that are not as in the state any more.
+  /// Forgets the entries that no longer match the state.
   private func forgetOutdated(_ machine: borrowing StateMachine) {
     forget(machine.unrecordedPresentations)
     let inForce = machine.holdsInForce
@@ -42,7 +42,7 @@ final class EncodedEntries {
     forget(outdated)
   }
 
-  /// Makes some of the entries that are missing for the next answer.
+  /// Encodes some of the entries that the next answer lacks.
   /// - Returns: whether the answer can be written.
   func prepare(_ machine: borrowing StateMachine) -> Bool {
     forgetOutdated(machine)
@@ -51,7 +51,7 @@ final class EncodedEntries {
     for handle in machine.handles where rest > 0 && size < Self.maxBytes && entries[handle] == nil {
       guard machine.presentation(handle)?.isKept == true else { continue }
       rest -= 1
-      // What cannot be sent is an error of the answer.
+      // An entry that cannot be encoded becomes an error of the answer.
       _ = try? entry(of: handle, in: machine)
     }
     let isDone = rest > 0 || turns >= Self.maxTurns
@@ -102,6 +102,6 @@ final class EncodedEntries {
 }
 
 extension Presentation {
-  /// Whether its entry is the same until it changes. The time of a restart follows the wall clock (K3).
+  /// Whether the entry stays valid until the presentation changes. The entry of a due restart follows the wall clock (K3).
   fileprivate var isKept: Bool { self.phase != .waiting || self.continuation?.due == nil }
 }

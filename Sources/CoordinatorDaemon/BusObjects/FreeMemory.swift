@@ -1,10 +1,10 @@
 import CLinux
 import EventLoops
 
-/// Gives memory back to the system that requests have needed. glibc does so by itself only at the end of the heap, so that
-/// what is free between two blocks in use would stay with navd for hours.
+/// Returns free memory to the system. glibc does so by itself only at the end of the heap, so free memory between two used blocks
+/// would stay with navd for hours.
 final class FreeMemory {
-  /// Free bytes that stay for the next requests.
+  /// The number of free bytes that stay for the next requests.
   private static let reserve = 1 << 19
   /// The least time between two walks through the heap.
   private static let interval = Duration.seconds(1)
@@ -18,7 +18,7 @@ final class FreeMemory {
     if due == nil { due = loop.now + Self.interval }
   }
 
-  /// Gives it back with the first turn that comes a second after a change: no timer wakes navd up for it.
+  /// Returns free memory in the first turn that ends a second after a change, so that no timer wakes navd up.
   func endTurn() {
     guard let due, loop.now >= due else { return }
     self.due = nil

@@ -2,11 +2,11 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 
-/// The objects of groups, of stacks or of holds, which the state knows by name. Like those of presentations, they are computed from their
-/// paths.
+/// The objects of groups, of stacks or of holds, which the state knows by name. They are computed from their paths, like the
+/// objects of presentations.
 ///
-/// Nothing is announced before a client has looked: libraries that follow an object or an object manager read it first. So who looks at
-/// none of them does not pay for them.
+/// Nothing is announced before a client has read the objects: libraries that follow an object or an object manager read it first.
+/// So a client that reads none of them does not pay for them.
 final class NamedObjects: ObjectProvider {
   /// A kind of objects: their interface and where they are.
   struct Kind {
@@ -20,9 +20,9 @@ final class NamedObjects: ObjectProvider {
   }
 
   private let kind: Kind
-  /// The names of the objects that clients may know of; nil until one has looked.
+  /// The names of the objects that clients may know of; nil until a client has read the objects.
   private var announced: Set<String>?
-  /// Called when a client looks for the first time.
+  /// Called when a client reads the objects for the first time.
   var onFirstLook: (() -> Void)?
   private(set) lazy var interfaces: [ImplementedInterface] = {
     let object = ImplementedInterface(kind.interface)
@@ -52,7 +52,7 @@ final class NamedObjects: ObjectProvider {
     path.decodedName(below: kind.parent).flatMap { kind.exists($0) ? $0 : nil }
   }
 
-  /// Announces a difference in the state of an object: that the object is new, or gone, or else what has changed.
+  /// Announces that an object was added, was removed or has changed.
   /// - Parameter announceChange: announces the changed properties of the object at a path.
   func noteDifference(of name: String, on connection: Connection, _ announceChange: (ObjectPath) -> Void) {
     guard announced != nil else { return }

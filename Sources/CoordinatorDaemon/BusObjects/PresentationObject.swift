@@ -5,13 +5,13 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The objects of all presentations. They are computed from their paths, so that a presentation costs no memory beside the state.
+/// The objects of all presentations. They are computed from their paths, so a presentation uses no memory beside the state.
 final class PresentationObjects: ObjectProvider {
   private typealias Rows = PresentationInterface
   private unowned let service: CoordinatorService<Coordinator>
   /// The facts that the presenter of a presentation knows.
   private let platform: (Handle) -> StateEntry
-  /// Made for the first presentation: a start without any is sooner.
+  /// The interfaces are made for the first presentation, so that a start without presentations is faster.
   private(set) lazy var interfaces: [ImplementedInterface] = {
     let object = ImplementedInterface(Rows.interface)
     implementProperties(object)
@@ -50,7 +50,7 @@ final class PresentationObjects: ObjectProvider {
       PropertyOf(Rows.asking) { $0.question != nil },
       PropertyOf(Rows.message) { $0.question ?? "" },
       PropertyOf(Rows.since) { $0.since ?? 0 },
-      // An item that is only state has no presenter.
+      // A state-only item has no presenter.
       PropertyOf(Rows.pid) { [unowned self] in $0.item.destination == nil ? 0 : platform($0.handle).pid ?? 0 },
       PropertyOf(Rows.unit) { [unowned self] in $0.item.destination == nil ? "" : platform($0.handle).unit ?? "" },
       PropertyOf(Rows.heldBy) { [unowned self] in service.machine.heldBy($0) },

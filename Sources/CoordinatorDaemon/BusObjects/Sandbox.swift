@@ -5,18 +5,18 @@ import EventLoops
 import Glibc
 import Processes
 
-/// A kind of sandbox, recognised by what the kernel and the bus say of a process, never by what its program says (L3).
+/// A kind of sandbox, recognised by facts of the kernel and the bus about a process, never by the program's own word (L3).
 enum Sandbox: String, Sendable {
   case flatpak = "Flatpak"
   case snap = "Snap"
 
-  /// Why navd cannot find out whether a process is in a sandbox.
+  /// The reason why navd cannot tell whether a process is in a sandbox.
   struct Unknown: Error, Hashable {
     let why: String
   }
 
-  /// The sandbox of the process behind a connection to the bus. A Flatpak's connection is its proxy's, whose root has
-  /// the same marker file.
+  /// The sandbox of the process behind a connection to the bus. A Flatpak's connection is made by its proxy, whose root has the
+  /// same marker file.
   /// - Returns: nil outside of any sandbox.
   init?(of credentials: Credentials) throws(Unknown) {
     if let label = credentials.securityLabel, let found = Self.named(bySecurityLabel: label) {
@@ -33,7 +33,7 @@ enum Sandbox: String, Sendable {
     } catch {
       throw Unknown(why: "its process cannot be inspected: \(error)")
     }
-    // The process id was not reused as long as the process runs.
+    // The process still runs, so its id was not reused.
     if let process = credentials.process, Self.hasEnded(process) { throw Unknown(why: "its process has ended") }
     guard let found else { return nil }
     self = found
@@ -54,7 +54,7 @@ enum Sandbox: String, Sendable {
     return nil
   }
 
-  /// Looks for the file with which Flatpak describes the program in the root of its sandbox.
+  /// Looks in the root of the sandbox for the file with which Flatpak describes the program.
   private static func marked(inRootOf pid: UInt32) throws(SystemError) -> Sandbox? {
     let path = "/proc/\(pid)/root"
     let root = try check("open \(path)") { open(path, LINUX_O_PATH | O_DIRECTORY | O_CLOEXEC) }
@@ -67,7 +67,7 @@ enum Sandbox: String, Sendable {
     }
     if errno == ENOENT { return nil }
     let error = SystemError("look for \(path)/.flatpak-info")
-    // Roots on FUSE are some containers' (toolbox), readable by their own processes only; Flatpak never has one.
+    // Roots on FUSE belong to some containers (toolbox), and only their own processes can read them; Flatpak never has one.
     if error.code == EACCES, linux_file_system_type(path) == LINUX_FUSE_MAGIC { return nil }
     throw error
   }
@@ -80,7 +80,7 @@ enum Sandbox: String, Sendable {
     while true {
       let count = try check("read \(path)") { read(file, &buffer, buffer.count) }
       all += buffer[..<count]
-      // The kernel gives as many whole lines as fit, so a short read is the last.
+      // The kernel returns as many whole lines as fit, so a short read is the last.
       if count < buffer.count / 2 { return all }
     }
   }

@@ -11,11 +11,11 @@ public struct Configuration {
   /// The largest file that is read, in bytes (L1).
   static let maxFileBytes = 1 << 20
 
-  /// Directories of destination files `NAME.toml`; for each name the first file found counts.
+  /// The directories of destination files `NAME.toml`; for each name the first file found counts.
   let directories: [[UInt8]]
   /// Paths of `navd.toml`; the first file found counts.
   let settingsFiles: [[UInt8]]
-  /// Whether a missing directory is a mistake: the user named this one, while those of the session are optional.
+  /// Whether a missing directory is a mistake: the user named this one, while the session's directories are optional.
   private let isDirectoryRequired: Bool
   /// The name of the one file to read; nil for all.
   private let onlyFile: [UInt8]?
@@ -25,26 +25,26 @@ public struct Configuration {
   private var settingsFile: (path: [UInt8], content: SettingsFile.Content)?
   /// The destinations in effect, which may come from an earlier text of their files.
   private var destinations: [String: Destination] = [:]
-  /// The first mistakes of files, by the names of their destinations, which may be in effect from an earlier text.
+  /// The first mistake of each file, by the name of its destination, which may be in effect from an earlier text.
   private(set) var mistakes: [String: FileFault] = [:]
   /// The setting in effect; nil before the first reading.
   private var inlineCommands: InlineCommands?
-  /// What holds do in effect (H3).
+  /// The effect of each hold (H3), as last read without a mistake.
   private var holds: [String: HoldAction] = [:]
   /// The fallbacks of groups in effect, by the names of their destinations (K1).
   private(set) var fallbacks: [BindingID: String] = [:]
   /// The transaction of the start (K4); nil if there is none, or it has a mistake.
   private(set) var startup: StartupFile?
-  /// The path of its file, whether it can be read or not.
+  /// The path of the startup file, whether it can be read or not.
   private(set) var startupPath: [UInt8]?
 
-  /// What the files say.
+  /// The content of all files.
   struct Content {
     /// Sorted by name.
     let destinations: [Destination]
     let containerValues: [DeclaredContainerValue]
     let inlineCommands: InlineCommands
-    /// What holds do (H3).
+    /// The effects of holds on their items (H3).
     let holds: [String: HoldAction]
     let faults: [FileFault]
   }
@@ -54,7 +54,7 @@ public struct Configuration {
     let text: [UInt8]
     let result: Result<Destination, FileFaults>
 
-    /// Whether another text than the file's own decides: that of a desktop file.
+    /// Whether the result may change while this file does not, as by a changed desktop file.
     var mayChangeByItself: Bool {
       switch result {
       case .success(let destination): destination.itemSettings?.desktop != nil
@@ -63,7 +63,7 @@ public struct Configuration {
     }
   }
 
-  /// The desktop files that may give destinations their commands, whether they exist or not.
+  /// The desktop files that may define the commands of destinations, whether they exist or not.
   var desktopFiles: [[UInt8]] {
     Set(destinations.values.compactMap { $0.itemSettings?.desktop }).sorted().flatMap { Application.paths(of: $0) }
   }
@@ -72,8 +72,8 @@ public struct Configuration {
   /// - Parameter baseDirectories: absolute paths, the most important first.
   public init(baseDirectories: [[UInt8]]) { self.init(roots: baseDirectories.map { $0 + Array("/navd".utf8) }) }
 
-  /// The configuration that `check-config PATH` reads: a file, or `DIR/navd` or `DIR`, whichever contains `destinations` or
-  /// `navd.toml`; else the destination files in `DIR` itself.
+  /// The configuration that `check-config PATH` reads: a file, `DIR/navd` or `DIR`, whichever contains `destinations` or
+  /// `navd.toml`; otherwise the destination files in `DIR` itself.
   public init(only directory: [UInt8]) {
     if (try? SafeFiles.content(of: directory, maxBytes: Self.maxFileBytes)) != nil {
       let slash = directory.lastIndex(of: UInt8(ascii: "/"))
@@ -133,8 +133,9 @@ public struct Configuration {
   /// A destination whose file has a mistake keeps its last valid version, if any; a file of the same name in a later
   /// directory does not replace it. A destination without a file is removed. Container values are returned only if the
   /// whole file is valid; the values declared so far stay declared in any case (V1).
-  /// - Parameter isSettled: whether nobody writes the files at the moment. If not, a file that is missing or empty is one of which an
-  ///   editor is about to write the new version, and the last one stays in effect.
+  /// - Parameter isSettled: whether no program is writing the files. If not, a missing or empty file is one that an editor is
+  ///   about to write, and
+  ///   the last version stays in effect.
   /// - Returns: the configuration in effect, and all mistakes.
   mutating func reload(isSettled: Bool = true) -> Content {
     let (settings, path) = readSettings(isSettled)
@@ -187,7 +188,7 @@ public struct Configuration {
     mistakes = [:]
     var found: Set<String> = []
     let applications = InstalledApplications()
-    /// Keeps the last versions of files of a directory.
+    /// Keeps the last version of the matching files of a directory.
     func keep(from directory: [UInt8], where isSuch: (String) -> Bool) {
       for (name, file) in files where file.path.starts(with: directory + [UInt8(ascii: "/")]) && isSuch(name) {
         guard found.insert(name).inserted else { continue }

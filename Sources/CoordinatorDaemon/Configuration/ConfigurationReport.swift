@@ -9,14 +9,14 @@ public struct ConfigurationReport {
   private let destinations: [String]
   private let containerValues: [String]
   private let faults: [FileFault]
-  /// Names that no item can have; programs not found here, which navd may find, since it may have another `PATH`; launchers
-  /// without the scope that they need; and keys for windows that cannot work with the adapter of this session.
+  /// Names that no item can have; programs not found here, which navd may find with another `PATH`; launchers without the scope
+  /// that they need; and keys for windows that cannot work with the adapter of this session.
   private let warnings: [FileFault]
 
   /// Reads the files as the daemon does.
   /// - Parameters:
   ///   - directory: as for `Configuration.init(only:)`; nil for the session's.
-  ///   - windowSystem: what the windows of this session can do; nil if that is not known.
+  ///   - windowSystem: the capabilities for windows in this session; nil if they are not known.
   public init(of directory: String?, windowSystem: WindowSystemFacts? = nil) {
     var configuration =
       directory.map { Configuration(only: Array($0.utf8)) }
@@ -26,7 +26,7 @@ public struct ConfigurationReport {
     destinations = found.destinations.map(\.name)
     containerValues = found.containerValues.map(\.key)
     faults = found.faults
-    // One file alone says nothing about the destinations.
+    // A single file does not contain the destinations.
     let startup =
       configuration.directories.isEmpty
       ? nil : configuration.startup?.rehearsal(found.destinations, found.containerValues, found.inlineCommands)

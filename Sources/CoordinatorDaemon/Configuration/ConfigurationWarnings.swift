@@ -3,9 +3,9 @@ import PresentationRules
 import Processes
 import TextFormats
 
-/// Destinations that may not work, though their files have no mistake: names that no item can have, programs that are not found, and
-/// launchers without the scope that they need. Looking for programs takes longer than reading the files, so it is done at the first
-/// question about them.
+/// Destinations that may not work, though their files have no mistake: names that no item can have, programs that are not found,
+/// and launchers without the scope that they need. Looking for programs takes longer than reading the files, so it waits for the
+/// first request for the warnings.
 struct ConfigurationWarnings {
   private struct Warning {
     let fault: FileFault
@@ -14,9 +14,9 @@ struct ConfigurationWarnings {
   }
 
   private let destinations: [Destination]
-  /// The groups whose fallback is none of the destinations, with its name.
+  /// The groups whose fallback is not a destination, with the fallback's name.
   private let unknownFallbacks: [(group: BindingID, name: String)]
-  /// Those of names that no item can have. They depend on nothing but the files.
+  /// The warnings about names that no item can have. They depend on the files only.
   let ofNames: [FileFault]
   private lazy var warnings = ofNames.map { Warning(fault: $0, missing: nil) } + ofPrograms + ofFallbacks
 
@@ -49,12 +49,12 @@ struct ConfigurationWarnings {
     }
   }
 
-  /// All of them.
+  /// All warnings.
   var all: [FileFault] {
     mutating get { warnings.map(\.fault) }
   }
 
-  /// The first ones, without those of programs that were installed since.
+  /// The first warnings, without those about programs that were installed meanwhile.
   mutating func first(_ count: Int) -> [FileFault] {
     var search = ProgramSearch()
     return warnings.prefix(count).filter { $0.missing == nil || search.fault(of: $0.missing!) != nil }.map(\.fault)
@@ -76,25 +76,25 @@ struct ConfigurationWarnings {
     return warnings
   }
 
-  /// Programs that start what their user chooses.
+  /// Programs that start other programs, as their user chooses.
   private static let launchers: Set<ByteString> = [
     "rofi", "wofi", "fuzzel", "dmenu", "walker", "xdg-open", "gtk-launch",
   ]
 
   private static func faultOfScope(_ arguments: [ByteString]) -> String? {
     let name = ByteString(arguments[0].bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? [])
-    // With this option they only print what was chosen.
+    // With this option the launcher only prints the choice.
     guard launchers.contains(name), !arguments.contains("-dmenu"), !arguments.contains("--dmenu") else { return nil }
     return "\(name): what it starts ends with it; if it is a launcher, add scope = \"process\""
   }
 }
 
-/// Looks for programs as a command would be started that is asked for from here, each once.
+/// Finds the programs of commands as navd would find them for a request from here, and looks for each once.
 private struct ProgramSearch {
   struct Program: Hashable {
     let name: ByteString
     let directory: ByteString
-    /// nil if it is not set.
+    /// The search path; nil if the variable is not set.
     let path: ByteString?
   }
 
@@ -102,8 +102,8 @@ private struct ProgramSearch {
   private var known: [Program: String?] = [:]
 
   /// - Parameters:
-  ///   - settings: the directory and the variables of its destination.
-  /// - Returns: nil for a relative path without a directory, which starts in the request's.
+  ///   - settings: the directory and the variables of the command's destination.
+  /// - Returns: nil for a relative path without a directory, because the command starts in the request's directory.
   mutating func program(of command: [[UInt8]], _ settings: ItemOptions?) -> Program? {
     let environment = environment
     func variable(_ name: String) -> ByteString? {
@@ -116,7 +116,7 @@ private struct ProgramSearch {
     return Program(name: name, directory: directory ?? home, path: variable("PATH"))
   }
 
-  /// Why a program cannot be started; nil if it can.
+  /// The reason why a program cannot be started; nil if it can.
   mutating func fault(of program: Program) -> String? {
     if let fault = known[program] { return fault }
     var fault: String?

@@ -6,20 +6,19 @@ import TextFormats
 
 /// Notices changes of the configuration files (`inotify(7)`), so that a file counts as soon as it is written.
 ///
-/// A change *settles* when no other has followed for a while. Until then a file that is missing or empty may be one that an editor is
-/// about to write.
+/// A change *settles* when no other has followed for a while. Until then an editor may be about to write a missing or empty file.
 final class ConfigurationWatch {
-  /// Editors write a file in several steps.
+  /// The time without a change that settles the last one: editors write a file in several steps.
   private static let settling = Duration.milliseconds(200)
-  /// Some programs write without a pause.
+  /// The longest time to settle: some programs write without a pause.
   private static let longestSettling = Duration.seconds(2)
   private static let events = UInt32(
     IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 
-  /// The names in a directory that matter.
+  /// The relevant names in a directory.
   private struct Interest {
     var names: Set<[UInt8]> = []
-    /// Whether every destination file does.
+    /// Whether every destination file is relevant.
     var includesDestinations = false
 
     func includes(_ name: [UInt8]) -> Bool {
@@ -34,12 +33,12 @@ final class ConfigurationWatch {
   private var watch: Watch?
   private var interests: [Int32: Interest] = [:]
   private var settled: Timer?
-  /// When the changes count as settled at the latest; nil if all have.
+  /// The latest time to settle; nil if all changes have settled.
   private var latest: EventLoop.Instant?
   /// Whether files have changed since the last report.
   private var hasChanged = false
 
-  /// - Parameter onChange: called when changes have settled, and before that by ``reportPending()``.
+  /// - Parameter onChange: called when changes have settled, and earlier by ``reportPending()``.
   /// - Throws: `SystemError`, such as `EMFILE` if the user has no instance of inotify left.
   init(_ loop: EventLoop, _ onChange: @escaping (_ isSettled: Bool) -> Void) throws(SystemError) {
     self.loop = loop
@@ -55,7 +54,7 @@ final class ConfigurationWatch {
   }
 
   /// Watches the files of a configuration from now on. Call it before reading them, so that no change is missed.
-  /// - Throws: `SystemError` if a directory cannot be watched, such as `ENOSPC`; the others are.
+  /// - Throws: `SystemError` if a directory cannot be watched, such as `ENOSPC`; the other directories are watched.
   func follow(_ configuration: Configuration) throws(SystemError) {
     var wanted: [[UInt8]: Interest] = [:]
     for directory in configuration.directories {
@@ -76,7 +75,7 @@ final class ConfigurationWatch {
     try watch(wanted)
   }
 
-  /// Wants the name of a path in its directory; in the nearest directory above it that exists, if there is none.
+  /// Wants the name of a path in its directory. If that is missing, it wants the next name in the nearest directory above that exists.
   private static func want(_ path: [UInt8], _ wanted: inout [[UInt8]: Interest]) {
     var path = path[...]
     repeat {
@@ -84,20 +83,20 @@ final class ConfigurationWatch {
       let name = Array(path[path.index(after: slash)...])
       path = path[..<slash]
       let directory = path.isEmpty ? [UInt8(ascii: "/")] : Array(path)
-      // The directories above one that is wanted already are wanted, too, as far as needed.
+      // The directories above a wanted directory are wanted already, as far as needed.
       let isKnown = wanted[directory] != nil
       wanted[directory, default: Interest()].names.insert(name)
       if isKnown { return }
     } while !path.isEmpty && SafeFiles.withPath(Array(path), { access($0, F_OK) }) != 0
   }
 
-  /// Links that the kernel follows in one path.
+  /// The number of links that the kernel follows in one path.
   private static let maxLinks = 40
 
-  /// Wants every link on the way to a path, as dotfile managers make them, and that to which they lead, whether it exists or not.
+  /// Wants every link of a path, as dotfile managers make them, and the last target, whether it exists or not.
   private static func wantTarget(of path: [UInt8], _ wanted: inout [[UInt8]: Interest]) {
     let slash = UInt8(ascii: "/")
-    // Without links.
+    // The path without links.
     var resolved: [UInt8] = []
     var rest = Array(path.split(separator: slash).reversed())
     var links = 0
@@ -120,7 +119,7 @@ final class ConfigurationWatch {
     want(resolved, &wanted)
   }
 
-  /// That to which a link leads; nil if it is none.
+  /// The target of a link; nil if the path is no link.
   private static func target(of path: [UInt8]) -> [UInt8]? {
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       count = max(0, SafeFiles.withPath(path) { readlink($0, buffer.baseAddress!, buffer.count) })
@@ -148,12 +147,12 @@ final class ConfigurationWatch {
     if let failure { throw failure }
   }
 
-  /// Reports changes now that were made before this call and have not been reported, also those of which the kernel has told, and the loop
-  /// has not read it. They are reported once more when they have settled.
+  /// Reports now all changes made before this call, including those that the kernel has reported and the loop has not read. They
+  /// are reported once more when they have settled.
   /// - Returns: whether there were any.
   @discardableResult
   func reportPending() -> Bool {
-    // The readiness of the descriptor would be older than a request that came in the same turn. Without a change, this is one system call.
+    // The readiness of the descriptor could be older than a request of the same turn. Without a change, this is one system call.
     var reads = 0
     while reads < Self.maxReads, !receive() { reads += 1 }
     guard hasChanged else { return false }
@@ -162,10 +161,10 @@ final class ConfigurationWatch {
     return true
   }
 
-  /// The kernel's queue is read in fewer, so a program that writes all the time does not keep navd reading.
+  /// The limit of reads in a row: the kernel's queue needs fewer, and a program that writes all the time does not keep navd reading.
   private static let maxReads = 100
 
-  /// - Returns: whether nothing was left to be read.
+  /// - Returns: whether the queue was empty.
   private func receive() -> Bool {
     var isEmpty = false
     var isOfInterest = false

@@ -7,7 +7,7 @@ import PresentationRules
 import TextFormats
 
 extension Coordinator {
-  /// Reads the files. For a file with an error, the version loaded before stays in effect.
+  /// Reads the files. For a file with an error, the last valid version stays in effect.
   /// - Parameters:
   ///   - isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
   ///   - isSettled: as for ``Configuration/reload(isSettled:)``.
@@ -48,8 +48,8 @@ extension Coordinator {
     service.expire()
   }
 
-  /// Declares the container values of a file: all, or none if one contradicts an earlier declaration (V1). At the start the file's
-  /// declarations replace the recorded ones.
+  /// Declares the container values of a file: all, or none if one contradicts an earlier declaration (V1). At the start the
+  /// file's declarations replace the recorded ones.
   private func declare(_ values: [DeclaredContainerValue], isStart: Bool) -> [FileFault] {
     let refusals = service.declareContainerValues(
       values.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: isStart)

@@ -98,7 +98,7 @@ extension TableReader {
       if let application, let node = given.first?.node {
         checkSize(of: application.arguments, DestinationKey.desktop.rawValue, node.position)
       }
-      // Its arguments are no templates.
+      // The arguments of a desktop file are not templates.
       return application.map { .command($0.arguments.map { BracedText.escaped($0.utf8) }, scope: scope) }
     case .unit: return unit()
     case .bus: return given.first.flatMap { bus($0.node) }
@@ -116,7 +116,7 @@ extension TableReader {
     return .tree
   }
 
-  /// A program and its arguments, as the file has them.
+  /// A program and its arguments, as written in the file.
   private mutating func command(_ key: DestinationKey, _ node: TOMLNode) -> [[UInt8]]? {
     let key = key.rawValue
     let elements: [TOMLNode]
@@ -168,7 +168,7 @@ extension TableReader {
     return arguments.map { Array($0.utf8) }
   }
 
-  /// L1: as the command of a request.
+  /// Checks the size of a command as for a request (L1).
   private mutating func checkSize(of arguments: [String], _ key: String, _ position: TextPosition) {
     let (bytes, most) = (arguments.reduce(0) { $0 + $1.utf8.count + 1 }, Limits().value)
     guard bytes > most else { return }
@@ -250,11 +250,11 @@ extension TableReader {
     }
   }
 
-  /// Reads a word that says what becomes of windows.
+  /// Reads a word that decides about windows.
   /// - Parameters:
-  ///   - words: the default, and the other one.
-  ///   - why: why it needs a window.
-  /// - Returns: whether the file has the other one.
+  ///   - words: the default and the alternative.
+  ///   - why: the reason why the key needs a window.
+  /// - Returns: whether the file has the alternative.
   fileprivate mutating func word(
     _ key: DestinationKey, _ words: (String, String), of destination: Destination, because why: String
   ) -> Bool {
@@ -267,7 +267,7 @@ extension TableReader {
     return text == words.1
   }
 
-  /// Reads one of two words; nil if the key is missing, or has something else, which is a fault.
+  /// Reads one of two words; nil if the key is missing, or has another value, which is a fault.
   private mutating func word(_ key: String, of words: (String, String)) -> String? {
     guard let (text, position) = text(key, example: quoted(words.0)) else { return nil }
     if text == words.0 || text == words.1 { return text }
@@ -275,7 +275,7 @@ extension TableReader {
     return nil
   }
 
-  /// - Parameter scope: the scope of the command. In a program of scope “process”, its user opens more windows.
+  /// - Parameter scope: the scope of the command. With the scope “process”, the user opens more windows in the program.
   fileprivate mutating func windowFollowing(in scope: CommandScope) -> WindowFollowing {
     func pattern(_ text: String) throws(Invalid) -> String {
       guard !text.isEmpty else { throw Invalid("expected a pattern, found an empty text") }
@@ -296,7 +296,7 @@ extension TableReader {
       kills: kills)
   }
 
-  /// - Returns: nil if the file has none of their keys.
+  /// - Returns: nil if the file has none of these keys.
   fileprivate mutating func itemSettings(
     of destination: Destination, _ application: Application?
   ) -> Shared<ItemSettings>? {
@@ -434,7 +434,7 @@ extension TableReader {
     return true
   }
 
-  /// A delay long enough that a program that ends at once takes no noticeable time of the processor.
+  /// Reads a delay long enough that a program that ends at once uses no noticeable processor time.
   private mutating func restartDelay(_ key: DestinationKey) -> UInt64? {
     value(key) { text throws(Invalid) in
       let delay = try Self.milliseconds(text)
@@ -534,8 +534,8 @@ private enum ShellScript {
     "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "oksh", "yash", "fish", "elvish", "nu", "csh", "tcsh",
   ]
 
-  /// The index of the script that a shell runs with `-c`; nil if there is none. It recognises the usual forms only: it
-  /// prevents mistakes, not intent.
+  /// The index of the script that a shell runs with `-c`; nil if there is none. Only the usual forms are recognised, because the
+  /// check prevents mistakes, not intent.
   static func position(in arguments: [String]) -> Int? {
     for (index, argument) in arguments.enumerated()
     where shells.contains(argument.split(separator: "/").last ?? "") {
@@ -551,7 +551,7 @@ private enum ShellScript {
     return nil
   }
 
-  /// The array that most likely does what the writer of a string wanted.
+  /// The array that the writer of a string most likely meant.
   static func suggestion(for text: String) -> String {
     let isPlain = text.utf8.allSatisfy { !"|&;<>()$`\\\"'*?[]#~=%!\n".utf8.contains($0) }
     let words = isPlain ? text.split(separator: " ").map(String.init) : ["sh", "-c", text]

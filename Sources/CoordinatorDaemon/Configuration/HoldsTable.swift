@@ -2,7 +2,7 @@ import PresentationModel
 import TextFormats
 
 extension TableReader {
-  /// Reads a table that says what each hold does (H3).
+  /// Reads a table with the effect of each hold (H3).
   /// - Parameter example: a valid table, as written in a file.
   mutating func holds(_ key: String, example: String) -> [String: HoldAction] {
     guard let node = take(key) else { return [:] }

@@ -2,7 +2,7 @@ import EventLoops
 import Logging
 import TextFormats
 
-/// The configuration files as they were read last, and what is wrong with them.
+/// The configuration files as last read, and their mistakes.
 final class LoadedConfiguration {
   private(set) var files: Configuration
   /// The mistakes in the files.
@@ -13,7 +13,7 @@ final class LoadedConfiguration {
   private var watch: ConfigurationWatch?
   private let loop: EventLoop
   private let log: Logger
-  /// The mistakes, and the warnings about names, that the log has.
+  /// The mistakes and the warnings about names that were logged.
   private var logged: (faults: Set<FileFault>, names: Set<FileFault>) = ([], [])
   /// Called when files have changed.
   var onChange: ((_ isSettled: Bool) -> Void)?
@@ -26,7 +26,7 @@ final class LoadedConfiguration {
 
   /// Reads the files, and logs the mistakes and warnings that are new.
   /// - Parameters:
-  ///   - isSettled: as for ``Configuration/reload(isSettled:)``. If not, nothing is logged: it may be mended in a moment.
+  ///   - isSettled: as for ``Configuration/reload(isSettled:)``. If false, nothing is logged: a mistake may be mended in a moment.
   ///   - declare: declares the container values of the files, and returns the mistakes in them.
   func reload(
     isSettled: Bool, declaring declare: ([DeclaredContainerValue]) -> [FileFault]
@@ -34,7 +34,7 @@ final class LoadedConfiguration {
     follow()
     let (startup, desktopFiles) = (files.startupPath, files.desktopFiles)
     let content = files.reload(isSettled: isSettled)
-    // Only the files say where these are.
+    // The paths of these files are known only once the others were read.
     if files.startupPath != startup || files.desktopFiles != desktopFiles { follow() }
     faults = content.faults + declare(content.containerValues)
     warnings = ConfigurationWarnings(of: content.destinations, fallbacks: files.fallbacks)
@@ -59,10 +59,10 @@ final class LoadedConfiguration {
     }
   }
 
-  /// Has the files read again if they have changed, and that was not noticed yet.
+  /// Reads the files again if they have changed unnoticed.
   func noticeChanges() { watch?.reportPending() }
 
-  /// Adds a mistake that was found when the file was used, and that is in the log.
+  /// Adds a mistake that was found when the file was used, and was logged then.
   func note(_ fault: FileFault) {
     faults.append(fault)
     logged.faults.insert(fault)
@@ -75,6 +75,6 @@ final class LoadedConfiguration {
     return found
   }
 
-  /// Has the programs looked for again at the next question.
+  /// Ends the validity of the warnings: the next request looks for the programs again.
   func endTurn() { warningsOfTurn = nil }
 }

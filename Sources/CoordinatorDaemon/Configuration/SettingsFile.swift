@@ -20,11 +20,11 @@ enum SettingsFile {
   static let name = "navd.toml"
 
   struct Content {
-    /// In the order of the file; empty if the file has a mistake.
+    /// The declared values, in the order of the file; empty if the file has a mistake.
     var containerValues: [DeclaredContainerValue] = []
-    /// nil if the setting cannot be read.
+    /// The setting; nil if it cannot be read.
     var inlineCommands: InlineCommands?
-    /// What holds do with all items (H3); nil if that cannot be read.
+    /// The effects of holds on all items (H3); nil if they cannot be read.
     var holds: [String: HoldAction]?
     /// The fallbacks of groups, by the names of their destinations (K1).
     var fallbacks: [BindingID: String] = [:]
@@ -67,7 +67,7 @@ extension TableReader {
       expected("a table with keys such as badge = \(Self.example)", at: "container-values", found: node)
       return []
     }
-    // Checks each declaration alone; only the daemon knows whether it contradicts an earlier one.
+    // This checks each declaration alone; only the daemon knows whether it contradicts an earlier one.
     var machine = StateMachine()
     var values: [DeclaredContainerValue] = []
     for (key, node) in entries.sorted(by: { $0.value.position < $1.value.position }) {
@@ -86,7 +86,7 @@ extension TableReader {
     return values
   }
 
-  /// The path that `startup` gives, beside this file unless it is absolute (K4).
+  /// The path in `startup`, relative to this file's directory unless it is absolute (K4).
   fileprivate mutating func startup() -> [UInt8]? {
     value(SettingsKey.startup.rawValue, example: SettingsKey.startup.example) { text throws(Invalid) in
       let path = HomePath(Array(text.utf8))
@@ -131,7 +131,7 @@ extension TableReader {
     return fallbacks
   }
 
-  /// The default of one key, of the type that the key's table gives.
+  /// The default of one key, of the type in the key's table.
   private mutating func defaultValue(of key: String, _ node: TOMLNode) -> Value? {
     guard case .table(let table) = node.content else {
       expected("a table such as \(Self.example)", at: key, found: node)

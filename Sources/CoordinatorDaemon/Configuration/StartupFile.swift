@@ -6,13 +6,13 @@ import PresentationRules
 import SessionFiles
 import TextFormats
 
-/// The file with the transaction that navd carries out when it starts with nothing on record (K4).
+/// The file with the transaction that navd carries out when it starts with an empty record (K4).
 struct StartupFile {
   private let file: String
   private let text: [UInt8]
   private let requests: [TransactionRequest]
 
-  /// - Throws: `FileFault` if it cannot be read, or is not a list of requests.
+  /// - Throws: `FileFault` if the file cannot be read, or is not a list of requests.
   init(path: [UInt8], maxBytes: Int) throws(FileFault) {
     file = displayed(path)
     do throws(SafeFiles.Unreadable) {
@@ -31,7 +31,7 @@ struct StartupFile {
     do throws(Refusal) { _ = try TransactionCall(requests) } catch { throw fault(error) }
   }
 
-  /// The requests, with container values of the types that their keys are declared with.
+  /// The requests, with container values of the declared types of their keys.
   /// - Throws: `Refusal` with the index of a request.
   func requests(_ declared: Properties) throws(Refusal) -> [Request] {
     var converted: [TransactionRequest] = []
@@ -58,8 +58,8 @@ struct StartupFile {
     return try TransactionCall(converted).requests
   }
 
-  /// Why it would be refused when navd starts with these destinations and container values, or what of it nothing would show; nil
-  /// if all would be shown.
+  /// The mistake for which navd would refuse the transaction at its start with these destinations and container values, or the
+  /// first item that nothing would show; nil if all items would be shown.
   func rehearsal(
     _ destinations: [Destination], _ containerValues: [DeclaredContainerValue], _ commands: InlineCommands
   ) -> FileFault? {
@@ -85,7 +85,7 @@ struct StartupFile {
     }
   }
 
-  /// The mistake for which the transaction is refused, at the request's place.
+  /// The mistake of a refused transaction, at the position of the refused request.
   func fault(_ refusal: Refusal) -> FileFault {
     guard let index = refusal.index else { return FileFault(file, nil, refusal.message) }
     return FileFault(

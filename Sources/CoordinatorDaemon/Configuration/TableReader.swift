@@ -93,7 +93,7 @@ struct TableReader {
     return value
   }
 
-  /// What a key's text has to be, after which an example follows: `expected an object path, found “x”`.
+  /// The expectation that a key's text does not meet; an example follows: `expected an object path, found “x”`.
   struct Invalid: Error {
     let why: String
     init(_ why: String) { self.why = why }
@@ -101,7 +101,7 @@ struct TableReader {
   }
 
   /// Reports every key that was not read. Call it last.
-  /// - Returns: all faults, in the order of the file; the first ones if there are very many.
+  /// - Returns: all faults, in the order of the file; only the first ones if there are very many.
   mutating func finish() -> [FileFault] {
     for (key, node) in table where !known.contains(key) {
       let hint =

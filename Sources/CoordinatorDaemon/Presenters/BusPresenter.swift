@@ -15,9 +15,9 @@ final class BusPresenter: ProgramPresenter {
     var watch: NameWatch?
     /// The owner of the name, as far as known.
     var owner: Client?
-    /// Whether navd has called it to dismiss without a way to decline (P15).
+    /// Whether navd has made a call to dismiss that cannot be declined (P15).
     var isForced = false
-    /// Whether its program has left the bus, so that only the name may come back.
+    /// Whether the program has left the bus, so that only its name may come back.
     var isGone = false
 
     init(name: BusName, path: ObjectPath) {
@@ -31,15 +31,15 @@ final class BusPresenter: ProgramPresenter {
   private let log: Logger
   private let report: (Report) -> Void
   private var showing: [Handle: Showing] = [:]
-  /// Presentations that presenters are to show again, and have not been asked to: those of the previous navd (R2), and those of
+  /// Presentations that presenters shall show again and were not asked to: those of the previous navd (R2), and those of
   /// presenters that have left the bus (D4).
   private var restored: Set<Handle> = []
-  /// Calls that wait until there is room for them, in their order.
+  /// Calls that wait for room, in their order.
   private var waiting: [BusName: [() -> Void]] = [:]
   private var isLookingForRoom = false
-  /// Presenters that have left the bus or come back, not reported yet.
+  /// Unreported departures and returns of presenters.
   private var movements: ArraySlice<Report> = []
-  /// How many of them are reported in a turn: a presenter may leave very many presentations behind (L2).
+  /// The limit of `movements` reported in one turn: a presenter may leave very many presentations behind (L2).
   private static let reportsPerTurn = 100
 
   init(_ connection: Connection, limits: Limits, log: Logger, report: @escaping (Report) -> Void) {
@@ -49,7 +49,7 @@ final class BusPresenter: ProgramPresenter {
     self.report = report
   }
 
-  /// A presenter says why it failed; the name of the general error adds nothing to that.
+  /// The reason that a presenter gives for its failure, without the name of the general error, which adds nothing.
   private static func reason(_ error: DBusError) -> String {
     error.name == .failed && !error.message.isEmpty ? error.message : error.description
   }
@@ -80,7 +80,7 @@ final class BusPresenter: ProgramPresenter {
       guard let self, self.showing[handle] === showing else { return }
       switch result {
       case .success: report(.presentAnswered(handle, error: nil))
-      // The bus may say that before it says that the name has no owner.
+      // The bus may send this error before the change of the name's owner.
       case .failure(let error) where error.name == .noReply: left(handle)
       case .failure(let error): report(.presentAnswered(handle, error: Self.reason(error)))
       }
@@ -89,7 +89,7 @@ final class BusPresenter: ProgramPresenter {
     follow(showing, handle)
   }
 
-  /// Calls have no timeout, since the rules set the deadlines.
+  /// Calls a presenter without a timeout, because the rules set the deadlines.
   private func call<Input, Output>(
     _ method: Method<Input, Output>, of showing: Showing, _ input: Input, autoStart: Bool = false,
     _ completion: @escaping (Result<Output, DBusError>) -> Void
@@ -108,7 +108,7 @@ final class BusPresenter: ProgramPresenter {
     connection.openCallCount(to: name) < min(limits.callsPerPresenter, shareOfCalls)
   }
 
-  /// The number of unanswered calls that a presenter may have because of the others. Presenters that never answer share the
+  /// The number of unanswered calls that one presenter may have because of the others. Presenters that never answer share the
   /// limit with those that do, so each has at most a share of the calls that are left, but always a few.
   private var shareOfCalls: Int {
     let guaranteed = connection.openCallCount < limits.allCalls ? Limits.guaranteedCalls : 0
@@ -117,7 +117,7 @@ final class BusPresenter: ProgramPresenter {
 
   private var roomInAll: Int { max(0, limits.calls - connection.openCallCount) }
 
-  /// Why a presenter may not get another call.
+  /// The reason why a presenter may not get another call.
   private func noRoom(_ name: BusName) -> String {
     let found = connection.openCallCount(to: name) + (waiting[name]?.count ?? 0)
     let (most, limit) =
@@ -178,7 +178,7 @@ final class BusPresenter: ProgramPresenter {
     awaitReturn(handle, name, path)
   }
 
-  /// Waits until a name has an owner again. The name of a connection never has.
+  /// Waits until a name has an owner again. The unique name of a connection never has.
   private func awaitReturn(_ handle: Handle, _ name: BusName, _ path: ObjectPath) {
     restored.insert(handle)
     guard !name.isUnique else { return }
@@ -233,14 +233,14 @@ final class BusPresenter: ProgramPresenter {
           self?.answered(handle, showing, reason, result)
           return
         }
-        // A presenter of an earlier version; it cannot decline.
+        // A presenter of an earlier version cannot decline.
         self?.call(PresenterInterface.earlierDismiss, of: showing, (handle.path, reason.rawValue, animated)) {
           [weak self] result in
           guard case .failure(let error) = result, error.name == .unknownMethod || error.name == .invalidArgs else {
             self?.answered(handle, showing, reason, result)
             return
           }
-          // It may still close it by itself; else its grace ends that (P14).
+          // The presenter may still close the item by itself; otherwise its grace time ends the item (P14).
           self?.log.warning(
             "the presenter does not implement Dismiss of \(PresenterInterface.name): \(error)",
             metadata: ["presenter": "\(showing.name)", "presentation": "\(handle)"])
@@ -255,7 +255,7 @@ final class BusPresenter: ProgramPresenter {
     let isDeclined =
       if case .failure(let error) = result { ErrorCode(error.name) == .declined } else { false }
     guard self.showing[handle] === showing else {
-      // It keeps what counts as gone (P14), so it is called once more; its answer changes nothing.
+      // The presenter keeps an item that counts as gone (P14), so it is called once more; its answer changes nothing.
       if isDeclined, !showing.isForced {
         showing.isForced = true
         let options = DismissalOptions(animated: false, forced: true)

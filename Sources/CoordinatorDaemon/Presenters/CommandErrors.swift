@@ -4,8 +4,8 @@ import Glibc
 import Processes
 import TextFormats
 
-/// Standard error of commands: handed on as it was before, to the journal of the command's unit or to navd's own standard error,
-/// and the last line kept for a command that fails (D7).
+/// The standard error of commands. Each line is passed on to the journal of the command's unit, or to navd's own standard error,
+/// and the last line is kept for the result of a command that fails (D7).
 final class CommandErrors {
   private var files: ErrorFiles!
   /// The units of commands that the service manager runs, by their markers.
@@ -14,7 +14,7 @@ final class CommandErrors {
 
   private let manager: SystemdManager
 
-  /// - Parameter manager: the service manager, whose journal it is.
+  /// - Parameter manager: the service manager that owns the journal.
   init(_ loop: EventLoop, _ runtime: RuntimeDirectory, _ manager: SystemdManager) {
     self.manager = manager
     files = ErrorFiles(
@@ -32,9 +32,9 @@ final class CommandErrors {
     StandardError.write(String(decoding: line, as: UTF8.self).escapingControls().utf8)
   }
 
-  /// Makes the file of a command.
-  /// - Parameter unit: its unit, if the service manager runs it.
-  /// - Returns: the descriptor for its standard error; nil if there is no room for a file, and it has to have navd's.
+  /// Creates the file for the errors of a command.
+  /// - Parameter unit: the command's unit, if the service manager runs it.
+  /// - Returns: the descriptor for the command's standard error; nil if there is no room for a file, so that the command gets navd's.
   func begin(_ marker: ByteString, unit: UnitName?) -> Descriptor? {
     guard let file = try? files.create(marker) else { return nil }
     units[marker] = unit
@@ -48,11 +48,11 @@ final class CommandErrors {
     files.resume { running.keys.contains($0) }
   }
 
-  /// Takes in that the previous navd has started a command in another unit.
+  /// Notes the unit in which the previous navd started a command, if it is another one.
   func rename(_ marker: ByteString, to unit: UnitName) { units[marker] = unit }
 
-  /// Takes in that a command has ended.
-  /// - Returns: the last line that it has written, as people read it; nil if there was none.
+  /// Ends following the errors of a command that has ended.
+  /// - Returns: the command's last line, as people read it; nil if there was none.
   func finish(_ marker: ByteString) -> String? { ErrorText(files.finish(marker))?.text }
 }
 
@@ -63,7 +63,7 @@ private final class Journal {
 
   deinit { close(socket) }
 
-  /// - Parameter manager: the process of the manager. Its journal may be another one than this process can see, as in a container.
+  /// - Parameter manager: the process of the manager. In a container, for example, its journal may not be the one that this process sees.
   /// - Returns: whether the journal has taken it.
   func write(_ line: [UInt8], of unit: UnitName, _ manager: UInt32?) -> Bool {
     let fields =

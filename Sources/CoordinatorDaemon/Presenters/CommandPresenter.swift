@@ -8,8 +8,8 @@ import PresentationModel
 import PresentationRules
 import Processes
 
-/// Shows items by running commands: as services if the user has a service manager, else as child processes of navd. An
-/// item is shown as long as a process of its command's scope lives (D3).
+/// Shows items by running commands: as services if the user has a service manager, otherwise as child processes of navd. An item
+/// is shown as long as a process in its command's scope lives (D3).
 final class CommandPresenter: ProgramPresenter, LaunchObserver {
   /// The environment variable that identifies the processes of a command.
   static let markerVariable: ByteString = "NAVD_MARKER"
@@ -17,9 +17,9 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   private let manager: SystemdManager
   private let direct: any CommandLauncher
   private let services: any CommandLauncher
-  /// One of the two; nil until the manager's presence is known.
+  /// The launcher of new commands; nil until the manager's presence is known.
   private(set) var launcher: (any CommandLauncher)?
-  /// How commands run, and why so.
+  /// The way in which commands run, with the reason.
   private(set) var summary = "navd does not know yet whether there is a user manager"
   private let loop: EventLoop
   private let runtime: RuntimeDirectory
@@ -28,7 +28,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   /// The variables that clients have given for all commands (K6).
   private let environment: () -> [String: String]
   private let log: Logger
-  /// Identifies a command together with its handle.
+  /// The part of a command's marker that is unique to the record; the handle is the other part.
   private let token: String
   private let remember: (Handle, Properties) -> Void
   private let report: (Report) -> Void
@@ -37,12 +37,12 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   private var waiting: Set<Handle> = []
   /// The output of commands whose results are not on record yet.
   private var outputs: [Handle: OutputCapture] = [:]
-  /// The output of commands that go on after their items, by their markers (N3).
+  /// The output of commands that outlive their items, by their markers (N3).
   private var drains: [ByteString: OutputDrain] = [:]
 
   /// - Parameters:
-  ///   - token: identifies the record; no other record has it.
-  ///   - outputLimit: the bytes of standard output that become part of a result (D6).
+  ///   - token: identifies the record among all records.
+  ///   - outputLimit: the number of bytes of standard output that become part of a result (D6).
   ///   - remember: records the data with which the next navd adopts a command.
   init(
     loop: EventLoop,
@@ -64,7 +64,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     self.report = report
   }
 
-  /// A presenter that starts real processes, and makes navd the reaper of their orphans.
+  /// Creates a presenter that starts real processes, and makes navd the reaper of their orphans.
   convenience init(
     loop: EventLoop, manager: SystemdManager, runtime: RuntimeDirectory, token: String, outputLimit: Int,
     environment: @escaping () -> [String: String], log: Logger, remember: @escaping (Handle, Properties) -> Void,
@@ -181,8 +181,8 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     runs(handle, process) || process.descends(from: marker(of: handle))
   }
 
-  /// The id that its request gives, of a launcher or a window manager, or else one of navd's own. One that the requester has only
-  /// inherited from a command of navd's says nothing about this one.
+  /// The startup id in the request, from a launcher or a window manager; otherwise an id of navd's own. A requester that is a
+  /// command of navd's inherits an id, which says nothing about this item.
   func startupID(of presentation: Presentation) -> String? {
     let own = "\(Self.startupIDPrefix)\(marker(of: presentation.handle))"
     guard let given = presentation.item.environment[ItemCommand.startupIDVariable], !given.isEmpty,
@@ -203,7 +203,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
       let handle = presentation.handle
       let output = output(of: handle)
       outputs[handle] = output
-      // A command was started as a service if the manager has a unit of this name.
+      // The existence of a unit with this name tells whether the command was started as a service.
       launches[handle] = RememberedLaunch(
         marker: marker(of: handle), output: output, unit: .command(of: presentation.application, handle),
         formerUnit: .formerCommand(at: presentation.binding, handle),
@@ -232,15 +232,15 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     if isFound { return .shown }
     _ = errors.finish(marker(of: presentation.handle))
     let output = output(of: presentation.handle)
-    // A service leaves no trace of its start; without one, a command that was about to start counts as not started.
+    // A service leaves no trace of its start; a command without a trace that was about to start counts as not started.
     if presentation.phase == .presenting, !output.wasStarted { return .toBeShown }
     return .gone(result: ProcessResult(status: .unknown, output: output.read()).properties)
   }
 
-  /// Removes the output of commands whose ends are on record, and reads that of those that go on all the same.
+  /// Removes the output of commands whose ends are on record, and reads the output of those that still run.
   private func removeLeftovers() {
     let kept = Set(outputs.keys.map { marker(of: $0) })
-    // The file of errors is followed until nobody writes into it any more.
+    // The file of errors is followed until no process writes into it any more.
     let left = runtime.names(beginningWith: token + "-").compactMap { name -> ByteString? in
       guard let dot = name.lastIndex(of: "."), name[dot...] != ErrorFiles.suffix.description[...] else { return nil }
       return ByteString(String(name[..<dot]))
@@ -280,13 +280,13 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
 }
 
 extension Destination {
-  /// The program and its arguments as they are declared; nil if it has no command.
+  /// The program and its arguments as declared; nil if the item has no command.
   var command: [[UInt8]]? { if case .command(let arguments, _) = presenter { arguments } else { nil } }
   var scope: CommandScope { if case .command(_, let scope) = presenter { scope } else { .tree } }
 }
 
 extension ProcessIdentity {
-  /// The process as recorded.
+  /// The process, as written to the record.
   fileprivate var properties: Properties { ["pid": .int32(pid), "start-time": .uint64(startTime)] }
 
   /// - Returns: nil if the record has no process.
@@ -299,7 +299,7 @@ extension ProcessIdentity {
 }
 
 extension ProcessStatus {
-  /// Whether it is known to be another one than success.
+  /// Whether the command is known to have failed.
   fileprivate var isFailure: Bool {
     switch self {
     case .exited(let code): code != 0
@@ -310,7 +310,7 @@ extension ProcessStatus {
 }
 
 extension ProcessResult {
-  /// Whether the first process ended by a signal.
+  /// Whether a signal ended the first process.
   fileprivate var hasCrashed: Bool { if case .signaled = status { true } else { false } }
 
   /// The result as `Wait` returns it (D6).

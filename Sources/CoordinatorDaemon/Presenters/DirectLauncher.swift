@@ -3,10 +3,10 @@ import PresentationModel
 import PresentationRules
 import Processes
 
-/// Runs commands as child processes of navd, where no service manager can (`docs/processes.md`).
+/// Runs commands as child processes of navd where no service manager can run them (`docs/processes.md`).
 final class DirectLauncher: CommandLauncher {
   private let supervisor: ProcessSupervisor
-  /// Not if navd's unit restricts navd, since child processes inherit the restrictions.
+  /// Whether this launcher may be used. A unit that restricts navd forbids it, because child processes inherit the restrictions.
   let isAllowed: Bool
 
   init(_ supervisor: ProcessSupervisor, isAllowed: Bool) {
@@ -19,7 +19,7 @@ final class DirectLauncher: CommandLauncher {
       launch, because: "the bus has no user manager of systemd \(ServiceLauncher.leastVersion) or newer", for: observer)
   }
 
-  /// - Parameter reason: why the manager does not start the command.
+  /// - Parameter reason: the reason why the manager does not start the command.
   func launch(
     _ launch: Launch, because reason: String, for observer: any LaunchObserver
   ) -> (any RunningCommand)? {
@@ -66,7 +66,7 @@ final class DirectLauncher: CommandLauncher {
     }
   }
 
-  /// Finds one command, as ``adopt(_:for:found:)`` does for many.
+  /// Finds one command; ``adopt(_:for:found:)`` finds many.
   func adopt(
     _ remembered: RememberedLaunch, of handle: Handle, for observer: any LaunchObserver,
     found: @escaping ((any RunningCommand)?) -> Void
@@ -100,7 +100,7 @@ private final class DirectCommand: RunningCommand {
     self.scope = scope
   }
 
-  /// Reports its end, from now on. One that has ended since it was found is reported at once.
+  /// Reports the command's end from now on. An end since the command was found is reported at once.
   func reportEnd(of handle: Handle, to observer: any LaunchObserver) {
     tree.onExit = { [weak observer] result in observer?.ended(handle, result) }
   }

@@ -2,12 +2,12 @@ import TextFormats
 
 /// A line that a program has written on standard error, as people read it.
 struct ErrorText {
-  /// Characters.
+  /// The limit in characters.
   private static let maxLength = 300
 
   let text: String
 
-  /// - Returns: nil if nothing of it can be read.
+  /// - Returns: nil if the line has nothing that people can read.
   init?(_ line: [UInt8]) {
     var scalars = String.UnicodeScalarView()
     var sequence = Sequence.none
@@ -26,6 +26,6 @@ struct ErrorText {
     text = words.count > Self.maxLength ? words.prefix(Self.maxLength) + "…" : words
   }
 
-  /// A sequence by which a program moves the cursor, chooses a colour or sets the title of a terminal.
+  /// A sequence with which a program moves the cursor, chooses a colour or sets the title of a terminal.
   private enum Sequence { case none, begun, control, text }
 }

@@ -6,8 +6,8 @@ import PresentationModel
 import PresentationRules
 import Processes
 
-/// Runs the commands that files name for when an item was presented, and for when it has ended (D14). They delay nothing and fail
-/// nothing: the log has what went wrong.
+/// Runs the commands that files declare for when an item was presented, and for when it has ended (D14). Nothing waits for them
+/// or fails because of them; their failures are logged.
 final class HookRunner {
   private static let mostInATurn = 8
   private static let mostAtOnce = 64
@@ -45,10 +45,10 @@ final class HookRunner {
     self.launcher = launcher
   }
 
-  /// Whether every command was started. Until then, the end of navd would be theirs.
+  /// Whether every command was started. Before that, the end of navd would also end the commands.
   var isIdle: Bool { waiting.isEmpty && running.values.allSatisfy(\.isStarted) }
 
-  /// Follows an item that an earlier navd has presented.
+  /// Follows an item that an earlier navd presented.
   func follow(_ presentation: Presentation) {
     guard presentation.presentedAt != nil else { return }
     follow(presentation.handle, presentation.binding, presentation.item)
@@ -59,7 +59,7 @@ final class HookRunner {
     presented[handle] = (binding, item)
   }
 
-  /// Notes which commands a change asks for. They start at the end of the turn, when the change is on record.
+  /// Notes the commands that a change asks for. They start at the end of the turn, when the change is on record.
   func note(_ event: Change.Event) {
     switch event {
     case .presented(let handle, let binding, _, let item):
@@ -89,8 +89,8 @@ final class HookRunner {
     waiting.append(hook)
   }
 
-  /// Starts some of the commands that wait; of each destination one at a time, so that they run in the order of the events. Call it at
-  /// the end of each turn.
+  /// Starts some of the waiting commands. Those of one destination run one at a time, in the order of the events. Call it at the
+  /// end of each turn.
   /// - Parameter isLast: whether navd quits, and waits for no command to end.
   func startSome(isLast: Bool = false) {
     guard !waiting.isEmpty, let launcher = launcher() else { return }
@@ -109,12 +109,12 @@ final class HookRunner {
         running[ObjectIdentifier(hook)] = nil
       }
     }
-    // The end of one makes another turn.
+    // The end of a running command causes another turn.
     if next() != nil { loop.soon {} }
   }
 }
 
-/// One command.
+/// A command with its occasion.
 private final class Hook: LaunchObserver, CustomStringConvertible {
   let occasion: String
   let handle: Handle
@@ -127,7 +127,7 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
   private var limit: Timer?
   private(set) var isStarted = false
   private var isLate = false
-  /// Receives why it failed; nil if it did not.
+  /// Receives the reason of a failure; nil if the command succeeded.
   private var completion: ((String?) -> Void)?
 
   init(
@@ -162,7 +162,7 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
       self?.running?.terminate()
       self?.limit = loop.timer(after: .milliseconds(HookRunner.grace)) { self?.running?.kill() }
     }
-    // With the scope “process” its output is where navd's errors are, and what it leaves behind lives on.
+    // With the scope “process”, the command's output goes where navd's errors go, and processes that it leaves behind live on.
     running = launcher.launch(
       Launch(
         handle: handle, binding: binding, id: item.id, application: destination, occasion: occasion,

@@ -5,24 +5,24 @@ import PresentationRules
 import Processes
 import TextFormats
 
-/// A command that is run for an item, with all that it gets (D3, `docs/processes.md`).
+/// A command to be run for an item, with its environment and directory (D3, `docs/processes.md`).
 struct ItemCommand {
-  /// Has the startup id of a program that is started (N1).
+  /// The variable with the startup id of a started program (N1).
   static let startupIDVariable = "DESKTOP_STARTUP_ID"
-  /// Has the token by which a program that is started may take the focus on Wayland.
+  /// The variable with the token by which a started program may take the focus on Wayland.
   private static let activationTokenVariable: ByteString = "XDG_ACTIVATION_TOKEN"
 
-  /// The variables that commands get from navd's environment. They are read once, since navd changes none.
+  /// The variables that commands get from navd's environment. They are read once, because navd changes none.
   private static let inherited = {
     var variables = ProcessEnvironment.ofThisProcess()
     for name in EnvironmentVariable.ofOneProgram { variables[ByteString(name)] = nil }
-    // navd itself may have been started by a command that was given one.
+    // The command that started navd may have been given this variable.
     variables["NAVD_OUTPUT"] = nil
     return variables
   }()
 
   let command: Processes.Command
-  /// The variables that do not come from navd's environment alone, so that a service manager has to be told them.
+  /// The variables that do not come from navd's environment alone. A service manager has to be given them.
   let given: Set<ByteString>
 
   /// - Parameters:
@@ -43,7 +43,7 @@ struct ItemCommand {
     if let token = item.activationToken { given[Self.activationTokenVariable] = ByteString(token) }
     given.merge(extra) { $1 }
     let settings = item.destination?.itemSettings?.options
-    // The file's variables are meant for this command; those of a request are only where it was made.
+    // The variables of the file are meant for this command; those of a request only describe where it was made.
     for variables in [settings?.environment ?? [:], item.environment, session] {
       for (name, value) in variables where given[ByteString(name)] == nil {
         given[ByteString(name)] = ByteString(value)
@@ -67,6 +67,6 @@ struct ItemCommand {
 }
 
 extension Item {
-  /// The token of the request by which its windows may take the focus; nil if there is none.
+  /// The token of the request by which the item's windows may take the focus; nil if there is none.
   fileprivate var activationToken: String? { platformData["activation-token"].flatMap { String(value: $0) } }
 }

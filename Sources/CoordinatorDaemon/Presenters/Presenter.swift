@@ -7,42 +7,44 @@ import Processes
 /// A live presentation of the previous navd.
 struct Remembered {
   let presentation: Presentation
-  /// The data that its presenter had recorded; empty if it had recorded nothing.
+  /// The data that its presenter has recorded; empty if there is none.
   let memory: Properties
-  /// The presentation that is shown by its program; nil if that is parked, or was and is not shown again yet (N8).
+  /// The presentation that the program shows; nil if the program is parked, or was parked and does not show an item again yet (N8).
   let shownAs: Handle?
 }
 
 /// Shows the items of one kind of destination, and sends each result as a `Report`. Every `present` and every `dismiss` is
 /// answered or followed by `ended`. Superfluous reports are harmless.
 protocol Presenter: AnyObject {
-  /// Shows an item. `properties` is the item as every presenter receives it.
+  /// Shows an item.
+  /// - Parameter properties: the item as every presenter receives it.
   func present(_ presentation: Presentation, _ properties: Properties)
-  /// Updates a shown item (D8). `author` has changed it.
+  /// Updates a shown item (D8).
+  /// - Parameter author: the client that has changed the item.
   func update(_ presentation: Presentation, _ properties: Properties, author: Client?)
   /// Ends a presentation.
-  /// - Parameter isForced: whether it must not be declined (P15). It may follow a call that was not forced.
+  /// - Parameter isForced: whether the presenter must not decline (P15). A forced call may follow one that was not forced.
   func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool)
   /// Ends a presentation by force, after its grace time (P14).
   func kill(_ handle: Handle)
   /// Gives up a presentation that did not end even by force (P14).
   func abandon(_ handle: Handle)
-  /// Brings it to the front (N7).
+  /// Brings the presentation to the front (N7).
   func raise(_ handle: Handle)
-  /// Brings its windows to where their user is, with the focus (N11).
+  /// Brings the presentation's windows to their user's place, with the focus (N11).
   /// - Parameter output: the output that the request names; nil for the place in use.
   func bring(_ handle: Handle, to output: String?)
-  /// Takes in that it is to appear on another output (U2).
+  /// Moves the presentation to another output (U2).
   func move(_ presentation: Presentation)
-  /// Releases everything kept for a presentation whose end is on record.
+  /// Releases all data of a presentation whose end is on record.
   func forget(_ handle: Handle)
   /// How the presentation is shown (its unit, its process), by the keys of the state.
   func platform(of handle: Handle) -> Properties
   /// Whether a client is the presenter of the presentation (D11).
   func shows(_ handle: Handle, as client: Client) -> Bool
-  /// Whether a process belongs to the program that shows it (N1).
+  /// Whether a process belongs to the program that shows the presentation (N1).
   func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool
-  /// Whether a process descends from the program that was started for it, whatever the scope of that is (N1).
+  /// Whether a process descends from the program that was started for the presentation, whatever the command's scope (N1).
   func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool
   /// The startup id that the program gets; nil if it gets none (N1).
   func startupID(of presentation: Presentation) -> String?
@@ -80,7 +82,7 @@ final class PresenterTable {
   private let windows: WindowPresenter
   private var shown: [Handle: any Presenter] = [:]
 
-  /// - Parameter windows: shows the items that follow the windows of commands and units.
+  /// - Parameter windows: shows items whose commands or units have windows to follow.
   init(commands: CommandPresenter, units: UnitPresenter, bus: BusPresenter, windows: WindowPresenter) {
     self.commands = commands
     self.units = units
@@ -88,10 +90,10 @@ final class PresenterTable {
     self.windows = windows
   }
 
-  /// How commands run, and why so.
+  /// The way in which commands run, with the reason.
   var commandSummary: String { commands.summary }
 
-  /// The programs that go on after the last windows of their items (N3), a line each.
+  /// The programs that outlive the last windows of their items (N3), one line each.
   var programsLeft: [String] { windows.left }
 
   /// The places of the windows of presentations (N11).
@@ -116,15 +118,15 @@ final class PresenterTable {
     }
   }
 
-  /// Has every presenter take over its presentations of the previous navd.
+  /// Makes every presenter take over its presentations of the previous navd.
   /// - Parameters:
   ///   - parked: the parked programs (N8).
-  ///   - completion: called once, when all presenters have.
+  ///   - completion: called once, when every presenter has finished.
   func adopt(
     _ survivors: [Presentation], parked: [Presentation], from recovered: RecoveredSession,
     _ completion: @escaping ([Handle: Survival]) -> Void
   ) {
-    // Commands also if there are none: the files of those whose ends are on record may be left.
+    // The command presenter is called even without presentations: files of commands whose ends are on record may be left.
     var ofPrograms: [ObjectIdentifier: (program: any ProgramPresenter, remembered: [Remembered])] = [
       ObjectIdentifier(commands): (commands, [])
     ]
@@ -166,10 +168,10 @@ final class PresenterTable {
     }
   }
 
-  /// The presenter assigned; nil if the item is state only.
+  /// The presenter assigned to a presentation; nil if the item is state only.
   subscript(handle: Handle) -> (any Presenter)? { shown[handle] }
 
-  /// Records what has changed of windows in a turn.
+  /// Records the changes of windows in a turn.
   func recordChanges() { windows.recordChanges() }
 
   func endParked(_ program: Handle, isForced: Bool) { windows.endParked(program, isForced: isForced) }

@@ -11,20 +11,20 @@ import Processes
 /// Runs commands as transient services of the user's manager: each has a cgroup that ends as a whole, a journal, and a
 /// name by which the next navd finds it.
 final class ServiceLauncher: CommandLauncher {
-  /// The first release with `ExitType=cgroup`, by which a service ends with its last process, not its first (D3).
+  /// The first release with `ExitType=cgroup`, with which a service ends when its last process ends, not its first (D3).
   static let leastVersion = 250
 
   fileprivate let manager: SystemdManager
-  /// Starts the commands that the manager cannot, and adopts the commands of a manager that is gone.
+  /// The launcher of the commands that the manager cannot start. It also adopts the commands of a manager that is gone.
   fileprivate let direct: DirectLauncher
   fileprivate let loop: EventLoop
   private let log: Logger
   private var running: [ObjectIdentifier: Service] = [:]
-  /// The completions that the next look through all processes calls, by the marks of commands.
+  /// The completions of the next search through all processes, by the marks of their commands.
   private var searches: [DescentMark: [([ProcessOrigin]) -> Void]] = [:]
   private let processes: (Set<DescentMark>) -> [DescentMark: [ProcessOrigin]]
 
-  /// - Parameter processes: looks through all processes; replaced by tests.
+  /// - Parameter processes: searches all processes; replaced by tests.
   init(
     loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger,
     processes: @escaping (Set<DescentMark>) -> [DescentMark: [ProcessOrigin]] = DescentMark.processes
@@ -62,7 +62,7 @@ final class ServiceLauncher: CommandLauncher {
     var others = remembered
     var unanswered = remembered.values.count { $0.unit != nil }
     let finish = { [direct] in
-      // The other commands may have been started directly.
+      // The remaining commands may have been started directly.
       direct.adopt(others, for: observer) { found(services.merging($0) { first, _ in first }) }
     }
     guard unanswered > 0 else { return finish() }
@@ -73,7 +73,7 @@ final class ServiceLauncher: CommandLauncher {
         case .running(let service):
           services[handle] = service
           others[handle] = nil
-        // Nothing in it is the command's.
+        // No process of this unit is the command's.
         case .another: others[handle]?.unit = nil
         case .ended: break
         }
@@ -86,11 +86,11 @@ final class ServiceLauncher: CommandLauncher {
   private enum Found {
     case running(Service)
     case ended
-    /// A unit of its name runs, and is another navd's.
+    /// A unit with this name runs, and belongs to another navd.
     case another
   }
 
-  /// Finds a service of the previous navd, which may have been of an earlier release.
+  /// Finds a service of the previous navd, which may have been an earlier release.
   private func resume(
     _ command: RememberedLaunch, of handle: Handle, for observer: any LaunchObserver,
     _ completion: @escaping (Found) -> Void
@@ -112,11 +112,11 @@ final class ServiceLauncher: CommandLauncher {
     }
   }
 
-  /// From now on navd itself keeps the commands, which still run.
+  /// Makes navd itself keep the commands, which still run.
   func managerLeft() { for service in Array(running.values) { service.managerLeft() } }
 
-  /// Finds the processes that descend from a command, in the next turn: it looks through all processes once, for all commands of which
-  /// this was asked, since there may be thousands of both.
+  /// Finds the processes that descend from a command. The next turn searches all processes once for all commands asked about,
+  /// because there may be thousands of both.
   fileprivate func findProcesses(of marker: ByteString, _ found: @escaping ([ProcessOrigin]) -> Void) {
     if searches.isEmpty {
       loop.soon { [weak self] in
@@ -155,7 +155,7 @@ private final class Service: RunningCommand, LaunchObserver {
   private let handle: Handle
   private var launched: RememberedLaunch
   private let unit: UnitName
-  /// nil after the end of the service, and while navd itself keeps the command.
+  /// The subscription to the unit; nil after the end of the service, and while navd itself keeps the command.
   private var watch: UnitWatch?
   private var reader: OutputReader?
   private var program = ""
@@ -164,29 +164,28 @@ private final class Service: RunningCommand, LaunchObserver {
   private var launch: Launch?
   /// The main process, as far as the manager has told it.
   private var pid: UInt32?
-  /// Whether the unit is known to be this command's. Until the manager has taken the start, one of another navd may have its name,
-  /// and nothing is done with it.
+  /// Whether the unit is known to be this command's. Until the manager has accepted the start, a unit of another navd may have
+  /// its name, and nothing is done with that unit.
   private var isOwn = false
-  /// The request that came before that, and is carried out then.
+  /// The request that came before the manager accepted the start, and is carried out then.
   private var postponed = Request.none
-  /// Whether the unit's state is about this start: a new unit is reported inactive first.
+  /// Whether the unit's state is a result of this start: a new unit is reported as inactive first.
   private var isUnderWay = false
   /// Whether the observer has received the result of the start.
   private var isStarted = false
   private var isStopping = false
-  /// Whether the service has ended, and processes that have moved out of it are looked for.
+  /// Whether the service has ended, and navd searches for processes that have moved out of it.
   private var isEnding = false
   private var nextCheck: Timer?
   /// The command, if it runs as processes of navd itself: the manager refused it, or has left.
   private var direct: (any RunningCommand)?
-  /// The request for the processes that navd searches for, now that the manager cannot be asked; nil while there is
-  /// no such search.
+  /// The request for the processes that navd searches for when the manager cannot be asked; nil while there is no such search.
   private var searchedFor: Request?
 
-  /// How the service's main process has ended, if others go on outside of the service.
+  /// The exit status of the service's main process, if other processes outside of the service still run.
   private var status: ProcessStatus?
 
-  /// Requests that wait. Each includes those before it.
+  /// Requests that wait. Each includes the requests before it.
   enum Request: Int { case none, terminate, kill, abandon }
 
   init(_ launcher: ServiceLauncher, _ handle: Handle, _ launched: RememberedLaunch, _ observer: any LaunchObserver) {
@@ -214,7 +213,7 @@ private final class Service: RunningCommand, LaunchObserver {
       }
       if let errors = launch.errors {
         properties.append(Structure("StandardErrorFileDescriptor", .descriptor(errors)))
-        // Processes that are left behind write there, too.
+        // Processes that are left behind write to the same descriptor.
         if launch.scope == .process {
           properties.append(Structure("StandardOutputFileDescriptor", .descriptor(errors)))
         }
@@ -229,7 +228,7 @@ private final class Service: RunningCommand, LaunchObserver {
     } _: { [self] end in
       switch end {
       case .finished where isOwn: started()
-      // A start that was repeated has met a unit of its name: perhaps the one of the first attempt.
+      // A repeated start found a unit of its name, perhaps of the first attempt.
       case .finished:
         launcher.manager.askWhether(unit, isOf: launched.marker) { [self] isOwn in
           switch isOwn {
@@ -259,7 +258,7 @@ private final class Service: RunningCommand, LaunchObserver {
 
   private func started() {
     guard watch != nil else {
-      // The manager could not be asked to stop what it had not started, and no process was found.
+      // The manager could not be asked to stop a unit that it had not started, and no process was found.
       if isStopping { launcher.manager.stop(unit) { _ in } }
       return
     }
@@ -267,20 +266,20 @@ private final class Service: RunningCommand, LaunchObserver {
     changed()
   }
 
-  /// Starts the command directly, unless the manager may have started it all the same.
+  /// Starts the command directly, unless the manager may have started it despite the error.
   private func refused(_ error: DBusError, _ launch: Launch) {
     guard watch != nil, let observer else { return }
     release()
     switch error.name {
     case .noReply, .timedOut, .disconnected:
-      // No answer: the manager may have started the service.
+      // The manager has not answered, and may have started the service.
       launcher.manager.askWhether(unit, isOf: launched.marker, within: nil) { [launcher, unit] isOwn in
         if isOwn == true { launcher.manager.stop(unit) { _ in } }
       }
       launched.output.remove()
       observer.started(handle, error: "the user manager did not start it: \(error.message)")
     case .limitsExceeded:
-      // The manager is there, but could not be asked; the command must not escape it.
+      // The manager is present but could not be asked; the command must not escape it.
       launched.output.remove()
       observer.started(handle, error: "the user manager cannot be asked to start it: \(error.message)")
     case _ where isStopping:
@@ -322,12 +321,12 @@ private final class Service: RunningCommand, LaunchObserver {
   private func changed() {
     guard isOwn, !isEnding, let state = watch?.state else { return }
     pid = state.mainProcess
-    // The manager does not tell it any more when navd has to find it.
+    // The manager no longer reports the main process when navd has to find it.
     if launched.scope == .process, let pid, launched.first?.pid != pid_t(pid) {
       launched.first = ProcessIdentity(of: pid_t(pid))
     }
     switch state.active {
-    // A manager that was away, and tells no more than that, may be another one, which has never started the unit.
+    // A manager that was away, and reports only this, may be another one that never started the unit.
     case "inactive" where isUnderWay && !isStopping && state.result == nil: handOver()
     case "inactive", "failed":
       if isUnderWay { ended(state) }
@@ -338,7 +337,7 @@ private final class Service: RunningCommand, LaunchObserver {
     }
   }
 
-  /// Reports the start once the process executes the program; until then, the execution can still fail.
+  /// Reports the start once the process executes the program; before that, the execution can still fail.
   private func checkExecution() {
     guard let state = watch?.state, !isStarted, nextCheck?.isPending != true else { return }
     // Without a main process, the service's other processes prove that the program was executed.
@@ -390,7 +389,7 @@ private final class Service: RunningCommand, LaunchObserver {
     observer?.ended(handle, result)
   }
 
-  /// Ends everything that this object does through the manager.
+  /// Ends all activity through the manager.
   private func release() {
     nextCheck?.cancel()
     watch?.cancel()
@@ -399,8 +398,8 @@ private final class Service: RunningCommand, LaunchObserver {
     launcher.forget(self)
   }
 
-  /// Finds processes that descend from the command and are not in its unit, such as what `systemd-run --scope` has started.
-  /// - Parameter found: not called if this object has come to do nothing through the manager by then.
+  /// Finds processes that descend from the command and are outside of its unit, for example in a scope made by `systemd-run --scope`.
+  /// - Parameter found: not called if this object no longer uses the manager by then.
   private func findMoved(_ found: @escaping ([ProcessOrigin]) -> Void) {
     guard launched.scope == .tree else { return found([]) }
     launcher.findProcesses(of: launched.marker) { [self] processes in
@@ -414,8 +413,8 @@ private final class Service: RunningCommand, LaunchObserver {
 
   func managerLeft() { handOver(isStopping && postponed == .none ? .terminate : postponed) }
 
-  /// The manager cannot be asked any more, or knows only a part of the command: navd searches for the processes itself.
-  /// - Parameter request: what is done with them when they are found.
+  /// Lets navd search for the processes itself, because the manager cannot be asked any more or knows only a part of the command.
+  /// - Parameter request: the action on the processes when they are found.
   func handOver(_ request: Request = .none) {
     guard watch != nil, let observer else { return }
     release()
@@ -431,7 +430,7 @@ private final class Service: RunningCommand, LaunchObserver {
       if !isStarted {
         isStarted = true
         if found == nil, request == .none, let launch {
-          // The manager has left before it started it.
+          // The manager has left the bus before it started the command.
           direct = launcher.launch(launch, for: observer)
           return
         }
@@ -446,7 +445,8 @@ private final class Service: RunningCommand, LaunchObserver {
     }
   }
 
-  /// - Returns: whether the processes are being searched for; the request is carried out when they are found.
+  /// Postpones a request while navd searches for the processes.
+  /// - Returns: whether the request is postponed until they are found.
   private func postpone(_ request: Request) -> Bool {
     guard let searchedFor else { return false }
     if request.rawValue > searchedFor.rawValue { self.searchedFor = request }
@@ -468,10 +468,10 @@ private final class Service: RunningCommand, LaunchObserver {
     isStopping = true
     if postpone(.terminate) { return }
     guard isOwn else {
-      // A manager that is away may have started it, or starts it when it is back.
+      // A manager that is away may have started the command, or may start it when it is back.
       return launcher.manager.isPresent ? wait(for: .terminate) : handOver(.terminate)
     }
-    // A command that has not started has no processes that have moved.
+    // A command that has not started has no processes outside of its unit.
     guard isStarted else { return stop() }
     findMoved { [self] moved in
       if !moved.isEmpty { handOver(.terminate) } else if !isEnding { stop() }
@@ -492,7 +492,7 @@ private final class Service: RunningCommand, LaunchObserver {
     if isOwn { launcher.manager.kill(unit, launched.scope) } else { wait(for: .kill) }
   }
 
-  /// Carries out a request once the manager has taken the start.
+  /// Carries out a request once the manager has accepted the start.
   private func wait(for request: Request) {
     if request.rawValue > postponed.rawValue { postponed = request }
   }
@@ -507,7 +507,7 @@ private final class Service: RunningCommand, LaunchObserver {
     if let direct { return direct.includes(process) }
     switch launched.scope {
     case .tree: return isOwn && isInService(process) || process.descends(from: launched.marker)
-    // The manager may tell the process later than it opens a window. It has hardly started others by then.
+    // The manager may report the process after its first window. The process has hardly started others by then.
     case .process: return pid.map { process.pid == pid_t($0) } ?? (!isStarted && isOwn && isInService(process))
     }
   }
@@ -534,7 +534,7 @@ extension UnitState {
 
   fileprivate var hasRunThePlaceholder: Bool { status == .signaled(signal: ServiceProperties.placeholderSignal) }
 
-  /// Why a service without a main process was not started; nil if its program was executed, and has ended.
+  /// The reason why a service without a main process was not started; nil if its program was executed, and has ended.
   fileprivate func failureToStart(_ program: String, in directory: String) -> String? {
     switch status {
     // Failures before the execution are exit codes that a program could have, too (`systemd.exec(5)`, *Process Exit

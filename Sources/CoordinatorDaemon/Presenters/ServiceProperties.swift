@@ -6,15 +6,16 @@ import TextFormats
 /// The properties of the transient service of a command (`org.freedesktop.systemd1(5)`).
 struct ServiceProperties {
   let program: String
-  /// The arguments of what a manager runs that reads a unit again before it has started its command, and cannot read that: a shell
-  /// that ends itself by a signal which nobody else sends.
+  /// The arguments of a shell that ends itself by a signal which no other program sends. A manager runs it when it reads a unit
+  /// again before the start of the command, and cannot read the command.
   static let placeholder: [ByteString] = ["sh", "-c", ByteString("kill -\(placeholderSignal) 0")]
   static let placeholderSignal: Int32 = 61
-  /// All except the descriptors.
+  /// All properties except the descriptors.
   let list: [Structure<String, Value>]
 
-  /// - Returns: nil if the bus cannot carry the command, since its strings are UTF-8, or if the manager cannot: it writes the directory
-  ///   into a file with a setting in each line, and reads that again (systemd 252).
+  /// - Returns: nil if the bus cannot carry the command, because its strings are UTF-8, or if the manager cannot: it writes the
+  ///   directory into a
+  ///   file with one setting in each line, and reads that file again (systemd 252).
   init?(_ launch: Launch, _ program: ByteString, leavingOutInherited: Bool) {
     let arguments = launch.command.arguments.compactMap(\.text)
     guard let program = program.text, arguments.count == launch.command.arguments.count,
@@ -35,21 +36,21 @@ struct ServiceProperties {
     environment.append("\(CommandPresenter.markerVariable)=\(launch.marker)")
     self.program = program
     let execution = Structure(program, arguments, ["no-env-expand"])
-    // The manager completes a dismissal even if navd has ended. 0 means no limit.
+    // A limit lets the manager complete a dismissal even if navd has ended. 0 would mean no limit.
     let grace = max(1, launch.grace).multipliedReportingOverflow(by: 1000)
     list = [
       Structure("Description", .string(Self.description(launch))), Structure("Slice", .string("app.slice")),
-      // Not “exec”: the manager ends such a service, with all its processes, if its first process ends before the manager
+      // The type is not “exec”: the manager ends such a service, with all its processes, if its first process ends before the manager
       // has seen it execute.
       Structure("Type", .string("simple")), Structure("ExitType", .string(launch.scope == .tree ? "cgroup" : "main")),
-      // A manager that reads its units again (`systemctl --user daemon-reload`) takes “$” for “$$” in `ExecStart` (systemd 257), or
-      // for “\$” (252), which does not know `ExecStartEx` there. So it has a command that it reads right, and without which the unit
-      // would be invalid.
+      // A manager that reads its units again (`systemctl --user daemon-reload`) reads “$” for “$$” in `ExecStart` (systemd 257), or
+      // for “\$” (252, which does not know `ExecStartEx` there). The command here is one that it reads correctly; without any, the
+      // unit would be invalid.
       Structure("ExecStart", [Structure("/bin/sh", Self.placeholder.map(\.description), false)].value),
       Structure("ExecStartEx", [Structure<String, [String], [String]>]().value),
       Structure("ExecStartEx", [execution].value), Structure("Environment", environment.value),
       Structure("WorkingDirectory", .string(directory)),
-      // Not the journal for both: errors would follow the descriptor for output.
+      // The journal cannot be used for both: errors would follow the descriptor for output.
       Structure("StandardOutput", .string(launch.scope == .tree ? "null" : "journal")),
       Structure("StandardError", .string("journal")),
       // The other processes of scope “process” stay in the cgroup of the inactive unit, and keep it loaded.
@@ -58,14 +59,14 @@ struct ServiceProperties {
       // The mark by which navd knows a process that has left the cgroup.
       Structure("LimitLOCKSSoft", .uint64(DescentMark(launch.marker).number)),
       Structure("TimeoutStopUSec", .uint64(grace.overflow ? .max : grace.partialValue)),
-      // The kernel's default; systemd's differs.
+      // This is the kernel's default; systemd's default differs.
       Structure("IgnoreSIGPIPE", .boolean(false)),
       // The kernel kills one process; its siblings live on.
       Structure("OOMPolicy", .string("continue")), Structure("CollectMode", .string("inactive-or-failed")),
     ]
   }
 
-  /// One line without control characters.
+  /// A description in one line without control characters.
   private static func description(_ launch: Launch) -> String {
     let words =
       "navd: \(launch.binding)\(launch.id.isEmpty ? "" : " \(launch.id)")\(launch.occasion.isEmpty ? "" : " (\(launch.occasion))")"
@@ -80,6 +81,6 @@ struct ServiceProperties {
 }
 
 extension ByteString {
-  /// The text; nil if it is not UTF-8.
+  /// The bytes as text; nil if they are not UTF-8.
   var text: String? { String(validating: bytes, as: UTF8.self) }
 }

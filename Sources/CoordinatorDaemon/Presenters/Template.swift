@@ -23,7 +23,7 @@ struct Template: Hashable, Sendable {
 
   let parts: [Part]
 
-  /// Whether the text expands to the same for every item.
+  /// Whether the text has the same expansion for every item.
   var isLiteral: Bool { parts.allSatisfy { if case .literal = $0 { true } else { false } } }
 
   /// The syntax of a value's key, in messages.
@@ -82,11 +82,11 @@ struct Template: Hashable, Sendable {
     return text
   }
 
-  /// Checks that the text is a unit's name, whatever the placeholders expand to, and that they choose an instance of a template, but not
-  /// the unit.
+  /// Checks that the text is the name of a unit whatever the placeholders expand to. The placeholders may choose the instance of
+  /// a template, but not the unit.
   /// - Parameter text: the text with the placeholders, for messages.
   func checkUnitName(_ text: String) throws(UnitName.Mistake) {
-    // A letter stands for each expansion, since expansions are escaped to characters that a name may have.
+    // A letter stands for each expansion, because expansions are escaped to characters that a name may have.
     let example = parts.flatMap { part in if case .literal(let bytes) = part { bytes } else { [UInt8(ascii: "x")] } }
     _ = try UnitName(String(decoding: example, as: UTF8.self), of: text)
     var isInstance = false
@@ -113,7 +113,8 @@ struct Template: Hashable, Sendable {
   }
 }
 
-/// A path of a file, which may begin with the home directory: `~/…`, `$HOME/…` or `${HOME}/…`. No shell expands it, so nothing else is.
+/// The path of a file, which may begin with the home directory: `~/…`, `$HOME/…` or `${HOME}/…`. No shell expands the path, so
+/// nothing else is expanded.
 struct HomePath {
   private static let homes = ["~", "$HOME", "${HOME}"]
 
@@ -129,7 +130,7 @@ struct HomePath {
     rest = Array(text.dropFirst(home?.utf8.count ?? 0))
   }
 
-  /// Why the beginning of the text is not what its writer means; nil if it is.
+  /// The mistake at the beginning of a path that its writer did not mean literally; nil if there is none.
   var mistake: String? {
     guard !isInHome, let first = rest.first, "~$".utf8.contains(first) else { return nil }
     let found = quoted(String(decoding: rest.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self))
@@ -137,7 +138,7 @@ struct HomePath {
       "expected a path, or one that begins with “~/” or “$HOME/”, found \(found), which only a shell expands; write the path"
   }
 
-  /// - Parameter rest: what follows the home directory, if that differs from the text's own.
+  /// - Parameter rest: the path below the home directory, if it differs from the text's own.
   func path(home: ByteString, rest: [UInt8]? = nil) -> [UInt8] { (isInHome ? home.bytes : []) + (rest ?? self.rest) }
 }
 
@@ -151,11 +152,11 @@ extension Destination {
     return Self.expanded(arguments, for: item, at: binding, home: home)
   }
 
-  /// A program and its arguments, as written in a file, for one item.
+  /// The program and the arguments of a command in a file, expanded for one item.
   static func expanded(_ command: [[UInt8]], for item: Item, at binding: BindingID, home: ByteString) -> [[UInt8]] {
     command.enumerated().map { index, argument in
       let path = index == 0 ? HomePath(argument) : nil
-      // Never fails: a file with a mistake in a placeholder is not loaded.
+      // This never fails: a file with a mistake in a placeholder is not loaded.
       let text = (try? Template(path?.rest ?? argument))?.expanded(for: item, at: binding)
       return path?.path(home: home, rest: text) ?? text ?? argument
     }

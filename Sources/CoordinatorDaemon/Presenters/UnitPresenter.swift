@@ -7,12 +7,12 @@ import PresentationRules
 import Processes
 import TextFormats
 
-/// Shows items by starting units of the user's service manager, and dismisses them by stopping the units; the ends of
-/// these jobs are the acknowledgements (D5). A unit that already runs is taken over.
+/// Shows items by starting units of the user's service manager, and dismisses them by stopping the units. The end of each job is
+/// the acknowledgement (D5). A unit that already runs is taken over.
 final class UnitPresenter: ProgramPresenter {
   private final class Showing {
     let unit: UnitName
-    /// nil until the unit's start is requested.
+    /// The subscription to the unit; nil until its start is requested.
     var watch: UnitWatch?
     /// Whether the start was reported.
     var isStarted = false
@@ -66,7 +66,7 @@ final class UnitPresenter: ProgramPresenter {
       guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
       switch end {
       case .finished(SystemdManager.done):
-        // Of a unit that was active before, the manager has sent no change.
+        // The manager sends no change of a unit that was active before.
         manager.refresh(watch) { [weak self] in
           guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
           started(handle)
@@ -126,7 +126,7 @@ final class UnitPresenter: ProgramPresenter {
       guard let self, self.showing[handle] === showing else { return }
       switch end {
       case .finished(SystemdManager.done): stopped(handle)
-      // Something started the unit again; it still has its grace time to end.
+      // Another program started the unit again; the unit still has its grace time to end.
       case .finished: break
       case .refused(let error) where error.name == Systemd.noSuchUnit: stopped(handle)
       case .refused(let error):
@@ -168,7 +168,7 @@ final class UnitPresenter: ProgramPresenter {
 
   // MARK: After a restart
 
-  /// Takes over each unit that is active or starting, as the one that the previous navd started.
+  /// Takes over each active or starting unit as the one that the previous navd started.
   func adopt(
     _ remembered: [Remembered], from recovered: RecoveredSession, _ completion: @escaping ([Handle: Survival]) -> Void
   ) {

@@ -5,19 +5,19 @@ import PresentationModel
 import PresentationRecord
 import PresentationRules
 
-/// The record of the items that are kept for the next login (K4), which outlives the session. It is written with the first item.
+/// The record of the items kept for the next login (K4), which outlives the session. It is created with the first item.
 final class LoginRecord {
-  /// The items that an earlier navd has kept.
+  /// The items that an earlier navd kept.
   let items: [BindingID: KeptItem]
   private let directory: String
   private let log: Logger
-  /// nil: nothing is kept.
+  /// The record; nil if no items are kept.
   private var record: Record?
-  /// Why nothing is kept; nil once the log says so.
+  /// The reason why no items are kept; nil once it was logged.
   private var mistake: String?
   private var hasRows = false
 
-  /// - Parameter directory: nil if nothing can be kept.
+  /// - Parameter directory: nil if no items can be kept.
   init(in directory: String?, log: Logger) {
     self.directory = directory ?? ""
     self.log = log
@@ -52,7 +52,7 @@ final class LoginRecord {
     record.note(kept: rows)
   }
 
-  /// Writes what was noted. What cannot be written stays noted; no request is refused because of it.
+  /// Writes the noted changes. Changes that cannot be written stay noted; no request is refused because of them.
   func commit() {
     guard let record else { return }
     let wasBehind = record.isBehind
@@ -67,7 +67,7 @@ final class LoginRecord {
     if wasBehind { log.notice("items are kept for the next login again") }
   }
 
-  /// Makes the directories that contain that of the record, as the XDG Base Directory Specification demands.
+  /// Creates the directories above the record's directory, as the XDG Base Directory Specification demands.
   private func makeParents() {
     for index in directory.indices.dropFirst() where directory[index] == "/" {
       mkdir(String(directory[..<index]), 0o700)

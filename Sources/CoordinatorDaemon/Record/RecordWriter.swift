@@ -4,16 +4,16 @@ import PresentationModel
 import PresentationRecord
 import PresentationRules
 
-/// Writes the changes of each turn to the record, and kept items to that of the login (R1, K4).
+/// Writes the changes of each turn to the record, and kept items to the record of the login (R1, K4).
 final class RecordWriter {
   private let record: Record
   private let login: LoginRecord
   private let log: Logger
-  /// nil: the record is still the previous navd's.
+  /// The session of this navd; nil while the record is still the previous navd's.
   private var session: Record.Session?
-  /// Nanoseconds. Time servers change the clock by less all the time.
+  /// The least difference to record, in nanoseconds. Time servers change the clock by less all the time.
   private static let minClockDifference: UInt128 = 1_000_000_000
-  /// Why the last changes are not on record; nil if they are.
+  /// The reason why the last changes are not on record; nil if they are.
   private(set) var error: String?
 
   init(_ record: Record, login: LoginRecord, log: Logger) {
@@ -22,26 +22,25 @@ final class RecordWriter {
     self.log = log
   }
 
-  /// Notes by which session the record is used from now on.
+  /// Notes the session that uses the record from now on.
   func note(_ session: Record.Session) {
     self.session = session
     record.note(session)
   }
 
-  /// Notes by how much the wall clock is ahead now, if it was set or the computer was suspended: by the difference, deadlines
-  /// are continued after a restart of the machine.
+  /// Notes the lead of the wall clock if the clock was set or the computer was suspended. After a reboot, deadlines continue by this lead.
   private func note(clock: Int64) {
     guard var session, (Int128(clock) - Int128(session.clock)).magnitude >= Self.minClockDifference else { return }
     session.clock = clock
     note(session)
   }
 
-  /// Notes what a presenter needs to find a presentation again.
+  /// Notes the data with which a presenter finds a presentation again.
   func note(memory: Properties, of handle: Handle) { record.note(memory: memory, of: handle) }
 
-  /// Writes the changes of a turn, and what was noted. What cannot be written stays noted.
-  /// - Parameter clock: by how many nanoseconds the wall clock was ahead of the monotonic one; nil if that was not read.
-  /// - Throws: `Refusal` with the code `notRecorded` if there are changes, and they are not on record.
+  /// Writes the changes of a turn, and the noted data. Data that cannot be written stay noted.
+  /// - Parameter clock: the lead of the wall clock over the monotonic clock, in nanoseconds; nil if it was not read.
+  /// - Throws: `Refusal` with the code `notRecorded` if there are changes that could not be recorded.
   func write(_ changes: RecordChanges, clock: Int64?) throws(Refusal) {
     if !changes.isEmpty {
       if let clock { note(clock: clock) }
@@ -66,7 +65,7 @@ final class RecordWriter {
     }
   }
 
-  /// Refuses changes while earlier ones cannot be recorded. Tries to record those first.
+  /// Refuses changes while earlier ones cannot be recorded, after another attempt to record those.
   /// - Throws: `Refusal` with the code `notRecorded`.
   func requireComplete() throws(Refusal) {
     guard record.isBehind else { return }
@@ -77,7 +76,7 @@ final class RecordWriter {
     }
   }
 
-  /// Tries for the last time to write what could not be written before.
+  /// Makes the last attempt to write earlier changes.
   func finish() {
     note(clock: StartupContext.wallClockLead)
     try? commit()

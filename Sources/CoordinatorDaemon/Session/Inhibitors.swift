@@ -4,8 +4,8 @@ import Logging
 import PresentationModel
 import PresentationRules
 
-/// logind's inhibitor locks: one for each item that asks for one, while it is presented (H7), and one that delays the sleep of the
-/// computer until what that dismisses has ended (H5).
+/// logind's inhibitor locks: one for each presented item that asks for one (H7), and one that delays the sleep of the computer
+/// until the items that sleep dismisses have ended (H5).
 final class Inhibitors {
   private enum Purpose: Hashable {
     case item(Handle)
@@ -31,7 +31,7 @@ final class Inhibitors {
     self.log = log
   }
 
-  /// Takes in what an earlier navd has presented.
+  /// Takes the locks of items that an earlier navd has presented.
   func follow(_ machine: borrowing StateMachine) {
     isAsleep = machine.holdsInForce.contains(SessionFact.sleep.rawValue)
     machine.forEachPresentation { presentation in
@@ -42,13 +42,13 @@ final class Inhibitors {
     update()
   }
 
-  /// Takes the locks again, since an earlier logind has lost them.
+  /// Takes the locks again, because an earlier logind has lost them.
   func takeAll() {
     locks = [:]
     update()
   }
 
-  /// Takes in a change.
+  /// Takes or releases locks after a change.
   func note(_ event: Change.Event, in machine: borrowing StateMachine) {
     switch event {
     case .presented(let handle, let binding, _, let item):
@@ -58,7 +58,7 @@ final class Inhibitors {
       if let presentation = machine.presentation(handle) { appeared(handle, presentation.item) }
     case .phase(let handle, _, _, .dismissing): items[handle] = nil
     case .declined(let handle, let binding, _, _):
-      // It stays, so that waiting for its end would only delay.
+      // The item stays, so waiting for its end would only cause a delay.
       if isAsleep { sleepers.remove(handle) }
       if let presentation = machine.presentation(handle) { presented(handle, binding, presentation.item) }
     case .dismissed(let handle, _, _, _, _):
@@ -89,7 +89,7 @@ final class Inhibitors {
     var wanted: [Purpose: (what: String, who: String, why: String, mode: String)] = [:]
     for (handle, item) in items { wanted[.item(handle)] = (item.what, item.who, "It is presented by navd", "block") }
     if !sleepers.isEmpty { wanted[.sleep] = ("sleep", "navd", "Private windows close first", "delay") }
-    // A descriptor is closed with its last copy, and that ends the lock.
+    // Closing the last copy of its descriptor ends a lock.
     for purpose in locks.keys where wanted[purpose] == nil { locks[purpose] = nil }
     guard let system = facts.system else { return }
     for (purpose, lock) in wanted where locks[purpose] == nil {
@@ -101,7 +101,7 @@ final class Inhibitors {
   }
 
   private func answered(_ purpose: Purpose, _ result: Result<Descriptor, DBusError>) {
-    // Otherwise it is not wanted any more.
+    // If nothing is asked for, the lock is no longer wanted.
     guard case .asked? = locks[purpose] else { return }
     switch result {
     case .success(let descriptor): locks[purpose] = .held(descriptor)

@@ -5,7 +5,7 @@ import DBusValues
 enum Logind {
   static let name: BusName = "org.freedesktop.login1"
   static let path: ObjectPath = "/org/freedesktop/login1"
-  /// The user who asks.
+  /// The path for the calling user.
   static let ownUser: ObjectPath = "/org/freedesktop/login1/user/self"
 
   enum Manager {
@@ -30,7 +30,7 @@ enum Logind {
   }
 }
 
-/// A program on the session bus that says whether the screen is locked.
+/// The interface of a program on the session bus that reports whether the screen is locked.
 struct ScreenSaverInterface: Hashable {
   let bus: BusName
   let paths: [ObjectPath]

@@ -5,19 +5,19 @@ import Glibc
 import Logging
 import PresentationModel
 
-/// The facts of the session, as logind, screen savers and the window system tell them (H2). A source that is not there says nothing.
+/// The facts of the session, as reported by logind, screen savers and the window system (H2). A missing source reports nothing.
 final class SessionFacts {
   private enum Source: Hashable {
     case logind
-    /// A request to lock, until the locker says that it has.
+    /// A request to lock, until the locker reports that it has locked.
     case request
     case screenSaver(BusName)
     case windows
   }
 
-  /// A fact has changed. Called only after the completion of `whenKnown`.
+  /// Called when a fact has changed, and only after the completion of `whenKnown`.
   var onChange: (SessionFact, Bool) -> Void = { _, _ in }
-  /// logind is there, for the first time or again.
+  /// Called when logind joins the bus, for the first time or again.
   var onLogind: (() -> Void)?
   /// The system bus; nil if there is none.
   private(set) var system: Connection?
@@ -25,22 +25,22 @@ final class SessionFacts {
   private let session: Connection
   private let log: Logger
   private var truths: [SessionFact: Set<Source>] = [:]
-  /// The sources that have not answered yet, and the facts that they may say.
+  /// The sources that have not answered yet, with the facts that they may report.
   private var open: [Source: Set<SessionFact>] = [:]
-  /// Called when all have answered, or their time is over; nil before `whenKnown`, and once it was called.
+  /// Called when all sources have answered, or the time limit is over; nil before `whenKnown`, and after the call.
   private var completion: (([SessionFact: Bool]) -> Void)?
   private var limit: Timer?
   private var isBegun = false
   private var hasLoggedAbsence = false
   private var watches: [NameWatch] = []
   private var subscriptions: [Subscription] = []
-  /// Those of logind's session, as long as they are here.
+  /// The subscriptions to logind's session, as long as there is one.
   private var ofSession: [Subscription] = [] { didSet { for former in oldValue { former.cancel() } } }
   private var requestLimit: Timer?
 
-  /// How long sources may take before navd serves without them (H5).
+  /// The time that sources have before navd serves without them (H5).
   private static let timeLimit = Duration.seconds(1)
-  /// How long a locker that was asked to lock may take to say that it has.
+  /// The time that a locker has to report that it has locked.
   private static let lockLimit = Duration.seconds(5)
 
   init(_ session: Connection, log: Logger) {
@@ -56,27 +56,27 @@ final class SessionFacts {
     followLogind()
   }
 
-  /// - Parameter completion: called once, with the facts that are known; after a second at most.
+  /// - Parameter completion: called once, with the known facts; after a second at most.
   func whenKnown(_ completion: @escaping ([SessionFact: Bool]) -> Void) {
     self.completion = completion
     if open.isEmpty { return complete() }
     limit = session.loop.timer(after: Self.timeLimit) { [unowned self] in complete() }
   }
 
-  /// The window system is asked, too. Call it before `whenKnown`, or later without effect.
+  /// Adds the window system to the sources. A call after `whenKnown` has no effect.
   func expectWindows() { if !isBegun { open[.windows] = [.fullscreen] } }
 
-  /// It is known whether there is a window system, and which windows.
+  /// Reports that the presence of a window system and its windows are known.
   func windowsAreKnown() { answered(.windows) }
 
-  /// The window system says whether the focused window is fullscreen, and of no presentation.
+  /// Reports whether the focused window is fullscreen and belongs to no presentation.
   func windows(areFullscreen: Bool) { set(.fullscreen, areFullscreen, by: .windows) }
 
   private func answered(_ source: Source) {
     guard let facts = open.removeValue(forKey: source) else { return }
     if open.isEmpty { complete() }
     guard isBegun else { return }
-    // Until now these counted as recorded (H5).
+    // Until now the recorded facts counted (H5).
     for fact in SessionFact.allCases where facts.contains(fact) && !open.values.contains(where: { $0.contains(fact) }) {
       onChange(fact, truths[fact]?.isEmpty == false)
     }
@@ -168,7 +168,7 @@ final class SessionFacts {
     answered(.logind)
   }
 
-  /// Finds the session that navd is in; a service of the user is in none, and belongs to the graphical one.
+  /// Finds navd's session. A service of the user is in none, and belongs to the user's graphical session.
   private func findSession() {
     guard let system else { return }
     if let id = getenv("XDG_SESSION_ID").map({ String(cString: $0) }), !id.isEmpty {
@@ -200,7 +200,7 @@ final class SessionFacts {
       system.subscribe(to: Logind.Session.lock, from: Logind.name, at: path) { [unowned self] _, _ in
         set(.locked, true, by: .request)
         requestLimit?.cancel()
-        // A locker that never says that it has locked never says that it has unlocked.
+        // A locker that does not report that it has locked would not report that it has unlocked.
         requestLimit = session.loop.timer(after: Self.lockLimit) { [unowned self] in set(.locked, false, by: .request) }
       },
       system.subscribe(to: Logind.Session.unlock, from: Logind.name, at: path) { [unowned self] _, _ in

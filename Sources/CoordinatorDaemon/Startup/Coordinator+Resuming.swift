@@ -6,7 +6,7 @@ import PresentationRules
 import TextFormats
 
 extension Coordinator {
-  /// Asks what the session is like. The bus works on it while navd reads its files.
+  /// Asks for the facts of the session. The bus answers while navd reads its files.
   func askSession() {
     facts.begin()
     connection.flush()
@@ -15,12 +15,12 @@ extension Coordinator {
   /// Resumes the recorded state (R2). Clients are served after the presenters have searched for their presentations.
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
-    // What ended with another session has ended long ago.
+    // Items that ended with another session have ended long ago.
     if !recovered.isOfOtherSession { service.machine.forEachPresentation(hooks.follow) }
     facts.whenKnown { [unowned self] known in resume(recovered, known, completion) }
   }
 
-  /// Takes in what a presenter reports.
+  /// Handles the report of a presenter.
   func take(_ report: Report) { afterResuming { [unowned self] in service.report(report) } }
 
   func afterResuming(_ event: @escaping () -> Void) {
@@ -30,9 +30,9 @@ extension Coordinator {
   private func resume(
     _ recovered: RecoveredSession, _ known: [SessionFact: Bool], _ completion: @escaping () -> Void
   ) {
-    // Until now the record is the previous navd's: changes of this one, with its clock, belong to its session.
+    // Until now the record belonged to the previous navd; changes of this navd, with its clock, belong to its own session.
     connection.beforeFlush = { [unowned self] in recordChanges() }
-    // The presentations of another session end, and its fallbacks with them.
+    // The presentations of another session end, and its fallbacks end with them.
     let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
     presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
       [unowned self] survivals in
@@ -41,7 +41,7 @@ extension Coordinator {
       let left = recovered.left(of: clients)
       record.note(recovered.session)
       if recovered.isFirst { service.forgetEnvironment() }
-      // What ends now is among it.
+      // The kept items also include those that end now.
       let kept = recovered.isFirst ? service.machine.keptItems : []
       let before = service.machine.count
       let early = self.early ?? []
@@ -63,7 +63,7 @@ extension Coordinator {
       if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
       present(again: kept[...]) { [unowned self] in
         guard isFresh else { return completion() }
-        // The fallbacks come after it, so that none is started for a moment (K1).
+        // The fallbacks come after the startup transaction, so that none is started for a moment (K1).
         func finish() {
           loadFallbacks()
           completion()
@@ -73,7 +73,7 @@ extension Coordinator {
     }
   }
 
-  /// Carries out the transaction of the start (K4). One that is refused changes nothing.
+  /// Carries out the startup transaction (K4). A refused transaction changes nothing.
   /// - Parameter completion: called once.
   private func carryOut(_ startup: StartupFile, _ completion: @escaping () -> Void) {
     func carryOut() {
@@ -93,7 +93,7 @@ extension Coordinator {
     carryOut()
   }
 
-  /// Presents again what was kept of an earlier session (K4). An item that is refused is not kept any longer.
+  /// Presents again the items kept from an earlier session (K4). An item that is refused is no longer kept.
   /// - Parameter completion: called once.
   private func present(
     again kept: ArraySlice<(binding: BindingID, item: KeptItem)>, _ completion: @escaping () -> Void

@@ -14,7 +14,7 @@ import SessionFiles
 
 /// The daemon, from its start to its end. It takes its name on the bus only when it is ready to serve.
 public final class Daemon {
-  /// Why the daemon could not start, for the user who started it.
+  /// The reason why the daemon could not start, for the user who started it.
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
   }
@@ -34,16 +34,16 @@ public final class Daemon {
   /// Connects to the bus and restores the last session.
   /// - Parameters:
   ///   - address: the bus's D-Bus address; nil for the session bus.
-  ///   - stateDirectory: nil for `$XDG_RUNTIME_DIR/navd`.
+  ///   - stateDirectory: the directory of the record; nil for `$XDG_RUNTIME_DIR/navd`.
   /// - Throws: `Failure` if there is no bus or a system call fails.
   public init(address: String?, stateDirectory: String?, log: Logger) throws(Failure) {
     self.log = log
     linux_populate_program()
     linux_use_short_slices()
     signal(SIGPIPE, SIG_IGN)
-    // With the signal ignored, writing past the file size limit is an ordinary error.
+    // While this signal is ignored, a write past the file size limit is an ordinary error.
     signal(SIGXFSZ, SIG_IGN)
-    // Returns large blocks to the system as soon as they are free. Otherwise glibc keeps up to twice the size of the
+    // This setting returns large blocks to the system as soon as they are free. Otherwise glibc keeps up to twice the size of the
     // largest message that any client has ever sent.
     _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
     let loop: EventLoop
@@ -65,7 +65,7 @@ public final class Daemon {
         description:
           "cannot connect to the bus: \(error.message); start navd in a session, or with --address or dbus-run-session")
     }
-    // Until the state is restored. No client has a reason to call before navd owns its name.
+    // Calls are refused until the state is restored. No client has a reason to call before navd owns its name.
     connection.refusal = DBusError(
       name: .serviceUnknown, message: "navd is starting; call it by its name, \(CoordinatorNames.bus)")
     connection.observeReaders { try? Self.connect(to: address, loop, Connection.Limits()) }
@@ -158,7 +158,7 @@ public final class Daemon {
     coordinator.loadConfiguration(isStart: true)
     coordinator.resume(recovered) { [unowned self] in takeName() }
     loop.run()
-    // Also the calls that arrived in the last turn are answered (R5).
+    // The calls that arrived in the last turn are answered, too (R5).
     coordinator.leave()
     connection.close()
     record.finish()
@@ -166,7 +166,7 @@ public final class Daemon {
     return status
   }
 
-  /// How long after the start the clients for which it was started have made their first requests.
+  /// The time in which the clients that started navd make their first requests.
   private static let startTime = Duration.seconds(1)
 
   private func takeName() {
@@ -175,8 +175,8 @@ public final class Daemon {
       case .success:
         service.notify("READY=1")
         service.startWatchdog { [coordinator] in coordinator.summary }
-        // Frees the pages of code that only the start and the first requests used, a third of navd's memory: Swift looks
-        // through all conformances of the program for each that it meets for the first time.
+        // This frees the pages of code that only the start and the first requests used, a third of navd's memory: Swift searches all
+        // conformances of the program for each one that it meets for the first time.
         loop.timer(after: Self.startTime) { linux_release_program() }
         log.notice("ready", metadata: ["name": "\(CoordinatorNames.bus)", "unique": "\(connection.uniqueName)"])
       case .failure(let error):
@@ -202,7 +202,7 @@ public final class Daemon {
   private func stop(_ status: Int32) {
     self.status = max(self.status, status)
     service.notify("STOPPING=1")
-    // Lets this turn's messages be sent first.
+    // The messages of this turn are sent first.
     loop.soon { [loop] in loop.stop() }
   }
 }

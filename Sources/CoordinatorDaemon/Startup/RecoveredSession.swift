@@ -7,7 +7,7 @@ import PresentationRules
 import Processes
 import TextFormats
 
-/// The bus, boot and clock of a starting navd, against which the record is read (R2, R7).
+/// The bus, boot and clock of a starting navd, with which the record is compared (R2, R7).
 struct StartupContext {
   /// The bus's id.
   let bus: String
@@ -33,22 +33,22 @@ struct StartupContext {
   }
 }
 
-/// What the previous navd recorded beside the state.
+/// The data that the previous navd recorded beside the state.
 struct RecoveredSession {
-  /// Data with which presenters identify what they showed.
+  /// The data with which presenters find the items that they showed.
   let memories: [Handle: Properties]
-  /// Identifies a command together with its handle.
+  /// The part of a command's marker that is unique to the record; the handle is the other part.
   let token: String
-  /// Names on the bus that mean the same clients as in the record; empty on another bus.
+  /// The names on the bus that belong to the same clients as in the record; empty on another bus.
   let names: Set<String>
   /// Whether process ids in the record are still valid.
   let isSameBoot: Bool
-  /// Whether the record is of another session (R8).
+  /// Whether the record belongs to another session (R8).
   let isOfOtherSession: Bool
-  /// True if the record is of an earlier session, or empty: this navd is the first one of its session (K4).
+  /// Whether this navd is the first one of its session (K4): the record is empty, or of an earlier session.
   let isFirst: Bool
   let setAside: (path: String, reason: String)?
-  /// A message for the log about rows of the record that were left out, since a text in them is bad; nil if all were read.
+  /// A log message about the rows of the record that were left out because of a bad text; nil if all were read.
   let leftOut: String?
   /// The session data that this navd records.
   let session: Record.Session
@@ -74,7 +74,7 @@ extension RecoveredSession {
 }
 
 extension Record.Content {
-  /// A message for the log about the rows that were left out; nil if all were read.
+  /// A log message about the rows that were left out; nil if all were read.
   var leftOut: String? {
     guard !faults.isEmpty else { return nil }
     let (shown, most) = (faults.prefix(3).joined(separator: "; "), faults.count > 3 ? "; …" : "")
@@ -104,7 +104,7 @@ extension StateMachine {
     if !isSameBoot || content.setAside != nil { noteAll() }
   }
 
-  /// Names of files and variables have it in them.
+  /// Whether a text can be a token, which is a part of the names of files and variables.
   private static func isToken(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= 64 && text.utf8.allSatisfy { $0.isAlphanumeric }
   }

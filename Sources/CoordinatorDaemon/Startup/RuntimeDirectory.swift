@@ -7,24 +7,24 @@ import Processes
 /// The directory of navd's record and of the output of commands. Only its user can write there.
 struct RuntimeDirectory {
   private let path: ByteString
-  /// How long its content counts.
+  /// The time for which its content counts.
   enum Lifetime {
-    /// The user named it: on any bus.
+    /// Without end, on any bus: the user named the directory.
     case unlimited
-    /// As long as its session's bus.
+    /// As long as the bus of the session.
     case session
-    /// As long as this navd: no later one can find it.
+    /// As long as this navd, because no later one can find the directory.
     case process
   }
   let lifetime: Lifetime
-  /// Whether its name is that of a bus, so that no navd of another bus can find it.
+  /// Whether the directory is named after a bus, so that no navd of another bus can find it.
   private let isOfBus: Bool
 
   /// - Parameters:
-  ///   - path: nil for one in `$XDG_RUNTIME_DIR`: `navd` for the bus that is there, too, `navd-ID` for another bus, so that
-  ///     a session in the session has its own; without that variable, for a new directory in `/tmp`.
+  ///   - path: the directory; nil for one in `$XDG_RUNTIME_DIR`: `navd` if the bus is there, too, otherwise `navd-ID`, so that a session
+  ///     within the session has its own. Without that variable, nil stands for a new directory in `/tmp`.
   ///   - bus: the address and the id of the bus.
-  /// - Throws: `SystemError` if it cannot be made, or other users can write there.
+  /// - Throws: `SystemError` if the directory cannot be created, or other users can write there.
   init(_ path: String? = nil, bus: (address: String, id: String)) throws(SystemError) {
     let variable = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
     // The XDG Base Directory Specification demands that a relative path is ignored.
@@ -44,7 +44,7 @@ struct RuntimeDirectory {
     if mkdir(name, 0o700) != 0, errno != EEXIST {
       let error = SystemError("mkdir \(name)")
       guard error.isPassing else { throw error }
-      // The record makes it when there is room.
+      // The record creates the directory when there is room.
       return
     }
     var status = stat()
@@ -57,8 +57,8 @@ struct RuntimeDirectory {
 
   var name: String { path.description }
 
-  /// The directory of what is kept for the next login (K4); nil if nothing is, since no later navd could find it, or another session
-  /// has it.
+  /// The directory of the items kept for the next login (K4); nil if none are kept, because no later navd could find them, or
+  /// another session owns the directory.
   var loginDirectory: String? {
     switch lifetime {
     case .unlimited: return name + "/login"
@@ -76,7 +76,7 @@ struct RuntimeDirectory {
   /// The path of a file in the directory.
   func path(_ name: ByteString) -> ByteString { ByteString(path.bytes + [UInt8(ascii: "/")] + name.bytes) }
 
-  /// The names of the files that begin so.
+  /// The names of the files with a given beginning.
   func names(beginningWith beginning: String) -> [String] {
     guard let directory = opendir(name) else { return [] }
     defer { closedir(directory) }
@@ -90,8 +90,8 @@ struct RuntimeDirectory {
     return names
   }
 
-  /// Removes the directory if no later navd can find it, unless it contains other files than the record.
-  /// - Parameter hasBusEnded: whether the bus has.
+  /// Removes the directory if no later navd can find it, unless it contains files other than the record.
+  /// - Parameter hasBusEnded: whether the bus has ended.
   func remove(hasBusEnded: Bool) {
     guard lifetime == .process || isOfBus && hasBusEnded else { return }
     for file in Record.files { unlink(path(ByteString(file)).description) }

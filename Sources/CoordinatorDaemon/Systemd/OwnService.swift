@@ -2,8 +2,8 @@ import CLinux
 import EventLoops
 import Glibc
 
-/// The systemd service that navd runs as, if any: notifies its manager (`sd_notify(3)`), and tells whether its unit
-/// restricts navd, and with it every process that navd starts.
+/// The systemd service that navd runs as, if any. It notifies its manager (`sd_notify(3)`), and tells whether its unit restricts
+/// navd and thereby every process that navd starts.
 final class OwnService {
   /// Whether navd runs as a service. Its environment is then an older copy of the manager's.
   static let isService = getenv("SYSTEMD_EXEC_PID").map { String(cString: $0) == String(getpid()) } ?? false
@@ -49,7 +49,7 @@ final class OwnService {
     watchdog = loop.timer(after: interval) { [weak self] in self?.startWatchdog(status: status) }
   }
 
-  /// Half the manager's limit, if the limit is for this process.
+  /// Half the manager's limit, if the limit applies to this process.
   private static func interval(_ variable: (String) -> String?) -> Duration? {
     guard let limit = variable("WATCHDOG_USEC").flatMap({ Int64($0) }), limit > 0 else { return nil }
     if let process = variable("WATCHDOG_PID"), process != String(getpid()) { return nil }

@@ -5,11 +5,11 @@ import Glibc
 import PresentationModel
 import Processes
 
-/// The properties of a unit, as far as the manager has sent them since the unit is watched.
+/// The properties of a unit, as far as the manager has sent them since the unit was first watched.
 struct UnitState: Hashable, Sendable {
   /// `active`, `activating`, `inactive`, `failed`, …; nil until known.
   var active: String?
-  /// Why the unit is no longer active, such as `success` or `exit-code`.
+  /// The reason why the unit is no longer active, such as `success` or `exit-code`.
   var result: String?
   /// The process id of the service's main process, while it runs.
   var mainProcess: UInt32?
@@ -69,8 +69,8 @@ final class SystemdManager {
   }
 
   enum Presence: Equatable {
-    /// The bus or the manager has not answered yet, or the manager has just left: it does so, and comes back, when it is
-    /// updated (`systemctl --user daemon-reexec`).
+    /// The bus or the manager has not answered yet, or the manager has just left. A manager that is updated (`systemctl --user
+    /// daemon-reexec`) leaves the bus and comes back.
     case unknown
     case absent
     /// `version` is systemd's release, such as 252; nil if it cannot be read.
@@ -78,13 +78,13 @@ final class SystemdManager {
   }
 
   private(set) var presence = Presence.unknown
-  /// The id of its process; nil if the bus has not told it.
+  /// The id of the manager's process; nil if the bus has not told it.
   private(set) var process: UInt32?
   /// Called when the presence is known, and whenever the manager joins the bus or has left for good.
   var onPresenceChanged: (() -> Void)?
 
   private let connection: Connection
-  /// How long a manager that left may take to come back.
+  /// The time that a manager has to come back after it left.
   private let absenceLimit: Duration
   private var absence: Timer?
   private var follower: NameWatch?
@@ -92,14 +92,14 @@ final class SystemdManager {
   private var watches: [ObjectIdentifier: UnitWatch] = [:]
 
   private var jobSignals: Subscription?
-  /// Jobs that have not ended. A manager that is re-executed goes on with them.
+  /// The jobs that have not ended. A re-executed manager continues them.
   private var jobs: [ObjectPath: Job] = [:]
-  /// Calls for jobs without an answer yet, and the results of jobs that ended meanwhile: a job's end may be sent before
-  /// the answer that names the job.
+  /// The number of calls for jobs without an answer, and the results of jobs that ended meanwhile: the end of a job may be sent
+  /// before the answer that names the job.
   private var unansweredJobCalls = 0
   private var earlyResults: [ObjectPath: String] = [:]
-  /// Calls for jobs that no manager took, by their numbers. The bus reports the last one first, and a unit that is to be stopped
-  /// has to be started before.
+  /// Repetitions of calls for jobs that no manager took, by the numbers of the calls. The bus reports the last call first, but a
+  /// unit has to be started before it is stopped.
   private var lostCalls: [Int: () -> Void] = [:]
   private var lastCall = 0
   private var isSubscribed = false
@@ -128,7 +128,7 @@ final class SystemdManager {
     if presence == .unknown { waiting.append(body) } else { body() }
   }
 
-  /// - Parameter limit: nil to wait as long as the manager is on the bus.
+  /// - Parameter limit: the time to wait; nil to wait as long as the manager is on the bus.
   private func readVersion(within limit: Duration? = .seconds(3)) {
     connection.call(
       PropertyAccessing.get, on: Systemd.name, at: Systemd.path, (Systemd.Manager.name.text, "Version"),
@@ -138,7 +138,7 @@ final class SystemdManager {
       case .success(let version): self?.setPresence(.present(version: String(value: version).flatMap(Self.release)))
       case .failure(let error):
         self?.left()
-        // A busy one is used once it answers.
+        // A busy manager is used once it answers.
         if error.name == .timedOut { self?.readVersion(within: nil) }
       }
     }
@@ -194,10 +194,10 @@ final class SystemdManager {
 
   fileprivate func forget(_ watch: UnitWatch) { watches[ObjectIdentifier(watch)] = nil }
 
-  /// Reads the state of a unit that was not just started; for the manager, a unit that does not exist is `inactive`.
+  /// Reads the state of a unit that was not just started. The manager reports a unit that does not exist as `inactive`.
   /// - Parameter completion: called after the answer or an error.
   func refresh(_ watch: UnitWatch, _ completion: @escaping () -> Void = {}) {
-    // The process first, so that it is known when the handler sees the state.
+    // The process is read first, so that it is known when the handler sees the state.
     read(Systemd.service, "MainPID", of: watch) {}
     read(Systemd.unit, "ActiveState", of: watch, completion)
   }
@@ -213,10 +213,10 @@ final class SystemdManager {
     }
   }
 
-  /// Asks whether a unit is the one of a command: another navd, with another record, may have started one of the same name.
+  /// Asks whether a unit belongs to a command: another navd, with another record, may have started a unit with the same name.
   /// - Parameters:
-  ///   - limit: nil to wait as long as the manager is on the bus.
-  ///   - completion: receives nil if the manager does not say.
+  ///   - limit: the time to wait; nil to wait as long as the manager is on the bus.
+  ///   - completion: receives nil if the manager does not answer.
   func askWhether(
     _ unit: UnitName, isOf marker: ByteString, within limit: Duration? = defaultTimeout,
     _ completion: @escaping (Bool?) -> Void
@@ -236,18 +236,18 @@ final class SystemdManager {
       if case .uint64(let number) = value, DescentMark.isMark(number) {
         return completion(number == DescentMark(marker).number)
       }
-      // A release that set no mark has started it, or a file of the user's changes the limit.
+      // The unit was started by a release that set no mark, or a file of the user changes the limit.
       let variable = "\(CommandPresenter.markerVariable)=\(marker)"
       read("Environment") { completion([String](value: $0)?.contains(variable) ?? false) }
     }
   }
 
-  /// Whether an error says only that the manager does not answer now.
+  /// Whether an error means only that the manager does not answer now.
   private static func isSilence(_ error: DBusError) -> Bool {
     [.noReply, .nameHasNoOwner, .disconnected, .timedOut, .limitsExceeded].contains(error.name)
   }
 
-  /// Asks the manager to send signals, once for each time that it joins the bus.
+  /// Asks the manager for signals, once each time that it joins the bus.
   private func subscribe() {
     guard !isSubscribed else { return }
     isSubscribed = true
@@ -256,7 +256,7 @@ final class SystemdManager {
 
   // MARK: Jobs
 
-  /// Starts a unit, after resetting the count of its starts, so that systemd's start limit never applies.
+  /// Starts a unit, after a reset of the count of its starts, so that systemd's start limit never applies.
   func start(_ unit: UnitName, _ completion: @escaping (JobOutcome) -> Void) {
     try? connection.send(Systemd.Manager.resetFailedUnit, on: Systemd.name, at: Systemd.path, unit.text)
     run(Systemd.Manager.startUnit, (unit.text, Self.mode), of: unit, completion)
@@ -267,8 +267,8 @@ final class SystemdManager {
   }
 
   /// Creates a transient service and starts it.
-  /// - Parameter accepted: called when the manager has created it. If it is not called before the completion, the unit may be one of
-  ///   the same name.
+  /// - Parameter accepted: called when the manager has created the service. If it is not called before the completion, the unit may be
+  ///   another one with the same name.
   func startTransient(
     _ service: UnitName, _ properties: [Structure<String, Value>], accepted: @escaping () -> Void,
     _ completion: @escaping (JobOutcome) -> Void
@@ -309,14 +309,14 @@ final class SystemdManager {
           jobs[job] = Job(unit: unit.text, completion: completion)
         }
       case .failure(let error) where error.name == .noReply && repetitions < Self.maxRepetitions:
-        // It left before it took the call; it answers each call that it takes before it is re-executed.
+        // The manager left before it took the call; it answers each call that it takes before it is re-executed.
         left()
         lostCalls[number] = { [unowned self] in
           guard isPresent else { return completion(.refused(error)) }
           run(method, input, of: unit, repetitions: repetitions + 1, accepted: accepted, completion)
         }
         whenKnown { [unowned self] in repeatLostCalls() }
-      // It took the call all the same.
+      // The manager took the first call after all.
       case .failure(let error) where error.name == Systemd.unitExists && repetitions > 0:
         completion(.finished(Self.done))
       case .failure(let error): completion(.refused(error))
@@ -348,18 +348,18 @@ final class SystemdManager {
     }
   }
 
-  /// Ends a job that has ended while the manager was away. Its result is unknown; the state of its unit tells the rest.
+  /// Ends a job that has ended while the manager was away. The job's result is unknown; the state of its unit tells the rest.
   private func check(_ job: Job, at path: ObjectPath) {
     connection.call(
       PropertyAccessing.get, on: Systemd.name, at: path, (Systemd.job.text, "Unit"), autoStart: false
     ) { [weak self] result in
       guard let self, jobs[path] != nil else { return }
       switch result {
-      // Another manager uses the numbers again.
+      // Another manager uses the same numbers for its own jobs.
       case .success(.structure(let fields)) where fields.first == .string(job.unit): break
-      // It is asked once more when it is back.
+      // The manager is asked once more when it is back.
       case .failure(let error) where [.noReply, .nameHasNoOwner, .disconnected].contains(error.name): break
-      // It is there, and too busy; nothing else would ask about the job again.
+      // The manager is present and too busy; nothing else would ask about the job again.
       case .failure(let error) where error.name == .timedOut: check(job, at: path)
       case .success, .failure: removed(path, Self.done)
       }

@@ -5,7 +5,7 @@ import TextFormats
 
 /// The name of a unit that can be started (`systemd.unit(5)`).
 struct UnitName: Hashable, Sendable, CustomStringConvertible {
-  /// Why a text is not a unit's name: `expected …, found …`.
+  /// The reason why a text is not the name of a unit: `expected …, found …`.
   struct Mistake: Error { let why: String }
 
   static let maxBytes = 255
@@ -16,7 +16,7 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
   let text: String
   var description: String { text }
 
-  /// - Parameter template: the text that it was made of, for messages; nil for the name itself.
+  /// - Parameter template: the text from which the name was made, for messages; nil for the name itself.
   init(_ text: String, of template: String? = nil) throws(Mistake) {
     let found = template ?? text
     guard let type = Self.types.first(where: text.hasSuffix) else {
@@ -39,8 +39,8 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  /// The unit of a presentation's command, named as desktops name the units of applications
-  /// (https://systemd.io/DESKTOP_ENVIRONMENTS), so that portals and task managers know of which application it is:
+  /// The unit of a presentation's command, with a name as desktops give to the units of applications
+  /// (https://systemd.io/DESKTOP_ENVIRONMENTS), so that portals and task managers know its application:
   /// `app-navd-files@17.service`, or `app-navd-files@17-on-present.service` for another command of the presentation.
   static func command(of application: String, _ handle: Handle, occasion: String = "") -> UnitName {
     let end = "@\(handle)\(occasion.isEmpty ? "" : "-" + occasion).service"
@@ -52,7 +52,7 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
     UnitName(beginning: "navd-" + escaped(binding.text.utf8), end: "-\(handle).service")
   }
 
-  /// - Parameter beginning: escaped text, of which as much is taken as a name has room for.
+  /// - Parameter beginning: escaped text, which is cut to the room that a name has.
   private init(beginning: String, end: String) { text = beginning.prefix(Self.maxBytes - end.utf8.count) + end }
 
   private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -64,7 +64,7 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
     byte.isAlphanumeric || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
   }
 
-  /// A text escaped for use in a name, as by `systemd-escape`.
+  /// A text escaped for use in a name, as `systemd-escape` does.
   static func escaped(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     for byte in bytes {
@@ -99,7 +99,7 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt8 {
-  /// Whether it is a letter or a digit of ASCII.
+  /// Whether the byte is an ASCII letter or digit.
   var isAlphanumeric: Bool {
     switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

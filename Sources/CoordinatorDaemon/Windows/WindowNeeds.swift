@@ -8,7 +8,7 @@ import TextFormats
 import WindowRules
 
 extension WindowFollowing {
-  /// The capabilities of the window system that it needs, each with the key that needs it, as the subject of a sentence.
+  /// The required capabilities of the window system, each with the key that requires it, as the subject of a sentence.
   var needs: [(capability: WindowCapability, key: String)] {
     var all: [(WindowCapability, String)] = []
     if pattern.isEmpty { all.append((.pid, "[window] without “app-id” and “title”")) }
@@ -20,11 +20,11 @@ extension WindowFollowing {
   }
 }
 
-/// What an adapter for the window system can do.
+/// The capabilities of an adapter for the window system.
 public struct WindowSystemFacts: Sendable {
   let capabilities: Set<WindowCapability>
   let backend: String
-  /// Bytes of the backend's name, which stands in messages.
+  /// The limit in bytes of the backend's name, which appears in messages.
   private static let maxName = 64
 
   init(_ properties: Properties) {
@@ -50,7 +50,7 @@ public struct WindowSystemFacts: Sendable {
     return WindowSystemFacts(properties)
   }
 
-  /// Why something cannot be done here; nil if it can.
+  /// The reason why something cannot be done here; nil if it can.
   /// - Parameter what: the subject of the sentence, such as “raising a window”.
   func whyNot(_ capability: WindowCapability, for what: String) -> String? {
     guard !capabilities.contains(capability) else { return nil }
@@ -59,10 +59,10 @@ public struct WindowSystemFacts: Sendable {
       + proof
   }
 
-  /// The words for what shows that a compositor with `wlr` does what it accepts.
+  /// The state of a window that proves that a compositor with `wlr` does what it accepts, in words.
   private static let proofs: [WindowCapability: String] = [.hide: "to be minimized", .output: "on an output"]
 
-  /// Why destinations cannot work here, or how else than they say.
+  /// The reasons why destinations cannot work here, or the ways in which they work otherwise than they say.
   func faults(of destinations: [Destination]) -> [FileFault] {
     let entries = capabilities.contains(.pid) ? nil : DesktopEntries()
     return destinations.flatMap { destination -> [FileFault] in
@@ -82,7 +82,7 @@ public struct WindowSystemFacts: Sendable {
 }
 
 extension SuggestedAppID {
-  /// The application id that the command of a destination suggests; nil if it has none, or if that suggests none.
+  /// The application id that the command of a destination suggests; nil if there is no command, or it suggests none.
   init?(of destination: Destination, _ entries: @autoclosure () -> DesktopEntries) {
     guard case .command(let words, _) = destination.presenter else { return nil }
     self.init(of: words) { entries().ids(of: $0) }

@@ -9,19 +9,19 @@ import Processes
 import TextFormats
 import WindowRules
 
-/// Shows items by their windows (N1–N6): it stands between a presenter that runs programs, which starts and ends them, and the
-/// coordinator. Carries out what the ``WindowTracker`` says.
+/// Shows items by their windows (N1–N6). It stands between the coordinator and a presenter that starts and ends programs, and
+/// carries out the decisions of the ``WindowTracker``.
 final class WindowPresenter: Presenter {
-  /// A program for which windows are followed, as the presenter keeps it. Its stage is in the tracker.
+  /// A program whose windows are followed, as this presenter keeps it. The tracker keeps its stage.
   private struct Program {
-    /// Starts it, and ends it.
+    /// The presenter that starts and ends the program.
     let presenter: any Presenter
-    /// The presentation to start it for, and the item as every presenter receives it.
+    /// The presentation for which the program is to be started, and the item as every presenter receives it.
     var start: (presentation: Presentation, properties: Properties)?
-    /// The data of its presenter, recorded together with the windows.
+    /// The data of the program's presenter, recorded together with the windows.
     var memory: Properties = [:]
     var timer: Timer?
-    /// When it had its first window.
+    /// The time of the program's first window.
     var shown: EventLoop.Instant?
   }
 
@@ -34,16 +34,16 @@ final class WindowPresenter: Presenter {
   /// The programs, by the handles for which they were started.
   private var programs: [Handle: Program] = [:]
   private var isPerforming = false
-  /// The programs whose windows are other ones than those on record.
+  /// The programs whose windows differ from the record.
   private var changed: Set<Handle> = []
-  /// Runs while no window has the focus, which another one may get in a moment (N9).
+  /// Runs while no window has the focus: another one may get it in a moment (N9).
   private var focusTimer: Timer?
-  /// The focused window has become fullscreen, and of no presentation, or no longer is (H2).
+  /// Called when the focused window has become fullscreen and belongs to no presentation, or when this has ended (H2).
   var onOtherFullscreen: ((Bool) -> Void)?
   private var isOtherFullscreen = false
 
   /// - Parameters:
-  ///   - maxParked: how many programs may be parked (N8).
+  ///   - maxParked: the limit of parked programs (N8).
   ///   - remember: records the data with which the next navd finds the windows.
   init(
     loop: EventLoop, _ system: WindowSystem, maxParked: Int, log: Logger,
@@ -113,7 +113,7 @@ final class WindowPresenter: Presenter {
       return system.whenKnown { [self] in showAgain(presentation) }
     }
     if tracker.follows(handle) {
-      // The previous navd has started it.
+      // The previous navd has started the program.
       if !tracker.windows(of: handle).isEmpty { report(.presentAnswered(handle, error: nil)) }
       return
     }
@@ -143,11 +143,11 @@ final class WindowPresenter: Presenter {
     }
     tracker.begin(handle, at: .now)
     perform()
-    // One that does not answer would let it wait for its window in vain (N2).
+    // A window system that does not answer would let the program wait in vain for its window (N2).
     if system.isPresent { system.confirm() }
   }
 
-  /// Tells the tracker what the command suggests, where processes are not known.
+  /// Gives the tracker the application id that the command suggests, where processes are not known.
   private func suggest(_ handle: Handle, _ presentation: Presentation) {
     guard let destination = presentation.item.destination, destination.window?.pattern.isEmpty == true,
       system.whyNot(.pid, for: "") != nil
@@ -176,8 +176,8 @@ final class WindowPresenter: Presenter {
     report(.presentAnswered(handle, error: error))
   }
 
-  /// Starts a program, once the windows are on record that are there before it; so a navd that is killed takes none of them for
-  /// the item's.
+  /// Starts a program, once the windows that exist before it are on record. So after a crash of navd none of them is taken for
+  /// the item's window.
   private func start(_ handle: Handle) {
     loop.soon { [self] in
       guard let start = programs[handle]?.start else { return }
@@ -186,7 +186,7 @@ final class WindowPresenter: Presenter {
     }
   }
 
-  /// Takes in the report of a presenter that runs programs.
+  /// Handles the report of a presenter that runs programs.
   /// - Returns: whether the report was about a presentation that follows windows.
   func take(_ report: Report) -> Bool {
     switch report {
@@ -392,7 +392,7 @@ final class WindowPresenter: Presenter {
     return all
   }
 
-  /// The programs that go on after the last windows of their items (N3), a line each, the oldest first.
+  /// The programs that outlive the last windows of their items (N3), one line each, the oldest first.
   var left: [String] {
     programs.filter { tracker.isLeft($0.key) }.sorted { $0.key < $1.key }.map { handle, program in
       let platform = StateEntry(program.presenter.platform(of: handle))
@@ -422,13 +422,13 @@ final class WindowPresenter: Presenter {
     return true
   }
 
-  /// Records the windows that have changed in a turn.
+  /// Records the windows that changed in a turn.
   func recordChanges() {
     for handle in changed { record(handle) }
     changed.removeAll(keepingCapacity: true)
   }
 
-  /// Bytes of the ids of windows that were there before an item. With more, nobody knows after a restart which they were.
+  /// The limit in bytes of the recorded ids of windows that existed before an item. Above the limit, they are unknown after a restart.
   private static let maxBefore = 1 << 16
 
   private func record(_ handle: Handle) {
@@ -445,7 +445,7 @@ final class WindowPresenter: Presenter {
 
   // MARK: After a restart
 
-  /// Announces presentations of the previous navd. Ends of their programs wait until it is known which windows are left.
+  /// Announces presentations of the previous navd. The ends of their programs wait until the remaining windows are known.
   func prepare(_ remembered: [Remembered]) {
     for one in remembered {
       tracker.recover(
@@ -456,7 +456,7 @@ final class WindowPresenter: Presenter {
 
   /// Takes over the presentations whose programs were taken over.
   /// - Parameters:
-  ///   - survivals: what became of their programs.
+  ///   - survivals: the fates of their programs.
   ///   - completion: as for ``ProgramPresenter/adopt(_:from:_:)``.
   func adopt(
     _ remembered: [Remembered], _ survivals: [Handle: Survival], _ completion: @escaping ([Handle: Survival]) -> Void
@@ -507,7 +507,7 @@ final class WindowPresenter: Presenter {
       return presentation.phase == .presenting ? .toBeShown : .shown
     }
     if hasWindows { return .shown }
-    // It still waits for its first window, or was dismissed while it did.
+    // The item still waits for its first window, or was dismissed while it waited.
     if windows.isEmpty, presentation.presentedAt == nil {
       return presentation.phase == .presenting ? .toBeShown : .shown
     }
@@ -518,10 +518,10 @@ final class WindowPresenter: Presenter {
 }
 
 extension WindowSystem {
-  /// Why a presentation cannot follow windows here; nil if it can, or if that is not known.
+  /// The reason why a presentation cannot follow windows here; nil if it can, or if that is not known.
   ///
-  /// An item whose place nobody knows ends with the output that it was asked for (U3), so that is no reason.
-  /// - Parameter suggestion: what its command suggests, and a window that may be taken for that (N1).
+  /// An item with an unknown place ends with the output that it was asked for (U3), so an unknown place is no reason.
+  /// - Parameter suggestion: the application id that the command suggests, and a window that may be mistaken for the item's (N1).
   fileprivate func whyNot(
     _ following: WindowFollowing, on output: String?, _ suggestion: (appID: SuggestedAppID, rival: Window?)?
   ) -> String? {

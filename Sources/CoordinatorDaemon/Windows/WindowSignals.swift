@@ -3,8 +3,8 @@ import DBus
 import DBusValues
 import EventLoops
 
-/// Receives the signals of the adapter for the window system: by the bus, or by a socket that the adapter has handed over, which is
-/// sooner (`AcquireSignals`).
+/// Receives the signals of the window-system adapter: by the bus, or faster by a socket that the adapter has handed over
+/// (`AcquireSignals`).
 final class WindowSignals {
   private typealias Rows = WindowSystemInterface
 
@@ -19,10 +19,10 @@ final class WindowSignals {
   private let missed: () -> Void
   private var way = Way.none
   private var request: PendingCall?
-  /// The number of signals that the present or last socket has brought.
+  /// The number of signals from the present or last socket.
   private var signalCount = 0
-  /// Whether the adapter has closed a socket before it had brought ``usefulCount`` signals. Then it is asked for no other one: after
-  /// each closed socket all windows are read, and the adapter may close every socket.
+  /// Whether the adapter has closed a socket before it had sent ``usefulCount`` signals. Then it is not asked for another one:
+  /// after each closed socket all windows are read, and the adapter may close every socket.
   private var hasClosedEarly = false
   /// Whether the socket is read for the first time.
   private var isNew = false
@@ -31,7 +31,7 @@ final class WindowSignals {
 
   /// - Parameters:
   ///   - receive: called with each signal of the adapter's object.
-  ///   - missed: called when the signals come another way from now on, and some may have been missed.
+  ///   - missed: called when the signals come by another way from now on, and some may have been missed.
   init(_ connection: Connection, receive: @escaping (Message) -> Void, missed: @escaping () -> Void) {
     self.connection = connection
     self.receive = receive
@@ -46,7 +46,7 @@ final class WindowSignals {
     receiveByBus()
   }
 
-  /// Receives the last signals of an adapter that has left. The signals of the next one come by the bus at first.
+  /// Receives the last signals of an adapter that has left. The next adapter's signals come by the bus at first.
   func adapterChanged() {
     receiveWhatWasSent()
     cancelRequest()
@@ -54,10 +54,10 @@ final class WindowSignals {
     if case .socket = way { receiveByBus() }
   }
 
-  /// Receives no signals any more.
+  /// Stops receiving signals.
   func end() { change(to: .none) }
 
-  /// Asks the adapter for a socket. An adapter need not have one.
+  /// Asks the adapter for a socket, which is optional for adapters.
   func askForSocket(timeout: Duration) {
     guard case .bus = way, request == nil, !hasClosedEarly else { return }
     request = connection.call(
@@ -72,13 +72,13 @@ final class WindowSignals {
     }
   }
 
-  /// Receives what is in the socket, if there is one. The adapter may have sent it before a message of the bus that was read first.
+  /// Receives the content of the socket, if there is one. The adapter may have sent it before a message that was read first from the bus.
   func receiveWhatWasSent() {
     if case .socket(let socket) = way { socket.receive() }
   }
 
-  /// Receives from a new socket only the signals with serials, which count once. Properties are read again instead: the bus may have
-  /// brought later values.
+  /// Receives from a new socket only the signals with serials, which count once. Properties are read again instead, because the
+  /// bus may have brought later values.
   private func receiveFirst(from socket: SignalSocket) {
     (signalCount, isNew) = (0, true)
     socket.receive()

@@ -8,13 +8,13 @@ import PresentationRules
 import TextFormats
 import WindowRules
 
-/// A client of the adapter for the window system (`org.navd.WindowSystem1`), which may be absent, leave the bus and come back.
-/// It begins with the first presentation that follows windows.
+/// A client of the window-system adapter (`org.navd.WindowSystem1`), which may be absent, leave the bus and come back. The client
+/// begins with the first presentation that follows windows.
 final class WindowSystem {
   private enum Presence {
-    /// Not asked yet, or it has not answered, or it has just left: it may be started again.
+    /// The adapter was not asked, has not answered, or has just left and may be started again.
     case unknown
-    /// Not on the bus, or it leaves requests unanswered.
+    /// The adapter is not on the bus, or leaves requests unanswered.
     case absent
     case present
   }
@@ -23,25 +23,25 @@ final class WindowSystem {
   private enum Reading {
     case none
     case pending
-    /// Pending, and to be repeated: something has changed since it began.
+    /// The reading is pending and has to be repeated: something has changed since it began.
     case outdated
   }
 
-  /// The window system is there, or signals were missed: its capabilities, every window, and whether it is the adapter that told the
-  /// windows before.
+  /// Called when the window system is present, or signals were missed: with its capabilities, every window, and whether the same
+  /// adapter reported the windows before.
   var onArrival: ((Set<WindowCapability>, [Window], _ isSameAdapter: Bool) -> Void)?
   var onDeparture: (() -> Void)?
-  /// After the departure: it did not come back, or it is there and does not answer.
+  /// Called after the departure, when the adapter did not come back, or is present and does not answer.
   var onAbsence: (() -> Void)?
   var onEvent: ((WindowEvent.Kind) -> Void)?
-  /// Outputs are there no longer. Events of their windows follow.
+  /// Called when outputs are gone. Events of their windows follow.
   var onOutputsGone: ((Set<String>) -> Void)?
 
   private let connection: Connection
   private let log: Logger
   private var presence = Presence.unknown
   private var follower: NameWatch?
-  /// The adapter that is on the bus, and the one whose windows were read last. No other one gets its name.
+  /// The adapter on the bus, and the adapter whose windows were read last. The names are unique to them.
   private var owner: BusName?
   private var lastRead: BusName?
   /// The signals of the adapter. They are not received while nothing needs the windows.
@@ -50,7 +50,7 @@ final class WindowSystem {
   } missed: { [unowned self] in
     readAll()
   }
-  /// Whether something follows windows. Without that, no signals are received.
+  /// Whether any presentation follows windows. If not, no signals are received.
   var isNeeded: () -> Bool = { true }
   /// Whether signals are received although nothing follows windows, because a fullscreen window is a hold (H2).
   var isNeededForFullscreen = false
@@ -64,25 +64,25 @@ final class WindowSystem {
   private var focusedOutput = ""
   private var outputs: Set<String> = []
   private var reading = Reading.none
-  /// The number of readings in a row that an absent adapter has not answered. Each is given more time, so that few wait in the bus.
+  /// The number of readings in a row that an absent adapter has not answered. Each gets more time, so that few wait in the bus.
   private var silentReadings = 0
   /// The number of outdated answers that were dropped in a row.
   private var droppedAnswers = 0
-  /// Properties whose change was received before the answer with all windows.
+  /// Properties that changed before the answer with all windows was received.
   private var earlyProperties: Properties = [:]
 
-  /// How long an adapter may take to answer.
+  /// The time that an adapter has to answer.
   private static let timeout = Duration.milliseconds(Int64(WindowTracker.timeOfSilence))
-  /// The number of outdated answers in a row that are dropped. The next one is used: an adapter may change without end.
+  /// The number of outdated answers in a row that are dropped. The next one is used, because an adapter may change without end.
   private static let maxDroppedAnswers = 3
   private static let maxDoublings = 5
-  /// How long an adapter that left may take to come back.
+  /// The time that an adapter has to come back after it left.
   private static let absenceLimit = Duration.seconds(2)
-  /// The properties that may change without anything else being different.
+  /// The properties that may change while all others stay the same.
   private static let followedProperties: Set = [
     WindowSystemInterface.outputs.name.text, WindowSystemInterface.focusedOutput.name.text,
   ]
-  /// Bytes of a window's title and app-id that are kept. A longer name of a window or an output is nobody's.
+  /// The limit in bytes of kept titles and app-ids. A window with a longer id, or an output with a longer name, is ignored.
   private static let maxText = 1024
   private static let maxOutputs = 1024
 
@@ -93,7 +93,7 @@ final class WindowSystem {
 
   var isPresent: Bool { presence == .present }
 
-  /// Calls `body` once it is known whether there is a window system, and which windows: now or later.
+  /// Calls `body`, now or later, once the presence of a window system and its windows are known.
   func whenKnown(_ body: @escaping () -> Void) {
     if isResting, presence == .present { presence = .unknown }
     if presence == .unknown { waiting.append(body) } else { body() }
@@ -102,16 +102,16 @@ final class WindowSystem {
 
   private var isResting: Bool { !signals.isReceiving }
 
-  /// Receives no signals any more, if nothing needs them. What the window system can do stays known.
+  /// Stops receiving signals if nothing needs them. The capabilities of the window system stay known.
   func restIfUnneeded() {
-    // An adapter that does not answer is there again once it has answered this reading.
+    // A silent adapter counts as present again once it has answered this reading.
     guard presence == .present || reading == .none else { return }
     guard !isResting, waiting.isEmpty, presence != .unknown, !isNeededForFullscreen, !isNeeded() else { return }
     signals.end()
     forgetWindows()
   }
 
-  /// Makes the windows unread; an answer that is pending is ignored.
+  /// Forgets the windows; a pending answer is ignored.
   private func forgetWindows() {
     events.forget()
     reading = .none
@@ -160,8 +160,8 @@ final class WindowSystem {
     serve()
   }
 
-  /// Takes in that the adapter has left a request unanswered. It counts as absent until it has answered another reading: a machine
-  /// that is busy for a moment may have kept it from answering.
+  /// Notes that the adapter has left a request unanswered. It counts as absent until it has answered another reading: a machine
+  /// that is busy for a moment may have caused the silence.
   private func becameSilent() {
     guard presence != .absent else { return }
     if presence == .present {
@@ -176,8 +176,8 @@ final class WindowSystem {
 
   /// Asks the adapter for a sign of life.
   /// - Parameters:
-  ///   - limit: for how long to wait.
-  ///   - completion: called with whether it has answered, after all that it has sent before.
+  ///   - limit: the time to wait.
+  ///   - completion: called with whether the adapter has answered, after all messages that it has sent before.
   func confirm(within limit: Duration = timeout, _ completion: @escaping (Bool) -> Void = { _ in }) {
     guard presence != .absent else { return completion(false) }
     let backend = WindowSystemInterface.backend
@@ -207,7 +207,7 @@ final class WindowSystem {
       guard let self, self.generation == generation, let properties = try? result.get() else { return }
       facts = WindowSystemFacts(properties)
       take(properties)
-      // A change that came by a socket may be older than the answer, or newer.
+      // A change that came by a socket may be older or newer than the answer.
       if earlyProperties.contains(where: { properties[$0.key] != $0.value }) { reading = .outdated }
       earlyProperties = [:]
     }
@@ -228,7 +228,7 @@ final class WindowSystem {
       case .failure(let error) where error.name == .timedOut && presence == .absent:
         silentReadings += 1
         readAll()
-      // It has left the bus, and may come back, or it does not answer.
+      // The adapter has left the bus and may come back, or it does not answer.
       case .failure where result.hasNoAnswer: break
       case .failure(let error):
         if presence != .absent { log.error("the window-system adapter does not tell its windows: \(error)") }
@@ -248,7 +248,7 @@ final class WindowSystem {
     if followed.count < changed.count { readAll() }
   }
 
-  /// Takes in properties that may have changed.
+  /// Handles properties that may have changed.
   private func take(_ properties: Properties) {
     typealias Rows = WindowSystemInterface
     func isShort(_ text: String) -> Bool { text.utf8.count <= Self.maxText }
@@ -309,8 +309,8 @@ final class WindowSystem {
   // MARK: Requests
 
   /// - Parameters:
-  ///   - done: called when it was asked.
-  ///   - refused: called with the reason if the window system does not do it. One for a window that is gone is not.
+  ///   - done: called when the window was asked to close.
+  ///   - refused: called with the reason of a refusal, but not for a window that is gone.
   func close(_ id: String, done: @escaping () -> Void, refused: @escaping (String) -> Void) {
     request(WindowSystemInterface.close, id, done: done, refused: refused)
   }
@@ -321,7 +321,7 @@ final class WindowSystem {
   }
 
   /// - Parameters:
-  ///   - done: called when it is hidden.
+  ///   - done: called when the window is hidden.
   ///   - refused: as for ``close(_:done:refused:)``.
   func hide(_ id: String, done: @escaping () -> Void, refused: @escaping (String) -> Void) {
     request(WindowSystemInterface.hide, id, done: done, refused: refused)
@@ -346,14 +346,14 @@ final class WindowSystem {
     _ method: Method<Input, Void>, _ input: Input, done: @escaping () -> Void = {}, refused: @escaping (String) -> Void
   ) {
     call(method, input) { result in
-      // Without an answer, the adapter has left; what is left to do is asked of the next one.
+      // A call without an answer means that the adapter has left; open requests are made again to the next one.
       if case .success = result { return done() }
       guard case .failure(let error) = result, let code = ErrorCode(error.name), code != .unknownWindow else { return }
       refused(error.message)
     }
   }
 
-  /// Calls a method of the adapter. Before its answer is handed over, everything is received that the adapter has sent earlier.
+  /// Calls a method of the adapter. All earlier signals of the adapter are received before the answer is handed over.
   private func call<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, timeout: Duration = timeout,
     _ completion: @escaping (Result<Output, DBusError>) -> Void
@@ -369,7 +369,7 @@ final class WindowSystem {
 }
 
 extension Result where Failure == DBusError {
-  /// Whether nobody has answered: the adapter has left the bus, or does not answer.
+  /// Whether there is no answer: the adapter has left the bus, or is silent.
   fileprivate var hasNoAnswer: Bool {
     guard case .failure(let error) = self else { return false }
     return [.noReply, .nameHasNoOwner, .serviceUnknown, .timedOut].contains(error.name)
@@ -379,16 +379,16 @@ extension Result where Failure == DBusError {
 // MARK: What the window system cannot do
 
 extension WindowSystem {
-  /// Why destinations cannot work here; nothing if that is not known.
+  /// The reasons why destinations cannot work here; empty if they are not known.
   func faults(of destinations: [Destination]) -> [FileFault] { isPresent ? facts.faults(of: destinations) : [] }
 
-  /// Why something cannot be done here; nil if it can, or if that is not known.
+  /// The reason why something cannot be done here; nil if it can, or if that is not known.
   /// - Parameter what: the subject of the sentence, such as “raising a window”.
   func whyNot(_ capability: WindowCapability, for what: String) -> String? {
     isPresent ? facts.whyNot(capability, for: what) : nil
   }
 
-  /// Refuses requests for what the window system cannot do.
+  /// Refuses requests that the window system cannot carry out.
   /// - Throws: `Refusal` with the code `notSupported`.
   func check(_ requests: [Request], inTransaction: Bool) throws(Refusal) {
     guard isPresent else { return }
@@ -411,7 +411,7 @@ extension Request.Operation {
 }
 
 extension WindowSystem {
-  /// Whether requests depend on what is not known yet, or may be another now: which output has the focus, and what it can do.
+  /// Whether requests depend on facts that are unknown or outdated: the output with the focus, and the capabilities.
   /// - Parameter hides: whether any destination hides its windows.
   func mustBeKnown(for requests: [Request], hides: @autoclosure () -> Bool = false) -> Bool {
     let mayBeOutdated = isResting && isPresent
@@ -424,8 +424,8 @@ extension WindowSystem {
       && requests.contains { $0.operation.presents { _ in true } } && hides()
   }
 
-  /// The requests with the name of the output that has the focus, with what cannot be done on outputs (U1), and with the places of
-  /// the windows (N11).
+  /// Completes requests with the name of the focused output, the places of the windows (N11), and the reasons why something
+  /// cannot be done on outputs (U1).
   /// - Throws: `Refusal` with the code `notSupported` if that output is not known.
   func placing(
     _ requests: [Request], among windows: @autoclosure () -> [Handle: WindowPlaces.Place], inTransaction: Bool
