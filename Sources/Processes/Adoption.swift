@@ -1,15 +1,15 @@
 import EventLoops
 import Glibc
 
-/// A command that an earlier run of this program started, as it was recorded.
+/// A recorded command that an earlier run of this program started.
 public struct RememberedCommand: Hashable, Sendable {
   public var marker: ByteString
-  /// The process that was spawned. Nil if its number was not recorded; its mark finds it then.
+  /// The spawned process; nil if its number was not recorded. Its mark finds it then.
   public var first: ProcessIdentity?
   public var output: OutputCapture?
-  /// The service that the command ran in, if a service manager may have started it: the name of a cgroup.
+  /// The name of the command's cgroup, if a service manager may have started the command as a service.
   public var service: ByteString?
-  /// Whether everything that descends from the first process belongs to it.
+  /// Whether all descendants of the first process belong to the command.
   public var isWholeTree: Bool
 
   public init(
@@ -24,24 +24,24 @@ public struct RememberedCommand: Hashable, Sendable {
 struct Adoption {
   let output: OutputCapture?
   let completion: (ProcessTree?) -> Void
-  /// Nil if there is no process to adopt.
+  /// The tree to adopt; nil if there is no process.
   var tree: ProcessTree?
   var emptyInspections = 0
-  /// When the search ends; nil before the first inspection.
+  /// The end of the search; nil before the first inspection.
   var deadline: EventLoop.Instant?
 }
 
 extension ProcessSupervisor {
   /// The time after which a command that was not found counts as ended, though a process could not be watched.
   private static let decisionTimeout = Duration.milliseconds(100)
-  /// How many adoptions are reported per turn, so that a turn stays short.
+  /// The limit of adoptions reported in one turn, so that a turn stays short.
   static let adoptionsPerTurn = 32
 
-  /// Finds the processes of a command that an earlier run of this program started. One scan of the process table serves
-  /// all commands for which this is called in one turn; a command that it does not find is searched for once more.
-  /// - Parameter completion: called once, from a turn of the loop; each turn calls a limited number of them. It gets nil
-  ///   if no process of the command is left. Output that cannot be captured any longer is missing in the tree's result;
-  ///   ``OutputCapture/read()`` returns the part that was captured.
+  /// Finds the processes of a command that an earlier run of this program started. One scan of the process table serves all calls
+  /// of one turn. A command that the scan does not find is searched for once more.
+  /// - Parameter completion: called once, from a turn of the loop; each turn calls a limited number of completions. It receives nil
+  ///   if no process of the command is left. Output that can no longer be captured is missing in the tree's result;
+  ///   ``OutputCapture/read()`` returns the captured part.
   public func adopt(_ command: RememberedCommand, _ completion: @escaping (ProcessTree?) -> Void) {
     var adoption = Adoption(output: command.output, completion: completion)
     if trees[command.marker] == nil {
@@ -64,7 +64,7 @@ extension ProcessSupervisor {
     }
   }
 
-  /// Decides which of the adoptions have found their processes, and which have none to find.
+  /// Decides which adoptions have found their processes, and which have no process left to find.
   func decideAdoptions(_ search: ProcessSearch, isConclusive: Bool) {
     var undecided: [Adoption] = []
     var decided: [Adoption] = []
@@ -110,7 +110,7 @@ extension ProcessSupervisor {
       }
       tree.isBeingAdopted = false
       if let output = adoption.output, tree.isWhole { tree.output = try? .resume(output, loop: loop) }
-      // Its members have ended since, or could not be watched.
+      // The members have ended meanwhile, or could not be watched.
       if tree.roots.isEmpty { unsettle(tree) }
       adoption.completion(tree)
     }

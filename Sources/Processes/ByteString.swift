@@ -1,5 +1,5 @@
-/// The bytes of an argument, a variable or a file name: to the kernel these need not be Unicode. One with a NUL is refused
-/// where it is used.
+/// The bytes of an argument, a variable or a file name, which the kernel does not require to be Unicode. Bytes with a NUL are
+/// refused where they are used.
 public struct ByteString: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   public let bytes: [UInt8]
 
@@ -10,7 +10,7 @@ public struct ByteString: Hashable, Sendable, ExpressibleByStringLiteral, Custom
   /// The text for messages; invalid UTF-8 is replaced.
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// All bytes at once: an array of bytes is hashed byte by byte.
+  /// Hashes all bytes at once; an array of bytes is hashed byte by byte.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(bytes.count)
     bytes.withUnsafeBytes { hasher.combine(bytes: $0) }

@@ -4,7 +4,7 @@ import Glibc
 public typealias ProcessEnvironment = [ByteString: ByteString]
 
 extension ProcessEnvironment {
-  /// The variables of this process. Of several with one name, the first counts.
+  /// The variables of this process. If several have one name, the first counts.
   public static func ofThisProcess() -> ProcessEnvironment {
     var variables: ProcessEnvironment = [:]
     guard var entry = linux_environment() else { return variables }
@@ -20,15 +20,15 @@ extension ProcessEnvironment {
   }
 }
 
-/// A program to run, without a shell, and all that it gets from this process.
+/// A program to run without a shell, with its environment, directory and input.
 public struct Command: Hashable, Sendable {
   /// The program and its arguments. A program without `/` is looked up in the `PATH` of ``environment``.
   public var arguments: [ByteString]
   /// All variables of the process, except the supervisor's marker.
   public var environment: ProcessEnvironment
-  /// Its working directory: an absolute path.
+  /// The working directory: an absolute path.
   public var directory: ByteString
-  /// The content of standard input, which is a file: the process may read it at any time, or not at all.
+  /// The content of standard input. It is passed as a file: the process may read it at any time, or not at all.
   public var input: [UInt8]
 
   public init(

@@ -4,13 +4,13 @@ import Glibc
 
 /// This process's limit of open descriptors (`RLIMIT_NOFILE`).
 package struct DescriptorLimit {
-  /// The last descriptors, which no command takes: one message from the bus has up to 253, and some more may wait. libdbus-1
-  /// ends the connection if there are no numbers for them.
+  /// The number of the highest descriptors, which no command takes: one message from the bus has up to 253, and some more
+  /// messages may wait. libdbus-1 ends the connection if there are no numbers for them.
   private static let reserve: rlim_t = 512
   private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 
   private(set) var limits = rlimit()
-  /// Read once: nothing here changes it.
+  /// The limit is read once, because nothing here changes it.
   private static let hardLimit = (try? current())?.limits.rlim_max ?? .max
 
   package static func current() throws(SystemError) -> DescriptorLimit {
@@ -26,8 +26,8 @@ package struct DescriptorLimit {
     try check("setrlimit") { setrlimit(Self.resource, &limits) }
   }
 
-  /// Refuses a descriptor of the reserve, which is a quarter of the hard limit if that is small. A new descriptor has the lowest
-  /// number that is free, so its number tells how many are in use.
+  /// Refuses a descriptor of the reserve, which is a quarter of a small hard limit. A new descriptor has the lowest free number,
+  /// so its number tells how many are in use.
   /// - Throws: `SystemError` with `EMFILE`.
   static func checkReserve(_ descriptor: Int32, _ operation: @autoclosure () -> String) throws(SystemError) {
     let most = hardLimit
@@ -36,7 +36,7 @@ package struct DescriptorLimit {
     }
   }
 
-  /// Refuses what opens another descriptor if that would be of the reserve.
+  /// Refuses to open another descriptor if it would belong to the reserve.
   /// - Parameter open: any open descriptor.
   static func checkNext(after open: Int32, _ operation: @autoclosure () -> String) throws(SystemError) {
     let next = try check(operation()) { fcntl(open, F_DUPFD_CLOEXEC, 0) }

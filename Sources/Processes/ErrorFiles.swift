@@ -2,60 +2,61 @@ import CLinux
 import EventLoops
 import Glibc
 
-/// The standard errors of commands: each is a file of its own, `NAME.errors` in a directory of this user.
+/// The standard errors of commands. Each command has a file of its own, `NAME.errors`, in a directory of this user.
 ///
-/// A file never blocks its writer and never signals it, whether or not anybody reads, and keeps what is written while no reader
-/// runs. What was read is freed at once: the file becomes sparse. So a file takes as much memory as was not read yet.
+/// A file never blocks its writer and never signals it, whether or not it is read, and keeps the text that is written while no
+/// reader runs. The part that was read is freed at once, as a hole in the file. So a file takes only as much memory as its unread
+/// part.
 ///
-/// A file is followed until nobody can write into it any more, which may be long after the end of the command: what it has
-/// started may live on.
+/// A file is followed until no process can write into it any more. Processes that the command has started may live on long after
+/// the end of the command.
 ///
-/// However much commands write, and however many do, a turn of the loop reads a limited number of bytes and hands on a limited
-/// number of lines, the files take turns, and there is a pause between such turns.
+/// A turn of the loop reads a limited number of bytes and passes on a limited number of lines, however many commands write, and
+/// however much. The files take turns, with a pause between the turns of the loop that read.
 public final class ErrorFiles {
-  /// Bytes that are kept of a file of which more than ``maxWaiting`` were not read.
+  /// The number of bytes kept of a file with more than ``maxWaiting`` unread bytes.
   private static let kept = 1 << 16
-  /// Bytes of a line; a longer one is handed on in parts.
+  /// The limit of bytes in a line; a longer line is passed on in parts.
   private static let maxLine = 4096
-  /// Bytes that may wait. Of a command that writes more than is read, the latest are handed on.
+  /// The limit of unread bytes. If a command writes more than is read, the latest bytes are passed on.
   private static let maxWaiting = 1 << 20
 
-  /// Bytes that are read of one file in a turn, and of all together.
+  /// The limits of bytes read in a turn, from one file and from all files.
   private static let step = 1 << 14
   private static let maxBytesPerTurn = 1 << 16
-  /// Lines of all files together after which no other file is read in a turn.
+  /// The number of lines in a turn after which no other file is read.
   private static let maxLinesPerTurn = 512
-  /// Files of which a turn looks how much there is to read.
+  /// The limit of files checked for unread bytes in a turn.
   private static let maxFilesPerTurn = 256
-  /// Between two turns that read.
+  /// The pause between two turns that read.
   private static let pause = Duration.milliseconds(10)
-  /// Lines of one command that are handed on in a second.
+  /// The limit of lines of one command that are passed on in a second.
   public static let maxLinesPerSecond = 1000
 
   private struct File {
-    /// The bytes that were read.
+    /// The number of bytes that were read.
     var read: off_t = 0
-    /// The line that has not ended yet.
+    /// The bytes of the unfinished line.
     var part: [UInt8] = []
     /// The last line that was not empty.
     var last: [UInt8] = []
-    /// Whether its command still runs.
+    /// Whether the file's command still runs.
     var isOfCommand = true
-    /// When the second began in which lines are counted.
+    /// The beginning of the second in which lines are counted.
     var second: EventLoop.Instant?
-    /// Lines that were handed on in that second, and lines that were left out since the last report of that.
+    /// The number of lines passed on in that second, and the number of lines left out since the last report.
     var lines = 0
     var leftOut = 0
   }
 
-  /// Receives what is written.
+  /// Receives the lines.
   public struct Receiver {
     let line: (_ name: ByteString, _ line: [UInt8]) -> Void
     let leftOut: (_ name: ByteString, _ count: Int) -> Void
 
     /// - Parameters:
     ///   - line: called with each line and the name of its file.
-    ///   - leftOut: called with the number of lines that were left out, since they were more than ``maxLinesPerSecond``.
+    ///   - leftOut: called with the number of lines left out beyond ``maxLinesPerSecond``.
     public init(line: @escaping (ByteString, [UInt8]) -> Void, leftOut: @escaping (ByteString, Int) -> Void) {
       (self.line, self.leftOut) = (line, leftOut)
     }
@@ -64,19 +65,19 @@ public final class ErrorFiles {
   private let directory: ByteString
   private let loop: EventLoop
   private let receiver: Receiver
-  /// The end of the names of the files.
+  /// The suffix of the files' names.
   public static let suffix: ByteString = ".errors"
   private let notifications: Int32
   private var watch: Watch?
   private var files: [ByteString: File] = [:]
-  /// The names of files by the numbers of their watches.
+  /// The names of files, by the numbers of their watches.
   private var watched: [Int32: ByteString] = [:]
-  /// The files of which there may be something to read, in the order in which they are looked at.
+  /// The files that may have unread bytes, in the order in which they are checked.
   private var queue: [ByteString] = []
   private var queued: Set<ByteString> = []
-  /// Runs until the next turn may read; nothing is taken from `notifications` before.
+  /// Runs until the next turn may read; `notifications` is not read before.
   private var nextTurn: Timer?
-  /// Runs until lines that were left out are reported.
+  /// Runs until left-out lines are reported.
   private var nextReport: Timer?
 
   /// - Parameter directory: an absolute path.
@@ -84,7 +85,7 @@ public final class ErrorFiles {
     self.directory = directory
     self.loop = loop
     self.receiver = receiver
-    // If there is none, commands have this process's standard error.
+    // Without it, commands have this process's standard error.
     notifications = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     if notifications >= 0 {
       watch = try? loop.watch(notifications, .read) { [weak self] _ in self?.takeChanges() }
@@ -98,8 +99,8 @@ public final class ErrorFiles {
   }
 
   /// Creates the file of a command.
-  /// - Returns: a descriptor that the caller closes once the command has it. It is locked, and so is what the command has: that
-  ///   shows whether anybody can write.
+  /// - Returns: a descriptor that the caller closes once the command has it. The descriptor and the command's copies are locked:
+  ///   the lock shows whether any process can write.
   public func create(_ name: ByteString) throws(SystemError) -> Int32 {
     let path = path(of: name)
     _ = path.withCString { unlink($0) }
@@ -133,8 +134,8 @@ public final class ErrorFiles {
     if !queue.isEmpty, nextTurn == nil { takeTurn() }
   }
 
-  /// Takes in that a command has ended. What it has written and was not read yet is handed on later.
-  /// - Returns: its last line that was not empty, without its end; empty if there was none, or no file.
+  /// Notes that a command has ended. Its unread lines are passed on later.
+  /// - Returns: the last non-empty line, without its end; empty if there is no such line, or no file.
   public func finish(_ name: ByteString) -> [UInt8] {
     guard files[name] != nil else { return [] }
     let last = lastLine(of: name)
@@ -195,7 +196,7 @@ public final class ErrorFiles {
 
   private func enqueue(_ name: ByteString) { if queued.insert(name).inserted { queue.append(name) } }
 
-  /// Looks at files in their order, and reads of them what a turn has room for.
+  /// Checks files in their order, and reads from them as much as a turn has room for.
   private func takeTurn() {
     let round = queue.prefix(Self.maxFilesPerTurn)
     queue.removeFirst(round.count)
@@ -204,7 +205,7 @@ public final class ErrorFiles {
     var (bytes, lines) = (Self.maxBytesPerTurn, Self.maxLinesPerTurn)
     var (postponed, unread): ([ByteString], [ByteString]) = ([], [])
     for name in round {
-      // Memory is freed of each of them, so that many that write without end do not fill it.
+      // Memory of each file is freed, so that many files written without end do not fill it.
       let room = lines > 0 ? min(bytes, share) : 0
       let taken = take(name, upTo: room)
       bytes -= taken.bytes
@@ -216,7 +217,7 @@ public final class ErrorFiles {
     pauseReading()
   }
 
-  /// Has nothing read for a while, so that reading what is written without end leaves time for everything else.
+  /// Stops reading for a while, so that text written without end leaves time for everything else.
   private func pauseReading() {
     guard nextTurn?.isPending != true else { return }
     watch?.interest = []
@@ -230,7 +231,7 @@ public final class ErrorFiles {
 
   // MARK: A file
 
-  /// - Parameter mode: reading, unless something is to be freed: the end of writing is an event of the file.
+  /// - Parameter mode: reading, except to free memory, because the end of writing is itself an event of the file.
   private func withFile(_ name: ByteString, _ mode: Int32 = O_RDONLY, _ body: (Int32) -> Void) {
     let file = path(of: name).withCString { open($0, mode | O_CLOEXEC | O_NOFOLLOW) }
     guard file >= 0 else { return }
@@ -238,12 +239,12 @@ public final class ErrorFiles {
     body(file)
   }
 
-  /// Leaves out all but the latest of what waits, if that is too much.
-  /// - Returns: where the file ends.
+  /// Leaves out all but the latest unread bytes, if there are too many.
+  /// - Returns: the end of the file.
   private func skip(_ name: ByteString, _ file: Int32) -> off_t {
     let end = lseek(file, 0, SEEK_END)
     guard var state = files[name] else { return end }
-    // A program may have emptied it (“>/dev/stderr”).
+    // A program may have emptied the file (“>/dev/stderr”).
     if end < state.read { state.read = 0 }
     if end - state.read > off_t(Self.maxWaiting) {
       let before = state.read
@@ -255,17 +256,17 @@ public final class ErrorFiles {
     return end
   }
 
-  /// Frees what was read.
+  /// Frees the memory of bytes that were read.
   private func free(_ name: ByteString, _ bytes: Range<off_t>) {
-    // Pages are freed, and the part of a page is zero, which is no line either, should another process read it again. It is a
-    // change of the file, after which there is nothing to read.
+    // Whole pages are freed. The rest of a page becomes zero, which is no line if another process reads it again. Freeing is a
+    // change of the file that leaves nothing to read.
     let start = bytes.lowerBound & ~off_t(Self.kept - 1)
     withFile(name, O_WRONLY) { _ = fallocate($0, LINUX_FALLOC_FREE, start, bytes.upperBound - start) }
   }
 
-  /// Reads of a file, and frees what was read.
-  /// - Parameter room: the bytes that may be read.
-  /// - Returns: how much was read and handed on, and whether nothing is left.
+  /// Reads from a file, and frees the memory of the bytes that were read.
+  /// - Parameter room: the limit of bytes to read.
+  /// - Returns: the numbers of bytes read and of lines passed on, and whether nothing is left.
   @discardableResult
   private func take(_ name: ByteString, upTo room: Int) -> (bytes: Int, lines: Int, isAll: Bool) {
     var bytes: [UInt8] = []
@@ -289,7 +290,7 @@ public final class ErrorFiles {
     byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") || byte == 0
   }
 
-  /// - Returns: how many lines were handed on.
+  /// - Returns: the number of lines passed on.
   private func split(_ bytes: [UInt8], of name: ByteString) -> Int {
     guard var state = files[name] else { return 0 }
     var lines: [[UInt8]] = []
@@ -310,7 +311,7 @@ public final class ErrorFiles {
   }
 
   /// Counts a line.
-  /// - Returns: whether it is handed on.
+  /// - Returns: whether the line may be passed on.
   private func isAllowed(_ state: inout File) -> Bool {
     let now = loop.now
     if state.second.map({ $0 + .seconds(1) <= now }) ?? true { (state.second, state.lines) = (now, 0) }
@@ -334,14 +335,15 @@ public final class ErrorFiles {
     receiver.leftOut(name, count)
   }
 
-  /// The last line that is not empty, of what was read and of what waits, as it would be handed on.
+  /// The last non-empty line, read or unread, as it would be passed on.
   private func lastLine(of name: ByteString) -> [UInt8] {
     var line: [UInt8]?
     withFile(name) { file in
       let end = skip(name, file)
       guard let state = files[name] else { return }
       var start = end
-      // From the end, a little at first, so that most ends cost little; in all no more than may wait.
+      // The search goes backwards from the end. Its first step is small, so that most ends cost little, and its range is limited to
+      // the bytes that may wait.
       var tail: [UInt8] = []
       var size = off_t(Self.maxLine)
       while start > state.read {
@@ -364,12 +366,12 @@ public final class ErrorFiles {
       }
       if !tail.isEmpty { line = state.part + tail }
     }
-    // The part of a long one that would be handed on last.
+    // The last part of a long line, as it would be passed on.
     if let line { return Array(line[((line.count - 1) / Self.maxLine * Self.maxLine)...]) }
     return files[name].map { $0.part.isEmpty ? $0.last : $0.part } ?? []
   }
 
-  /// Removes a file into which nobody can write any more.
+  /// Removes a file if no process can write into it any more.
   private func removeIfDone(_ name: ByteString) {
     guard let state = files[name], !state.isOfCommand else { return }
     var isDone = true

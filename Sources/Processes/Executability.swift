@@ -1,11 +1,11 @@
 import Glibc
 
 extension ByteString {
-  /// Whether the kernel would execute the file at this path, as far as its permissions and its first bytes show: a binary,
-  /// or a script whose interpreter is one. True for a file that may be executed and not read.
+  /// Whether the kernel would execute the file at this path, as far as the file's permissions and first bytes show. The file is a
+  /// binary, or a script whose interpreter is executable. True also for a file that may be executed but not read.
   public var isExecutable: Bool { isExecutable(throughInterpreters: 4) }
 
-  /// - Parameter most: how many interpreters may be scripts themselves; the kernel has the same limit.
+  /// - Parameter most: the number of interpreters that may be scripts themselves; the kernel has the same limit.
   private func isExecutable(throughInterpreters most: Int) -> Bool {
     guard withCString({ access($0, X_OK) }) == 0 else { return false }
     let file = withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }

@@ -2,24 +2,24 @@ import EventLoops
 import Glibc
 
 extension ProcessSupervisor {
-  /// How many orphans an inspection takes in or reaps, so that a turn stays short: processes that fork without end leave
-  /// new ones while it reads.
+  /// The limit of orphans that one inspection adopts or reaps, so that a turn stays short: processes that fork without end leave
+  /// new ones during the inspection.
   static let orphansPerInspection = 256
 
-  /// Inspects unknown children of this process: orphans of trees. Reaps those that have ended.
-  /// - Returns: false if one of them could not be watched; nil if they cannot be read.
+  /// Inspects unknown children of this process, which are orphans of trees, and reaps those that have ended.
+  /// - Returns: false if one child could not be watched; nil if the children cannot be read.
   func takeInOrphans() -> Bool? {
     var room = Self.orphansPerInspection
     while room > 0 {
       guard let (isConclusive, someHaveEnded) = inspectChildren(&room) else { return nil }
-      // A child that has ended may have left its own children here since the list was read.
+      // An ended child may have left its own children to this process since the list was read.
       if !someHaveEnded { return isConclusive }
     }
     return false
   }
 
-  /// - Parameter room: how many children may be inspected that are not known; the others are left for another inspection.
-  /// - Returns: nil if they cannot be read.
+  /// - Parameter room: the number of unknown children that may be inspected; the others are left to another inspection.
+  /// - Returns: nil if the children cannot be read.
   private func inspectChildren(_ room: inout Int) -> (isConclusive: Bool, someHaveEnded: Bool)? {
     guard let children = ownChildren.flatMap(reader.ownChildren) else { return nil }
     var isConclusive = true
@@ -33,7 +33,7 @@ extension ProcessSupervisor {
       let entry = ProcessTable.entry(of: pid)
       guard let entry, !entry.hasEnded else {
         room -= 1
-        // One without an entry that has not ended cannot be read, for want of a descriptor.
+        // A child without an entry that has not ended cannot be read, for lack of a descriptor.
         if waitpid(pid, nil, WNOHANG) == 0, entry == nil { return nil }
         someHaveEnded = true
         continue

@@ -15,14 +15,14 @@ public struct CapturedOutput: Hashable, Sendable {
 
 /// The files that capture a command's standard output:
 /// - `PATH.fifo`, a FIFO. The command holds it open for reading and writing, so that it survives a time without a reader. It
-///   loses its sticky bit when the command is started: a command may change the mode of its output, but hardly to that.
-/// - `PATH.output`, a file, once there is output. The kernel moves that from the FIFO into it, so that nothing is lost if the
-///   reader is killed.
-/// - `PATH.started`, for a command without a FIFO: it exists once the command was started, and has the number of its process.
+///   loses its sticky bit when the command is started; a command that changes the mode of its output hardly chooses this bit.
+/// - `PATH.output`, a file, once there is output. The kernel moves output from the FIFO into the file, so that nothing is lost
+///   if the reader is killed.
+/// - `PATH.started`, for a command without a FIFO. It exists once the command was started, and contains the number of its process.
 ///
-/// All of them stay until ``remove()``, so that the result can be recorded first.
+/// All files stay until ``remove()``, so that the result can be recorded first.
 public struct OutputCapture: Hashable, Sendable {
-  /// An absolute path in a directory that only this user can enter. No other command has the same.
+  /// An absolute path in a directory that only this user can enter. No other command has the same path.
   public var path: ByteString
   /// The maximum number of bytes kept. The rest is read and discarded.
   public var limit: Int
@@ -34,26 +34,26 @@ public struct OutputCapture: Hashable, Sendable {
 
   var fifo: ByteString { path + ".fifo" }
   var file: ByteString { path + ".output" }
-  /// The file that the child of a command without a FIFO creates just before it executes the program. Earlier releases had it
-  /// for all.
+  /// The file that the child of a command without a FIFO creates just before it executes the program. In earlier releases every
+  /// command had this file.
   var evidence: ByteString { path + ".started" }
 
-  /// Whether the command was started; false after ``remove()``. If no process of a command is left, this shows whether it
-  /// has ended or was never started.
+  /// Whether the command was started; false after ``remove()``. This distinguishes a command that has ended from one that was
+  /// never started, if no process is left.
   public var wasStarted: Bool {
     var status = stat()
     let isMarked = fifo.withCString { stat($0, &status) } == 0 && status.st_mode & S_ISVTX == 0
     return isMarked || evidence.withCString { access($0, F_OK) } == 0
   }
-  /// The process that was started; nil if none was, or if a release started it that did not write its number.
+  /// The started process; nil if there is none, or an earlier release started it and did not write its number.
   var startedProcess: pid_t? {
     ProcessTable.read(evidence.description).flatMap { pid_t(ascii: $0.prefix { $0 != UInt8(ascii: "\n") }) }
   }
 
-  /// One byte more than the limit, which shows that the output was truncated.
+  /// The limit and one more byte, which shows that the output was truncated.
   fileprivate var capacity: Int { limit == .max ? limit : limit + 1 }
 
-  /// The output moved into the file so far, for a command that ended while nobody watched it; nil if it was not captured.
+  /// The output in the file so far, for a command that ended while no process captured its output; nil if there is no file.
   public func read() -> CapturedOutput? {
     let descriptor = file.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
     guard descriptor >= 0 else {
@@ -75,7 +75,7 @@ public struct OutputCapture: Hashable, Sendable {
   }
 
   public func remove() {
-    // The FIFO is made first, and so removed last: without it, there is none of the others.
+    // The FIFO is created first and therefore removed last: without it, none of the other files exist.
     for name in [evidence, file, fifo] { _ = name.withCString { unlink($0) } }
   }
 
@@ -95,14 +95,14 @@ public struct OutputCapture: Hashable, Sendable {
   }
 }
 
-/// Reads the FIFO of an ``OutputCapture``. A ``ProcessSupervisor`` creates one for each command that it starts; others create
-/// one for a command that another program starts for them.
+/// Reads the FIFO of an ``OutputCapture``. A ``ProcessSupervisor`` creates a reader for each command that it starts; a caller
+/// creates one for a command that another program starts.
 public final class OutputReader {
   private static let step = 1 << 16
 
   private let capture: OutputCapture
   private let fifo: Int32
-  /// Nil while there is no output: most panels have none.
+  /// The output file; nil while there is no output, as for most panels.
   private var file: Int32?
   private var watch: Watch?
   private var stored: Int
@@ -134,7 +134,7 @@ public final class OutputReader {
       reader.file = file
       reader.stored = Int(try check("seek in \(capture.file)") { lseek(file, 0, SEEK_END) })
     } catch {
-      // There was no output yet.
+      // No output had been captured yet.
       guard error.code == ENOENT else { throw error }
     }
     return reader
@@ -142,12 +142,12 @@ public final class OutputReader {
 
   private init(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) {
     self.capture = capture
-    // Open for writing too, so that the end of its last writer does not make it ready: `finish` comes after that anyway.
+    // The FIFO is open for writing too, so that the end of its last writer does not make it ready: `finish` follows anyway.
     fifo = try check("open \(capture.fifo)") {
       capture.fifo.withCString { open($0, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) }
     }
     stored = 0
-    // From here on, deinit closes it if this throws.
+    // From here on, deinit closes the FIFO if this throws.
     watch = try loop.watch(fifo, .read) { [weak self] _ in _ = self?.take() }
   }
 
@@ -156,8 +156,8 @@ public final class OutputReader {
     if let file { close(file) }
   }
 
-  /// Takes up to one step of bytes out of the FIFO. Stores them while the limit is not reached.
-  /// - Returns: whether there were any.
+  /// Takes up to one step of bytes out of the FIFO, and stores them as far as the limit permits.
+  /// - Returns: whether there were any bytes.
   private func take() -> Bool {
     if file == nil, !hasLost {
       var available: Int32 = 0
@@ -183,7 +183,7 @@ public final class OutputReader {
   /// Takes the rest out of the FIFO, and ends the capture.
   /// - Returns: the output that was stored.
   public func finish() -> CapturedOutput {
-    // Bounded by the size of the FIFO, since a process outside the tree may still write to it.
+    // The size of the FIFO limits this loop, because a process outside the tree may still write.
     for _ in 0..<64 {
       let lostBefore = hasLost
       guard take() || hasLost != lostBefore else { break }

@@ -1,8 +1,8 @@
 import EventLoops
 import Glibc
 
-/// Reads and discards the output of a command that goes on after its item has ended, so that the command never blocks. It began under
-/// an earlier navd, whose ``OutputReader`` is gone.
+/// Reads and discards the output of a command that outlives its item, so that the command never blocks. The command was started
+/// by an earlier navd, whose ``OutputReader`` is gone.
 public final class OutputDrain {
   private static let step = 1 << 16
 
@@ -11,7 +11,7 @@ public final class OutputDrain {
   /// Called once, when the last process has closed the output and its files are removed.
   private let onEnd: () -> Void
 
-  /// - Returns: nil if nobody has the output open. Its files are removed then.
+  /// - Returns: nil if no process has the output open; the files are removed then.
   public init?(of capture: OutputCapture, loop: EventLoop, onEnd: @escaping () -> Void) {
     self.capture = capture
     self.onEnd = onEnd
@@ -24,7 +24,7 @@ public final class OutputDrain {
     do throws(SystemError) {
       watch = try loop.watch(fifo, .read) { [weak self] _ in self?.read(fifo) }
     } catch {
-      // Until the next navd tries, the command may wait.
+      // The command may block until the next navd reads its output.
       close(fifo)
       return nil
     }
@@ -39,7 +39,7 @@ public final class OutputDrain {
     onEnd()
   }
 
-  /// Discards one step of what there is.
+  /// Discards one step of the available output.
   /// - Returns: whether no process has the output open.
   private static func isOver(_ fifo: Int32) -> Bool {
     withUnsafeTemporaryAllocation(byteCount: step, alignment: 1) { Glibc.read(fifo, $0.baseAddress!, $0.count) } == 0

@@ -1,21 +1,21 @@
 import Glibc
 
-/// The readings of `/proc` whose cost grows with the number of processes, and those between which processes may move. Tests
-/// replace them.
+/// The readings of `/proc` whose cost grows with the number of processes, or between which processes may move. Tests replace them.
 package struct ProcessReader {
-  /// Every process that this one may see.
+  /// Reads every process that this one may see.
   var processes: () -> [ProcessEntry] = ProcessTable.all
-  /// The children of threads of a process, of all if there is no set; nil as for ``ProcessTable/children(of:threads:)``.
+  /// Reads the children of some threads of a process, or of all threads if the set is nil; nil as for
+  /// ``ProcessTable/children(of:threads:)``.
   var children: (pid_t, Set<pid_t>?) -> [pid_t]? = ProcessTable.children
   var ownChildren: (OwnChildren) -> [pid_t]? = { $0.read() }
   var mark: (pid_t) -> DescentMark? = ProcessTable.mark
-  /// The names of a process's cgroups and of all that contain them.
+  /// Reads the names of a process's cgroups and of all cgroups that contain them.
   package var controlGroups: (pid_t) -> [ByteString] = ProcessTable.controlGroups
 
   package init() {}
 }
 
-/// One reading of the process table. Marks and cgroups are read when they are asked for, each at most once.
+/// One reading of the process table. Marks and cgroups are read on request, each at most once.
 struct ProcessScan {
   /// The processes that have not ended.
   let processes: [pid_t: ProcessEntry]

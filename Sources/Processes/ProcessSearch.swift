@@ -1,7 +1,7 @@
 import EventLoops
 import Glibc
 
-/// What a scan of the process table has found.
+/// The result of a scan of the process table.
 struct ProcessSearch {
   /// The members of each scattered tree, by its marker.
   var members: [ByteString: [ProcessEntry]] = [:]
@@ -10,13 +10,13 @@ struct ProcessSearch {
 }
 
 extension ProcessSupervisor {
-  /// Finds the tree of a process whose parent belongs to none.
+  /// Finds the tree of a process whose parent belongs to no tree.
   func owner(
     of entry: ProcessEntry, mark: @autoclosure () -> DescentMark?, controlGroups: @autoclosure () -> [ByteString]
   ) -> ProcessTree? {
     if let tree = sessions[entry.session] ?? remembered[entry.identity] { return tree }
     if let mark = mark() {
-      // It descends from that command, whatever the service is called: another navd's may have the same name.
+      // The process descends from that command, whatever the service's name: a service of another navd may have the same name.
       return marks[mark]
     }
     return services.isEmpty ? nil : controlGroups().lazy.compactMap { self.services[$0] }.first
@@ -26,7 +26,7 @@ extension ProcessSupervisor {
   func searchTable() -> ProcessSearch {
     var scan = ProcessScan(reader)
     for adoption in adoptions where adoption.tree?.isWhole == true {
-      // Session numbers are reused, so a session is the tree's only while the recorded first process is alive.
+      // Session numbers are reused. A session belongs to the tree only while the recorded first process is alive.
       guard let tree = adoption.tree, let first = tree.first, let entry = scan.processes[first.pid] else { continue }
       if entry.identity == first, entry.session == entry.pid { sessions[entry.pid] = tree }
     }
@@ -39,7 +39,7 @@ extension ProcessSupervisor {
       sessions[first.pid] = tree
       hasNewSessions = true
     }
-    // Members that only the session tells.
+    // Assigns members that only their session identifies.
     if hasNewSessions { search = assignOwners(&scan) }
     for adoption in adoptions {
       guard let tree = adoption.tree, !tree.isWhole, tree.roots.isEmpty,
@@ -53,8 +53,8 @@ extension ProcessSupervisor {
     return search
   }
 
-  /// The first process of a command that is not a whole tree. The start of an unrecorded one left its number; its mark
-  /// distinguishes it from a process that has the number now.
+  /// The first process of a command that is not a whole tree. An unrecorded process left its number when it started; its mark
+  /// distinguishes it from a later process with the same number.
   private func firstProcess(of tree: ProcessTree, _ output: OutputCapture?, in scan: inout ProcessScan) -> ProcessEntry?
   {
     if let first = tree.first { return scan.processes[first.pid].flatMap { $0.identity == first ? $0 : nil } }
@@ -68,10 +68,10 @@ extension ProcessSupervisor {
     // No member is older than the oldest tree.
     let oldest = trees.values.lazy.filter(\.isScattered).map { $0.first?.startTime ?? 0 }.min() ?? .max
     var search = ProcessSearch()
-    // This process is no member of its trees, and descending from it makes no member.
+    // This process is no member of its trees, and its descendants are not members for that reason.
     var assigned: [pid_t: ProcessTree?] = [getpid(): ProcessTree?.none]
     for entry in scan.processes.values {
-      // Up to the next ancestor that is assigned, and down again.
+      // The loop goes up to the next assigned ancestor, and then down again.
       var unassigned: [ProcessEntry] = []
       var next: ProcessEntry? = entry
       while let process = next, assigned[process.pid] == nil {

@@ -4,11 +4,11 @@ import Glibc
 
 /// Starts commands, watches all processes that descend from them, and ends those processes.
 ///
-/// A process belongs to a command's tree if its parent does, if it is in the session that the command was started in,
-/// if it was seen in the tree before, if it carries the command's ``DescentMark``, or if it is in the command's service. A
-/// variable in its environment is no proof: other programs may pass it on to processes that descend from no command.
+/// A process belongs to a command's tree if its parent does, if it is in the session that the command was started in, if it was
+/// seen in the tree before, if it carries the command's ``DescentMark``, or if it is in the command's service. A variable in its
+/// environment is no proof: other programs may pass it on to processes that descend from no command.
 ///
-/// Of a command that is not a whole tree, only the first process belongs to it.
+/// If a command is not a whole tree, only its first process belongs to it.
 ///
 /// Nothing here waits. The end of a process, a request to send a signal and a request to adopt each schedule an
 /// *inspection*. One inspection serves all of them, and reads the process table at most once. An inspection that
@@ -18,13 +18,13 @@ public final class ProcessSupervisor {
   private let markerVariable: ByteString
   let reader: ProcessReader
   private let ownProcess = getpid()
-  /// Read once: the program sets its handlers before it starts its first command.
+  /// The signals are read once: the program sets its handlers before it starts its first command.
   private lazy var handledSignals = ProcessTable.handledSignals
 
-  /// Whether the clock agrees with `/proc` on when a child was started, which saves reading that; nil before the first child.
+  /// Whether the clock gives the same start time for a child as `/proc`, which then need not be read; nil before the first child.
   private var clockTellsStartTimes: Bool?
 
-  /// This process's children, if orphans of the processes started here become its children; nil if not.
+  /// The children of this process, if it reaps the orphans of its commands; otherwise nil.
   var ownChildren: OwnChildren?
   var isReaper: Bool { ownChildren != nil }
   private var descriptorLimitOfCommands: DescriptorLimit?
@@ -40,22 +40,22 @@ public final class ProcessSupervisor {
 
   // The requests that the next inspection serves.
   private var inspection: Timer?
-  /// Trees that have lost a root. What that root left behind has not been searched for yet.
+  /// Trees that have lost a root, and whose orphans were not searched for yet.
   var unsettled: [ByteString: ProcessTree] = [:]
   var signalOrders: [SignalOrder] = []
   var adoptions: [Adoption] = []
-  /// Adoptions whose outcome is known and was not reported yet.
+  /// Adoptions with a known outcome that was not reported yet.
   var decidedAdoptions: [Adoption] = []
 
-  /// The delay between inspections while one cannot decide.
+  /// The delay between inspections while an inspection cannot decide.
   static let retryDelay = Duration.milliseconds(20)
-  /// How many inspections in a row must find nothing. During one inspection a process can move from the part that has
-  /// yet to be read to the part that was read; it does not do so twice in a row.
+  /// The number of inspections in a row that must find nothing. During one inspection a process can move from the unread part of
+  /// the table to the part already read; it does not do so twice in a row.
   static let conclusiveInspections = 2
 
   /// - Parameters:
-  ///   - markerVariable: the environment variable that tells a command its marker. Markers have to differ from those of
-  ///     every other supervisor of this user.
+  ///   - markerVariable: the environment variable with a command's marker. Markers have to differ from those of every other supervisor
+  ///     of this user.
   ///   - reader: replaced by tests.
   package init(loop: EventLoop, markerVariable: ByteString, reader: ProcessReader = ProcessReader()) {
     self.loop = loop
@@ -63,21 +63,21 @@ public final class ProcessSupervisor {
     self.reader = reader
   }
 
-  /// Makes this process the reaper of all orphans that descend from it. Call this on the loop's thread (it blocks
-  /// SIGCHLD there) before anything is spawned, in a program with one supervisor and no other children. Without it trees
-  /// are still watched, but each end of a process takes a scan of the process table.
+  /// Makes this process the reaper of all orphans that descend from it. Call this on the loop's thread (it blocks SIGCHLD there)
+  /// before anything is spawned, in a program with one supervisor and no other children. Without this call trees are still
+  /// watched, but each end of a process requires a scan of the process table.
   public func reapOrphans() throws(SystemError) {
     guard !isReaper else { return }
     try check("prctl PR_SET_CHILD_SUBREAPER") { linux_set_child_subreaper(1) }
-    // An ignored SIGCHLD is inherited, and then children leave no status.
+    // An ignored SIGCHLD is inherited, and then ended children leave no status.
     signal(SIGCHLD, SIG_DFL)
     try loop.onSignal([SIGCHLD]) { [weak self] _ in self?.scheduleInspection() }
-    // The loop's thread spawns, and the first one gets the orphans. A kernel without such lists needs the scan.
+    // The loop's thread spawns children, and the first thread gets the orphans. A kernel without lists of children requires the scan.
     ownChildren = OwnChildren(of: [ownProcess, linux_thread()])
   }
 
-  /// Raises this process's limit of open descriptors to the hard limit: each command takes up to three. Spawned
-  /// processes get the former limit, since programs that use `select` cannot handle more.
+  /// Raises this process's limit of open descriptors to the hard limit: each command takes up to three. Spawned processes get the
+  /// former limit, because programs that use `select` cannot handle more.
   public func raiseDescriptorLimit() throws(SystemError) {
     guard descriptorLimitOfCommands == nil else { return }
     let limit = try DescriptorLimit.current()
@@ -90,10 +90,10 @@ public final class ProcessSupervisor {
   /// Starts a command in a session of its own.
   /// - Parameters:
   ///   - marker: a value that no other tree of this supervisor has.
-  ///   - output: where standard output is captured; earlier files there are removed. Nil sends it to standard error.
+  ///   - output: the files that capture standard output, replacing earlier ones; nil sends it to standard error.
   ///   - errors: the descriptor that becomes standard error; nil for this process's.
-  ///   - isWholeTree: whether everything that descends from the command belongs to it. Otherwise its standard output is
-  ///     its standard error: what it leaves behind may write after the capture has ended.
+  ///   - isWholeTree: whether all descendants of the command belong to it. Otherwise its standard output is its standard error,
+  ///     because processes that it leaves behind may write after the capture has ended.
   /// - Throws: ``SpawnError``; then nothing was started.
   public func spawn(
     _ command: Command, marker: ByteString, output: OutputCapture? = nil, errors: Int32? = nil, isWholeTree: Bool = true
@@ -141,7 +141,7 @@ public final class ProcessSupervisor {
     }
   }
 
-  /// - Parameter startTime: nil if the clock does not tell it.
+  /// - Parameter startTime: nil if the clock does not give it.
   private func entry(ofChild pid: pid_t, _ startTime: UInt64?) -> ProcessEntry? {
     if let startTime, clockTellsStartTimes == true {
       return ProcessEntry(ProcessIdentity(pid: pid, startTime: startTime), childOf: ownProcess)
@@ -151,7 +151,7 @@ public final class ProcessSupervisor {
     return entry
   }
 
-  /// Takes the status of a child that was killed and has no watch. A reaper does so for every child, at SIGCHLD.
+  /// Reaps a killed child that has no watch. A reaper reaps every child at SIGCHLD.
   private func reap(_ pid: pid_t) {
     guard !isReaper, waitpid(pid, nil, WNOHANG) == 0 else { return }
     loop.timer(after: Self.retryDelay) { [weak self] in self?.reap(pid) }
@@ -169,7 +169,7 @@ public final class ProcessSupervisor {
       throw error
     }
     let watch = try watch(entry, of: tree, pidfd)
-    // From here on the number cannot pass to another process.
+    // From here on no other process can get the number.
     guard let current = ProcessTable.entry(of: entry.pid) else {
       let error = SystemError("/proc/\(entry.pid)/stat")
       watch.cancel()
@@ -179,7 +179,7 @@ public final class ProcessSupervisor {
     addRoot(entry, to: tree, watch)
   }
 
-  /// Watches a process for which the pidfd was opened.
+  /// Watches the process of an open pidfd.
   private func watch(_ entry: ProcessEntry, of tree: ProcessTree, _ pidfd: Int32) throws(SystemError) -> ExitWatch {
     try loop.onExit(pidfd: pidfd) { [weak self, weak tree] status in
       guard let self, let tree else { return }
@@ -208,14 +208,15 @@ public final class ProcessSupervisor {
 
   // MARK: Inspecting
 
-  /// Schedules a search for what is left of the tree.
+  /// Schedules a search for the remaining processes of the tree.
   func unsettle(_ tree: ProcessTree) {
     tree.emptyInspections = 0
     unsettled[tree.marker] = tree
     scheduleInspection()
   }
 
-  /// A timer comes after the descriptors of its turn, so all processes that have ended by then are inspected together.
+  /// Schedules an inspection. A timer comes after the descriptors of its turn, so one inspection covers all processes that have
+  /// ended by then.
   func scheduleInspection(after delay: Duration = .zero) {
     let deadline = loop.now + delay
     if let inspection, inspection.isPending {
@@ -226,7 +227,7 @@ public final class ProcessSupervisor {
   }
 
   private func inspect() {
-    // Without a free descriptor nothing can be read, and every tree would seem to be gone.
+    // Without a free descriptor nothing can be read, and every tree would seem to have ended.
     guard var isConclusive = isReaper ? takeInOrphans() : ProcessTable.entry(of: ownProcess).map({ _ in true }) else {
       return scheduleInspection(after: Self.retryDelay)
     }
@@ -245,13 +246,13 @@ public final class ProcessSupervisor {
     if (isConclusive && isWaiting) || signalOrders.contains(where: { !$0.hasEnding }) { scheduleInspection() }
     if !signalOrders.isEmpty { scheduleInspection(after: Self.retryDelay) }
 
-    // Last, since a handler may spawn, send signals and abandon.
+    // Handlers are called last, because they may spawn, send signals and abandon trees.
     for (tree, onExit, result) in finished {
       if let onExit { onExit(result) } else { tree.unreportedResult = result }
     }
   }
 
-  /// - Returns: the trees of which nothing is left.
+  /// - Returns: the trees without any process left.
   private func settle(isConclusive: Bool) -> [ProcessTree] {
     var gone: [ProcessTree] = []
     for (marker, tree) in unsettled where !tree.isBeingAdopted {
@@ -259,7 +260,7 @@ public final class ProcessSupervisor {
         unsettled[marker] = nil
       } else if isConclusive {
         tree.emptyInspections += 1
-        // Orphans of a tree that is not scattered are in one list, which shows all of them.
+        // All orphans of a tree that is not scattered are in one list.
         if !tree.isScattered || tree.emptyInspections >= Self.conclusiveInspections { gone.append(tree) }
       }
     }
@@ -270,7 +271,7 @@ public final class ProcessSupervisor {
   func release(_ tree: ProcessTree) -> ProcessResult {
     for (pid, root) in tree.roots {
       owners[pid] = nil
-      // A child of this process still has to be reaped: as a stray by a reaper, or else by its watch.
+      // A child of this process still has to be reaped: by a reaper as a stray, otherwise by its watch.
       if isReaper || root.entry.parent != getpid() { root.watch.cancel() }
     }
     tree.roots = [:]
@@ -289,7 +290,7 @@ public final class ProcessSupervisor {
   }
 
   func abandon(_ tree: ProcessTree) -> ProcessResult {
-    // Signals that were ordered in this turn are sent now.
+    // Signals ordered in this turn are sent now.
     if signalOrders.contains(where: { $0.tree === tree }) {
       let members = members(of: tree)
       for index in signalOrders.indices where signalOrders[index].tree === tree {

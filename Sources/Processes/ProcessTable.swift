@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A process. Its start time distinguishes it from a later process with the same number.
+/// The identity of a process. The start time distinguishes it from a later process with the same number.
 public struct ProcessIdentity: Hashable, Sendable {
   public let pid: pid_t
   /// The start time, in clock ticks since the machine started: the 22nd field of `/proc/PID/stat`.
@@ -11,14 +11,13 @@ public struct ProcessIdentity: Hashable, Sendable {
     (self.pid, self.startTime) = (pid, startTime)
   }
 
-  /// A running process; nil if there is none with this number.
+  /// The identity of a running process; nil if no process has this number.
   public init?(of pid: pid_t) {
     guard let entry = ProcessTable.entry(of: pid) else { return nil }
     self = entry.identity
   }
 
-  /// The kernel's identifier of this start of the machine. Identities from another start are meaningless. Nil if it
-  /// cannot be read.
+  /// The kernel's identifier of this start of the machine; nil if it cannot be read. Identities from another start are meaningless.
   public static func bootIdentifier() -> String? {
     ProcessTable.read("/proc/sys/kernel/random/boot_id").map { String(decoding: $0.prefix(36), as: UTF8.self) }
   }
@@ -29,20 +28,20 @@ struct ProcessEntry: Hashable {
   let identity: ProcessIdentity
   let parent: pid_t
   var session: pid_t
-  /// Whether it is a zombie. A process whose first thread has ended is alive while others run.
+  /// Whether the process is a zombie. A process whose first thread has ended is alive while other threads run.
   let hasEnded: Bool
-  /// The number of its threads.
+  /// The number of threads.
   let threads: Int
-  /// Whether it is a thread of the kernel. The session number 0 does not show that: a process has it, too, if its session
-  /// leader is outside this PID namespace.
+  /// Whether the process is a thread of the kernel. The session number 0 is no sign: a process also has it if its session leader
+  /// is outside this PID namespace.
   let isKernelThread: Bool
-  /// Whether it is ending: its children may belong to another process already, though it is no zombie yet.
+  /// Whether the process is ending: its children may belong to another process already, though it is no zombie yet.
   let isEnding: Bool
 
   var pid: pid_t { identity.pid }
   var startTime: UInt64 { identity.startTime }
 
-  /// A process that has just executed a program in a session of its own.
+  /// Creates the entry of a process that has just executed a program in a session of its own.
   init(_ identity: ProcessIdentity, childOf parent: pid_t) {
     self.identity = identity
     self.parent = parent
@@ -70,13 +69,13 @@ struct ProcessEntry: Hashable {
     let isZombie = state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")
     hasEnded = isZombie && threads <= 1
     isKernelThread = flags & LINUX_PF_KTHREAD != 0
-    // If only the first thread has ended, the others have its children.
+    // If only the first thread has ended, the other threads have the children.
     isEnding = flags & LINUX_PF_EXITING != 0 && !isZombie
   }
 }
 
 extension FixedWidthInteger {
-  /// Parses decimal digits and nothing else. (Parsing a String takes several times as long.)
+  /// Parses decimal digits only. (Parsing a String takes several times as long.)
   init?(ascii digits: some Collection<UInt8>) {
     guard !digits.isEmpty else { return nil }
     var number: Self = 0
@@ -97,8 +96,8 @@ package enum ProcessTable {
     readAtOnce("/proc/\(pid)/stat").flatMap(ProcessEntry.init(stat:))
   }
 
-  /// The children of threads of a process; nil if it has ended or the kernel has no lists of children.
-  /// - Parameter threads: those that may have children; nil for all.
+  /// The children of a process's threads; nil if it has ended or the kernel has no lists of children.
+  /// - Parameter threads: the threads that may have children; nil for all.
   static func children(of pid: pid_t, threads: Set<pid_t>? = nil) -> [pid_t]? {
     guard let threads = threads.map(Array.init) ?? numbers(in: "/proc/\(pid)/task") else { return nil }
     var children: [pid_t] = []
@@ -117,7 +116,7 @@ package enum ProcessTable {
     list.split(separator: UInt8(ascii: " ")).compactMap { pid_t(ascii: $0) }
   }
 
-  /// The time as start times count it. A process that was started between two equal times has this start time.
+  /// The current time in the unit of start times. A process that was started between two equal times has this start time.
   static var time: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
@@ -125,22 +124,22 @@ package enum ProcessTable {
     return UInt64(time.tv_sec * perSecond + time.tv_nsec / (1_000_000_000 / perSecond))
   }
 
-  /// Whether a process has one thread, as far as the links of its directory of threads show: two, and one for each thread.
+  /// Whether a process has one thread, as shown by the links of its directory of threads: two, and one for each thread.
   static func hasOneThread(_ pid: pid_t) -> Bool {
     var status = stat()
     return stat("/proc/\(pid)/task", &status) == 0 && status.st_nlink == 3
   }
 
-  /// The numbers of the processes that this one may see.
+  /// The numbers of all processes that this one may see.
   static func pids() -> [pid_t] { numbers(in: "/proc") ?? [] }
 
   /// Every process that this one may see.
   static func all() -> [ProcessEntry] { pids().compactMap(entry(of:)) }
 
-  /// The command that a process descends from, as far as the kernel shows it.
+  /// The mark of the command that a process descends from, as far as the kernel shows it.
   static func mark(of pid: pid_t) -> DescentMark? { read("/proc/\(pid)/limits").flatMap(DescentMark.init(limits:)) }
 
-  /// The names of a process's cgroups and of all that contain them.
+  /// The names of a process's cgroups and of all cgroups that contain them.
   static func controlGroups(of pid: pid_t) -> [ByteString] {
     read("/proc/\(pid)/cgroup").map { controlGroups(in: $0).map { ByteString($0) } } ?? []
   }
@@ -156,9 +155,9 @@ package enum ProcessTable {
   enum Variable: Hashable {
     case value(ByteString)
     case absent
-    /// The environment is empty: the process was given none, or is in the middle of `execve`.
+    /// The environment is empty: the process was started without one, or is in the middle of `execve`.
     case empty
-    /// The environment cannot be read: the process is another user's, or undumpable.
+    /// The environment cannot be read: the process belongs to another user, or is undumpable.
     case hidden
   }
 
@@ -173,13 +172,13 @@ package enum ProcessTable {
     return .absent
   }
 
-  /// The arguments of the process's program, of which the first is its name; nil if they cannot be read.
+  /// The arguments of the process's program, beginning with its name; nil if they cannot be read.
   static func arguments(of pid: pid_t) -> [ByteString]? {
     guard let line = read("/proc/\(pid)/cmdline"), !line.isEmpty else { return nil }
     return line.dropLast().split(separator: 0, omittingEmptySubsequences: false).map { ByteString(Array($0)) }
   }
 
-  /// The signals that this process handles or ignores: a bit for each, that of signal 1 the lowest. All if that cannot be read.
+  /// The signals that this process handles or ignores: one bit for each, the lowest for signal 1. All bits if they cannot be read.
   static var handledSignals: UInt64 {
     guard let status = readAtOnce("/proc/self/status") else { return .max }
     var all: UInt64 = 0
@@ -198,8 +197,8 @@ package enum ProcessTable {
     return readAtOnce(descriptor)
   }
 
-  /// The content of a file of the kernel that consists of short records, from its beginning: the kernel gives as many of them as
-  /// fit at once, so that the end of a short content needs no second read.
+  /// The content of a kernel file of short records, from its beginning. The kernel returns as many records at once as fit, so
+  /// short content needs no second read to find its end.
   fileprivate static func readAtOnce(_ descriptor: Int32) -> [UInt8]? {
     let size = 4096
     var content: [UInt8] = []
@@ -249,12 +248,12 @@ package enum ProcessTable {
   }
 }
 
-/// The lists of the children of this process's threads. They are held open, since they are read each time a process ends.
+/// The lists of the children of this process's threads. The files stay open, because they are read each time a process ends.
 final class OwnChildren {
   private let lists: [Int32]
 
-  /// - Parameter threads: those that may have children.
-  /// - Returns: nil if the kernel has no such lists, or they cannot be opened.
+  /// - Parameter threads: the threads that may have children.
+  /// - Returns: nil if the kernel has no such lists, or the lists cannot be opened.
   init?(of threads: Set<pid_t>) {
     lists = threads.map { open("/proc/self/task/\($0)/children", O_RDONLY | O_CLOEXEC) }
     if lists.contains(where: { $0 < 0 }) { return nil }
@@ -262,7 +261,7 @@ final class OwnChildren {
 
   deinit { for list in lists where list >= 0 { close(list) } }
 
-  /// - Returns: nil if they cannot be read.
+  /// - Returns: nil if the lists cannot be read.
   func read() -> [pid_t]? {
     var children: [pid_t] = []
     for list in lists {

@@ -3,9 +3,9 @@ import Glibc
 
 /// The outcome of a command, reported after its last process has ended.
 public struct ProcessResult: Hashable, Sendable {
-  /// How the first process ended, the one that was spawned; `unknown` for an adopted one.
+  /// The exit status of the first process, the spawned one; `unknown` for an adopted one.
   public var status: ProcessStatus
-  /// Nil if it was not captured.
+  /// The output; nil if it was not captured.
   public var output: CapturedOutput?
 
   public init(status: ProcessStatus, output: CapturedOutput?) {
@@ -13,27 +13,25 @@ public struct ProcessResult: Hashable, Sendable {
   }
 }
 
-/// A command's first process and, if it is whole, everything that descends from it, as far as it can be found
-/// (`docs/processes.md`).
-/// A ``ProcessSupervisor`` watches it until its last process has ended, whether or not anybody holds this object.
+/// A command's first process and, if the tree is whole, all its descendants, as far as they can be found (`docs/processes.md`). A
+/// ``ProcessSupervisor`` watches the tree until its last process has ended, whether or not a caller holds this object.
 public final class ProcessTree {
-  /// The value of the supervisor's variable in the environment of its first process.
+  /// The value of the supervisor's variable in the environment of the first process.
   public let marker: ByteString
   let mark: DescentMark
-  /// Whether everything that descends from the first process belongs to it.
+  /// Whether all descendants of the first process belong to the tree.
   let isWhole: Bool
   /// The service that an adopted command may have run in.
   var service: ByteString?
-  /// The process that was spawned; nil if it had ended when the tree was adopted.
+  /// The spawned process; nil if it had ended when the tree was adopted.
   public internal(set) var first: ProcessIdentity?
 
-  /// The first process, or else the oldest whose parent is no member.
+  /// The first process, or else the oldest member whose parent is no member.
   public var main: ProcessIdentity? {
     first ?? roots.values.map(\.entry.identity).min { $0.startTime < $1.startTime }
   }
 
-  /// Called once, from a turn of the loop, after the last process has ended. If that was before this was set, it is
-  /// called when it is set.
+  /// Called once, from a turn of the loop, after the last process has ended, but not before it is set.
   public var onExit: ((ProcessResult) -> Void)? {
     didSet {
       guard let onExit, let result = unreportedResult else { return }
@@ -44,21 +42,21 @@ public final class ProcessTree {
   }
 
   weak var supervisor: ProcessSupervisor?
-  /// The watched processes: the members whose parent is no member. Children of one that ends are looked for.
+  /// The watched processes: the members whose parent is no member. When one ends, its children are searched for.
   var roots: [pid_t: Root] = [:]
   /// The other members that the supervisor has seen.
   var remembered: Set<ProcessIdentity> = []
   var status: ProcessStatus = .unknown
   var output: OutputReader?
-  /// The result, while there is no handler for it.
+  /// The result, until a handler for it is set.
   var unreportedResult: ProcessResult?
-  /// Whether its orphans become children of another process, so that finding them takes a scan of the process table.
+  /// Whether the orphans of the tree become children of another process, so that finding them takes a scan of the process table.
   let isScattered: Bool
-  /// Whether the supervisor has yet to report that it found the tree.
+  /// Whether the supervisor has yet to report the tree as found.
   var isBeingAdopted = false
-  /// How many inspections in a row found no process of it.
+  /// The number of inspections in a row that found no process of the tree.
   var emptyInspections = 0
-  /// Whether each process that is found from now on is killed.
+  /// Whether each process found from now on is killed.
   var isCondemned = false
 
   struct Root {
@@ -74,7 +72,7 @@ public final class ProcessTree {
     self.supervisor = supervisor
   }
 
-  /// Whether a process of it may be left.
+  /// Whether any process of the tree may be left.
   public var isLive: Bool { supervisor != nil }
 
   /// Searches for the processes of the tree. For an adopted tree this scans the process table.
@@ -82,20 +80,19 @@ public final class ProcessTree {
 
   /// Whether a process belongs to the tree.
   public func includes(_ process: ProcessOrigin) -> Bool {
-    // A watched process still has its number, so nothing is read for the first one of a command, which most windows are of.
+    // A watched process keeps its number. So nothing is read for the first process of a command, which owns most windows.
     roots[process.pid] != nil || first?.pid == process.pid && process.identity == first
       || isWhole && process.mark == mark
   }
 
-  /// Sends SIGTERM to every process of the tree, by the end of the next turn, and SIGCONT, since a stopped process
-  /// handles SIGTERM only after it continues.
+  /// Sends SIGTERM to every process of the tree, by the end of the next turn. SIGCONT follows, because a stopped process handles
+  /// SIGTERM only after it continues.
   public func terminate() { supervisor?.terminate(self) }
 
-  /// Sends SIGKILL to every process of the tree, by the end of the next turn, and to those that are found later.
+  /// Sends SIGKILL to every process of the tree, by the end of the next turn, and to processes that are found later.
   public func kill() { supervisor?.kill(self) }
 
-  /// Ends the supervision of a tree whose processes may be alive: not every process dies of SIGKILL. ``onExit`` is not
-  /// called.
+  /// Ends the supervision of a tree whose processes may be alive: not every process dies of SIGKILL. ``onExit`` is not called.
   /// - Returns: the result so far.
   public func abandon() -> ProcessResult {
     onExit = nil

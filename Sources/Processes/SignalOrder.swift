@@ -2,28 +2,29 @@ import CLinux
 import EventLoops
 import Glibc
 
-/// Signals for every process of a tree, in this order.
+/// An order to send signals to every process of a tree, in this sequence.
 struct SignalOrder {
   let tree: ProcessTree
   let signals: [Int32]
-  /// The processes that the signals were sent to.
+  /// The processes that have been sent the signals.
   var reached: Set<ProcessIdentity> = []
   /// The members that the last inspection found; nil before the first.
   var members: Set<ProcessIdentity>?
-  /// Members that had ended at an earlier inspection: what they left has been taken in since.
+  /// Members that had ended at an earlier inspection; their orphans are known.
   var ended: Set<ProcessIdentity> = []
-  /// Whether a member was ending at the last inspection. Processes that it leaves behind are found once it has ended.
+  /// Whether a member was ending at the last inspection. Its orphans are found once it has ended.
   var hasEnding = false
   var inspections = 0
   var emptyInspections = 0
-  /// Whether the next inspection of a scattered tree has to read the whole table. Otherwise the lists of children
-  /// show whether the tree has changed: while no member ends, no process can be orphaned.
+  /// Whether the next inspection of a scattered tree has to read the whole table. Otherwise the lists of children show whether
+  /// the tree has changed: while no member ends, no process can be orphaned.
   var needsScan = true
   var isDone = false
 }
 
 extension ProcessSupervisor {
-  /// A tree that forks without end is not chased without end. After SIGKILL, later members are killed as they are found.
+  /// The limit of inspections for one order, because a tree may fork without end. After SIGKILL, later members are killed when
+  /// they are found.
   private static let maxInspectionsPerOrder = 32
 
   func terminate(_ tree: ProcessTree) {
@@ -41,19 +42,19 @@ extension ProcessSupervisor {
     scheduleInspection()
   }
 
-  /// - Parameter isConclusive: whether each orphan that could be seen is a root now.
+  /// - Parameter isConclusive: whether each visible orphan is a root now.
   func carryOutSignalOrders(_ search: ProcessSearch?, isConclusive: Bool) {
     for index in signalOrders.indices {
       let tree = signalOrders[index].tree
       if tree.isScattered, let search {
         carryOut(&signalOrders[index], search.members[tree.marker] ?? [])
       } else {
-        // A process that has got the signals handles them before it forks again. So the second look finds the last processes
-        // that were forked before these came.
+        // A process handles the signals before it forks again. So the second walk finds the last processes that were forked before
+        // the signals arrived.
         var ended: Set<ProcessIdentity> = []
         for _ in 0..<2 where !signalOrders[index].isDone {
           let walk = descendants(ofRootsOf: tree)
-          // Processes that a member leaves which ends during this inspection are found by the next one.
+          // The next inspection finds processes that a member leaves behind by ending during this one.
           let isStill =
             isConclusive && !walk.hasLost && !walk.hasEnding && walk.ended.isSubset(of: signalOrders[index].ended)
           carryOut(&signalOrders[index], walk.living, isStill: isStill, includesOrphans: !tree.isScattered)
@@ -66,10 +67,10 @@ extension ProcessSupervisor {
     signalOrders.removeAll(where: \.isDone)
   }
 
-  /// Sends the signals to the members that they have not reached.
+  /// Sends the signals to the members that have not received them.
   /// - Parameters:
-  ///   - isStill: whether no process can have left the members while they were found.
-  ///   - includesOrphans: whether the members include those that have lost their parents.
+  ///   - isStill: whether no process can have left the members while they were searched for.
+  ///   - includesOrphans: whether the members include orphans.
   func carryOut(
     _ order: inout SignalOrder, _ members: [ProcessEntry], isStill: Bool = true, includesOrphans: Bool = true
   ) {
@@ -101,7 +102,7 @@ extension ProcessSupervisor {
     let pidfd = pidfd_open(process.pid, 0)
     let failure = errno
     defer { if pidfd >= 0 { close(pidfd) } }
-    // Only an open pidfd keeps the number from passing to another process. Without one, this check has to do.
+    // Only an open pidfd keeps another process from getting the number. Without a pidfd, this check has to do.
     guard ProcessTable.entry(of: process.pid)?.identity == process.identity else { return }
     if pidfd >= 0 {
       pidfd_send_signal(pidfd, signal, nil, 0)

@@ -1,16 +1,16 @@
 import EventLoops
 
-/// Why a command was not started.
+/// The reason why a command was not started.
 public enum SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The command cannot be passed to the kernel.
   case malformed(String)
-  /// There is no such program; if `searchPath` is given, in none of its directories.
+  /// The program does not exist; if `searchPath` is given, it is in none of those directories.
   case programNotFound(ByteString, searchPath: ByteString?)
   case notExecutable(ByteString, reason: String)
   case badDirectory(ByteString, reason: String)
-  /// The kernel allows no more processes, to the user or to the cgroup.
+  /// The kernel allows no more processes to the user or to the cgroup.
   case tooManyProcesses(ByteString)
-  /// A system call failed, for instance for want of memory or descriptors.
+  /// A system call failed, for example for lack of memory or descriptors.
   case failed(SystemError)
 
   public var description: String {

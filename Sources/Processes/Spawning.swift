@@ -3,15 +3,15 @@ import EventLoops
 import Glibc
 
 /// Starts the command in a session of its own, with an empty signal mask and default signal handling. Of this process's
-/// descriptors it gets only the one for standard error. Returns when the program was executed, or could not be.
+/// descriptors the child gets only the one for standard error. Returns when the program was executed, or could not be.
 /// - Parameters:
 ///   - mark: the number that the child and all its descendants carry.
-///   - output: the FIFO for standard output. The child opens it for reading and writing, so that it survives the end of
-///     this process, and its output does too. It loses its sticky bit just before the program is executed.
-///     Nil sends standard output to standard error.
+///   - output: the FIFO for standard output; nil sends standard output to standard error. The child opens the FIFO for reading and
+///     writing, so that the child and its output survive the end of this process. The FIFO loses its sticky bit just before the
+///     program is executed.
 ///   - errors: the descriptor that becomes standard error; nil for this process's.
 ///   - evidence: the file into which the child writes its number just before it executes the program.
-///   - handledSignals: the signals that this process handles or ignores, as ``ProcessTable/handledSignals`` has them.
+///   - handledSignals: the signals that this process handles or ignores, as in ``ProcessTable/handledSignals``.
 ///   - descriptorLimit: the child's limit of open descriptors; nil for this process's.
 /// - Returns: the child, which the caller reaps, and its pidfd, which the caller closes.
 func spawn(
@@ -23,7 +23,7 @@ func spawn(
   let input: Int32
   do throws(SystemError) { input = try command.openInput() } catch { throw .failed(error) }
   defer { close(input) }
-  // A FIFO was held against the reserve. Without one, the pidfd is the descriptor that stays, and the number after the input's.
+  // The descriptor of a FIFO was checked already. Without a FIFO only the pidfd stays open, with the number after the input's.
   if output == nil {
     do throws(SystemError) { try DescriptorLimit.checkNext(after: input, "start \(program)") } catch {
       throw .failed(error)
@@ -88,7 +88,7 @@ private func validate(_ command: Command) throws(SpawnError) {
 }
 
 private func checkDirectory(_ path: ByteString) throws(SpawnError) {
-  // The last component has to be a directory, too.
+  // This also checks that the last component is a directory.
   if (path + "/.").withCString({ access($0, X_OK) }) != 0 {
     throw .badDirectory(path, reason: SystemError("access").reason)
   }
@@ -103,7 +103,7 @@ extension Command {
     do throws(SystemError) {
       var written = 0
       while written < input.count {
-        // At an offset of its own, so that the reader begins at the start.
+        // Writing at an explicit offset leaves the reader's offset at the start.
         written += try check("write to a memfd") {
           input.withUnsafeBytes { pwrite(file, $0.baseAddress! + written, $0.count - written, off_t(written)) }
         }
@@ -131,7 +131,7 @@ extension Command {
     do throws(SpawnError) {
       return try search()
     } catch {
-      // Without the directory, nothing is found in it.
+      // Without its directory, the program cannot be found.
       try checkDirectory(directory)
       throw error
     }
@@ -150,7 +150,7 @@ extension Command {
       case let failure: throw .notExecutable(name, reason: SystemError(code: failure, operation: "").reason)
       }
     }
-    // Without a PATH, the C library uses this one.
+    // The C library uses this path if there is no `PATH`.
     let path = environment["PATH"] ?? "/bin:/usr/bin"
     var refused: SpawnError?
     for element in path.bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false) {
@@ -166,7 +166,7 @@ extension Command {
   }
 }
 
-/// - Returns: 0 if the file may be executed, else the error number of `execve`.
+/// - Returns: 0 if the file may be executed; otherwise the error number of `execve`.
 private func executability(of path: ByteString) -> Int32 {
   path.withCString { path in
     var status = stat()
@@ -191,10 +191,10 @@ private func explain(_ failure: Int32, program: ByteString) -> SpawnError {
   }
 }
 
-/// Strings as C has them, one behind the other.
+/// C strings in one buffer, one after the other.
 private struct CStrings {
   private var characters: [UInt8] = []
-  /// Where each begins; nil for NULL.
+  /// The beginning of each string; nil for NULL.
   private var offsets: [Int?] = []
 
   mutating func append(_ string: ByteString?) {
@@ -204,7 +204,7 @@ private struct CStrings {
     characters.append(0)
   }
 
-  /// Appends a variable as a program gets it.
+  /// Appends a variable in the form `NAME=VALUE`.
   mutating func append(variable name: ByteString, _ value: ByteString) {
     offsets.append(characters.count)
     characters += name.bytes
@@ -213,7 +213,7 @@ private struct CStrings {
     characters.append(0)
   }
 
-  /// Calls the body with a NULL-terminated array of them.
+  /// Calls the body with a NULL-terminated array of pointers to the strings.
   mutating func withPointers<Result>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
     characters.withUnsafeMutableBytes { [offsets] bytes in
       let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)

@@ -1,14 +1,14 @@
 import EventLoops
 import Glibc
 
-/// What a walk down a tree has found.
+/// The result of a walk down a tree.
 struct TreeWalk {
   var living: [ProcessEntry] = []
-  /// Those that have ended and not been waited for. Their children may have become roots since the roots were known.
+  /// Ended processes that were not waited for. Their children may have become roots meanwhile.
   var ended: Set<ProcessIdentity> = []
-  /// Whether one has disappeared: so may its children have become roots.
+  /// Whether a process has disappeared, so that its children may have become roots.
   var hasLost = false
-  /// Whether one was ending: its children may become roots.
+  /// Whether a process was ending, so that its children may become roots.
   var hasEnding = false
 }
 
@@ -29,10 +29,10 @@ extension ProcessSupervisor {
     while index < pids.count {
       let pid = pids[index]
       index += 1
-      // Before its entry: while a process is not ending, its children are all in its lists.
+      // The lists of children are read before the entry: while a process is not ending, they contain all its children.
       var children = tree.isWhole ? reader.children(pid, [pid]) : []
       let root = tree.roots[pid]
-      // A watched process keeps its number and, if it has one thread, its children until it has ended.
+      // A watched process keeps its number until it has ended. If it has one thread, it also keeps its children until then.
       let watched = root.flatMap { ProcessTable.hasOneThread(pid) ? $0 : nil }
       guard let entry = watched?.entry ?? ProcessTable.entry(of: pid),
         root?.entry.identity ?? entry.identity == entry.identity
