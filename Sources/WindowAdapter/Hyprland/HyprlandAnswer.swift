@@ -1,32 +1,32 @@
 import PresentationModel
 import TextFormats
 
-/// The monitors, the windows and the window with the focus, as Hyprland answers.
+/// The monitors, the windows and the focused window, as Hyprland answers.
 struct HyprlandAnswer {
-  /// The request for all facts at once, so that they are of one moment.
+  /// The request for all facts at once, so that they belong to one moment.
   static let request = "[[BATCH]]j/monitors;j/clients;j/activewindow"
 
   struct Monitor: Hashable {
     let number: Int64
     let name: String
-    /// The workspace that it shows; nil if it does not say.
+    /// The workspace that the monitor shows; nil if the answer does not contain it.
     let workspace: Workspace?
-    /// The special workspace that it shows above that; nil for none.
+    /// The special workspace that the monitor shows above that; nil if there is none.
     let special: Workspace?
     let isFocused: Bool
   }
 
   struct Workspace: Hashable {
-    /// Its number or, since 0.57, its address: both stay when it gets another name.
+    /// The workspace's number or, since 0.57, its address: both stay when its name changes.
     let identity: String
-    /// Up to 0.56 negative for one that was named when it was made, and since then absent.
+    /// The number. Up to 0.56, a workspace created with a name has a negative number; since then it has none.
     let number: Int64?
     let name: String
   }
 
   struct Client {
     let address: UInt64
-    /// A number that no other window of this run of Hyprland has; nil for versions that do not tell.
+    /// A number that no other window of this run of Hyprland has; nil if the version does not report it.
     let stableID: UInt64?
     var properties: WindowProperties
     let workspace: Workspace?
@@ -38,10 +38,10 @@ struct HyprlandAnswer {
 
   let monitors: [Monitor]
   let clients: [Client]
-  /// The address of the window with the focus; nil for none.
+  /// The address of the focused window; nil if there is none.
   let focused: UInt64?
 
-  /// - Parameter bytes: the answer to ``request``; nil if it is something else.
+  /// - Parameter bytes: the answer to ``request``; nil if they are anything else.
   init?(_ bytes: [UInt8]) {
     let parts = Self.parts(of: bytes).map { JSON.repaired($0, keeping: HyprlandMember.names) }
     guard parts.count == 3, let monitors = parts[0]?.array, let clients = parts[1]?.array, let active = parts[2] else {
@@ -52,7 +52,7 @@ struct HyprlandAnswer {
     focused = active[hyprland: .address]?.string.flatMap(Self.address)
   }
 
-  /// The answers to the requests of a batch, between which are two empty lines.
+  /// The answers to the requests of a batch, which are separated by two empty lines.
   private static func parts(of bytes: [UInt8]) -> [[UInt8]] {
     let newline = UInt8(ascii: "\n")
     var parts: [[UInt8]] = []
@@ -121,19 +121,19 @@ struct HyprlandAnswer {
 
 /// The members of JSON objects of Hyprland that the adapter reads.
 enum HyprlandMember: String, CaseIterable {
-  // Its state.
+  // The state of Hyprland.
   case configProvider
-  // Monitors and workspaces.
+  // The members of monitors and workspaces.
   case id, name, focused, activeWorkspace, specialWorkspace
-  // Windows.
+  // The members of windows.
   case address, mapped, workspace, floating, monitor, `class`, title, pid, pinned, fullscreen, grouped, tags
   case stableID = "stableId"
 
-  /// The names by which answers are read; the others are left out.
+  /// The names of the members that are read from answers; others are left out.
   static let names = JSON.MemberNames(allCases.map(\.rawValue))
 }
 
 extension JSON {
-  /// A member of an answer of Hyprland; nil if this is not an object, or has no such member.
+  /// A member of an answer of Hyprland; nil if the value is not an object, or has no such member.
   subscript(hyprland member: HyprlandMember) -> JSON? { self[member.rawValue] }
 }

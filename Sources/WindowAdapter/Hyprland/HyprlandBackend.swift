@@ -3,10 +3,10 @@ import Logging
 import PresentationModel
 import TextFormats
 
-/// Windows of Hyprland, by its two sockets: one tells events, the other answers requests.
+/// Windows of Hyprland, by its two sockets: one sends events, the other answers requests.
 ///
-/// Its Wayland protocols are not used besides. They tell no processes and nothing earlier or better than the sockets do, and their
-/// windows would have to be matched with these.
+/// The Wayland protocols of Hyprland are not used. They report no processes, and nothing earlier or better than the sockets do, and
+/// their windows would have to be matched with these.
 final class HyprlandBackend: Backend {
   let name = "hyprland"
   var onEnd: ((String) -> Void)?
@@ -23,9 +23,9 @@ final class HyprlandBackend: Backend {
   private var reading: Timer?
   private var retrying: Timer?
   private var ready: (() -> Void)?
-  /// Bytes of an answer.
+  /// The limit in bytes of an answer.
   private static let limit = 32 << 20
-  /// Bytes of an event, which has at most a kibibyte of data.
+  /// The limit in bytes of an event, which has at most a kibibyte of data.
   private static let maxEvent = 64 << 10
 
   /// - Parameter instance: the signature of the running Hyprland, which names its directory.
@@ -42,7 +42,7 @@ final class HyprlandBackend: Backend {
       throw BackendFailure(description: "no compositor at the socket: \(error)")
     }
     requests = RequestQueue("\(directory)/.socket.sock", limit: Self.limit, loop)
-    // It begins with the commit that Hyprland was built from; the time of its start and a random number follow.
+    // The signature begins with the commit that Hyprland was built from; the time of its start and a random number follow.
     let token = instance.split(separator: "_", maxSplits: 1).last.map(String.init) ?? instance
     let ids = ids
     model = HyprlandModel(NumberedIDs(token: token, ids)) { ids.next() }
@@ -64,7 +64,7 @@ final class HyprlandBackend: Backend {
       readSoon()
     }
     events.start()
-    // Versions with Lua still read hyprland.conf, too, so that the number of the version does not say it.
+    // The version does not tell the language: versions with Lua still read hyprland.conf, too.
     requests.ask("j/status") { [unowned self] answer in
       let status = answer.flatMap { JSON.repaired($0, keeping: HyprlandMember.names) }
       language = status?[hyprland: .configProvider] == "lua" ? .lua : .words
@@ -72,8 +72,8 @@ final class HyprlandBackend: Backend {
     }
   }
 
-  /// Reads once for all events of a change, which come within a millisecond; for a new window at once, since the compositor soon draws
-  /// it, and answers after that.
+  /// Reads once for all events of a change, which come within a millisecond. A new window is read at once, because the compositor
+  /// soon draws it, and answers after that.
   private func readSoon() {
     guard ready == nil, model.wantsAnswer else { return }
     if model.hasNewWindow { return read() }
@@ -81,14 +81,14 @@ final class HyprlandBackend: Backend {
     reading = loop.timer(after: .milliseconds(3)) { [unowned self] in read() }
   }
 
-  /// Reads all windows again, once at a time.
+  /// Reads all windows again, with one request at a time.
   private func read() {
     guard !isReading, model.wantsAnswer else { return }
     isReading = true
     model.takeWant()
     requests.ask(HyprlandAnswer.request) { [unowned self] bytes in
       isReading = false
-      // Events that were sent before the answer are read before it.
+      // Events that were sent before the answer are handled before it.
       events.readArrived()
       if let answer = bytes.flatMap(HyprlandAnswer.init) {
         hasComplained = false
@@ -119,7 +119,7 @@ final class HyprlandBackend: Backend {
   func perform(
     _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
   ) {
-    // The window may have closed, and another one may have its address.
+    // The window may have closed, and its address may belong to another one.
     events.readArrived()
     guard model.state.windows.contains(key) else { return completion(.failure(.isGone)) }
     do throws(Refusal) {
@@ -134,10 +134,10 @@ final class HyprlandBackend: Backend {
     }
   }
 
-  /// - Parameter failed: the answer to a command that was refused, which is nil if there is none; nil if all succeeded.
+  /// - Parameter failed: the answer to a refused command, which is nil if there was no answer; nil if all commands succeeded.
   private func outcome(of request: WindowRequest, _ key: WindowTable.Key, failed: [UInt8]??) -> Result<Void, Refusal> {
     guard let failed else { return .success(()) }
-    // The window may have closed since, and an event has said so.
+    // The window may have closed since, as an event then says.
     events.readArrived()
     guard model.state.windows.contains(key) else {
       return .failure(.isGone)

@@ -4,14 +4,14 @@ import TextFormats
 enum HyprlandCommand: Hashable {
   case close(UInt64)
   case focus(UInt64)
-  /// Moves it to what a monitor shows.
-  /// - Parameter withFocus: whether it has the focus then. If not, the focus stays.
+  /// Moves the window to the workspace that a monitor shows.
+  /// - Parameter withFocus: whether the window gets the focus. If not, the focus stays.
   case move(UInt64, to: HyprlandAnswer.Monitor, withFocus: Bool)
-  /// Moves it to a special workspace, which is not shown. The focus stays.
+  /// Moves the window to a special workspace, which is not shown. The focus stays.
   case hide(UInt64)
   case leaveGroup(UInt64)
   case togglePin(UInt64)
-  /// Tags outlive the adapter.
+  /// Tags the window. Tags outlive the adapter.
   case tag(UInt64, String)
   case untag(UInt64, String)
 
@@ -20,15 +20,15 @@ enum HyprlandCommand: Hashable {
   /// The tag of a window that was pinned when it was hidden.
   static let wasPinned = "navd-pinned"
 
-  /// The language of the configuration, which is that of commands.
+  /// The language of the configuration, which is also the language of commands.
   enum Language: Hashable {
     /// Lua, since 0.55.
     case lua
-    /// That of hyprland.conf, up to 0.55.
+    /// The language of hyprland.conf, up to 0.55.
     case words
   }
 
-  /// Whether a request fails if this does.
+  /// Whether a request fails if this command fails.
   var isEssential: Bool {
     switch self {
     case .close, .focus, .move, .hide: true
@@ -36,7 +36,7 @@ enum HyprlandCommand: Hashable {
     }
   }
 
-  /// The request to a socket. What precedes its first slash are options: here none.
+  /// The request to a socket. The part before its first slash contains options: none here.
   func text(_ language: Language) -> String {
     switch language {
     case .lua: "/dispatch hl.dsp.\(lua)"
@@ -63,7 +63,7 @@ enum HyprlandCommand: Hashable {
     switch self {
     case .close(let window): "closewindow \(Self.selector(window))"
     case .focus(let window): "focuswindow \(Self.selector(window))"
-    // “movewindow mon:” moves no other window than the one with the focus.
+    // “movewindow mon:” can move only the focused window.
     case .move(let window, let monitor, let withFocus):
       "movetoworkspace\(withFocus ? "" : "silent") \(Self.selector(monitor.workspace)),\(Self.selector(window))"
     case .hide(let window): "movetoworkspacesilent \(Self.hiding),\(Self.selector(window))"
@@ -83,7 +83,7 @@ enum HyprlandCommand: Hashable {
     return "name:\(workspace?.name ?? "")"
   }
 
-  /// A text in Lua.
+  /// A text as a string literal of Lua.
   private static func literal(_ text: String) -> String {
     "\"" + text.replacingAll("\\", with: "\\\\").replacingAll("\"", with: "\\\"").replacingAll("\n", with: "\\n") + "\""
   }

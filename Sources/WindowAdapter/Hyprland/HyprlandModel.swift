@@ -4,28 +4,27 @@ import TextFormats
 
 /// The windows according to the events and answers of Hyprland, and the commands that carry out a request. No I/O.
 ///
-/// Events say that something has happened, and seldom what is so now. What they do say is taken from them at once; for the rest,
-/// everything is read again.
+/// Events say that something has happened, and seldom give the new state. The state that they give is used at once; the rest is read again.
 struct HyprlandModel {
   typealias Key = WindowTable.Key
   typealias Instant = MonotonicInstant
   typealias Client = HyprlandAnswer.Client
 
   private(set) var state = WindowSystemState()
-  /// Whether all is to be read again.
+  /// Whether everything has to be read again.
   private(set) var wantsAnswer = true
-  /// Whether a window has opened that is told with the next answer.
+  /// Whether a window has opened that the next answer will report.
   private(set) var hasNewWindow = false
   private var ids: NumberedIDs
   private let makeID: () -> String
   private var clients: [Key: Client] = [:]
   private var monitors: [HyprlandAnswer.Monitor] = []
   private var hasAnswer = false
-  /// Whether this version tells a title with its event.
+  /// Whether this version reports the new title with its event.
   private var tellsTitles = false
-  /// What happened since the answer was asked for that is still to come; it may be older than that.
+  /// The events since the request for the pending answer, which may be older than they are.
   private var meanwhile = Meanwhile()
-  /// What requests make of windows that no answer tells yet. One may follow another before that.
+  /// The effects of requests that no answer reports yet. One request may follow another before the answer.
   private var foreseen = Foresight()
 
   private struct Meanwhile {
@@ -41,7 +40,7 @@ struct HyprlandModel {
     var focused: Key?
   }
 
-  /// - Parameter makeID: makes an id, for versions that do not tell one.
+  /// - Parameter makeID: makes an id for a window, for versions that do not report one.
   init(_ ids: NumberedIDs, makeID: @escaping () -> String) {
     state.capabilities = [.close, .activate, .hide, .move, .summon, .pid, .output, .focus, .inView]
     self.ids = ids
@@ -53,7 +52,7 @@ struct HyprlandModel {
 
   // MARK: Input
 
-  /// Takes that lines were missed.
+  /// Notes that lines were missed.
   mutating func takeGap() { wantsAnswer = true }
 
   /// - Parameter line: `EVENT>>DATA`, of at most 1024 bytes of data.
@@ -75,20 +74,20 @@ struct HyprlandModel {
     case "windowtitlev2":
       tellsTitles = true
       guard let key = HyprlandAnswer.address(first), state.windows.contains(key), fields.count == 2 else { return }
-      // The rest is cut off.
+      // Longer data are cut off.
       guard data.count < Self.maxData else { return wantsAnswer = true }
       var properties = WindowProperties()
       properties.title = String(decoding: fields[1], as: UTF8.self)
       meanwhile.titled.insert(key)
       state.windows.see(key, WindowTable.Sighting(properties: properties), now: now, id: "")
     case "activewindow":
-      // Also tells a new class of the window with the focus. A new title changes nothing that is not known.
+      // This event also reports a new class of the focused window. A new title changes no unknown property.
       let appID = state.windows.focused.flatMap { state.windows.properties(of: $0)?.appID } ?? ""
       if !data.starts(with: Array("\(appID),".utf8)) { wantsAnswer = true }
     case "activewindowv2":
       let key = HyprlandAnswer.address(first)
       guard key != state.windows.focused else { return }
-      // A window that has just opened is known, and has it, with the next answer.
+      // A window that has just opened becomes known, with the focus, by the next answer.
       if key.map(state.windows.contains) != false { focus(key, now: now) }
       meanwhile.hasFocusMoved = true
       wantsAnswer = true
@@ -101,10 +100,10 @@ struct HyprlandModel {
   }
 
   private static let arrow = UInt8(ascii: ">")
-  /// Bytes of the data of an event.
+  /// The limit in bytes of an event's data.
   private static let maxData = 1024
 
-  /// Events after which windows, or where they are, may be others. Some have a second version, which comes with the first.
+  /// Events after which windows or their places may have changed. Some have a second version, which comes with the first.
   private static let changes: Set<String> = [
     "movewindow", "changefloatingmode", "fullscreen", "pin", "minimized", "togglegroup", "moveintogroup",
     "moveoutofgroup", "workspace", "activespecial", "moveworkspace", "renameworkspace", "changeworkspaceid",
@@ -112,7 +111,7 @@ struct HyprlandModel {
     "monitoradded", "monitorremoved", "configreloaded",
   ]
 
-  /// Notes that an answer is asked for now.
+  /// Notes that a request for an answer is sent now.
   mutating func takeWant() {
     (wantsAnswer, hasNewWindow) = (false, false)
     meanwhile = Meanwhile()
@@ -128,7 +127,7 @@ struct HyprlandModel {
     let present = answer.clients.filter { !meanwhile.closed.contains($0.address) }
     let addresses = Set(present.map(\.address))
     for key in state.windows.allKeys.filter({ !addresses.contains($0) }) { close(key) }
-    // In the order in which they opened, where that is told.
+    // Windows are seen in the order in which they opened, where the version reports it.
     for client in present.sorted(by: { ($0.stableID ?? 0) < ($1.stableID ?? 0) }) { see(client, now: now) }
     if !meanwhile.hasFocusMoved { focus(answer.focused.flatMap { addresses.contains($0) ? $0 : nil }, now: now) }
     meanwhile = Meanwhile()
@@ -137,11 +136,11 @@ struct HyprlandModel {
 
   private mutating func see(_ client: Client, now: Instant) {
     let key = client.address
-    // A window that has closed may leave its address to another.
+    // The address of a closed window may belong to another one.
     if let former = clients[key], former.stableID != client.stableID { close(key) }
     clients[key] = client
     var sighting = WindowTable.Sighting(properties: client.properties)
-    // The event of a title is the newest of it.
+    // The event of a title is newer than the answer.
     if meanwhile.titled.contains(key) { sighting.properties.title = nil }
     let isHidden = client.workspace?.name == HyprlandCommand.hiding
     let monitor = monitors.first { $0.number == client.monitor }
@@ -167,7 +166,7 @@ struct HyprlandModel {
 
   private mutating func focus(_ key: Key?, now: Instant) {
     state.windows.setFocus(key)
-    // Nothing else tells that it is not urgent any more.
+    // Nothing else reports the end of the urgency.
     if let key, state.windows.properties(of: key)?.urgent == true { set(urgent: false, key, now: now) }
   }
 
@@ -209,7 +208,7 @@ struct HyprlandModel {
       }
     }
     meanwhile.hasRequests = true
-    // Nothing may change, and no event come.
+    // The request may change nothing, and so cause no event.
     wantsAnswer = true
     return commands
   }
@@ -225,9 +224,9 @@ struct HyprlandModel {
     foreseen.hidden[key] = true
     if foreseen.focused == key { foreseen.focused = nil }
     var commands: [HyprlandCommand] = []
-    // Else its whole group moves.
+    // Without this, the window's whole group moves.
     if clients[key]?.isGrouped == true { commands.append(.leaveGroup(key)) }
-    // A pinned window goes to no special workspace.
+    // A pinned window cannot go to a special workspace.
     if foreseen.pinned[key] ?? (clients[key]?.isPinned == true) {
       foreseen.pinned[key] = false
       commands += [.tag(key, HyprlandCommand.wasPinned), .togglePin(key)]
@@ -245,12 +244,12 @@ struct HyprlandModel {
     return [move, .togglePin(key), .untag(key, HyprlandCommand.wasPinned)]
   }
 
-  /// Moves a window that is to have the focus, so that no other window has it in between.
+  /// Moves a window that is to get the focus, so that no other window gets it in between.
   private func bring(_ key: Key, to monitor: HyprlandAnswer.Monitor) -> [HyprlandCommand] {
     let workspace = clients[key]?.workspace
-    // Some versions refuse that.
+    // Some versions refuse a move to the same workspace.
     if let workspace, workspace.identity == monitor.workspace?.identity { return [] }
-    // It would close the special workspace that is in view, whether or not it is that of the window.
+    // A move with the focus would close the special workspace in view, whether or not it is the window's.
     return [.move(key, to: monitor, withFocus: workspace?.name.hasPrefix("special") != true)]
   }
 }

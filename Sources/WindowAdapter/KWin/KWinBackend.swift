@@ -5,7 +5,7 @@ import Logging
 import PresentationModel
 import TextFormats
 
-/// Windows of KWin on Wayland, by scripts that KWin runs: the way where it does not offer the protocol of the task bar.
+/// Windows of KWin on Wayland, by scripts that KWin runs, for when KWin does not offer the protocol of the task bar.
 final class KWinBackend: Backend {
   let name = "kwin"
   var onEnd: ((String) -> Void)?
@@ -14,20 +14,20 @@ final class KWinBackend: Backend {
   private let log: Logger
   private let connection: Connection
   private let scripting: KWinScripting
-  /// For the outputs, of which scripts of KWin 5 have no names.
+  /// The source of the outputs, whose names scripts of KWin 5 do not know.
   private let compositor: PlasmaConnection
   private var model = KWinModel()
   private var owner: BusName?
   private var ready: (() -> Void)?
   private var hasComplained = false
-  /// Requests that KWin has not carried out; it has the first one.
+  /// Requests that KWin has not carried out; it is working on the first one.
   private var requests: [(script: String, completion: (Result<Void, Refusal>) -> Void)] = []
 
   private static let tell = Method("org.navd.KWin", "Tell", in: Arg<String>("event"))
   private static let object: ObjectPath = "/org/navd/KWin"
   private static let following = "org.navd.navd-windows"
   private static let requesting = "org.navd.navd-windows.request"
-  /// As many as the other backends let wait.
+  /// The limit of waiting requests, as in the other backends.
   private static let limit = 1024
 
   init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
@@ -63,7 +63,7 @@ final class KWinBackend: Backend {
     }
     let object = ImplementedInterface(
       Interface("org.navd.KWin", doc: "What scripts of KWin call.", members: [Self.tell]),
-      // Others may have seen the name of the connection.
+      // Other programs may know the name of the connection.
       calledBy: KWinScripting.bus)
     object.implement(Self.tell) { [unowned self] event, call in
       call.reply()

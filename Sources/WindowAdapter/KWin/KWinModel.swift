@@ -2,12 +2,12 @@ import EventLoops
 import PresentationModel
 import TextFormats
 
-/// The windows, as a script in KWin tells them. No I/O.
+/// The windows as reported by a script in KWin. No I/O.
 struct KWinModel {
   typealias Key = WindowTable.Key
   typealias Instant = MonotonicInstant
 
-  /// The corner of an output, by which scripts name it.
+  /// The corner of an output, which identifies it in scripts.
   struct Place: Hashable {
     let x: Int
     let y: Int
@@ -29,8 +29,8 @@ struct KWinModel {
 
   // MARK: Events
 
-  /// - Parameter event: one that is not known is left out.
-  /// - Returns: whether it says that a request was carried out.
+  /// - Parameter event: an event; an unknown one is ignored.
+  /// - Returns: whether the event says that a request was carried out.
   mutating func take(_ event: JSON, now: Instant) -> Bool {
     if let window = event["window"] {
       see(window, now: now)
@@ -38,7 +38,7 @@ struct KWinModel {
       places[key] = nil
       leftOut[key] = nil
       state.windows.close(key)
-      // The oldest one is not told again.
+      // KWin does not report the oldest one again.
       if let window = leftOut.min(by: { $0.key < $1.key })?.value { see(window, now: now) }
     } else if event["ready"] == true {
       isReady = true
@@ -81,14 +81,14 @@ struct KWinModel {
     leftOut[key] = state.windows.contains(key) ? nil : window
   }
 
-  /// The name of the output that a window is on; nil if no output is known.
+  /// The name of the output with a window; nil if no output is known.
   private func output(of key: Key, isMinimized: Bool) -> String? {
     guard !outputs.isEmpty else { return nil }
     guard !isMinimized, let place = places[key] else { return "" }
     return outputs.first { $0.area.x == place.x && $0.area.y == place.y }?.name ?? ""
   }
 
-  /// Takes in the outputs that the compositor tells.
+  /// Handles the outputs that the compositor reports.
   mutating func take(_ outputs: [Monitor], now: Instant) {
     self.outputs = outputs
     state.outputs = outputs.map(\.name)
@@ -110,7 +110,7 @@ struct KWinModel {
 
   // MARK: Requests
 
-  /// The output that a request needs, if it needs one.
+  /// The output that a request needs; nil if it needs none.
   func place(for request: WindowRequest, _ key: Key) -> Place? {
     let name: String
     switch request {

@@ -15,7 +15,7 @@ enum KWinScript {
     """
   }
 
-  /// Tells all windows, `ready`, and what changes from then on.
+  /// Reports all windows, then `ready`, and then every change.
   static func following(_ address: String) -> String {
     opening(address) + """
       // A window that neither the task bar nor the switcher lists is a part of the desktop.
@@ -69,7 +69,7 @@ enum KWinScript {
       """
   }
 
-  /// Carries out a request for a window, and tells that it is done.
+  /// Carries out a request for a window, and reports that it is done.
   /// - Parameters:
   ///   - place: the corner of the output that the request needs.
   static func request(_ request: WindowRequest, _ id: String, place: (x: Int, y: Int)?, _ address: String) -> String {

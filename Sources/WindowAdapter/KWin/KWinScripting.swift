@@ -16,7 +16,7 @@ final class KWinScripting {
   private static let unload = Method(interface, "unloadScript", in: Arg<String>("name"), out: Arg<Bool>("was loaded"))
 
   private let connection: Connection
-  /// KWin reads scripts from files.
+  /// The directory of the files from which KWin reads scripts.
   private let directory: String
 
   init(_ connection: Connection) {
@@ -24,8 +24,8 @@ final class KWinScripting {
     directory = Environment["XDG_RUNTIME_DIR"] ?? Environment["TMPDIR"] ?? "/tmp"
   }
 
-  /// Starts a script, in place of one with its name.
-  /// - Parameter completion: is called when KWin has it, which reads it after that.
+  /// Starts a script, and replaces one with the same name.
+  /// - Parameter completion: called when KWin has accepted the script, which it reads after that.
   func start(_ script: String, as name: String, _ completion: @escaping Completion) {
     let path = self.path(of: name)
     do throws(SystemError) { try Self.write(script, to: path) } catch {
@@ -36,21 +36,21 @@ final class KWinScripting {
       connection.call(Self.load, on: bus, at: object, (path, name)) { result in
         switch result {
         case .failure(let error): completion(.failure(error))
-        // Not run by its number: KWin 5 gives the number of a script that has ended to another.
+        // The script is not run by its number: KWin 5 reuses the numbers of ended scripts.
         case .success: connection.call(Self.start, on: bus, at: object, ()) { completion($0) }
         }
       }
     }
   }
 
-  /// Makes a file, in place of one that is there.
+  /// Writes a file, and replaces an existing one.
   static func write(_ script: String, to path: String) throws(SystemError) {
     unlink(path)
     let file = try check("open") { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
     defer { close(file) }
     let bytes = Array(script.utf8)
     let written = try check("write") { Glibc.write(file, bytes, bytes.count) }
-    // The disk is full, or the file may not be as large.
+    // The disk is full, or the file would be larger than the limit.
     guard written == bytes.count else { throw SystemError(code: ENOSPC, operation: "write") }
   }
 

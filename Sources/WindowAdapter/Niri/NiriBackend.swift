@@ -5,7 +5,7 @@ import PresentationModel
 import Processes
 import TextFormats
 
-/// Windows of niri, by its socket: one connection tells events, and each request has another.
+/// Windows of niri, by its socket: one connection for events, and another one for each request.
 final class NiriBackend: Backend {
   let name = "niri"
   var onEnd: ((String) -> Void)?
@@ -18,10 +18,10 @@ final class NiriBackend: Backend {
   private var model: NiriModel
   private var hasComplained = false
   private var ready: (() -> Void)?
-  /// Bytes of an event or of an answer.
+  /// The limit in bytes of an event or an answer.
   private static let limit = 32 << 20
 
-  /// - Parameter path: that of the socket.
+  /// - Parameter path: the path of the socket.
   init(_ path: String, _ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
     self.loop = loop
     self.log = log
@@ -67,15 +67,15 @@ final class NiriBackend: Backend {
     ready = nil
   }
 
-  /// The process of a window. Those of X11 are all windows of xwayland-satellite, and only its X server knows whose they are.
+  /// The process of a window. xwayland-satellite owns all windows of X11, and only its X server knows their processes.
   private static func process(of node: NiriModel.Node, _ ids: WindowIDs) -> UInt32? {
     guard let client = node.client, ProcessName.of(client) == satellite else { return node.client }
     guard let appID = node.properties.appID, let title = node.properties.title else { return nil }
-    // It is not kept: it would keep the X server, too.
+    // The connection is not kept, because it would keep the X server running.
     return (try? XWindowFacts(ids))?.pid(appID: appID, title: title)
   }
 
-  /// The name of its process, which the kernel cuts off.
+  /// The name of satellite's process, which the kernel cuts off.
   private static let satellite = "xwayland-satell"
 
   func perform(

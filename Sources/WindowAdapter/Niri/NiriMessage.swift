@@ -1,11 +1,11 @@
 import TextFormats
 
-/// The members of JSON objects of niri that the adapter reads: its events, and their content.
+/// The members of niri's JSON objects that the adapter reads: its events, and their content.
 enum NiriMember: String, CaseIterable {
-  // Answers.
+  // The answers.
   case ok = "Ok"
   case error = "Err"
-  // Events.
+  // The events.
   case workspacesChanged = "WorkspacesChanged"
   case workspaceActivated = "WorkspaceActivated"
   case windowsChanged = "WindowsChanged"
@@ -13,12 +13,12 @@ enum NiriMember: String, CaseIterable {
   case windowClosed = "WindowClosed"
   case windowFocusChanged = "WindowFocusChanged"
   case windowUrgencyChanged = "WindowUrgencyChanged"
-  // Their content.
+  // The content of events.
   case workspaces, windows, window, id, focused, urgent
-  // A workspace.
+  // The members of a workspace.
   case output
   case isActive = "is_active"
-  // A window.
+  // The members of a window.
   case title, pid
   case appID = "app_id"
   case workspaceID = "workspace_id"
@@ -26,11 +26,11 @@ enum NiriMember: String, CaseIterable {
   case isFloating = "is_floating"
   case isUrgent = "is_urgent"
 
-  /// The names by which messages are read; the others, such as layouts, are left out.
+  /// The names of the members that are read from messages; others, such as layouts, are left out.
   static let names = JSON.MemberNames(allCases.map(\.rawValue))
 }
 
 extension JSON {
-  /// A member of a message of niri; nil if this is not an object, or has no such member.
+  /// A member of a message of niri; nil if the value is not an object, or has no such member.
   subscript(niri member: NiriMember) -> JSON? { self[member.rawValue] }
 }

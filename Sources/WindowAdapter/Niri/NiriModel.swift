@@ -2,10 +2,9 @@ import EventLoops
 import PresentationModel
 import TextFormats
 
-/// What the events of niri say of the windows, and which actions carry out a request. No I/O.
+/// The windows according to the events of niri, and the actions that carry out a request. No I/O.
 ///
-/// The first events after the connection tell all workspaces and all windows, and the later ones what has changed, so that
-/// nothing has to be asked.
+/// The first events of a connection report all workspaces and all windows, and later ones report changes. So nothing has to be asked.
 struct NiriModel {
   typealias Key = WindowTable.Key
   typealias Instant = MonotonicInstant
@@ -14,13 +13,13 @@ struct NiriModel {
   struct Node {
     let number: UInt64
     var properties: WindowProperties
-    /// The process that has opened its connection; nil if niri does not know it.
+    /// The process that has opened the window's connection; nil if niri does not know it.
     let client: UInt32?
-    /// Nil if it is on none, as while its user moves it.
+    /// The workspace; nil if the window is on none, as while its user moves it.
     let workspace: UInt64?
   }
 
-  /// Finds the process of a window; it is that of its client, unless this shows windows of others. Nil if it is not known.
+  /// Finds the process of a window, which is its client unless the client shows windows of others; nil if it is not known.
   typealias FindingProcess = (_ node: Node) -> UInt32?
 
   private struct Workspace {
@@ -33,10 +32,10 @@ struct NiriModel {
   private(set) var state = WindowSystemState()
   private var workspaces: [UInt64: Workspace] = [:]
   private var nodes: [Key: Node] = [:]
-  /// How often the process of a window was asked for that was not found.
+  /// The number of failed searches for the process of a window.
   private var searches: [Key: Int] = [:]
-  /// A search asks the X server about all windows. What is not found the first times, of a window with a class and a title, is not found
-  /// later, however often its client changes the title.
+  /// The limit of searches, each of which asks the X server about all windows. If the first searches for a window with a class and a
+  /// title fail, later ones fail, too, however often its client changes the title.
   private static let maxSearches = 3
   /// Windows for which the table has no room.
   private var leftOut: Set<Key> = []
@@ -51,12 +50,12 @@ struct NiriModel {
     self.findProcess = findProcess
   }
 
-  /// Whether all is known that was there before.
+  /// Whether all windows and workspaces from before the connection are known.
   var isComplete: Bool { hasWorkspaces && hasWindows }
 
   // MARK: Events
 
-  /// - Parameter event: one that is not known is left out.
+  /// - Parameter event: an event; an unknown one is ignored.
   mutating func take(_ event: JSON, now: Instant) {
     if let content = event[niri: .workspacesChanged] {
       guard let all = content[niri: .workspaces]?.array else { return }
@@ -81,7 +80,7 @@ struct NiriModel {
       seeLeftOut(now: now)
     } else if let content = event[niri: .windowFocusChanged] {
       guard let id = content[niri: .id] else { return }
-      // No window has it while a launcher or a bar does.
+      // No window has the focus while a launcher or a bar has it.
       state.windows.setFocus(id.unsigned.flatMap { state.windows.contains($0) ? $0 : nil })
     } else if let content = event[niri: .windowUrgencyChanged] {
       guard let key = content[niri: .id]?.unsigned, var node = nodes[key],
@@ -94,7 +93,7 @@ struct NiriModel {
 
   private mutating func take(workspaces all: [Workspace], now: Instant) {
     workspaces = Dictionary(all.map { ($0.number, $0) }) { $1 }
-    // An output that is on has a workspace. niri tells them in no order.
+    // An active output has a workspace. niri reports them in no order.
     state.outputs = Set(all.map(\.output)).subtracting([""]).sorted()
     hasWorkspaces = true
     place(now: now)
@@ -105,7 +104,7 @@ struct NiriModel {
     let present = Dictionary(all.map { ($0.number, $0) }) { $1 }
     for key in state.windows.allKeys.filter({ present[$0] == nil }) { close(key) }
     hasWindows = true
-    // The numbers ascend as windows open.
+    // Numbers ascend in the order in which windows open.
     for node in present.values.sorted(by: { $0.number < $1.number }) { see(node, now: now) }
     state.windows.setFocus(all.first { $0.properties.focused == true }?.number)
     announceIfComplete()
@@ -127,7 +126,7 @@ struct NiriModel {
 
   private mutating func see(_ node: Node, now: Instant) {
     let key = node.number
-    // Another program has got the number, and the end of the first window was not told.
+    // Another program has got the number, and the end of the first window was not reported.
     if let former = nodes[key]?.client, let client = node.client, former != client { close(key) }
     var sighting = WindowTable.Sighting(properties: node.properties)
     sighting.properties.focused = nil
@@ -142,14 +141,14 @@ struct NiriModel {
   private mutating func process(of node: Node) -> UInt32? {
     guard searches[node.number, default: 0] < Self.maxSearches else { return nil }
     let process = findProcess(node)
-    // The title and the class may be needed to find it, and come later.
+    // The search may need the title and the class, which come later.
     if process == nil, node.properties.appID != nil, node.properties.title != nil {
       searches[node.number, default: 0] += 1
     }
     return process
   }
 
-  /// Has the table take the oldest window that was left out, if there is one: it is not told again.
+  /// Makes the table see the oldest window that was left out, if there is one, because niri does not report it again.
   private mutating func seeLeftOut(now: Instant) {
     if let node = leftOut.min().flatMap({ nodes[$0] }) { see(node, now: now) }
   }
@@ -162,7 +161,7 @@ struct NiriModel {
     }
   }
 
-  /// Where a window is, as far as that is known.
+  /// The place of a window, as far as it is known.
   private func place(of node: Node) -> WindowProperties {
     var properties = WindowProperties()
     guard let workspace = node.workspace.flatMap({ workspaces[$0] }) else { return properties }
@@ -171,7 +170,7 @@ struct NiriModel {
     return properties
   }
 
-  /// Tells of all windows where they are now, and which output has the focus.
+  /// Updates the places of all windows, and the output with the focus.
   private mutating func place(now: Instant) {
     for (key, node) in nodes where state.windows.contains(key) {
       state.windows.see(key, WindowTable.Sighting(properties: place(of: node)), now: now, id: "")
@@ -220,7 +219,7 @@ struct NiriModel {
     }
   }
 
-  /// Moves a window; one that has the focus keeps it, and another does not get it. (A version of 2024 knows this action, and none
+  /// Moves a window; a focused one keeps the focus, and another one does not get it. (A version of 2024 knows this action, and none
   /// that moves a window to an output.)
   private static func moving(_ key: Key, to workspace: Workspace) -> String {
     action("MoveWindowToWorkspace", "\"window_id\":\(key),\"reference\":{\"Id\":\(workspace.number)},\"focus\":true")

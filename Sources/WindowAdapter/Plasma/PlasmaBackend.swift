@@ -3,7 +3,7 @@ import EventLoops
 import Logging
 import PresentationModel
 
-/// Windows of KWin on Wayland, by the protocol that Plasma's task bar uses.
+/// Windows of KWin on Wayland, by the protocol of Plasma's task bar.
 final class PlasmaBackend: ToplevelBackend<PlasmaConnection>, Backend {
   let name = "plasma"
 
@@ -52,7 +52,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaConnection>, Backend {
     }
   }
 
-  /// The title as the program has it: KWin adds “ <2>” if another window has the same, and a mark of direction on X windows.
+  /// The title as the program set it: KWin adds “ <2>” if another window has the same title, and a mark of direction to X windows.
   static func ownTitle(_ caption: String) -> String {
     var rest = caption.unicodeScalars[...]
     if rest.last == "\u{200E}" { rest.removeLast() }
@@ -103,7 +103,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaConnection>, Backend {
   }
 
   private func send(_ window: PlasmaWindow, to output: PlasmaOutput) {
-    // It may have been unplugged meanwhile.
+    // The output may have been unplugged meanwhile.
     guard connection.canSendToOutputs, connection.outputs.contains(where: { $0 === output }) else { return }
     plasma_window_send_to_output(window.proxy, output.proxy)
   }

@@ -2,7 +2,7 @@ import CWayland
 import EventLoops
 import Glibc
 
-/// The windows, virtual desktops and outputs that KWin tells by `org_kde_plasma_window_management` and its companions.
+/// The windows, virtual desktops and outputs that KWin reports by `org_kde_plasma_window_management` and its companions.
 package final class PlasmaConnection: ToplevelConnection {
   private let connection: WaylandConnection
   private var manager: OpaquePointer?
@@ -11,33 +11,33 @@ package final class PlasmaConnection: ToplevelConnection {
   private var isKWin = false
   private let tellsWindows: Bool
   private(set) var toplevels: [OpaquePointer: PlasmaWindow] = [:]
-  /// In the compositor's order.
+  /// The outputs in the compositor's order.
   private(set) var outputs: [PlasmaOutput] = []
   private var desktops: [String: PlasmaDesktop] = [:]
-  /// Whether its user sees the desktop instead of the windows, which are not minimized by that.
+  /// Whether the user sees the desktop instead of the windows, which are then not minimized.
   private(set) var isDesktopShown = false
   private var lastKey: WindowTable.Key = 0
-  /// Called when the outputs, the desktop in view or what it shows are other ones.
+  /// Called when the outputs, the desktop in view or its content have changed.
   var onPlaces: (() -> Void)?
   /// Called for each window that is known and has changed.
   package var onChange: ((PlasmaWindow) -> Void)?
   /// Called for each window that has closed.
   package var onClosed: ((PlasmaWindow) -> Void)?
-  /// Called once, with the reason.
+  /// Called once, with the reason of the end.
   var onEnd: ((String) -> Void)? {
     get { connection.onEnd }
     set { connection.onEnd = newValue }
   }
 
-  /// The interface that KWin has for programs that a desktop file names.
+  /// The interface that KWin offers to programs whose desktop files name it.
   private static let interface = "org_kde_plasma_window_management"
-  /// Windows have names that are never used twice since this version, of Plasma 5.23.
+  /// The first version, of Plasma 5.23, in which windows have names that are never used twice.
   private static let oldest: UInt32 = 13
-  /// A window can be sent to an output since this version, of Plasma 5.26.
+  /// The first version, of Plasma 5.26, in which a window can be sent to an output.
   private static let sending: UInt32 = 15
 
   /// Connects to the compositor of the environment.
-  /// - Parameter tellsWindows: whether it is to tell windows; else it tells outputs and desktops of KWin alone.
+  /// - Parameter tellsWindows: whether windows are reported; if not, only outputs and desktops of KWin are.
   package init(tellsWindows: Bool = true) throws(BackendFailure) {
     self.tellsWindows = tellsWindows
     connection = try WaylandConnection()
@@ -61,11 +61,11 @@ package final class PlasmaConnection: ToplevelConnection {
       + "X-KDE-Wayland-Interfaces=\(Self.interface), found none"
   }
 
-  /// Waits until the compositor has told all that there is.
-  /// - Returns: false if the connection has ended; that was reported.
+  /// Waits until the compositor has reported everything.
+  /// - Returns: false if the connection has ended; the end was reported.
   func readAll() -> Bool {
     for output in outputs { ask(output) }
-    // The first answer names the windows, the second one tells them.
+    // The first answer names the windows, and the second one describes them.
     guard connection.finishRequests(), connection.finishRequests() else {
       connection.fail()
       return false
@@ -73,14 +73,14 @@ package final class PlasmaConnection: ToplevelConnection {
     return true
   }
 
-  /// Reads changes from now on.
+  /// Follows changes from now on.
   package func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
 
   var canSendToOutputs: Bool { manager.map { wl_proxy_get_version($0) >= Self.sending } ?? false }
   var knowsOutputs: Bool { outputManager != nil }
   var knowsDesktops: Bool { desktopManager != nil }
 
-  /// The virtual desktop that is in view; nil if that is not known.
+  /// The virtual desktop in view; nil if it is not known.
   var currentDesktop: String? { desktops.values.first(where: \.isActive)?.id }
 
   // MARK: What there is
@@ -116,7 +116,7 @@ package final class PlasmaConnection: ToplevelConnection {
     onPlaces?()
   }
 
-  /// Asks for the name and the area of an output, if that was not done.
+  /// Requests the name and the area of an output, once.
   private func ask(_ output: PlasmaOutput) {
     guard output.details == nil, let outputManager else { return }
     output.details = xdg_output_of(outputManager, output.proxy)
@@ -143,7 +143,7 @@ package final class PlasmaConnection: ToplevelConnection {
 
   fileprivate func closed(_ window: PlasmaWindow) {
     guard toplevels.removeValue(forKey: window.proxy) != nil else { return }
-    // Another window may get its pointer.
+    // Another window may get the same pointer.
     for child in toplevels.values where child.parent == window.proxy { child.parent = nil }
     onClosed?(window)
     plasma_window_destroy(window.proxy)
@@ -173,10 +173,10 @@ package final class PlasmaConnection: ToplevelConnection {
   }
 }
 
-/// A window as KWin tells it.
+/// A window as reported by KWin.
 package final class PlasmaWindow: Toplevel {
   let key: WindowTable.Key
-  /// Its name, which KWin never uses for another.
+  /// The window's name, which KWin never uses for another one.
   package let uuid: String
   let proxy: OpaquePointer
   fileprivate unowned let connection: PlasmaConnection
@@ -186,13 +186,13 @@ package final class PlasmaWindow: Toplevel {
   /// Bits of `plasma_window_state`, and of later versions of the protocol.
   fileprivate(set) var bits: UInt32 = 0
   fileprivate(set) var parent: OpaquePointer?
-  /// The ids of the virtual desktops that it is on; none means all.
+  /// The ids of the window's virtual desktops; an empty set means all desktops.
   fileprivate(set) var desktops: Set<String> = []
   /// The place of the window, frame included; nil until KWin has placed it.
   fileprivate(set) var area: ScreenArea?
-  /// Whether KWin has told all of it once.
+  /// Whether KWin has described the window completely once.
   fileprivate(set) var isKnown = false
-  /// The output to send it to when it is placed: KWin places it after that and would undo it.
+  /// The output to which the window is sent once it is placed: KWin would place it after an earlier request and undo that.
   var pendingOutput: PlasmaOutput?
 
   fileprivate init(_ key: WindowTable.Key, _ uuid: String, _ proxy: OpaquePointer, _ connection: PlasmaConnection) {
@@ -201,7 +201,7 @@ package final class PlasmaWindow: Toplevel {
 
   func has(_ bit: plasma_window_state) -> Bool { bits & bit.rawValue != 0 }
 
-  /// Whether it is part of the desktop, such as a panel or the background: neither the task bar nor the switcher lists it.
+  /// Whether the window is part of the desktop, such as a panel or the background: neither the task bar nor the switcher lists it.
   var isPartOfTheDesktop: Bool {
     has(PLASMA_WINDOW_SKIPS_TASKBAR) && (has(PLASMA_WINDOW_SKIPS_SWITCHER) || !has(PLASMA_WINDOW_CLOSEABLE))
   }
@@ -209,14 +209,14 @@ package final class PlasmaWindow: Toplevel {
   var isOnAllDesktops: Bool { has(PLASMA_WINDOW_ON_ALL_DESKTOPS) || desktops.isEmpty }
 }
 
-/// An output as KWin tells it.
+/// An output as reported by KWin.
 final class PlasmaOutput {
   fileprivate let number: UInt32
   let proxy: OpaquePointer
   fileprivate unowned let connection: PlasmaConnection
   fileprivate var details: OpaquePointer?
   fileprivate(set) var name = ""
-  /// In the coordinates of windows.
+  /// The area in the coordinates of windows.
   fileprivate(set) var area = ScreenArea(x: 0, y: 0, width: 0, height: 0)
   /// The area since the last `done`.
   fileprivate var pendingArea = ScreenArea(x: 0, y: 0, width: 0, height: 0)
@@ -227,7 +227,7 @@ final class PlasmaOutput {
   }
 }
 
-/// A virtual desktop as KWin tells it.
+/// A virtual desktop as reported by KWin.
 private final class PlasmaDesktop {
   let id: String
   let proxy: OpaquePointer
@@ -280,7 +280,7 @@ private enum Listeners {
       parent_window: { data, _, parent in window(data) { $0.parent = parent } },
       geometry: { data, _, x, y, width, height in
         window(data) {
-          // Before it is placed, it has no size.
+          // A window has no size before it is placed.
           guard width > 0, height > 0 else { return }
           $0.area = ScreenArea(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
         }

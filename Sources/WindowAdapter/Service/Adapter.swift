@@ -6,7 +6,7 @@ import Glibc
 import Logging
 import PresentationModel
 
-/// The adapter from its start to its end. It takes its name on the bus when it knows the windows.
+/// The adapter from its start to its end. It takes its name on the bus once it knows the windows.
 package final class Adapter {
   private let loop: EventLoop
   private let connection: Connection
@@ -14,14 +14,14 @@ package final class Adapter {
   private let service: WindowService
   private let log: Logger
   private var status: Int32 = 0
-  /// The time to end by itself after a signal. It may wait for an answer of the window system, which may never come.
+  /// The time to end by itself after a signal, because an answer of the window system may never come.
   private static let timeout = Duration.seconds(2)
-  /// The time after which its start is over.
+  /// The time after which the adapter's start is over.
   private static let startTime = Duration.seconds(1)
 
   /// - Parameters:
-  ///   - backend: nil for the first that works.
-  ///   - address: that of the bus; nil for the session bus.
+  ///   - backend: the backend to use; nil for the first that works.
+  ///   - address: the address of the bus; nil for the session bus.
   package init(_ backend: BackendName?, address: String?, _ log: Logger) throws(BackendFailure) {
     self.log = log
     signal(SIGPIPE, SIG_IGN)
@@ -36,7 +36,7 @@ package final class Adapter {
     } catch {
       throw BackendFailure(description: "cannot connect to the bus: \(error.message)")
     }
-    // A client that does not read what it asks for fills the memory of the bus.
+    // A client that requests answers and does not read them fills the memory of the bus.
     connection.observeReaders { [unowned loop] in try? Self.connect(to: address, loop) }
     service = WindowService(connection, self.backend, log)
   }
@@ -70,7 +70,7 @@ package final class Adapter {
       case .success:
         let capabilities = backend.state.capabilities.map(\.rawValue).joined(separator: " ")
         DesktopVariables.give(by: connection, log)
-        // Pages that only the start needed leave its memory.
+        // This frees pages that only the start needed.
         loop.timer(after: Self.startTime) { linux_release_program() }
         log.notice("ready", metadata: ["backend": "\(backend.name)", "capabilities": "\(capabilities)"])
       case .failure(let error):
@@ -89,7 +89,7 @@ package final class Adapter {
 
   private func stop(_ status: Int32) {
     self.status = max(self.status, status)
-    // Lets this turn's messages be sent first.
+    // The messages of this turn are sent first.
     loop.soon { [loop] in loop.stop() }
   }
 }

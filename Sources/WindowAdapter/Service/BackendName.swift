@@ -13,9 +13,9 @@ package enum BackendName: String, CaseIterable {
     for name in chosen.map({ [$0] }) ?? allCases {
       do throws(BackendFailure) {
         if let backend = try name.open(loop, log) {
-          // i3 tells more by its socket; a service has its display, and not the path.
+          // i3's socket reports more; a service knows the display, but not the path of the socket.
           if chosen == nil, let path = (backend as? X11Backend)?.i3Socket { return try I3Backend(path, loop, log) }
-          // It has the reason to use the second best way.
+          // The last failure is the reason to use the second-best backend.
           if name == .kwin, chosen == nil, let reason = reasons.last {
             log.notice("\(reason); its scripts tell the windows")
           }
@@ -25,7 +25,7 @@ package enum BackendName: String, CaseIterable {
       } catch {
         reasons.append("\(name): \(error)")
         if !error.isFinal { isFinal = false }
-        // X11 on such a compositor has only some of the windows.
+        // On such a compositor, X11 has only some of the windows.
         if name == .wlr, error.isFinal { break }
       }
     }
@@ -34,7 +34,7 @@ package enum BackendName: String, CaseIterable {
       isFinal: isFinal)
   }
 
-  /// The variables that say where it is.
+  /// The variables that say where the window system is.
   private var variables: [String] {
     switch self {
     case .sway: ["SWAYSOCK", "I3SOCK"]
@@ -45,7 +45,7 @@ package enum BackendName: String, CaseIterable {
     }
   }
 
-  /// - Returns: nil if no variable says where it is.
+  /// - Returns: nil if no variable says where the window system is.
   private func open(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) -> (any Backend)? {
     guard let place = variables.lazy.compactMap({ Environment[$0] }).first else { return nil }
     switch self {

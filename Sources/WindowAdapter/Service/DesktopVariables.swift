@@ -3,7 +3,7 @@ import DBus
 import Glibc
 import Logging
 
-/// Gives navd the variables of the desktop that the adapter belongs to, since navd may have started before it (K6).
+/// Gives navd the variables of the adapter's desktop, because navd may have started before the desktop (K6).
 enum DesktopVariables {
   /// The variables that programs need to find the desktop and its session, and to know which one it is.
   private static let names = [
@@ -11,7 +11,7 @@ enum DesktopVariables {
     "WAYFIRE_SOCKET", "LABWC_PID", "XDG_CURRENT_DESKTOP", "XDG_SESSION_DESKTOP", "XDG_SESSION_TYPE", "DESKTOP_SESSION",
   ]
 
-  /// Gives them to the navd that runs, and to each that comes. Starts none.
+  /// Gives the variables to the running navd, and to each later one. Starts none.
   static func give(by connection: Connection, _ log: Logger) {
     let variables = Dictionary(
       uniqueKeysWithValues: names.compactMap { name in Environment[name].map { (name, $0) } })

@@ -13,14 +13,14 @@ final class WindowService {
   private let connection: Connection
   private let backend: any Backend
   private var timer: Timer?
-  /// What clients know of the properties.
+  /// The properties as clients know them.
   private var told: (capabilities: [WindowCapability], outputs: [String], focusedOutput: String) = ([], [], "")
 
   /// Calls of GetWindows that this turn answers.
   private var readers: [Call<([Structure<String, Properties>], UInt64)>] = []
   private var leftOut = 0
   private var last: WindowEvent?
-  /// nil for all who subscribed.
+  /// The client that receives the signals; nil for all subscribers.
   private var recipient: BusName?
   private let log: Logger
 
@@ -71,13 +71,13 @@ final class WindowService {
     readers = []
   }
 
-  /// Sends clients what has changed.
+  /// Sends the changes to clients.
   private func tell() {
     let events = backend.takeEvents()
     let state = backend.state
     if state.outputs != told.outputs {
       told.outputs = state.outputs
-      // Before the windows that have moved from an output that is gone.
+      // The outputs come before the windows that have moved from an output that is gone.
       emit(
         PropertyAccessing.propertiesChanged, (Rows.name.text, [Rows.outputs.name.text: told.outputs.value], []))
     }
@@ -103,7 +103,7 @@ final class WindowService {
     }
   }
 
-  /// Repeats the last event for a client that may have missed it, or for all; its serial shows the gap.
+  /// Repeats the last event for a client that may have missed it, or for all clients; the event's serial shows the gap.
   private func repeatLast(to client: BusName?) {
     recipient = client
     last?.send(by: self)
@@ -140,7 +140,7 @@ final class WindowService {
 
 extension WindowService: SignalEmitter {
   func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: consuming Arguments) {
-    // It fails only for values that the bus cannot carry; the table keeps those out.
+    // This fails only for values that the bus cannot carry; the table keeps them out.
     try? connection.emit(signal, from: Rows.object, to: recipient, arguments)
   }
 }

@@ -1,10 +1,10 @@
 import EventLoops
 import Glibc
 
-/// The lines that a compositor sends as things happen.
+/// The lines that a compositor sends as events.
 ///
-/// Compositors close the connection of a program that does not read fast enough, such as one that was stopped. So it connects
-/// once more when the connection ends. If that is refused, the compositor has ended.
+/// Compositors close the connection of a program that does not read fast enough, such as one that was stopped. So the stream connects
+/// once more when the connection ends. If this is refused, the compositor has ended.
 package final class EventStream {
   private let path: String
   private let request: String
@@ -14,21 +14,21 @@ package final class EventStream {
   private var reader: LineReader
   private var connected: MonotonicInstant
   private var waiting: Timer?
-  /// The shortest time from one connection to the next.
+  /// The shortest time between two connections.
   private static let pause = Duration.seconds(1)
 
-  /// Called with each line; nil for one that is too long.
+  /// Called with each line; nil for a line that is too long.
   package var onLine: ((LineReader.Line) -> Void)?
-  /// Called when it has connected again, and lines may be missing.
+  /// Called after another connection was made, and lines may be missing.
   var onGap: (() -> Void)?
-  /// Called once, with the reason.
+  /// Called once, with the reason of the end.
   var onEnd: ((String) -> Void)?
 
   var peer: pid_t? { socket.peer }
 
   /// - Parameters:
-  ///   - request: what asks for the events; empty if they come unasked.
-  ///   - limit: bytes of a line.
+  ///   - request: the request for events; empty if they come without one.
+  ///   - limit: the limit in bytes of a line.
   /// - Throws: `SystemError` if nothing listens at the path.
   package init(_ path: String, request: String, limit: Int, _ loop: EventLoop) throws(SystemError) {
     self.path = path
@@ -47,16 +47,16 @@ package final class EventStream {
     if !request.isEmpty { socket.send(Array(request.utf8)) }
   }
 
-  /// Hands on what has arrived, in the middle of a turn.
+  /// Passes on the lines that have arrived, in the middle of a turn.
   func readArrived() { socket.readArrived() }
 
-  /// Ends the connection. Nothing is called any more.
+  /// Ends the connection. No handler is called any more.
   func close() {
     socket.close()
     waiting?.cancel()
   }
 
-  /// Connects again, since what is known may not be true any more.
+  /// Connects again, because the known state may be wrong.
   func restart() {
     socket.close()
     connectAgain(after: nil)
@@ -68,7 +68,7 @@ package final class EventStream {
     while socket.isOpen, let line = reader.next() { onLine?(line) }
   }
 
-  /// Not at once if it has just done so.
+  /// Connects again, but waits if the last connection is recent.
   private func connectAgain(after error: SystemError?) {
     let earliest = connected + Self.pause
     guard earliest > loop.now else { return connect(after: error) }

@@ -3,11 +3,11 @@ package struct LineReader {
   /// A whole line, without its end; nil if it was longer than the limit.
   package typealias Line = [UInt8]?
 
-  /// Bytes of a line; a longer one is passed over.
+  /// The limit in bytes of a line; a longer line is skipped.
   private let limit: Int
   private var buffer: [UInt8] = []
   private var start = 0
-  /// Up to where no line ends.
+  /// The number of bytes in which no line ends.
   private var searched = 0
   private var isPassing = false
 

@@ -2,12 +2,12 @@ import EventLoops
 import Glibc
 import PresentationModel
 
-/// Asks a compositor one question after the other, each by a connection of its own: a connection that stays open keeps some
-/// versions of Hyprland from all else.
+/// Sends requests to a compositor one after the other, each by a connection of its own: a connection that stays open blocks some
+/// versions of Hyprland.
 package final class RequestQueue {
-  /// Commands without an answer; past that, none is sent. The adapter's own questions are few, and not counted.
+  /// The limit of commands without an answer; further ones are refused. The adapter's own requests are few, and not counted.
   private static let maxCommands = 1024
-  /// The time until it connects again if too many others wait to be served.
+  /// The pause before another attempt to connect if too many other programs wait.
   private static let pause = Duration.milliseconds(10)
 
   private struct Request {
@@ -25,22 +25,22 @@ package final class RequestQueue {
   private var pausing: Timer?
   private var commands = 0
 
-  /// - Parameter limit: bytes of an answer; a longer one is not kept.
+  /// - Parameter limit: the limit in bytes of an answer; a longer one is not kept.
   package init(_ path: String, limit: Int, _ loop: EventLoop) {
     self.path = path
     self.limit = limit
     self.loop = loop
   }
 
-  /// Asks something.
-  /// - Parameter completion: is called with the answer; nil if there is none, or if it is too long.
+  /// Sends a request.
+  /// - Parameter completion: called with the answer; nil if there is none, or if it is too long.
   package func ask(_ text: String, _ completion: @escaping ([UInt8]?) -> Void) {
     waiting.append(Request(bytes: Array(text.utf8), isCommand: false, completion: completion))
     next()
   }
 
-  /// Sends commands, the later ones also if one is refused.
-  /// - Parameter completion: is called with all answers.
+  /// Sends commands, the later ones even if one is refused.
+  /// - Parameter completion: called with all answers.
   func command(_ texts: [String], _ completion: @escaping ([[UInt8]?]) -> Void) throws(Refusal) {
     guard !texts.isEmpty else { return completion([]) }
     guard commands + texts.count <= Self.maxCommands else {
@@ -74,7 +74,7 @@ package final class RequestQueue {
         pausing = loop.timer(after: Self.pause) { [weak self] in self?.next() }
       } else {
         waiting.removeFirst()
-        // Not at once: what asks does not expect its answer before it has asked.
+        // This waits for the next turn, because callers do not expect the answer before the call returns.
         loop.soon { [weak self] in
           self?.answered(request, nil)
           self?.next()

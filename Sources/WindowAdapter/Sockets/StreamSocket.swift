@@ -1,7 +1,7 @@
 import EventLoops
 import Glibc
 
-/// A connection to a socket of the compositor. Bytes are handed on as they arrive.
+/// A connection to a socket of the compositor. Bytes are passed on as they arrive.
 final class StreamSocket {
   private let descriptor: Int32
   private let path: String
@@ -11,12 +11,12 @@ final class StreamSocket {
   private var buffer: [UInt8]
   /// Called with bytes that have arrived.
   var onBytes: ((UnsafeRawBufferPointer) -> Void)?
-  /// Called once, when the other end has closed the connection; with the reason if it failed.
+  /// Called once, when the other end has closed the connection, or with the reason of a failure.
   var onEnd: ((SystemError?) -> Void)?
   /// The process at the other end; nil if it cannot be known.
   let peer: pid_t?
 
-  /// - Parameter bufferSize: how many bytes are read at a time.
+  /// - Parameter bufferSize: the number of bytes that are read at a time.
   /// - Throws: `SystemError` if nothing listens at the path.
   init(_ path: String, _ loop: EventLoop, bufferSize: Int = 256 << 10) throws(SystemError) {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -63,7 +63,7 @@ final class StreamSocket {
     write()
   }
 
-  /// Tells the other end, after all that is sent, that nothing follows.
+  /// Tells the other end that nothing follows the bytes sent so far.
   func endSending() {
     isEnding = true
     write()
@@ -74,7 +74,7 @@ final class StreamSocket {
       let count = Glibc.send(descriptor, unsent, unsent.count, Int32(MSG_NOSIGNAL))
       if count < 0 {
         if errno == EINTR { continue }
-        // An error is found by reading, too.
+        // Reading will find the error, too.
         break
       }
       unsent.removeFirst(count)
@@ -83,12 +83,12 @@ final class StreamSocket {
     watch?.interest = unsent.isEmpty ? .read : [.read, .write]
   }
 
-  /// Hands on all that has arrived, but not more than a fast writer sends in a while.
+  /// Passes on the bytes that have arrived, with a limit for the case of a fast writer.
   func readArrived() {
     for _ in 0..<64 where read() {}
   }
 
-  /// - Returns: whether there was something to be read.
+  /// - Returns: whether there were bytes to read.
   @discardableResult
   private func read() -> Bool {
     guard isOpen else { return false }

@@ -15,18 +15,18 @@ final class I3Backend: Backend {
   private let log: Logger
   private let socket: I3Socket
   private let ids = WindowIDs()
-  /// What i3 does not tell of its windows; nil for sway.
+  /// The source of facts about windows that i3 does not report; nil for sway.
   private var display: XWindowFacts?
   /// The properties of X windows that have changed since they were read.
   private var changed: Set<XWindowFacts.Change> = []
-  /// The facts of windows that sway's socket does not tell; nil for i3, or if it has no such protocol.
+  /// The source of facts about windows that sway's socket does not report; nil for i3, or if sway has no such protocol.
   private var toplevels: WlrConnection?
   private var model = I3Model(capabilities: []) { _, _ in I3Model.Identity(id: "") }
   private var isReading: Set<I3Message.Kind> = []
   private var reading: Timer?
   private var ready: (() -> Void)?
 
-  /// - Parameter path: that of the socket.
+  /// - Parameter path: the path of the socket.
   init(_ path: String, _ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
     self.loop = loop
     self.log = log
@@ -54,10 +54,10 @@ final class I3Backend: Backend {
       .close, .activate, .hide, .move, .summon, .pid, .parent, .output, .focus, .inView, .startupID,
     ]
     if isSway {
-      // It tells no parents of Wayland's windows, and no startup ids.
+      // sway reports no parents of Wayland windows, and no startup ids.
       capabilities.removeAll { $0 == .parent || $0 == .startupID }
       followToplevels()
-      // Its container ids are never used twice.
+      // sway never uses a container id twice.
       let token = socket.peer.flatMap(ProcessIdentity.init(of:)).map { "\($0.pid)-\($0.startTime)" } ?? ids.token
       model = I3Model(capabilities: capabilities) { node, _ in I3Model.Identity(id: "\(token)-\(node.container)") }
     } else {
@@ -72,7 +72,7 @@ final class I3Backend: Backend {
         log.warning("no X display, so that the processes of windows are not known: \(error)")
         capabilities.removeAll { $0 == .pid || $0 == .startupID }
       }
-      // Its container ids are addresses, which other windows get again.
+      // i3's container ids are addresses, which other windows get again.
       model = I3Model(capabilities: capabilities) { [unowned self] node, isTaken in
         guard let window = node.xWindow, let display else { return I3Model.Identity(id: ids.next()) }
         return display.reading(window) {
@@ -86,12 +86,12 @@ final class I3Backend: Backend {
       model.take(event, json, now: loop.now)
       readSoon()
     }
-    // Each by itself: sway 1.7 refuses a list with an event that it does not have.
+    // Each event is requested alone: sway 1.7 refuses a list with an unknown event.
     for event in ["window", "workspace", "output"] { send(.subscribe, "[\"\(event)\"]") { _ in } }
     readWanted()
   }
 
-  /// Follows sway's windows by its Wayland protocol, too.
+  /// Also follows sway's windows by its Wayland protocol.
   private func followToplevels() {
     do {
       let toplevels = try WlrConnection()
@@ -111,15 +111,15 @@ final class I3Backend: Backend {
 
   private static let unseen = "a launcher or a click on the desktop that takes the focus is not seen"
 
-  /// Takes in an event of the X server: i3 does not report what else than the title of a window has changed.
+  /// Handles an event of the X server: i3 reports no changed property except the title.
   private func note(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
     if let change = display?.changedProperty(event) { changed.insert(change) }
   }
 
-  /// The properties read in a turn, between which others are served. Each takes a round trip.
+  /// The limit of properties read in a turn, after which other work is done. Each takes a round trip.
   private static let maxChanges = 64
 
-  /// Reads each property once that has changed in a turn: a client may change one all the time.
+  /// Reads each property that has changed, but only once in a turn: a client may change one all the time.
   private func readChanged() {
     guard let display else { return }
     for _ in 0..<Self.maxChanges {
@@ -136,14 +136,14 @@ final class I3Backend: Backend {
     if !changed.isEmpty { loop.soon { [weak self] in self?.readChanged() } }
   }
 
-  /// Reads once for all events of a change, which come within a millisecond. By then, navd has told its clients what the events
-  /// mean, so that no processor is kept from that by the window manager, which makes the tree.
+  /// Reads once for all events of a change, which come within a millisecond. After this pause navd has told its clients about the
+  /// events, and the window manager, which builds the tree, takes no processor from that work.
   private func readSoon() {
     guard reading?.isPending != true else { return }
     reading = loop.timer(after: .milliseconds(3)) { [unowned self] in readWanted() }
   }
 
-  /// Reads what the model wants to be read again, once at a time.
+  /// Reads the parts that the model wants to be read again, with one request for each at a time.
   private func readWanted() {
     guard isReading.isEmpty else { return }
     for kind in model.takeWants().sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -183,9 +183,9 @@ final class I3Backend: Backend {
       return completion(.failure(.isGone))
     }
     if request == .close, let window = model.node(key)?.xWindow {
-      // The window manager would destroy the window. On sway, no connection is kept: Xwayland ends when it has no clients.
+      // The window manager would destroy the window. On sway, no connection is kept, because Xwayland ends when it has no clients.
       let facts = display ?? (try? XWindowFacts(ids))
-      // On sway, it may be a window of another X server than DISPLAY's.
+      // On sway, the window may belong to another X server than `DISPLAY`.
       guard facts?.canBeAsked(window) != false || display?.isGone(window) == true else {
         return completion(.failure(.cannotBeAsked))
       }
@@ -197,7 +197,7 @@ final class I3Backend: Backend {
         guard let failed = (json?.array ?? []).prefix(doing.count).first(where: { $0[.success] == false }) else {
           return completion(.success(()))
         }
-        // Events that preceded the reply were taken.
+        // Events that preceded the reply were handled.
         completion(
           .failure(
             model.state.windows.contains(key)

@@ -2,7 +2,7 @@ import TextFormats
 
 /// A message of the protocol of i3 and sway (i3-ipc): `i3-ipc`, the length, the type, and JSON.
 package struct I3Message: Hashable {
-  /// The types of requests; a reply has that of its request.
+  /// The types of requests; a reply has the type of its request.
   package enum Kind: UInt32 {
     case command = 0
     case subscribe = 2
@@ -11,7 +11,7 @@ package struct I3Message: Hashable {
     case version = 7
   }
 
-  /// The types of events, without the highest bit, which says that it is one.
+  /// The types of events, without the highest bit, which marks an event.
   package enum Event: UInt32 {
     case workspace = 0
     case output = 1
@@ -19,7 +19,7 @@ package struct I3Message: Hashable {
   }
 
   let type: UInt32
-  /// Nil if it was larger than the limit.
+  /// The payload; nil if it was larger than the limit.
   let payload: [UInt8]?
 
   static let magic = Array("i3-ipc".utf8)
@@ -37,12 +37,12 @@ package struct I3Message: Hashable {
 }
 
 extension I3Message {
-  /// The members of JSON objects that the adapter reads. Most of a message is about other things, such as rectangles, and is
-  /// left out when it is parsed: a large layout is read at each change of the focus.
+  /// The members of JSON objects that the adapter reads. Most of a message is about other things, such as rectangles, and is left out
+  /// by the parser: a large layout is read at each change of the focus.
   enum Member: String, CaseIterable {
-    // Events and replies.
+    // The members of events and replies.
     case change, container, success, error, variant
-    // Containers.
+    // The members of containers.
     case id, type, name, nodes, focus, focused, floating, urgent, marks, pid
     case floatingNodes = "floating_nodes"
     case fullscreenMode = "fullscreen_mode"
@@ -51,21 +51,22 @@ extension I3Message {
     case window, `class`
     case windowProperties = "window_properties"
     case transientFor = "transient_for"
-    // Outputs.
+    // The members of outputs.
     case active
   }
 
   private static let members = JSON.MemberNames(Member.allCases.map(\.rawValue))
 
-  /// The members of ``Member`` in the payload; nil if it is not JSON, or was too large.
+  /// The members of ``Member`` in the payload; nil if the payload is not JSON, or was too large.
   var content: JSON? { payload.flatMap { JSON.repaired($0, keeping: Self.members, depth: Self.maximumDepth) } }
 
-  /// How many arrays and objects may be nested: two for each container. With some layouts, each new window splits that of the one before.
+  /// The limit of nested arrays and objects: two for each container. In some layouts, each new window splits the previous window's
+  /// container.
   private static let maximumDepth = 512
 }
 
 extension JSON {
-  /// A member of a message of i3 or sway; nil if this is not an object, or has no such member.
+  /// A member of a message of i3 or sway; nil if the value is not an object, or has no such member.
   subscript(member: I3Message.Member) -> JSON? { self[member.rawValue] }
 }
 
@@ -75,11 +76,11 @@ struct I3Reader {
     let description: String
   }
 
-  /// Bytes of a message; the content of a larger one is passed over.
+  /// The limit in bytes of a message; the content of a larger one is skipped.
   private let limit: Int
   private var buffer: [UInt8] = []
   private var start = 0
-  /// Of a message that is too large: its type, and how many of its bytes are still to come.
+  /// The type of a message that is too large, and the number of its bytes still to come.
   private var passing: (type: UInt32, left: Int)?
 
   init(limit: Int = 32 << 20) { self.limit = limit }
@@ -91,7 +92,7 @@ struct I3Reader {
   }
 
   /// The next whole message; nil if there is none yet.
-  /// - Throws: ``Fault`` if the bytes are not of this protocol.
+  /// - Throws: ``Fault`` if the bytes do not follow the protocol.
   mutating func next() throws(Fault) -> I3Message? {
     if let (type, left) = passing {
       let count = min(left, buffer.count - start)
@@ -116,7 +117,7 @@ struct I3Reader {
     return I3Message(type: type, payload: Array(buffer[(start + I3Message.headerSize)..<end]))
   }
 
-  /// In the byte order of the machine, as the protocol has it.
+  /// Reads a number in the byte order of the machine, as the protocol requires.
   private func number(at index: Int) -> UInt32 {
     buffer[index..<(index + 4)].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
   }

@@ -2,16 +2,16 @@ import EventLoops
 import PresentationModel
 import TextFormats
 
-/// What the events and the trees of i3 and sway say of the windows, and which commands carry out a request. No I/O.
+/// The windows according to the events and trees of i3 and sway, and the commands that carry out a request. No I/O.
 struct I3Model {
   typealias Key = WindowTable.Key
   typealias Instant = MonotonicInstant
 
-  /// What a new window gets that the tree does not tell.
+  /// The facts about a new window that the tree does not contain.
   struct Identity {
-    /// Never used for another window.
+    /// The id, which is never used for another window.
     let id: String
-    /// The process, where the tree has none.
+    /// The process, if the tree does not contain it.
     var pid: UInt32?
     var startupID: String?
   }
@@ -19,18 +19,18 @@ struct I3Model {
   private(set) var state = WindowSystemState()
   /// The parts to read again: the tree, the outputs.
   private var wants: Set<I3Message.Kind> = [.tree, .outputs]
-  /// Names a window that is new; it is handed whether a window has an id already.
+  /// Names a new window; `isTaken` tells whether a window has an id already.
   typealias Identifying = (_ node: I3Tree.Node, _ isTaken: (String) -> Bool) -> Identity
   private let identify: Identifying
-  /// The containers of X windows, to which others may be dialogs.
+  /// The containers of X windows, which may have dialogs.
   private var containers: [UInt32: Int64] = [:]
   private var nodes: [Int64: I3Tree.Node] = [:]
   private var hasTree = false
   private var focusedWorkspace = ""
-  /// The effects of requests on windows that the tree does not tell yet: of those before it was asked for, and those since.
+  /// The effects of requests that the tree does not show yet: requests before the pending request for the tree, and later ones.
   private var (asked, unasked) = (Foresight(), Foresight())
 
-  /// - Parameter capabilities: what works with this window manager.
+  /// - Parameter capabilities: the capabilities with this window manager.
   init(capabilities: [WindowCapability], identify: @escaping Identifying) {
     state.capabilities = capabilities
     self.identify = identify
@@ -41,10 +41,10 @@ struct I3Model {
 
   func node(_ key: Key) -> I3Tree.Node? { nodes[Self.container(key)] }
 
-  /// The effects of requests. One may follow another before the tree tells what came of the first.
+  /// The effects of requests. One request may follow another before the tree shows the effect of the first.
   private struct Foresight {
     var hidden: [Int64: Bool] = [:]
-    /// The states of windows that are hidden or shown, as they were before, and are again when they are shown.
+    /// The states that windows had before they were hidden, and get again when they are shown.
     var memories: [Int64: Set<Memory>] = [:]
     var focused: Int64?
 
@@ -57,7 +57,7 @@ struct I3Model {
 
   // MARK: Input
 
-  /// - Parameter event: nil for one that was too large to be read, or of another kind.
+  /// - Parameter event: nil for an event that was too large to be read, or of another kind.
   mutating func take(_ event: I3Message.Event?, _ json: JSON?, now: Instant) {
     let change = json?[.change]?.string
     if event == .window, hasTree, change == "close", case .integer(let container)? = json?[.container]?[.id] {
@@ -66,7 +66,7 @@ struct I3Model {
       return
     }
     guard event == .window, hasTree, let change, let node = json?[.container].flatMap(I3Tree.node) else {
-      // An output that is unplugged, or an empty workspace that gets the focus, has no event of a window.
+      // An unplugged output, and an empty workspace that gets the focus, cause no event of a window.
       wants.formUnion(event == .window ? [.tree] : [.tree, .outputs])
       return
     }
@@ -81,19 +81,19 @@ struct I3Model {
       return
     default: see(node, now: now)
     }
-    // Only the tree has the window's place and the focus.
+    // Only the tree contains the window's place and the focus.
     wants.insert(.tree)
   }
 
   mutating func take(tree json: JSON, now: Instant) {
-    // An output may be gone since, which has to be known before the windows that moved: both are read again.
+    // An output may be gone since then, which must be known before the windows that moved: both are read again.
     if hasTree, wants.contains(.outputs) { return }
     let tree = I3Tree(json)
     let isFirst = !hasTree
     hasTree = true
     let present = Set(tree.nodes.map { Self.key($0.container) })
     for key in state.windows.allKeys.filter({ !present.contains($0) }) { close(key) }
-    // sway's numbers ascend, so that windows come in the order in which they opened.
+    // sway's numbers ascend, so windows are seen in the order in which they opened.
     for node in tree.nodes.sorted(by: { $0.container < $1.container }) { see(node, now: now) }
     state.windows.setFocus(tree.focused.map(Self.key))
     state.focusedOutput = tree.focusedOutput
@@ -107,21 +107,21 @@ struct I3Model {
     state.outputs = (json.array ?? []).filter { $0[.active] == true }.compactMap { $0[.name]?.string }
   }
 
-  /// The parts to ask for now; they count as asked for.
+  /// The parts to request now; the model regards them as requested.
   mutating func takeWants() -> Set<I3Message.Kind> {
     defer { wants = [] }
     if wants.contains(.tree) { (asked, unasked) = (asked.followed(by: unasked), Foresight()) }
     return wants
   }
 
-  /// Takes in what only the Wayland protocol tells of sway's windows: that the focus has left all of them, as for a launcher or
-  /// after a click on the desktop, or that one got another app-id.
+  /// Handles facts about sway's windows that only the Wayland protocol reports: all windows lost the focus, for example to a launcher
+  /// or after a click on the desktop, or a window got another app-id.
   mutating func takeToplevel(_ changes: WindowProperties) {
     let isUnknown = changes.focused == false || changes.focused == true && state.windows.focused == nil
     if isUnknown || changes.appID != nil { wants.insert(.tree) }
   }
 
-  /// Takes in properties that the tree does not have, or has later.
+  /// Handles properties that the tree does not contain, or contains later.
   /// - Parameter window: an X window.
   mutating func take(_ properties: WindowProperties, of window: UInt32, now: Instant) {
     guard let container = containers[window] else { return }
@@ -154,7 +154,7 @@ struct I3Model {
     nodes[node.container] = node
     if let window = node.xWindow {
       containers[window] = node.container
-      // A window of a client that is not managed has no container, and is no parent.
+      // An unmanaged window of a client has no container, and is not a parent.
       sighting.parent =
         node.transientFor.map { containers[$0].map { .window(Self.key($0)) } ?? .none }
         ?? WindowTable.Sighting.Parent.none
@@ -164,8 +164,8 @@ struct I3Model {
 
   // MARK: Requests
 
-  /// The properties that the scratchpad takes from a window, which gets it back when it is shown. Marks that begin with `_` are not shown, and
-  /// outlive the adapter.
+  /// The properties that a window loses in the scratchpad, and gets back when it is shown. They are kept in marks: marks that begin
+  /// with `_` are not shown, and outlive the adapter.
   private enum Memory: String, CaseIterable {
     case tiled
     case fullscreen
@@ -191,7 +191,7 @@ struct I3Model {
     }
   }
 
-  /// The commands that carry out a request for a window, and those that follow it, and may fail.
+  /// The commands that carry out a request for a window, and the commands that follow and may fail.
   mutating func commands(_ request: WindowRequest, _ key: Key) -> (doing: [String], after: [String]) {
     let container = Self.container(key)
     let window = "[con_id=\(container)]"
@@ -201,7 +201,7 @@ struct I3Model {
     switch request {
     case .close: return (["\(window) kill"], [])
     case .show where !isHidden: return (["nop"], [])
-    // “scratchpad show” would hide it again, if it is shown.
+    // “scratchpad show” would hide a shown window again.
     case .activate, .show:
       foreseeShown(container, wasHidden: isHidden, foreseen)
       return (["\(window) focus"], isHidden ? restoring(container) : [])
@@ -222,7 +222,7 @@ struct I3Model {
         if held.contains(memory) { return "\(window) mark --add \(mark)" }
         return node?.marks.contains(mark) == true ? "\(window) unmark \(mark)" : nil
       }
-      // The compositor moves the focus to where the window was.
+      // The compositor moves the focus to the former place of the window.
       return (marking + ["\(window) move scratchpad"], focused == container ? [] : returning(to: focused))
     case .move(let output):
       return (["\(window) move container to output \(Self.literal(output))"], returning(to: focused))
@@ -232,7 +232,7 @@ struct I3Model {
   private mutating func foreseeShown(_ container: Int64, wasHidden: Bool, _ foreseen: Foresight) {
     unasked.focused = container
     unasked.hidden[container] = false
-    // Nothing may change, and no event come.
+    // The request may change nothing, and so cause no event.
     wants.insert(.tree)
     guard wasHidden else { return }
     let marks = nodes[container]?.marks ?? []
@@ -240,7 +240,7 @@ struct I3Model {
       foreseen.memories[container] ?? Set(Memory.allCases.filter { marks.contains($0.mark(container)) })
   }
 
-  /// Gives a window that was hidden what it has lost, as its marks say.
+  /// Restores the properties that a hidden window has lost, as its marks say.
   private func restoring(_ container: Int64) -> [String] {
     Memory.allCases.flatMap { memory in
       let window = "[con_mark=\"^\(memory.mark(container))$\"]"
@@ -248,17 +248,17 @@ struct I3Model {
     }
   }
 
-  /// Gives the focus to what has it now.
+  /// Returns the focus to the window, workspace or output that has it now.
   private func returning(to focused: Int64?) -> [String] {
     if let focused { return ["[con_id=\(focused)] focus"] }
     if state.focusedOutput.isEmpty { return [] }
     let output = "focus output \(Self.literal(state.focusedOutput))"
-    // An empty workspace may be gone, and is made again on that output.
+    // An empty workspace may be gone, and is created again on that output.
     return focusedWorkspace.isEmpty
       ? [output] : [output, "workspace --no-auto-back-and-forth \(Self.literal(focusedWorkspace))"]
   }
 
-  /// A text in a command; the window manager names outputs and workspaces, and it reads an escaped quotation mark.
+  /// A text as a literal in a command. The window manager names outputs and workspaces, and understands an escaped quotation mark.
   private static func literal(_ text: String) -> String {
     "\"" + text.replacingAll("\\", with: "\\\\").replacingAll("\"", with: "\\\"") + "\""
   }

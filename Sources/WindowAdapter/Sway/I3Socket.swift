@@ -3,9 +3,9 @@ import Glibc
 import PresentationModel
 import TextFormats
 
-/// A connection to i3 or sway. Replies come in the order of the requests, and events between them.
+/// A connection to i3 or sway. Replies come in the order of the requests, and events come between them.
 package final class I3Socket {
-  /// Commands without a reply; past that, none is sent. The adapter's own questions are few, and not counted.
+  /// The limit of commands without a reply; further ones are refused. The adapter's own requests are few, and not counted.
   private static let maxCommands = 1024
 
   private let socket: StreamSocket
@@ -14,7 +14,7 @@ package final class I3Socket {
   private var requests: [(kind: I3Message.Kind, completion: (JSON?) -> Void)] = []
   /// Called with the content; nil if it cannot be read.
   package var onEvent: ((I3Message.Event?, JSON?) -> Void)?
-  /// Called once, with the reason.
+  /// Called once, with the reason of the end.
   var onEnd: ((String) -> Void)?
   /// The process of the window manager; nil if it cannot be known.
   var peer: pid_t? { socket.peer }
@@ -29,7 +29,7 @@ package final class I3Socket {
   }
 
   /// Sends a request.
-  /// - Parameter completion: is called with the reply; nil if that cannot be read.
+  /// - Parameter completion: called with the reply; nil if it cannot be read.
   package func send(_ kind: I3Message.Kind, _ payload: String = "", _ completion: @escaping (JSON?) -> Void)
     throws(Refusal)
   {

@@ -1,36 +1,36 @@
 import PresentationModel
 import TextFormats
 
-/// The windows in the layout tree of i3 or sway (GET_TREE), and a window in an event.
+/// The windows in the layout tree of i3 or sway (GET_TREE), or in an event.
 struct I3Tree {
-  /// A window as the tree has it.
+  /// A window in the tree.
   struct Node {
     let container: Int64
-    /// The X window; nil for one of Wayland.
+    /// The X window; nil for a Wayland window.
     let xWindow: UInt32?
-    /// The X window that it is a dialog of; nil for none.
+    /// The X window whose dialog this window is; nil if it is no dialog.
     let transientFor: UInt32?
     /// The app-id, title, pid, urgent, floating, fullscreen; from a whole tree also output, hidden, in-view and focused.
     var properties: WindowProperties
-    /// Whether it fills all outputs, and not only its own.
+    /// Whether the window fills all outputs, and not only its own.
     let isGloballyFullscreen: Bool
     let marks: [String]
   }
 
-  /// In the tree's order.
+  /// The windows in the tree's order.
   private(set) var nodes: [Node] = []
   private(set) var focused: Int64?
-  /// Empty if the tree does not tell.
+  /// The output with the focus; empty if the tree does not show it.
   private(set) var focusedOutput = ""
-  /// The workspace that the output with the focus shows; empty if the tree does not tell.
+  /// The workspace in view on the output with the focus; empty if the tree does not show it.
   private(set) var focusedWorkspace = ""
-  /// The workspaces that are shown, by their outputs.
+  /// The workspaces in view, by their outputs.
   private var workspaces: [String: String] = [:]
 
   /// - Parameter root: the answer of GET_TREE.
   init(_ root: JSON) {
     visit(root, Place())
-    // The containers that had the focus last are the first ones.
+    // Containers are listed with the most recently focused one first.
     if let first = root[.focus]?.array?.first,
       let output = root[.nodes]?.array?.first(where: { $0[.id] == first })?[.name]?.string
     {
@@ -41,7 +41,7 @@ struct I3Tree {
 
   private struct Place {
     var output = ""
-    /// The container that had the focus last, of those beside this one.
+    /// The sibling container that had the focus last.
     var front: JSON?
     var isHidden = false
     var isInView = false
@@ -52,12 +52,12 @@ struct I3Tree {
     var place = place
     let name = json[.name]?.string
     switch json[.type]?.string {
-    // Bars of i3.
+    // The container of i3's bars.
     case "dockarea"?: return
     case "output"?: place.output = Self.output(name ?? "")
     case "workspace"?:
       place.isHidden = name == "__i3_scratch"
-      // Among the workspaces of an output, the one that had the focus last is shown.
+      // An output shows that one of its workspaces that had the focus last.
       place.isInView = !place.isHidden && place.front != nil && place.front == json[.id]
       if place.isInView { workspaces[place.output] = name }
     case "floating_con"?: place.isFloating = true
@@ -77,14 +77,14 @@ struct I3Tree {
     for inner in json[.floatingNodes]?.array ?? [] { visit(inner, place) }
   }
 
-  /// The pseudo output of the scratchpad is none.
+  /// The name of an output; empty for the pseudo output of the scratchpad.
   private static func output(_ name: String) -> String { name == "__i3" ? "" : name }
 
-  /// A container as a window; nil for a workspace, an output, or a container of others.
+  /// The window in a container; nil for a workspace, an output, or a container of others.
   static func node(_ json: JSON) -> Node? {
     guard case .integer(let id)? = json[.id], json[.nodes]?.array?.isEmpty != false else { return nil }
     let xWindow = json[.window]?.unsigned.flatMap(UInt32.init(exactly:))
-    // i3 names the X window, sway the process.
+    // i3 reports the X window, sway the process.
     let pid = json[.pid]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
     guard xWindow != nil || pid != nil, json[.type] != "workspace", json[.type] != "output" else { return nil }
     let window = json[.windowProperties]
@@ -92,7 +92,7 @@ struct I3Tree {
     properties.appID = json[.appID]?.string ?? window?[.class]?.string
     properties.title = json[.name]?.string
     properties.pid = pid
-    // i3 tells it in words, and wraps the container in one that floats.
+    // i3 reports this in words, and wraps the container in one that floats.
     properties.floating = json[.floating]?.string.map { $0.hasSuffix("_on") } ?? (json[.type] == "floating_con")
     properties.urgent = json[.urgent].map { $0 == true }
     let mode = json[.fullscreenMode]?.unsigned

@@ -1,43 +1,43 @@
 import EventLoops
 import PresentationModel
 
-/// A window as a Wayland protocol tells it: an object of the compositor.
+/// A window as reported by a Wayland protocol: an object of the compositor.
 protocol Toplevel: AnyObject {
-  /// Larger than that of a window that was opened before it.
+  /// The key, which is larger than the key of any window opened before.
   var key: WindowTable.Key { get }
-  /// Whether the compositor has told all of it once.
+  /// Whether the compositor has described the window completely once.
   var isKnown: Bool { get }
-  /// Whether it is part of the desktop, such as a panel or the background.
+  /// Whether the window is part of the desktop, such as a panel or the background.
   var isPartOfTheDesktop: Bool { get }
 }
 
-/// A connection to a compositor that tells each window as an object.
+/// A connection to a compositor that reports each window as an object.
 protocol ToplevelConnection: AnyObject {
   associatedtype Window: Toplevel
   var toplevels: [OpaquePointer: Window] { get }
-  /// Called when the outputs are other ones, or what is in view.
+  /// Called when the outputs, or what is in view, have changed.
   var onPlaces: (() -> Void)? { get set }
   /// Called for each window that is known and has changed.
   var onChange: ((Window) -> Void)? { get set }
   /// Called for each window that has closed.
   var onClosed: ((Window) -> Void)? { get set }
-  /// Called once, with the reason.
+  /// Called once, with the reason of the end.
   var onEnd: ((String) -> Void)? { get set }
 
-  /// Waits until the compositor has told all that there is.
-  /// - Returns: false if the connection has ended; that was reported.
+  /// Waits until the compositor has reported everything.
+  /// - Returns: false if the connection has ended; the end was reported.
   func readAll() -> Bool
-  /// Reads changes from now on.
+  /// Follows changes from now on.
   func follow(_ loop: EventLoop) throws(SystemError)
 }
 
-/// The part that backends share whose compositor tells each window as an object.
+/// The common part of backends whose compositor reports each window as an object.
 class ToplevelBackend<Connection: ToplevelConnection> {
   final var onEnd: ((String) -> Void)?
   final var state = WindowSystemState()
   final let loop: EventLoop
   final let connection: Connection
-  /// Whether all windows are known that were there before.
+  /// Whether all windows from before the start are known.
   private var isStarted = false
 
   init(_ loop: EventLoop, _ connection: Connection) { (self.loop, self.connection) = (loop, connection) }
@@ -74,12 +74,12 @@ class ToplevelBackend<Connection: ToplevelConnection> {
     guard isStarted else { return }
     let capabilities = state.capabilities
     see(window)
-    // A capability that was found tells more of all windows.
+    // With a new capability, more properties of all windows are reported.
     if state.capabilities != capabilities { for window in known { see(window) } }
     state.inferFocusedOutput()
   }
 
-  /// In the order in which they were opened.
+  /// The known windows, in the order in which they were opened.
   private var known: [Connection.Window] {
     connection.toplevels.values.filter(\.isKnown).sorted { $0.key < $1.key }
   }
@@ -90,7 +90,7 @@ class ToplevelBackend<Connection: ToplevelConnection> {
     state.inferFocusedOutput()
   }
 
-  /// Has the table take the oldest window that was left out, if there is one: a window that does not change is not seen again.
+  /// Makes the table see the oldest window that was left out, if there is one, because an unchanged window is not seen again.
   private func seeLeftOut() {
     guard connection.toplevels.count > state.windows.allKeys.count else { return }
     if let oldest = known.first(where: { !$0.isPartOfTheDesktop && !state.windows.contains($0.key) }) { see(oldest) }
@@ -110,7 +110,7 @@ class ToplevelBackend<Connection: ToplevelConnection> {
 
   var capabilitiesAtStart: [WindowCapability] { [] }
   var outputNames: [String] { [] }
-  /// Takes in what is known of a window.
+  /// Passes the known facts about a window on to the table.
   func see(_ window: Connection.Window) {}
   func carryOut(_ request: WindowRequest, _ window: Connection.Window) {}
 }

@@ -2,11 +2,11 @@ import CWayland
 import EventLoops
 import Glibc
 
-/// A connection to the Wayland compositor of the environment, and what it offers.
+/// A connection to the Wayland compositor of the environment, with its global objects.
 final class WaylandConnection {
   /// A global object of the compositor.
   struct Global {
-    /// Its number in the registry.
+    /// The object's number in the registry.
     let number: UInt32
     let interface: String
     let version: UInt32
@@ -17,13 +17,13 @@ final class WaylandConnection {
   private var watch: Watch?
   /// The process of the compositor; nil if it cannot be known.
   let peer: pid_t?
-  /// Why it is to end after the events that have arrived; nil if it is not.
+  /// The reason to end after the events that have arrived; nil if there is none.
   var ending: String?
-  /// Called for each global object that there is.
+  /// Called for each global object.
   var onGlobal: ((Global) -> Void)?
-  /// Called with the number of each that is gone.
+  /// Called with the number of each removed global object.
   var onGlobalRemoved: ((UInt32) -> Void)?
-  /// Called once, with the reason.
+  /// Called once, with the reason of the end.
   var onEnd: ((String) -> Void)?
 
   init() throws(BackendFailure) {
@@ -50,7 +50,7 @@ final class WaylandConnection {
     guard finishRequests() else { throw BackendFailure(description: "the compositor has ended the connection") }
   }
 
-  /// Reads changes from now on.
+  /// Follows changes from now on.
   func follow(_ loop: EventLoop) throws(SystemError) {
     watch = try loop.watch(wl_display_get_fd(display), .read) { [unowned self] _ in read() }
     loop.atEndOfTurn { [weak self] in self?.flush() }
@@ -60,7 +60,7 @@ final class WaylandConnection {
     while wl_display_prepare_read(display) != 0 {
       if wl_display_dispatch_pending(display) < 0 { return fail() }
     }
-    // The descriptor is ready, so this does not wait.
+    // The descriptor is ready, so this does not block.
     if wl_display_read_events(display) < 0 || wl_display_dispatch_pending(display) < 0 { return fail() }
     if let ending { fail(ending) }
   }
@@ -72,12 +72,12 @@ final class WaylandConnection {
     } else if errno == EAGAIN {
       watch.interest = [.read, .write]
     } else if errno != EPIPE {
-      // After EPIPE, the reason may still be read.
+      // After EPIPE, the reason may still be readable.
       fail()
     }
   }
 
-  /// Ends, for a reason that the connection has if none is given.
+  /// Ends the connection, by default for the reason that the connection itself reports.
   func fail(_ reason: String? = nil) {
     guard watch?.isCancelled != true else { return }
     watch?.cancel()

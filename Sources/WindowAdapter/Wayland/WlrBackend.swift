@@ -5,8 +5,9 @@ import PresentationModel
 
 /// Windows of a Wayland compositor with `wlr-foreign-toplevel-management-unstable-v1`.
 ///
-/// The protocol tells no process, and no parent on wlroots 0.15; it cannot move a window. It can minimize one, and tell outputs, which
-/// some compositors accept and ignore: so both are offered once a compositor was seen to do it.
+/// The protocol reports no process, and no parent on wlroots 0.15; it cannot move a window. It can minimize a window and report
+/// outputs, but some compositors accept this and ignore it. So each of these capabilities is offered once a compositor was seen to
+/// have it.
 final class WlrBackend: ToplevelBackend<WlrConnection>, Backend {
   let name = "wlr"
 
@@ -29,7 +30,7 @@ final class WlrBackend: ToplevelBackend<WlrConnection>, Backend {
 
   override func see(_ toplevel: WlrToplevel) {
     var sighting = WindowTable.Sighting(properties: toplevel.properties)
-    // Its user has minimized it, or a task bar: the adapter minimizes nothing to find out.
+    // The user or a task bar has minimized the window: the adapter minimizes no window as a test.
     if toplevel.properties.minimized == true { offer(.hide) }
     if state.capabilities.contains(.hide) { sighting.properties.hidden = toplevel.properties.minimized == true }
     let named = toplevel.outputs.compactMap { proxy in connection.outputs.first { $0.proxy == proxy }?.name }
@@ -38,7 +39,7 @@ final class WlrBackend: ToplevelBackend<WlrConnection>, Backend {
     if let output = named.last, sighting.properties.hidden != true {
       sighting.properties.output = output
     } else if state.windows.properties(of: toplevel.key)?.output != nil {
-      // It was on one, and has left it or is hidden.
+      // The window was on an output, and has left it or is hidden.
       sighting.properties.output = ""
     }
     if let parent = toplevel.parent {
@@ -53,7 +54,7 @@ final class WlrBackend: ToplevelBackend<WlrConnection>, Backend {
     switch request {
     case .close: wlr_toplevel_close(toplevel.proxy)
     case .activate:
-      // Also one that was asked to hide just now.
+      // The window may also have been asked to hide just now.
       if state.capabilities.contains(.hide) { wlr_toplevel_minimize(toplevel.proxy, 0) }
       wlr_toplevel_activate(toplevel.proxy, connection.seat)
     case .hide: wlr_toplevel_minimize(toplevel.proxy, 1)

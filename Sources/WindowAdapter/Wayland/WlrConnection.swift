@@ -3,27 +3,27 @@ import EventLoops
 import Glibc
 import PresentationModel
 
-/// The windows and outputs that a Wayland compositor tells by `wlr-foreign-toplevel-management-unstable-v1`.
+/// The windows and outputs that a Wayland compositor reports by `wlr-foreign-toplevel-management-unstable-v1`.
 package final class WlrConnection: ToplevelConnection {
   private let connection: WaylandConnection
   private var manager: OpaquePointer?
   private(set) var seat: OpaquePointer?
-  /// By the number in the registry, in the compositor's order. A name is empty until it is told.
+  /// The outputs with their numbers in the registry, in the compositor's order. A name is empty until it is reported.
   private(set) var outputs: [(number: UInt32, proxy: OpaquePointer, name: String)] = []
   private(set) var toplevels: [OpaquePointer: WlrToplevel] = [:]
-  /// Keys of windows that were there before are below it, those of later ones above.
+  /// The middle of the keys: windows from before the connection have lower keys, later windows have higher ones.
   private static let middleKey: WindowTable.Key = 1 << 32
   private var (firstKey, lastKey) = (WlrConnection.middleKey, WlrConnection.middleKey)
   private var isReading = false
   /// The process of the compositor; nil if it cannot be known.
   var peer: pid_t? { connection.peer }
-  /// Called when the outputs or their names are other ones.
+  /// Called when the outputs or their names have changed.
   var onPlaces: (() -> Void)?
   /// Called for each window that is new or has changed.
   package var onChange: ((WlrToplevel) -> Void)?
   /// Called for each window that has closed.
   package var onClosed: ((WlrToplevel) -> Void)?
-  /// Called once, with the reason.
+  /// Called once, with the reason of the end.
   var onEnd: ((String) -> Void)? {
     get { connection.onEnd }
     set { connection.onEnd = newValue }
@@ -34,7 +34,7 @@ package final class WlrConnection: ToplevelConnection {
     connection = try WaylandConnection()
     connection.onGlobal = { [unowned self] in found($0) }
     connection.onGlobalRemoved = { [unowned self] in lost($0) }
-    // What there is, and then its names and windows.
+    // The first answer contains the global objects, and the later ones their names and windows.
     try connection.readGlobals()
     guard manager != nil else {
       throw BackendFailure(
@@ -42,12 +42,12 @@ package final class WlrConnection: ToplevelConnection {
     }
   }
 
-  /// Waits until the compositor has told all windows and outputs that there are.
-  /// - Returns: false if the connection has ended; that was reported.
+  /// Waits until the compositor has reported all windows and outputs.
+  /// - Returns: false if the connection has ended; the end was reported.
   func readAll() -> Bool {
     isReading = true
     defer { isReading = false }
-    // Windows are bound by the first answer, and told by the second.
+    // The first answer creates the windows, and the second one describes them.
     guard connection.finishRequests(), connection.finishRequests() else {
       connection.fail()
       return false
@@ -55,7 +55,7 @@ package final class WlrConnection: ToplevelConnection {
     return true
   }
 
-  /// Reads changes from now on.
+  /// Follows changes from now on.
   package func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
 
   // MARK: What there is
@@ -80,7 +80,7 @@ package final class WlrConnection: ToplevelConnection {
     guard let index = outputs.firstIndex(where: { $0.number == number }) else { return }
     let output = outputs.remove(at: index)
     for toplevel in toplevels.values { toplevel.outputs.removeAll { $0 == output.proxy } }
-    // Not released: a leaving event may still name it.
+    // The output is not released, because a leaving event may still name it.
     onPlaces?()
   }
 
@@ -90,7 +90,7 @@ package final class WlrConnection: ToplevelConnection {
     onPlaces?()
   }
 
-  /// wlroots tells those that were there before from the newest to the oldest.
+  /// The key of a new window. wlroots reports the windows from before the connection from the newest to the oldest.
   private func nextKey() -> WindowTable.Key {
     if isReading {
       firstKey -= 1
@@ -115,7 +115,7 @@ package final class WlrConnection: ToplevelConnection {
 
   fileprivate func closed(_ proxy: OpaquePointer) {
     guard let toplevel = toplevels.removeValue(forKey: proxy) else { return }
-    // Another window may get its pointer.
+    // Another window may get the same pointer.
     for child in toplevels.values where child.parent == proxy { child.parent = nil }
     onClosed?(toplevel)
     wlr_toplevel_destroy(proxy)
@@ -124,21 +124,21 @@ package final class WlrConnection: ToplevelConnection {
   fileprivate func finished() { connection.ending = "the compositor tells windows no longer" }
 }
 
-/// A window as the compositor tells it, from one `done` to the next.
+/// A window as reported by the compositor, from one `done` to the next.
 package final class WlrToplevel: Toplevel {
   package let key: WindowTable.Key
   let proxy: OpaquePointer
   fileprivate unowned let connection: WlrConnection
   package fileprivate(set) var properties = WindowProperties()
-  /// The outputs that it has entered and not left, the last one last.
+  /// The outputs that the window has entered and not left, the last one last.
   fileprivate(set) var outputs: [OpaquePointer] = []
   fileprivate(set) var parent: OpaquePointer?
-  /// Its properties at the last `done`, and what has changed by that.
+  /// The window's properties at the last `done`, and the changes with it.
   fileprivate var told = WindowProperties()
   fileprivate(set) var changes = WindowProperties()
-  /// Whether its first `done` has come.
+  /// Whether the window's first `done` has come.
   fileprivate(set) var isKnown = false
-  /// Layer surfaces are none of its windows.
+  /// Layer surfaces are not among the windows.
   var isPartOfTheDesktop: Bool { false }
 
   fileprivate init(_ key: WindowTable.Key, _ proxy: OpaquePointer, _ connection: WlrConnection) {

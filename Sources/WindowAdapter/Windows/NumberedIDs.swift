@@ -1,14 +1,14 @@
-/// Ids made of the numbers that a compositor gives its windows. A window keeps its id when the adapter is started again; a number
-/// that the compositor uses once more makes another id.
+/// Ids made of the numbers that a compositor gives to its windows. A window keeps its id when the adapter is restarted. A number that
+/// the compositor uses once more gets another id.
 struct NumberedIDs {
-  /// That of a run of the compositor.
+  /// The name of a run of the compositor.
   private let token: String
   private let ids: WindowIDs
-  /// Numbers of windows that have closed.
+  /// The numbers of closed windows.
   private var used: Set<UInt64> = []
-  /// Numbers up to this one count as used: the set does not grow for ever.
+  /// The highest of the numbers that all count as used, so that the set does not grow for ever.
   private var floor: UInt64?
-  /// How many numbers are remembered one by one.
+  /// The limit of numbers that are remembered one by one.
   private let remembered: Int
 
   init(token: String, _ ids: WindowIDs, remembered: Int = 1 << 16) {
@@ -23,7 +23,7 @@ struct NumberedIDs {
     return used.contains(number) || floor.map { number <= $0 } == true ? "\(id)-\(ids.next())" : id
   }
 
-  /// Notes that the window with that number has closed.
+  /// Notes that the window with a number has closed.
   mutating func close(_ number: UInt64) {
     used.insert(number)
     guard used.count > remembered else { return }

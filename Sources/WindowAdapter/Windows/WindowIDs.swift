@@ -1,6 +1,6 @@
-/// Ids for windows of which the window system has no name that is never used twice.
+/// Ids for windows to which the window system gives no unique name.
 final class WindowIDs {
-  /// Differs between runs of the adapter.
+  /// The prefix, which differs between runs of the adapter.
   let token = String(UInt64.random(in: .min ... .max), radix: 36)
   private var last: UInt64 = 0
 

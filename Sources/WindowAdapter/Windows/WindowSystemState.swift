@@ -1,16 +1,16 @@
 import PresentationModel
 
-/// All that a backend tells of the window system.
+/// The state of the window system, as far as a backend reports it.
 struct WindowSystemState {
   var windows = WindowTable()
   /// The capabilities that were found to work, in the order of the contract.
   var capabilities: [WindowCapability] = []
-  /// In the window system's order.
+  /// The outputs in the window system's order.
   var outputs: [String] = []
-  /// Empty if it is not known.
+  /// The output with the focus; empty if it is not known.
   var focusedOutput = ""
 
-  /// Sets the output with the focus where the protocol does not tell it: a window with the focus does, and so does the only output.
+  /// Sets the output with the focus where the protocol does not report it: the focused window's output, or else the only output.
   mutating func inferFocusedOutput() {
     let focused = windows.focused.flatMap { windows.properties(of: $0)?.output } ?? ""
     if !focused.isEmpty {
@@ -23,12 +23,12 @@ struct WindowSystemState {
   }
 }
 
-/// What clients ask of a window.
+/// The requests of clients for a window.
 enum WindowRequest: Hashable {
   case close, activate, hide, show, summon
   case move(output: String)
 
-  /// The capability without which it is refused.
+  /// The capability that the request requires.
   var capability: WindowCapability {
     switch self {
     case .close: .close
@@ -39,7 +39,7 @@ enum WindowRequest: Hashable {
     }
   }
 
-  /// As the subject of a sentence.
+  /// The request as the subject of a sentence.
   var noun: String {
     switch self {
     case .close: "closing a window"

@@ -2,19 +2,18 @@ import DBusValues
 import EventLoops
 import PresentationModel
 
-/// The windows as the backend sees them, and the events that clients are yet to be sent. No I/O and no clock.
+/// The windows as the backend sees them, and the events to be sent to clients. No I/O and no clock.
 ///
-/// A window is announced with its first title, or when it has had none for ``patience``: compositors tell a new window
-/// before they tell its title.
+/// A window is announced with its first title, or after ``patience`` without a title: compositors report a new window before its title.
 package struct WindowTable {
   typealias Instant = MonotonicInstant
-  /// The backend's number of a window. It may be that of another window later.
+  /// The backend's number of a window, which may be used for another window later.
   package typealias Key = UInt64
 
-  /// What the backend has seen of a window; what is absent is not known, or is as it was.
+  /// The facts that the backend has seen of a window; absent ones are unknown or unchanged.
   struct Sighting {
     var properties = WindowProperties()
-    /// The window that it is a dialog of; nil if that is not known.
+    /// The window whose dialog this window is; nil if that is not known.
     var parent: Parent?
 
     enum Parent: Hashable {
@@ -25,9 +24,9 @@ package struct WindowTable {
   }
 
   struct Limits {
-    /// Windows; more are left out.
+    /// The limit of windows; further ones are left out.
     var windows = 4096
-    /// Bytes of a text of a window; the rest is cut off.
+    /// The limit in bytes of a window's text; the rest is cut off.
     var text = 4096
   }
 
@@ -39,22 +38,22 @@ package struct WindowTable {
     let number: UInt64
     var properties = WindowProperties()
     var parent: Sighting.Parent?
-    /// When it is announced without a title; nil if it was announced.
+    /// The time at which the window is announced without a title; nil if it was announced.
     var waitsUntil: Instant?
   }
 
   let limits: Limits
   private var entries: [Key: Entry] = [:]
   private var keys: [String: Key] = [:]
-  /// Windows that wait for their title, with the instant until which they do, in that order.
+  /// The windows that wait for their title, in the order of the times at which their waiting ends.
   private var waiting: [(key: Key, number: UInt64, until: Instant)] = []
   private var lastNumber: UInt64 = 0
-  /// In the order in which they happened; their serials follow ``serial``.
+  /// The events in their order; their serials follow ``serial``.
   private var log: [WindowEvent.Kind] = []
   /// The serial of the last event that was taken.
   private(set) var serial: UInt64 = 0
   private(set) var focused: Key?
-  /// Windows that were left out, since there were too many.
+  /// The number of windows that were left out because there were too many.
   private(set) var leftOut = 0
 
   init(limits: Limits = Limits()) { self.limits = limits }
@@ -78,7 +77,7 @@ package struct WindowTable {
 
   var allKeys: some Collection<Key> { entries.keys }
 
-  /// When the next window is to be announced without a title; nil if none waits.
+  /// The time of the next announcement without a title; nil if no window waits.
   var nextDeadline: Instant? { waiting.first?.until }
 
   /// The events since the last call, with gapless serials.
@@ -93,7 +92,7 @@ package struct WindowTable {
   // MARK: Changing
 
   /// Opens a window, or changes one.
-  /// - Parameter id: makes the id of a new window; it must never have been that of another.
+  /// - Parameter id: makes the id of a new window, which must never have belonged to another window.
   mutating func see(_ key: Key, _ sighting: Sighting, now: Instant, id: @autoclosure () -> String) {
     let isNew = entries[key] == nil
     if isNew {
@@ -121,11 +120,11 @@ package struct WindowTable {
     if let parent = sighting.parent { entry.parent = parent }
     switch entry.parent {
     case .none?: later.parent = ""
-    // A parent that is no window, such as the root, is none.
+    // A parent that is not a known window, such as the root, counts as none.
     case .window(let parent)?: later.parent = parent == key ? "" : entries[parent]?.id ?? ""
     case nil: break
     }
-    // The focus has an order of its own.
+    // The focus is changed elsewhere, in its own order.
     let focus = later.focused
     later.focused = nil
     let changes = entry.properties.changes(to: later)
@@ -149,7 +148,7 @@ package struct WindowTable {
     note(changes, of: entry)
   }
 
-  /// The window with the focus; nil if none has it. The event of the window that loses it comes first.
+  /// Sets the focused window; nil if no window has the focus. The event of the window that loses it comes first.
   mutating func setFocus(_ key: Key?) {
     guard focused != key else { return }
     if let focused { set(focused: false, focused) }
@@ -163,7 +162,7 @@ package struct WindowTable {
     keys[entry.id] = nil
     if entry.waitsUntil == nil { log.append(.closed(id: entry.id)) } else { forgetWaiting(entry.number) }
     for (other, child) in entries where child.parent == .window(key) {
-      // Another window may get its key.
+      // Another window may get the same key.
       entries[other]?.parent = Sighting.Parent.none
       change(other, Sighting())
     }
@@ -174,7 +173,7 @@ package struct WindowTable {
     while let first = waiting.first, first.until <= now { announce(first.key) }
   }
 
-  /// Announces all windows: those that were there before the adapter.
+  /// Announces all windows, which existed before the adapter.
   mutating func announceAll() {
     let all = waiting
     waiting = []
@@ -191,7 +190,7 @@ package struct WindowTable {
 
   private mutating func forgetWaiting(_ number: UInt64) { waiting.removeAll { $0.number == number } }
 
-  /// Adds changes to the event before, if that is about the same window: a program may change its title all the time.
+  /// Adds changes to the last event if it is about the same window: a program may change its title all the time.
   private mutating func note(_ changes: WindowProperties, of entry: Entry) {
     guard entry.waitsUntil == nil, !changes.properties.isEmpty else { return }
     switch log.last {
@@ -205,7 +204,7 @@ package struct WindowTable {
     }
   }
 
-  /// A text that the bus can carry, and not a longer one than the limit.
+  /// A text that the bus can carry, cut to the limit.
   private func limited(_ value: Value) -> Value {
     guard case .string(let text) = value, text.utf8.count > limits.text || text.utf8.contains(0) else { return value }
     // The bus's strings end at a zero byte.

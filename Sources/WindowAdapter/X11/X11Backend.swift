@@ -28,19 +28,19 @@ final class X11Backend: Backend {
     var focus = true
     var desktop = true
     var windows: Set<Window> = []
-    /// Windows whose place has changed, and nothing else.
+    /// Windows of which only the place has changed.
     var places: Set<Window> = []
   }
   private var stale = Stale()
-  /// The window by which the window manager says that it runs; nil while none does.
+  /// The window that shows that the window manager runs; nil while none runs.
   private var managerWindow: Window?
   /// Whether the window manager closes windows for other programs.
   private var managerCloses = false
   /// The number of the desktop that is shown; nil if the window manager has none.
   private var desktop: UInt32?
-  /// The number by which a window is on all of them.
+  /// The desktop number of a window that is on all desktops.
   private static let everyDesktop = UInt32.max
-  /// Windows that were asked to be hidden, until their state changes: they are mapped still, so that to map them shows nothing.
+  /// Windows that were asked to hide, until their state changes. They are still mapped, so mapping them would not show them.
   private var hiding: Set<Window> = []
 
   /// Connects to the display of the environment.
@@ -134,11 +134,11 @@ final class X11Backend: Backend {
     }
   }
 
-  /// The properties of windows that clients hear of.
+  /// The properties of windows that matter to clients.
   private static let told = [
     "_NET_WM_NAME", "WM_NAME", "WM_CLASS", "WM_TRANSIENT_FOR", "_NET_WM_STATE", "_NET_WM_DESKTOP", "_NET_STARTUP_ID",
   ]
-  /// Those that say what windows there are, and what the window manager does with them.
+  /// The properties of the root that list the windows, or describe what the window manager does with them.
   private static let ofRoot = [
     "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "_NET_CURRENT_DESKTOP", "_NET_SUPPORTED", "_NET_SUPPORTING_WM_CHECK",
     "WM_STATE",
@@ -161,7 +161,7 @@ final class X11Backend: Backend {
 
   // MARK: The window manager
 
-  /// The window by which a window manager says that it runs; nil if none does.
+  /// The window that shows that a window manager runs; nil if none runs.
   private static func managerWindow(_ connection: XConnection) -> Window? {
     guard let window = connection.numbers(connection.root, "_NET_SUPPORTING_WM_CHECK").first,
       connection.numbers(window, "_NET_SUPPORTING_WM_CHECK").first == window
@@ -179,14 +179,14 @@ final class X11Backend: Backend {
     let supported = managerWindow == nil ? [] : Set(connection.numbers(connection.root, "_NET_SUPPORTED"))
     func supports(_ name: String) -> Bool { supported.contains(connection.atom(name)) }
     managerCloses = supports("_NET_CLOSE_WINDOW")
-    // dwm says that it activates windows, and only marks them.
+    // dwm claims that it activates windows, but only marks them.
     let activates = supports("_NET_ACTIVE_WINDOW") && managerWindow.flatMap(name(of:)) != "dwm"
     state.capabilities = WindowCapability.allCases.filter { capability in
       switch capability {
       case .close: true
       case .activate: activates
       case .focus: supports("_NET_ACTIVE_WINDOW")
-      // i3 has the state, and ignores the request.
+      // i3 has the state, but ignores the request.
       case .hide: supports("_NET_WM_ACTION_MINIMIZE") && supports("_NET_WM_STATE_HIDDEN")
       case .move: false
       case .summon: activates && supports("_NET_WM_DESKTOP") && supports("_NET_CURRENT_DESKTOP")
@@ -233,17 +233,17 @@ final class X11Backend: Backend {
       close(Window(key))
     }
     for window in list where !isKnown(window) {
-      // Before its properties are read, so that no change of them is missed.
+      // The events are selected before the properties are read, so that no change is missed.
       xcb_select_events(connection.raw, window, Self.mask)
       see(window)
     }
   }
 
-  /// Whether its client has withdrawn it, or it is gone (ICCCM 4.1.4). Else the list lacks it because its window manager ended,
-  /// or is being replaced.
+  /// Whether the client has withdrawn the window, or the window is gone (ICCCM 4.1.4). Otherwise the list lacks the window because
+  /// the window manager has ended or is being replaced.
   private func isWithdrawn(_ window: Window) -> Bool { (connection.numbers(window, "WM_STATE").first ?? 0) == 0 }
 
-  /// Whether it is a bar or the background.
+  /// Whether the window is a bar or the background.
   private func isPartOfTheDesktop(_ window: Window) -> Bool {
     let types = connection.numbers(window, "_NET_WM_WINDOW_TYPE")
     return types.contains(connection.atom("_NET_WM_WINDOW_TYPE_DOCK"))
@@ -292,7 +292,7 @@ final class X11Backend: Backend {
     if !state.windows.contains(key) {
       sighting.properties.pid = facts.pid(of: window)
       sighting.properties.startupID = facts.startupID(of: window)
-      // Until the focus is read.
+      // This holds until the focus is read.
       if state.capabilities.contains(.focus) { sighting.properties.focused = false }
       id = facts.id(of: window) { state.windows.key(of: $0) != nil }
     } else if let own = facts.ownStartupID(of: window) {
@@ -335,11 +335,11 @@ final class X11Backend: Backend {
     case .activate:
       showDesktop(of: window)
       tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
-    // Iconic state (ICCCM 4.1.4). An unmapped window would be withdrawn.
+    // The window becomes iconic (ICCCM 4.1.4). An unmapped window would count as withdrawn.
     case .hide:
       if state.windows.properties(of: key)?.hidden != true { hiding.insert(window) }
       tell(window, "WM_CHANGE_STATE", 3, 0)
-    // To map what is mapped shows nothing. mutter keeps iconified windows mapped.
+    // Mapping a mapped window does not show it. mutter keeps iconified windows mapped.
     case .show where hiding.remove(window) != nil,
       .show where state.windows.properties(of: key)?.hidden == true && connection.isMapped(window):
       tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
@@ -355,7 +355,7 @@ final class X11Backend: Backend {
     completion(.success(()))
   }
 
-  /// Shows the desktop of a window, as pagers do first: openbox only marks a window of another one.
+  /// Shows the desktop of a window first, as pagers do: openbox only marks a window of another desktop.
   private func showDesktop(of window: Window) {
     guard let own = connection.numbers(window, "_NET_WM_DESKTOP").first, own != Self.everyDesktop,
       let current = connection.numbers(connection.root, "_NET_CURRENT_DESKTOP").first, own != current

@@ -2,7 +2,7 @@ import CXCB
 import EventLoops
 import Glibc
 
-/// A connection to an X server. Answers are waited for: the server is local, and each takes some dozen microseconds.
+/// A connection to an X server. Calls wait for answers: the server is local, and each answer takes a few dozen microseconds.
 package final class XConnection {
   package typealias Window = xcb_window_t
   package typealias Atom = xcb_atom_t
@@ -15,13 +15,13 @@ package final class XConnection {
   let knowsProcesses: Bool
   /// Called for each event.
   package var onEvent: ((UnsafeMutablePointer<xcb_generic_event_t>) -> Void)?
-  /// Called when all events that have arrived were handled, or a part of many.
+  /// Called when all arrived events were handled, or a part of many.
   var onEvents: (() -> Void)?
   /// Called once, when the server has ended the connection.
   var onEnd: ((String) -> Void)?
 
   /// Connects to a display.
-  /// - Parameter display: nil for that of the environment.
+  /// - Parameter display: the display; nil for the one in the environment.
   package init(display: String? = nil) throws(BackendFailure) {
     var number: Int32 = 0
     guard let raw = xcb_connect(display, &number) else { throw BackendFailure(description: "out of memory") }
@@ -36,20 +36,20 @@ package final class XConnection {
     self.raw = raw
     root = (screens.data ?? first).pointee.root
     let version = xcb_res_query_version_reply(raw, xcb_res_query_version(raw, 1, 2), nil)
-    // Names processes since 1.2.
+    // The server knows processes since 1.2.
     knowsProcesses = version.map { ($0.pointee.server_major, $0.pointee.server_minor) >= (1, 2) } ?? false
     free(version)
   }
 
-  /// Reads events from now on.
+  /// Follows events from now on.
   package func follow(_ loop: EventLoop) throws(BackendFailure) {
     do throws(SystemError) {
       watch = try loop.watch(xcb_get_file_descriptor(raw), .read) { [unowned self] _ in readEvents() }
     } catch {
       throw BackendFailure(description: "\(error)")
     }
-    // While an answer is waited for, events are read into libxcb's queue, of which the descriptor says nothing. What handles
-    // these may ask again, so the turn after one that found events does not wait.
+    // During the wait for an answer, events are read into libxcb's queue, and the descriptor does not show them. Their handlers may
+    // ask again, so the turn after one with events does not wait.
     loop.atEndOfTurn { [weak self, unowned loop] in
       guard let self, !isEnded, readEvents() else { return }
       loop.soon {}
@@ -62,14 +62,14 @@ package final class XConnection {
     xcb_disconnect(raw)
   }
 
-  /// How long events are taken in a turn, between which others are served: a client may change its windows without end.
+  /// The time for handling events in a turn, after which other work is done: a client may change its windows without end.
   private static let timeOfTurn = Duration.milliseconds(2)
-  /// How long ``onEvents`` may wait until all events are taken. What it asks for brings all further ones into libxcb's queue.
+  /// The longest time for which ``onEvents`` waits for all events to be handled. Its questions bring further events into libxcb's queue.
   private static let maxDelay = Duration.milliseconds(50)
   private static let eventsBetweenLooks = 64
   private var lastCall = ContinuousClock.now
   private var isCallDue = false
-  /// The events that wait at most; others stay with libxcb.
+  /// The limit of events that wait; others stay with libxcb.
   private static let maxWaiting = 4096
 
   private var isEnded: Bool { watch?.isCancelled != false }
@@ -105,7 +105,7 @@ package final class XConnection {
 
   private typealias Event = UnsafeMutablePointer<xcb_generic_event_t>
 
-  /// Events that were read while an answer was taken, and wait for the next turn.
+  /// Events that were read during the wait for an answer, and are handled in the next turn.
   private var waiting: ArraySlice<Event> = []
 
   private func takeWaiting() -> Event? { waiting.popFirst() }
@@ -126,7 +126,7 @@ package final class XConnection {
 
   func isMapped(_ window: Window) -> Bool { (mapState(of: window) ?? 0) != XCB_MAP_STATE_UNMAPPED.rawValue }
 
-  /// Nil if the window is gone.
+  /// The map state; nil if the window is gone.
   private func mapState(of window: Window) -> UInt32? {
     let reply = xcb_get_window_attributes_reply(raw, xcb_get_window_attributes(raw, window), nil)
     defer { free(reply) }
@@ -135,7 +135,7 @@ package final class XConnection {
 
   // MARK: Questions
 
-  /// The windows in a window; none if it is gone.
+  /// The child windows of a window; none if it is gone.
   func children(of window: Window) -> [Window] {
     guard let reply = xcb_query_tree_reply(raw, xcb_query_tree(raw, window), nil) else { return [] }
     defer { free(reply) }
@@ -153,8 +153,8 @@ package final class XConnection {
     return atom
   }
 
-  /// The name of an atom that was asked for by name; nil for others. Nothing is asked: a client may change its properties all the
-  /// time.
+  /// The name of an atom that was requested by its name; nil for others. The server is not asked: a client may change its properties
+  /// all the time.
   package func knownName(of atom: Atom) -> String? { names[atom] }
 
   func name(of atom: Atom) -> String {
@@ -167,7 +167,7 @@ package final class XConnection {
 
   private typealias Content = (bytes: [UInt8], type: Atom)
 
-  /// Questions about one window: some on their way, some answered.
+  /// Questions about one window, some of them answered.
   private struct Questions {
     let window: Window
     var properties: [String: xcb_get_property_cookie_t] = [:]
@@ -175,18 +175,18 @@ package final class XConnection {
     var answers: [String: Content] = [:]
   }
 
-  /// Those of the body of ``asking(for:of:_:)``, while it runs.
+  /// The questions of the body of ``asking(for:of:_:)``, while it runs.
   private var questions: Questions?
-  /// Those of windows that are followed from their creation.
+  /// The questions about windows that are followed from their creation.
   private var early: [Window: Questions] = [:]
-  /// The maximum number of windows that are followed from their creation, since a client may create any number and show none.
+  /// The limit of windows that are followed from their creation, because a client may create any number and show none.
   private static let maxEarly = 64
 
-  /// Asks for properties of a window and for its process at once, so that the questions for them in the body take one round trip together,
-  /// or none if they were asked in advance. In the body, each property is as it was at first.
+  /// Asks for properties of a window and for its process at once, so that all questions in the body take one round trip together, or
+  /// none if they were asked in advance. During the body, the value of a property does not change.
   func asking<Result>(for names: [String], of window: Window, _ body: () -> Result) -> Result {
     if isAskedInAdvance(window) {
-      // Some may say that the window has changed since it was asked for.
+      // Some of these events may say that the window has changed since the question.
       while waiting.count < Self.maxWaiting, let event = nextEvent() { waiting.append(event) }
     }
     questions = early.removeValue(forKey: window) ?? ask(for: names, of: window)
@@ -197,7 +197,7 @@ package final class XConnection {
     return body()
   }
 
-  /// Asks for properties of a window and for its process, without waiting for the answers, which the next ``asking(for:of:_:)`` takes.
+  /// Asks for properties of a window and for its process, but leaves the answers to the next ``asking(for:of:_:)``.
   func askInAdvance(for names: [String], of window: Window) {
     guard early.count < Self.maxEarly else { return }
     forget(window)
@@ -214,7 +214,7 @@ package final class XConnection {
     early[window]?.properties[name] = ask(window, name)
   }
 
-  /// Passes over the answers to what was asked in advance of a window.
+  /// Discards the answers to questions about a window that were asked in advance.
   func forget(_ window: Window) {
     if let questions = early.removeValue(forKey: window) { discard(questions) }
   }
@@ -235,7 +235,7 @@ package final class XConnection {
     xcb_get_property(raw, 0, window, atom(name), Atom(XCB_GET_PROPERTY_TYPE_ANY.rawValue), 0, 16 << 10)
   }
 
-  /// The content of a property, at most 64 KiB of it, and its type; empty if the window does not have it.
+  /// The content of a property, at most 64 KiB, and its type; empty if the window does not have the property.
   private func property(_ window: Window, _ name: String) -> Content {
     guard questions?.window == window else { return content(ask(window, name)) }
     if let answer = questions?.answers[name] { return answer }
@@ -260,7 +260,7 @@ package final class XConnection {
     }
   }
 
-  /// A property of texts with zero bytes between them; none if it is empty.
+  /// A property of texts separated by zero bytes; no texts if it is empty.
   package func texts(_ window: Window, _ name: String) -> [String] {
     let (bytes, type) = property(window, name)
     if bytes.isEmpty { return [] }
@@ -289,8 +289,8 @@ package final class XConnection {
     return xcb_res_query_client_ids(raw, 1, &spec)
   }
 
-  /// The process of a window's client as the server knows it from its socket; nil for one of another machine.
-  /// (`_NET_WM_PID` is what the client says, and wrong in a process namespace.)
+  /// The process of a window's client, which the server knows from the client's socket; nil for a client on another machine.
+  /// (`_NET_WM_PID` is the client's own claim, and wrong in a process namespace.)
   func process(of window: Window) -> UInt32? {
     guard knowsProcesses else { return nil }
     let asked = questions?.window == window ? questions?.process : nil

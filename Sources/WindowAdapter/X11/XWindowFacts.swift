@@ -1,30 +1,30 @@
 import CXCB
 import PresentationModel
 
-/// What only the X server knows of an X window: its process, its startup id, whether it can be asked to close, and the name
+/// The facts of an X window that only the X server knows: its process, its startup id, whether it can be asked to close, and the name
 /// that the adapter gave it.
 final class XWindowFacts {
   let connection: XConnection
   private let ids: WindowIDs
 
-  /// - Parameter display: nil for that of the environment.
+  /// - Parameter display: the display; nil for the one in the environment.
   init(_ ids: WindowIDs, display: String? = nil) throws(BackendFailure) {
     connection = try XConnection(display: display)
     self.ids = ids
     for name in Self.read { _ = connection.atom(name) }
   }
 
-  /// The property that holds the id: it ends with the window, and outlives the adapter.
+  /// The property that holds the id, which ends with the window and outlives the adapter.
   private static let property = "_NAVD_WINDOW_ID"
 
   /// Whether a window may have an id already, from an earlier run of the adapter.
   private var acceptsFormerIDs = true
 
-  /// From now on, each window gets a new id: one that opens later, and has one, has it from its client, which may have read it from
-  /// another window that is closed by now.
+  /// Gives each window a new id from now on. A later window that has an id got it from its client, which may have read it from a
+  /// window that is closed by now.
   func hasReadFormerWindows() { acceptsFormerIDs = false }
 
-  /// The id of a window that is not known yet; a new one if it has none, or has that of another.
+  /// The id of an unknown window; a new one if the window has none, or has the id of another window.
   func id(of window: UInt32, isTaken: (String) -> Bool) -> String {
     if acceptsFormerIDs, let id = connection.text(window, Self.property), id.utf8.count <= 64,
       id.utf8.allSatisfy({ UInt8(ascii: "!")...UInt8(ascii: "~") ~= $0 }), !isTaken(id)
@@ -38,24 +38,24 @@ final class XWindowFacts {
     return id
   }
 
-  /// The properties that are read of a new window.
+  /// The properties that are read from a new window.
   static let read = [
     "WM_CLASS", "_NET_STARTUP_ID", startupProperty, property, "WM_HINTS", "WM_CLIENT_LEADER",
   ]
 
-  /// The properties of a window whose changes matter, and that its manager may not tell.
+  /// The properties of a window whose changes matter, and which the window manager may not report.
   private static let followed = ["WM_CLASS", "_NET_STARTUP_ID"]
 
-  /// Reads the facts of windows from their creation, before their manager tells of them: it then keeps the server busy for a
+  /// Reads the facts of windows from their creation, before the window manager reports them: it then keeps the server busy for a
   /// millisecond, and an answer would come after that.
   func followNew() {
     xcb_select_events(connection.raw, connection.root, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue)
     connection.flush()
   }
 
-  /// Reads facts of a window that its manager has told, and follows their changes from now on.
+  /// Reads facts of a window that the window manager has reported, and follows their changes from now on.
   func reading<Result>(_ window: UInt32, _ body: () -> Result) -> Result {
-    // Before they are read, so that no change is missed.
+    // Events are selected before the properties are read, so that no change is missed.
     if !connection.isAskedInAdvance(window) { followProperties(of: window) }
     return connection.asking(for: Self.read, of: window, body)
   }
@@ -70,15 +70,15 @@ final class XWindowFacts {
     let name: String
   }
 
-  /// Takes in an event of the server.
-  /// - Returns: the property that has changed, if it is one that matters and the window was read.
+  /// Handles an event of the server.
+  /// - Returns: the property that has changed, if it matters and the window was read.
   func changedProperty(_ event: UnsafeMutablePointer<xcb_generic_event_t>) -> Change? {
     switch Int32(event.pointee.response_type & 0x7F) {
     case XCB_CREATE_NOTIFY:
       let (window, isMenu) = event.withMemoryRebound(to: xcb_create_notify_event_t.self, capacity: 1) {
         ($0.pointee.window, $0.pointee.override_redirect != 0)
       }
-      // No manager tells of a menu.
+      // A window manager does not report menus.
       guard !isMenu else { return nil }
       followProperties(of: window)
       connection.askInAdvance(for: Self.read, of: window)
@@ -98,9 +98,9 @@ final class XWindowFacts {
     return nil
   }
 
-  /// The class; nil if it has none yet.
+  /// The class; nil if the window has none yet.
   func appID(of window: UInt32) -> String? {
-    // The instance and the class, each with a zero byte at its end.
+    // The property contains the instance and the class, each with a zero byte at its end.
     let names = connection.texts(window, "WM_CLASS")
     return names.count > 1 ? names[1] : nil
   }
@@ -110,10 +110,10 @@ final class XWindowFacts {
     connection.text(window, "_NET_STARTUP_ID").flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The startup id with which its client opened a window that has none itself: that of its client leader or of its group.
+  /// The startup id with which the client opened a window that has none itself, from its client leader or its group.
   private func leaderStartupID(of window: UInt32) -> String? {
     let hints = connection.numbers(window, "WM_HINTS")
-    // Its ninth number is the group, if the flag says so (ICCCM 4.1.2.4).
+    // The ninth number is the group, if the flag says so (ICCCM 4.1.2.4).
     let group = hints.count > 8 && hints[0] & 64 != 0 ? hints[8] : 0
     for leader in [connection.numbers(window, "WM_CLIENT_LEADER").first ?? 0, group]
     where leader != 0 && leader != window {
@@ -124,13 +124,13 @@ final class XWindowFacts {
 
   /// The property that holds the startup id of a leader for the first window that was opened with it.
   private static let startupProperty = "_NAVD_STARTUP_ID"
-  /// The startup ids of leaders that a window has got.
+  /// The startup ids of leaders that were given to a window.
   private var given: Set<String> = []
 
   /// The startup id with which a window was opened; nil if it is not known. Ask before the window is given an id.
   ///
-  /// A leader keeps the last id that its program got. So it counts for the first window that is seen with it: a later one may be
-  /// its user's, who has opened it in the same program.
+  /// A leader keeps the last id that its program got. So the id counts for the first window that is seen with it: the user may have
+  /// opened a later window in the same program.
   func startupID(of window: UInt32) -> String? {
     if let own = ownStartupID(of: window) { return own }
     if let kept = connection.text(window, Self.startupProperty), !kept.isEmpty {
@@ -146,7 +146,7 @@ final class XWindowFacts {
 
   func pid(of window: UInt32) -> UInt32? { connection.process(of: window) }
 
-  /// The process of the window with that class and title; nil if there is none, or if several processes have one.
+  /// The process of the windows with a class and title; nil if there is none, or if several processes have such windows.
   func pid(appID: String, title: String) -> UInt32? {
     let windows = connection.children(of: connection.root).filter { window in
       self.appID(of: window) == appID
@@ -156,15 +156,15 @@ final class XWindowFacts {
     return processes.count == 1 ? processes.first : nil
   }
 
-  /// Whether it takes part in WM_DELETE_WINDOW (ICCCM 4.2.8.1). Else a request to close it kills its client.
+  /// Whether the window takes part in WM_DELETE_WINDOW (ICCCM 4.2.8.1). If not, a request to close it kills its client.
   func canBeAsked(_ window: UInt32) -> Bool {
     connection.numbers(window, "WM_PROTOCOLS").contains(connection.atom("WM_DELETE_WINDOW"))
   }
 
-  /// Whether the window still is the one that was given an id: its number may be another window's by now. The property that says so ends
-  /// with the window.
+  /// Whether the window is still the one that was given an id: its number may belong to another window by now. The property with the
+  /// id ends with the window.
   func isStill(_ window: UInt32, _ id: String?) -> Bool { id != nil && connection.text(window, Self.property) == id }
 
-  /// Whether the window has closed. Its end is reported soon, so that nothing has to be asked to close.
+  /// Whether the window has closed. Its end is reported soon, so no other request is needed.
   func isGone(_ window: UInt32) -> Bool { !connection.has(window) }
 }
