@@ -5,7 +5,7 @@ import EventLoops
 import Glibc
 import TextFormats
 
-/// The command line as a whole.
+/// The whole command line.
 @main
 struct Navctl: ParsableCommand {
   @OptionGroup var global: GlobalOptions
@@ -31,7 +31,7 @@ struct Navctl: ParsableCommand {
     throw ValidationError("expected a verb")
   }
 
-  /// Begins ArgumentParser's messages like those of `Failure`: `navctl: VERB: …`.
+  /// The beginning of ArgumentParser's messages, as in those of `Failure`: `navctl: VERB: …`.
   static var _errorPrefix: String {
     let arguments = CommandLine.arguments.dropFirst()
     guard let index = arguments.firstIndex(where: { Verbs.named($0) != nil }) else { return "navctl: " }
@@ -75,7 +75,7 @@ struct Navctl: ParsableCommand {
     }
   }
 
-  /// Shows the first line of ArgumentParser's message as a notification, if that was asked for.
+  /// Shows the first line of ArgumentParser's message as a notification, if `--notify` is given.
   private static func notify(_ message: String) {
     guard has(DesktopNotification.option) else { return }
     let (line, beginning) = (message.prefix { $0 != "\n" }, _errorPrefix)
@@ -84,9 +84,9 @@ struct Navctl: ParsableCommand {
     DesktopNotification.show(Failure(String(operation), String(why), status: .usage))
   }
 
-  /// Before it parses anything, ArgumentParser builds the tree of all verbs and checks for completion scripts, which takes
-  /// longer than a request. So if the first argument is a verb, only that verb is parsed, without ArgumentParser if there
-  /// are no options. Everything else (help, mistakes, options before the verb) is parsed from the root.
+  /// Parses the command line. Before ArgumentParser parses anything, it builds the tree of all verbs and checks for completion
+  /// scripts, which takes longer than a request. So if the first argument is a verb, only that verb is parsed, without ArgumentParser
+  /// if there are no options. Everything else (help, mistakes, options before the verb) is parsed from the root.
   private static func parse() throws -> ParsableCommand {
     let arguments = Array(CommandLine.arguments.dropFirst())
     guard let name = arguments.first else { return try parseAsRoot() }
@@ -106,7 +106,7 @@ struct Navctl: ParsableCommand {
     return try parseAsRoot()
   }
 
-  /// - Throws: `Failure` if a verb that has verbs of its own is followed by another word.
+  /// - Throws: `Failure` if an unknown word follows a verb that has verbs of its own.
   private static func requireSubverb(in arguments: [String]) throws(Failure) {
     guard let word = Verbs.word(in: arguments), let index = arguments.firstIndex(of: word),
       let subverb = Verbs.word(in: arguments[(index + 1)...])
@@ -116,8 +116,8 @@ struct Navctl: ParsableCommand {
     throw UsageText.unknownVerb(subverb, of: word, subverbs)
   }
 
-  /// Refuses arguments that are not UTF-8: D-Bus has no such text, and Swift's strings have replaced the wrong bytes.
-  /// Arguments of a command after “--” may have any bytes.
+  /// Refuses arguments that are not UTF-8: D-Bus has no such text, and Swift's strings have replaced the wrong bytes. The arguments
+  /// of a command after “--” may have any bytes.
   private static func requireUTF8() throws(Failure) {
     for (index, bytes) in RawArguments.last(Int(CommandLine.argc) - 1).enumerated() {
       if bytes == Array("--".utf8) { return }
@@ -130,11 +130,11 @@ struct Navctl: ParsableCommand {
 
   private static func exit(_ status: CommandStatus) -> Never { Glibc.exit(status.rawValue) }
 
-  /// Whether navctl exits with the presented command's status, so that its own failures have status 125. Read from the
-  /// arguments, since parsing them may have failed.
+  /// Whether navctl exits with the presented command's status, so that its own failures have status 125. The value is read from the
+  /// arguments, because parsing them may have failed.
   private static var isPropagating: Bool { has("propagate") }
 
-  /// The id of the application that the command line names; nil for none.
+  /// The id of the application on the command line; nil if there is none.
   private static var application: String? {
     let (words, option) = (CommandLine.arguments.prefix { $0 != "--" }, "--\(ApplicationOptions.option)")
     if let index = words.firstIndex(of: option) { return words.dropFirst(index + 1).first }

@@ -25,7 +25,7 @@ struct ApplicationOptions: ParsableArguments {
     if action != nil, id == nil { throw ValidationError("--desktop-action needs --desktop") }
   }
 
-  /// The id of an item that is given without one, so that another application replaces it.
+  /// The default id of the item, so that another application replaces it.
   var itemID: String? { id.map { id in action.map { "\(id):\($0)" } ?? id } }
 
   /// Writes the command, the title and the directory of the application.
@@ -45,7 +45,7 @@ struct ApplicationOptions: ParsableArguments {
     if let directory = application.directory { options[Options.directory] = directory }
   }
 
-  /// What to do if there is no destination of a name, and there is an application; nil if there is none either.
+  /// A hint to use `--desktop` if a name has no destination but an application; nil if it has neither.
   static func hint(_ name: String) -> ((_ operation: String) -> String)? {
     guard (try? Application(name)) != nil else { return nil }
     return { "to show the application of that name: navctl \($0) --\(option) \(name)" }

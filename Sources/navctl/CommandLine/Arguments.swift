@@ -6,7 +6,7 @@ import PresentationModel
 import TextFormats
 
 extension ObjectPath {
-  /// A presentation as people write it: its number, or its object path.
+  /// Parses a presentation as people write it: its number, or its object path.
   /// - Throws: `ValidationError`.
   init(argument: String) throws {
     if let number = UInt64(argument) {
@@ -36,7 +36,7 @@ extension String {
     return number
   }
 
-  /// Milliseconds; a number without a unit means seconds.
+  /// The duration in milliseconds; a number without a unit means seconds.
   /// - Throws: `ValidationError`.
   func duration() throws -> UInt64 {
     do throws(DurationText.Mistake) {
@@ -48,7 +48,7 @@ extension String {
   }
 }
 
-/// The command line as bytes. Swift's strings replace what is not UTF-8, but a file name may have any bytes.
+/// The command line as bytes. A file name may have any bytes, but Swift's strings replace bytes that are not UTF-8.
 enum RawArguments {
   /// The last `count` arguments.
   static func last(_ count: Int) -> [[UInt8]] {

@@ -3,7 +3,7 @@ import CoordinatorAPI
 import DBusValues
 import TextFormats
 
-/// A value of a command line: `K=V` is text, `K:=JSON` has a type.
+/// A value on the command line: `K=V` is text, `K:=JSON` has a type.
 struct Assignment: Equatable {
   enum Content: Equatable {
     case text(String)
@@ -31,7 +31,7 @@ struct Assignment: Equatable {
     }
   }
 
-  /// From separate arguments.
+  /// Creates an assignment from separate arguments.
   init(_ key: String, _ content: Content) {
     self.key = key
     self.content = content
@@ -55,7 +55,7 @@ struct Assignment: Equatable {
 }
 
 extension [Assignment] {
-  /// - Throws: if a key is repeated or D-Bus has no type for a value.
+  /// - Throws: `Failure` if a key is repeated or D-Bus has no type for a value.
   func properties(_ operation: String) throws(Failure) -> Properties {
     var properties: Properties = [:]
     for assignment in self {

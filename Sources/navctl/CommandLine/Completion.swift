@@ -5,16 +5,16 @@ import SessionFiles
 import TextFormats
 
 extension CompletionKind {
-  /// Names under which something is open.
+  /// The names under which an item is open.
   static var bindings: CompletionKind { candidates { $0.bindings } }
-  /// Those, and names of destinations that can be opened.
+  /// The names under which an item is open, and the names of destinations that can be opened.
   static var presentable: CompletionKind { candidates { $0.bindings + $0.destinations.map(\.name) } }
   static var roots: CompletionKind { candidates { $0.bindings.map { String($0.prefix { $0 != "." && $0 != "[" }) } } }
   static var groups: CompletionKind {
-    // One for each output has a name only while it has members.
+    // A group of one output has a name only while it has members.
     candidates { $0.groups.keys + $0.destinations.compactMap(\.entry.group).filter { !$0.contains("{") } }
   }
-  /// Tags of the groups that occur before in the command line, otherwise of all groups.
+  /// The tags of the groups earlier on the command line, otherwise of all groups.
   static var tags: CompletionKind {
     candidates { candidates in
       let named = candidates.groups.filter { candidates.words.contains($0.key) }
@@ -28,15 +28,15 @@ extension CompletionKind {
   static var destinations: CompletionKind { candidates { $0.destinations.map(\.name) } }
   static var presentations: CompletionKind { candidates { $0.state.entries.map { $0.text(\.presentation) } } }
 
-  /// App-ids of the open windows.
+  /// The app-ids of the open windows.
   static var appIDs: CompletionKind {
     candidates { candidates in candidates.windows.compactMap(\.properties.appID).filter { !$0.isEmpty } }
   }
 
-  /// Ids of the installed applications. navd is not asked.
+  /// The ids of the installed applications. navd is not asked.
   static var applications: CompletionKind { .custom { _, _, _ in Application.ids().map(literal) } }
 
-  /// Empty if navd is not running: completion does not start it.
+  /// The names to complete; empty if navd is not running, because completion does not start it.
   private static func candidates(_ names: @Sendable @escaping (CompletionCandidates) -> [String]) -> CompletionKind {
     .custom { words, index, _ in
       let before = Array(words.prefix(index))
@@ -47,8 +47,8 @@ extension CompletionKind {
     }
   }
 
-  /// The text for the shell that asks. bash expands it, so that a tag could otherwise run a command; zsh takes what follows a
-  /// colon for a description.
+  /// The text for the calling shell. bash expands it, so a tag could otherwise run a command; zsh takes the part after a colon as a
+  /// description.
   private static func literal(_ name: String) -> String {
     switch CompletionShell.requesting {
     case .bash?: "'" + name.replacingAll("'", with: #"'\''"#) + "'"
@@ -58,9 +58,9 @@ extension CompletionKind {
   }
 }
 
-/// The names that the daemon knows at the moment. A shell asks navctl for them, and navctl the daemon.
+/// The names that the daemon knows now. A shell asks navctl for them, and navctl asks the daemon.
 private struct CompletionCandidates {
-  /// Milliseconds.
+  /// The limit of time to answer, in milliseconds.
   private static let timeout: UInt64 = 1000
 
   /// The command line before the word that is being completed.
@@ -81,7 +81,7 @@ private struct CompletionCandidates {
     destinations = try daemon.destinations()
   }
 
-  /// None without an adapter for the window system.
+  /// The windows; none without an adapter for the window system.
   var windows: [Window] { (try? daemon.windows()) ?? [] }
   var bindings: [String] { state.entries.compactMap(\.binding) }
   /// The tags of each group.

@@ -4,8 +4,7 @@ import TextFormats
 enum CompletionScript {
   static let option = "--generate-completion-script"
 
-  /// The script that ArgumentParser generates, with the verbs after `navctl help`, for which it offers nothing, and in bash with
-  /// names that are no files.
+  /// The script that ArgumentParser generates, with two additions: the verbs after `navctl help`, and in bash, names that are not files.
   static func completed(_ script: String) -> String {
     let verbs = Verbs.groups.flatMap(\.verbs).map(\.name).joined(separator: " ")
     guard script.parted(at: "_navctl_help()") != nil else {
@@ -18,8 +17,8 @@ enum CompletionScript {
         with: "_navctl_help() {\n    COMPREPLY+=($(compgen -W '\(verbs)' -- \"${cur}\"))\n    repeating")
   }
 
-  /// ArgumentParser tells bash that every completion is a file, and bash then adds “/” to the name of a destination if there is such
-  /// a directory. But bash quotes only files. So they still are files where a name has characters that bash would expand.
+  /// Stops bash from adding “/” to the name of a destination if there is such a directory: ArgumentParser declares every completion a
+  /// file. But bash quotes only files. So names with characters that bash would expand stay files.
   private static func namingFilesOnly(_ script: String) -> String {
     script.replacingAll("complete -o filenames -F", with: "complete -F")
       .replacingAll(

@@ -47,12 +47,12 @@ struct GlobalOptions: ParsableArguments {
     if address != nil, host != nil { throw ValidationError("use either --address or --host, not both") }
   }
 
-  /// - Throws: `ValidationError` with `--quiet`, for verbs whose only purpose is what they print until they end.
+  /// - Throws: `ValidationError` for `--quiet` with a verb whose only purpose is to print until it ends.
   func requirePrinting() throws {
     if quiet { throw ValidationError("--quiet is not supported, since this prints until it ends") }
   }
 
-  /// - Throws: `ValidationError` if both a format and `--json` are given, or the format names another field.
+  /// - Throws: `ValidationError` if both a format and `--json` are given, or the format names an unknown field.
   func check(_ format: Template?, _ fields: TemplateFields) throws {
     try format?.require(fields)
     if json, format != nil { throw ValidationError("use either --format or --json, not both") }

@@ -1,8 +1,8 @@
 import ArgumentParser
 
 extension Verbs {
-  /// Parses a verb that has only positional arguments, as key bindings do, without ArgumentParser, which takes longer than
-  /// the request. Returns nil for every other command line, and for a wrong number of arguments.
+  /// Parses a verb that has only positional arguments, as key bindings do, without ArgumentParser, which takes longer than the
+  /// request. Returns nil for any other command line, and for a wrong number of arguments.
   static func parsePositional(_ name: String, _ words: [String]) -> ParsableCommand? {
     guard let first = words.first, !words.contains(where: { $0.hasPrefix("-") }) else { return nil }
     let second = words.count > 1 ? words[1] : nil
@@ -44,7 +44,7 @@ extension Verbs {
 }
 
 extension ParsableArguments {
-  /// - Parameter fill: sets every property, since ArgumentParser does not.
+  /// - Parameter fill: sets every property, which only ArgumentParser would do otherwise.
   static func filled(_ fill: (inout Self) -> Void) -> Self {
     var arguments = Self()
     fill(&arguments)

@@ -5,7 +5,7 @@ import PresentationModel
 import SessionFiles
 import TextFormats
 
-/// Options of every verb that can open something: the item, and how it is shown.
+/// Options of every verb that can open an item: the item, and the way in which it is shown.
 struct ItemOptions: ParsableArguments {
   @Option(
     name: .customLong("to"),
@@ -94,15 +94,15 @@ struct ItemOptions: ParsableArguments {
     }
   }
 
-  /// The id of a command or an application that is given without one: the command line, so that another command replaces it.
+  /// The default id of an item with a command or an application. For a command it is the command line, so that another command replaces it.
   var idOfProgram: String? {
     application.itemID ?? (command.isEmpty ? nil : String(command.joined(separator: " ").prefix(Self.maxID)))
   }
-  /// Far below the limit of an id, also in characters of four bytes.
+  /// The limit of characters in such an id, far below navd's limit, even for characters of four bytes.
   private static let maxID = 250
 
-  /// Options of the request. Asks the daemon for the declared types of container values. Reads standard input if the program is to have
-  /// it.
+  /// The options of the request. Asks the daemon for the declared types of container values. Reads standard input if the program
+  /// shall get it.
   /// - Parameter isWaiting: whether navctl waits for the result.
   func options(_ daemon: DaemonClient, isWaiting: Bool = false) throws -> Properties {
     var options: Properties = [:]
@@ -152,7 +152,7 @@ extension ItemOptions {
   }
 }
 
-/// Whether a name that no destination and no command shows is meant, and not a mistake.
+/// Whether a name that no destination and no command shows is intended.
 struct StateOption: ParsableArguments, RequestOptions {
   @Flag(name: .customLong("state"), help: "Allow a name without a destination, for programs that draw it themselves.")
   var isAllowed = false
@@ -168,15 +168,15 @@ struct ItemID: ParsableArguments {
     name: .customLong("id"), help: ArgumentHelp("The same, for an id that begins with “-”: --id=-1.", valueName: "id"))
   var option: String?
 
-  /// nil if none is given.
+  /// The id; nil if none is given.
   var text: String? { option ?? argument }
 
   func validate() throws {
     if let option, let argument { throw ValidationError("expected one id, found two: “\(argument)” and “\(option)”") }
   }
 
-  /// What to do if there is no such destination, and the name is an application's, or the id a program: “--” was forgotten. nil if
-  /// neither is.
+  /// A hint for a name without a destination, if it belongs to an application, or if the id is a program and “--” was forgotten; nil
+  /// otherwise.
   func hint(_ item: ItemOptions, at binding: String) -> ((_ operation: String) -> String)? {
     guard item.command.isEmpty else { return nil }
     if let hint = ApplicationOptions.hint(item.destination ?? binding) { return hint }
@@ -185,7 +185,7 @@ struct ItemID: ParsableArguments {
   }
 }
 
-/// Options of the verbs that can wait until what they open is closed.
+/// Options of the verbs that can wait until the opened item is closed.
 struct WaitOptions: ParsableArguments {
   @Flag(help: "Wait until it is closed, and print its result.")
   var wait = false
@@ -211,7 +211,7 @@ extension RequestOptions {
   }
 }
 
-/// Options of every verb that changes something.
+/// Options of every verb that changes the state.
 struct ChangeOptions: ParsableArguments, RequestOptions {
   @Flag(name: .customLong("no-animation"), help: "Ask presenters not to animate the change.")
   var noAnimation = false
@@ -231,7 +231,7 @@ struct ChangeOptions: ParsableArguments, RequestOptions {
   }
 }
 
-/// Options of the verbs that change what is open under one name.
+/// Options of the verbs that change the item open under one name.
 struct SlotOptions: ParsableArguments, RequestOptions {
   @OptionGroup var change: ChangeOptions
 

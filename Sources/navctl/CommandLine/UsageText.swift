@@ -3,7 +3,7 @@ import TextFormats
 
 /// Messages about a wrong command line.
 enum UsageText {
-  /// ArgumentParser's messages may repeat the whole command line.
+  /// The limit of characters in a message, because ArgumentParser may repeat the whole command line.
   private static let maxCharacters = 300
 
   /// ArgumentParser's message, abridged, and with a hint about values that begin with “-”.
@@ -43,7 +43,7 @@ enum UsageText {
     unknownVerb(word, abridged(word), Verbs.groups.flatMap(\.verbs).map(\.name), listedBy: "navctl --help")
   }
 
-  /// - Parameter verbs: those that may follow the verb.
+  /// - Parameter verbs: the verbs that may follow.
   static func unknownVerb(_ word: String, of verb: String, _ verbs: [String]) -> Failure {
     unknownVerb(word, "\(verb) \(abridged(word))", verbs, listedBy: "navctl help \(verb)")
   }

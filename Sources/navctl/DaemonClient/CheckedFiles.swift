@@ -4,16 +4,16 @@ import EventLoops
 import Glibc
 import TextFormats
 
-/// The configuration files as `navd --check-config` reads them, with navctl's variables: navctl sends them with its requests, so
-/// commands that are asked for from here have them.
+/// The configuration files as `navd --check-config` reads them with navctl's variables. navctl sends these variables with its
+/// requests, so the commands of these requests get them, too.
 struct CheckedFiles {
   let directories: [String]
   let destinations: [String]
-  /// Mistakes and warnings, a line each.
+  /// The mistakes and warnings, one line each.
   let mistakes: [String]
   let warnings: [String]
 
-  /// - Parameter address: that of the bus; nil for the session bus.
+  /// - Parameter address: the address of the bus; nil for the session bus.
   /// - Throws: `Failure` if navd cannot be run.
   init(_ operation: String, address: String?) throws(Failure) {
     if let address { setenv("DBUS_SESSION_BUS_ADDRESS", address, 1) }
@@ -27,7 +27,7 @@ struct CheckedFiles {
     (mistakes, warnings) = (lines("faults"), lines("warnings"))
   }
 
-  /// As many as navd says about itself.
+  /// The limit of lines, as in navd's description of itself.
   private static let maxLines = 100
 
   private static func line(_ fault: JSON) -> String {

@@ -4,25 +4,25 @@ import DBusValues
 import Glibc
 import PresentationModel
 
-/// The directory and the variables of the session with which navctl was called. Programs that navd starts get them, since navd may
-/// have started before the display, or with fewer variables (`docs/processes.md`).
+/// The directory and the session's variables with which navctl was called. Programs that navd starts get them, because navd may have
+/// started before the display, or with fewer variables (`docs/processes.md`).
 enum ClientContext {
-  /// Variables by which a program finds other programs, the display, its session, and how its user wants it to look.
+  /// The variables by which a program finds other programs, the display and its session, and which control its appearance.
   private static let variables: [StaticString] = [
     "PATH", "LANG", "LANGUAGE", "TZ", "SHELL", "EDITOR", "VISUAL", "PAGER", "BROWSER", "TERMINAL", "SSH_AUTH_SOCK",
     "SSH_AGENT_PID", "SSH_ASKPASS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XMODIFIERS", "DESKTOP_SESSION",
     "DESKTOP_STARTUP_ID", "SWAYSOCK", "I3SOCK", "HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET", "WAYFIRE_SOCKET",
     "LABWC_PID",
   ]
-  /// Beginnings of the names of more such variables.
+  /// The beginnings of the names of more such variables.
   private static let families: [StaticString] = [
     "LC_", "XDG_", "GTK_", "GDK_", "QT_", "KDE_", "MOZ_", "SDL_", "ELECTRON_", "XCURSOR_", "_JAVA_",
   ]
 
-  /// Rule L3: a sandboxed client may not set how commands are started.
+  /// Whether navctl runs in a sandbox: a sandboxed client may not set how commands are started (L3).
   static var isSandboxed: Bool { getenv("SNAP") != nil || access("/.flatpak-info", F_OK) == 0 }
 
-  /// - Parameter isRemote: whether navd is on another machine, where displays and directories of this one do not exist.
+  /// - Parameter isRemote: whether navd is on another machine, where this machine's displays and directories do not exist.
   static func write(to options: inout Properties, isRemote: Bool) {
     var platformData: Properties = [:]
     if !isRemote { platformData["activation-token"] = variable("XDG_ACTIVATION_TOKEN").map { .string($0) } }
@@ -33,8 +33,8 @@ enum ClientContext {
     if !environment.isEmpty { options[Options.environment] = environment }
   }
 
-  /// The variables of the session that are neither empty nor without UTF-8. Names are compared as bytes: making a string of each variable took
-  /// a quarter of navctl's instructions.
+  /// The variables of the session that are not empty and have UTF-8 values. Names are compared as bytes: making a string of each
+  /// variable took a quarter of navctl's instructions.
   static var sessionEnvironment: [String: String] {
     var found: [String: String] = [:]
     guard var entry = linux_environment() else { return found }
@@ -58,13 +58,13 @@ enum ClientContext {
     return bytes.count >= count && memcmp(bytes.baseAddress!, text.utf8Start, count) == 0
   }
 
-  /// nil if it is unset, empty, or not UTF-8.
+  /// The value of a variable; nil if it is unset, empty, or not UTF-8.
   private static func variable(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(validatingCString: value)
   }
 
-  /// nil if it has been removed or its name is not UTF-8.
+  /// The working directory; nil if it was removed or its name is not UTF-8.
   private static var directory: String? {
     guard let path = getcwd(nil, 0) else { return nil }
     defer { free(path) }

@@ -4,11 +4,11 @@ import PresentationModel
 import TextFormats
 
 extension DaemonClient {
-  /// Values for declared keys, each read as its declared type.
+  /// The values of declared keys, each read as the key's declared type.
   func containerValues(_ assignments: [Assignment]) throws(Failure) -> Properties {
     var values: Properties = [:]
     for assignment in assignments {
-      // The type of the key's default.
+      // The type of the default is the key's type.
       let type = try call(CoordinatorInterface.containerValue, ("", assignment.key)).type
       do throws(JSON.Mismatch) { values[assignment.key] = try assignment.value(as: type) } catch {
         throw Failure(operation, "container value “\(assignment.key)”: \(error)", status: .usage)
@@ -17,7 +17,7 @@ extension DaemonClient {
     return values
   }
 
-  /// Converts the container values in these requests from the types that JSON implies to the declared ones.
+  /// Converts the container values in requests from the types that JSON implies to the declared ones.
   func declaring(_ requests: [TransactionRequest]) throws(Failure) -> [TransactionRequest] {
     var result: [TransactionRequest] = []
     for (index, request) in requests.enumerated() {

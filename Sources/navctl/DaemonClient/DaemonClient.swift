@@ -5,7 +5,7 @@ import EventLoops
 import PresentationModel
 import TextFormats
 
-/// Connection to navd, and the calls of the verbs. Subscribes to no signals and makes no call that a verb does not need.
+/// A connection to navd, and the calls of the verbs. It subscribes to no signals and makes no call that a verb does not need.
 final class DaemonClient {
   let loop: EventLoop
   let connection: Connection
@@ -34,16 +34,16 @@ final class DaemonClient {
     }
   }
 
-  /// Whether navd is on another machine: displays and directories of this one mean nothing there.
+  /// Whether navd is on another machine, where this machine's displays and directories mean nothing.
   var isRemote: Bool { global.host != nil }
 
-  /// Time left of `--within`; nil without it.
+  /// The rest of the time given by `--within`; nil without it.
   var timeLeft: Duration? { deadline.map { max(.zero, $0 - loop.now) } }
 
-  /// Calls a method that changes something; the bus starts navd if it is not running.
+  /// Calls a method that changes the state; the bus starts navd if it is not running.
   /// - Parameters:
-  ///   - hint: what to do if the call is refused as `refusal`, with the verb and its arguments before it.
-  ///   - refusal: by default, because there is no such destination.
+  ///   - hint: a hint for a call that is refused with the code `refusal`; it receives the verb and its arguments.
+  ///   - refusal: the refusal that the hint is for; by default, the one for an unknown destination.
   @discardableResult
   func call<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, hint: ((String) -> String)? = nil,
@@ -51,7 +51,7 @@ final class DaemonClient {
   ) throws(Failure) -> Output {
     do throws(DBusError) { return try request(method, input, starts: true) } catch {
       var failure = Failure(operation, error, starts: true)
-      // “Did you mean …?” is hint enough.
+      // “Did you mean …?” is enough of a hint.
       if CoordinatorError.Name(error.name) == refusal, !error.message.hasSuffix("?") { failure.hint = hint?(operation) }
       throw failure
     }
@@ -91,14 +91,14 @@ final class DaemonClient {
 
   func diagnosis() throws(Failure) -> Diagnosis { Diagnosis(try value(of: CoordinatorInterface.diagnosis) ?? [:]) }
 
-  /// The value of a property; nil if navd has it with another type.
+  /// The value of a property; nil if navd returns another type.
   func value<T>(of property: Property<T>) throws(Failure) -> T? {
     T(value: try ask(PropertyAccessing.get, (CoordinatorInterface.name.text, property.name.text)))
   }
 
   /// - Parameters:
-  ///   - limit: maximum number of entries; 0 for all.
-  ///   - filter: options of `History`.
+  ///   - limit: the maximum number of entries; 0 for all.
+  ///   - filter: the options of `History`.
   func history(_ limit: UInt32, _ filter: Properties) throws(Failure) -> [EndingEntry] {
     try ask(CoordinatorInterface.history, (limit, filter)).map(EndingEntry.init)
   }

@@ -4,14 +4,14 @@ import DBusValues
 import EventLoops
 
 extension DaemonClient {
-  /// The error of a call that started no navd.
+  /// The error of a call for which navd was not started.
   static let givenUp = DBusError(
     name: "org.freedesktop.DBus.Error.Spawn.Failed", message: "systemd no longer starts it, since it ended too often")
-  /// The time in which systemd begins to start a unit, and after which its state tells whether it does.
+  /// The time in which systemd begins to start a unit. After it, the unit's state tells whether systemd does.
   private static let timeToStart = Duration.seconds(1)
   private static let checkInterval = Duration.milliseconds(500)
 
-  /// Asks whether systemd has given navd up, since it ended too often (`StartLimitBurst=`). A unit that is started again after each
+  /// Asks whether systemd has given up navd because it ended too often (`StartLimitBurst=`). A unit that is restarted after each
   /// failure is `failed` only then.
   private func askWhetherGivenUp(_ completion: @escaping (Bool) -> Void) {
     connection.call(
@@ -20,7 +20,7 @@ extension DaemonClient {
     ) { completion((try? $0.get()).flatMap { String(value: $0) } == "failed") }
   }
 
-  /// Whether systemd has given navd up.
+  /// Whether systemd has given up navd.
   var isGivenUp: Bool {
     var answer: Bool?
     askWhetherGivenUp { [loop] in
@@ -31,9 +31,9 @@ extension DaemonClient {
     return answer!
   }
 
-  /// Calls a method of a navd that does not run, which the bus starts.
+  /// Calls a method while navd does not run, so that the bus starts it.
   ///
-  /// The bus waits for navd for half a minute, also after systemd has given it up, so systemd's state of the unit is looked at meanwhile.
+  /// The bus waits half a minute for navd, even if systemd has given it up. So this checks systemd's state of the unit meanwhile.
   func callStarting<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(DBusError) -> Output {
     var result: Result<Output, DBusError>?
     func finish(_ outcome: Result<Output, DBusError>) {

@@ -2,7 +2,7 @@ import DBus
 import DBusValues
 import EventLoops
 
-/// Shows failures to users who see no terminal, as after a key press (`--notify`), by `org.freedesktop.Notifications`.
+/// Shows failures to users without a terminal, as after a key press (`--notify`), by `org.freedesktop.Notifications`.
 enum DesktopNotification {
   static let option = "notify"
 
@@ -11,9 +11,9 @@ enum DesktopNotification {
     Arg<String>("app_icon"), Arg<String>("summary"), Arg<String>("body"), Arg<[String]>("actions"),
     Arg<Properties>("hints"), Arg<Int32>("expire_timeout"), out: Arg<UInt32>("id"))
 
-  /// - Parameter application: the id of the application that was to be shown; nil for none.
+  /// - Parameter application: the id of the application to be shown; nil for none.
   ///
-  /// Does nothing on a desktop without notifications: standard error has the failure, too.
+  /// Does nothing on a desktop without notifications, because standard error has the failure, too.
   static func show(_ failure: Failure, application: String? = nil) {
     guard let loop = try? EventLoop(), let connection = try? Connection.session(loop: loop) else { return }
     let summary = ["navctl", UsageText.abridged(failure.operation)].filter { !$0.isEmpty }.joined(separator: " ")

@@ -8,7 +8,7 @@ struct Failure: Error, Equatable {
   /// The verb and its main argument.
   var operation: String
   var why: String
-  /// What to do next, unless `why` says it.
+  /// The next step for the user, unless `why` contains it.
   var hint: String?
   var status: CommandStatus
 
@@ -23,7 +23,7 @@ struct Failure: Error, Equatable {
   /// - Parameter starts: whether the bus was asked to start navd.
   init(_ operation: String, _ error: DBusError, starts: Bool = false) {
     let status = CommandStatus(error.name)
-    // navd's own messages contain a hint.
+    // navd's own messages contain hints.
     guard CoordinatorError.Name(error.name) == nil else {
       self.init(operation, error.message, status: status)
       return
@@ -57,8 +57,8 @@ struct Failure: Error, Equatable {
     }
   }
 
-  /// Exit status 3, with a line that says why.
-  /// - Parameter left: what goes on of the item that was open there last (N3).
+  /// Creates a failure with exit status 3 and an explanation.
+  /// - Parameter left: the processes that outlive the last item there (N3).
   init(notPresented operation: String, left: String? = nil) {
     self.init(
       operation, "nothing is open under that name", hint: left ?? "“navctl list” shows what is open",

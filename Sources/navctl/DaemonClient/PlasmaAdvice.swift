@@ -1,10 +1,10 @@
 import Glibc
 
-/// KDE Plasma on Wayland, whose KWin tells the windows only to a program that a desktop file names.
+/// Advice for KDE Plasma on Wayland, whose KWin reports the windows only to a program that a desktop file names.
 enum PlasmaAdvice {
   private static let entry = "applications/org.navd.navd-windows.desktop"
 
-  /// - Returns: nil if this is not Plasma on Wayland, or if the file is there.
+  /// - Returns: nil if this is not Plasma on Wayland, or if the file exists.
   static func here() -> String? {
     func variable(_ name: String) -> String? {
       getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -16,9 +16,9 @@ enum PlasmaAdvice {
   }
 
   /// - Parameters:
-  ///   - desktop: the names of the desktop, with colons between them.
-  ///   - directories: those of data.
-  ///   - isThere: whether there is a file at a path.
+  ///   - desktop: the names of the desktop, separated by colons.
+  ///   - directories: the data directories.
+  ///   - isThere: whether a file exists at a path.
   static func of(_ desktop: String, _ directories: [String], isThere: (String) -> Bool) -> String? {
     guard desktop.split(separator: ":").contains("KDE"), !directories.contains(where: { isThere("\($0)/\(entry)") })
     else { return nil }

@@ -2,15 +2,15 @@ import ArgumentParser
 import CoordinatorAPI
 import DBus
 
-/// A user's session on another machine, given by `-H` and reached like systemctl's: by ssh and systemd-stdio-bridge.
-/// Names are checked, so that none becomes an option of ssh or a word of the remote shell.
+/// A user's session on another machine, given by `-H` and reached in the way of systemctl: by ssh and systemd-stdio-bridge. Names are
+/// checked, so that no name becomes an option of ssh or a word of the remote shell.
 struct RemoteHost: Equatable, CustomStringConvertible {
-  /// As given to ssh, which may know it as an alias.
+  /// The destination as given to ssh, which may know it as an alias.
   private let destination: String
-  /// nil for ssh's default.
+  /// The port; nil for ssh's default.
   private let port: UInt16?
 
-  /// Script that runs on the other machine, by `sh` since the user's shell may be any other. Sessions of ssh have no address
+  /// The script to run on the other machine. `sh` runs it, because the user's shell may be any other. Sessions of ssh have no address
   /// of the bus in their environment.
   private static let bridge = """
     exec systemd-stdio-bridge \
@@ -50,13 +50,13 @@ struct RemoteHost: Equatable, CustomStringConvertible {
     destination = (user.map { "\($0)@" } ?? "") + host
   }
 
-  /// Letters of all languages are allowed: the name may be an alias in ssh's configuration.
+  /// Whether a character is allowed. Letters of all languages are: the name may be an alias in ssh's configuration.
   private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
     let isWord = scalar.properties.isAlphabetic || scalar.properties.numericType != nil
     return isWord || "._-:%+".unicodeScalars.contains(scalar)
   }
 
-  /// - Parameter within: limit for connecting, in milliseconds; nil for ssh's default.
+  /// - Parameter within: the limit for connecting, in milliseconds; nil for ssh's default.
   func address(within: UInt64?) -> String {
     var command = ["ssh", "-xT"]
     if let port { command += ["-p", "\(port)"] }
@@ -66,14 +66,14 @@ struct RemoteHost: Equatable, CustomStringConvertible {
 
   var description: String { destination }
 
-  /// A command line to try, for messages.
+  /// A command line for users to try, for messages.
   func ssh(_ command: String) -> String { "ssh \(port.map { "-p \($0) " } ?? "")\(destination) \(command)" }
 }
 
 extension Failure {
-  /// The other machine could not be reached. ssh or the bridge has written the cause to standard error.
+  /// Creates a failure to reach the other machine. ssh or the bridge has written the cause to standard error.
   init(_ operation: String, _ host: RemoteHost, _ error: DBusError) {
-    // These errors add nothing to that.
+    // These errors add nothing to that text.
     let why = [.noReply, .disconnected].contains(error.name) ? "" : ": \(error.message)"
     self.init(
       operation, "cannot reach the session bus of \(host) by ssh\(why)",

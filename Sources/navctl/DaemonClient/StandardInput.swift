@@ -5,21 +5,20 @@ import EventLoops
 import Glibc
 import PresentationModel
 
-/// Standard input, as what a command is to read (D16).
+/// Standard input, for a command to read (D16).
 enum StandardInput {
-  /// How long a pipe that nobody has mentioned may stay silent. A program that starts navctl for a key may have given it one that it never
-  /// closes.
+  /// The longest silence of a pipe that the user has not mentioned: a program that starts navctl for a key may leave such a pipe open.
   private static let patience = Duration.seconds(10)
 
-  /// Whether it is a pipe: so somebody has probably put something into it.
+  /// Whether standard input is a pipe, which probably has content.
   static var isPipe: Bool {
     var status = stat()
     return fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
-  /// Reads all of it.
-  /// - Parameter isMeant: whether the user has said so. If not, its first byte, or its end, must come soon.
-  /// - Throws: `Failure` if it cannot be read, or not in time, or if it is larger than navd takes.
+  /// Reads standard input to its end.
+  /// - Parameter isMeant: whether the user asked for this. If not, the first byte, or the end, must come soon.
+  /// - Throws: `Failure` if standard input cannot be read, does not come in time, or is larger than navd accepts.
   static func read(_ daemon: DaemonClient, isMeant: Bool) throws(Failure) -> [UInt8] {
     let limit = try maxBytes(daemon)
     let start = daemon.loop.now
@@ -52,15 +51,15 @@ enum StandardInput {
     }
   }
 
-  /// Reading stops there, since some inputs never end.
+  /// The limit at which reading stops, because some inputs never end.
   private static func maxBytes(_ daemon: DaemonClient) throws(Failure) -> Int {
     let property = CoordinatorInterface.limits
     let value = try daemon.call(PropertyAccessing.get, (CoordinatorInterface.name.text, property.name.text))
     return Int(clamping: [String: UInt64](value: value)?["value"] ?? 0)
   }
 
-  /// - Parameter time: nil for no limit.
-  /// - Returns: whether something can be read, or the end has come, within the time.
+  /// - Parameter time: the limit; nil for none.
+  /// - Returns: whether a byte or the end has come within the time.
   private static func waitForBytes(_ time: Duration?) -> Bool {
     let end = time.map { MonotonicInstant.now + $0 }
     while true {

@@ -4,7 +4,7 @@ import Glibc
 import PresentationModel
 import TextFormats
 
-/// Names that are known nowhere, which their user may have mistyped. A request about one succeeds; a user at a terminal gets a line.
+/// Warnings about unknown names, which the user may have mistyped. A request with such a name succeeds; a user at a terminal gets a line.
 extension DaemonClient {
   func warnIfUnknown(binding: String) {
     guard isForPeople, let destinations = try? destinations().map(\.name),
@@ -29,7 +29,7 @@ extension DaemonClient {
       otherwise: "“navctl list” shows what is open")
   }
 
-  /// - Parameter tag: empty for none.
+  /// - Parameter tag: the tag; empty for none.
   func warnIfUnknown(group: String, tag: String = "") {
     guard isForPeople, let groups = try? state().groupEntries,
       let declared = try? destinations().compactMap(\.entry.group)
@@ -51,8 +51,8 @@ extension DaemonClient {
   }
 
   /// - Parameters:
-  ///   - group: nil for none.
-  ///   - stack: nil for none.
+  ///   - group: the group; nil for none.
+  ///   - stack: the stack; nil for none.
   func warnIfUnknown(group: String?, stack: String?) {
     if let group { warnIfUnknown(group: group) }
     if let stack { warnIfUnknown(stack: stack) }
@@ -60,7 +60,7 @@ extension DaemonClient {
 
   private var isForPeople: Bool { !global.json && !global.quiet && isatty(STDERR_FILENO) == 1 }
 
-  /// Whether a group is the one that a destination's file has for some output.
+  /// Whether a group is one that a destination's file names for an output.
   private static func isOfOutput(_ group: String, _ pattern: String) -> Bool {
     guard let (start, end) = pattern.parted(at: "{output}") else { return false }
     return group.count > start.count + end.count && group.hasPrefix(start) && group.hasSuffix(end)

@@ -7,8 +7,7 @@ import PresentationModel
 extension DaemonClient {
   /// Waits until a presentation is presented, or gone.
   ///
-  /// Rule R5: if navd restarts, the question is put to its successor. navd is not started for it: the session may be
-  /// ending.
+  /// Rule R5: if navd restarts, its successor is asked. navd is not started for the question, because the session may be ending.
   /// - Parameter wasRunning: whether navd has replied before, so that its absence can only be a restart.
   func wait(
     for presentation: ObjectPath, _ phase: WaitPhase = .gone, wasRunning: Bool = true
@@ -49,7 +48,7 @@ extension DaemonClient {
     }
   }
 
-  /// Whether the error means that navd is stopping, so that its successor can be asked.
+  /// Whether the error means that navd is stopping, and its successor can be asked.
   static func isRestart(_ error: DBusError) -> Bool {
     error.name == .noReply || error.name == .nameHasNoOwner || error.name == .serviceUnknown
       || CoordinatorError.Name(error.name) == .shuttingDown
@@ -69,9 +68,9 @@ extension DaemonClient {
 
   // MARK: Outcomes that are known already
 
-  /// How these presentations have ended, without those that have not.
+  /// The outcomes of those presentations that have ended.
   ///
-  /// navd replies at once about those that have ended, so these replies precede the one to a ping sent after the calls.
+  /// navd replies at once about a presentation that has ended, so its reply precedes the reply to a ping sent after the calls.
   func outcomes(of presentations: [ObjectPath]) throws(Failure) -> [ObjectPath: WaitOutcome] {
     guard !presentations.isEmpty else { return [:] }
     var outcomes: [ObjectPath: WaitOutcome] = [:]
@@ -92,7 +91,7 @@ extension DaemonClient {
     return outcomes
   }
 
-  /// Why presentations that have ended failed, each as far as navd remembers it.
+  /// Finds the reasons of failed presentations that have ended, as far as navd remembers them.
   func errors(of entries: [EndingEntry], _ completion: @escaping ([String?]) -> Void) {
     var errors = [String?](repeating: nil, count: entries.count)
     var missing = entries.count
@@ -105,26 +104,26 @@ extension DaemonClient {
     }
   }
 
-  // The request has succeeded, and questions after it cannot change that: in a sandbox that permits the request alone, navd does not
+  // The request has succeeded, and later questions cannot change that: in a sandbox that permits the request alone, navd does not
   // answer them.
 
-  /// Reports a program that could not be started. navd starts it right after its reply, so the next call knows.
-  /// - Parameter serial: serial of the reply.
-  /// - Throws: `Failure` with the reason. Does not wait for what is queued, and ignores what crashed after it was shown:
-  ///   that would depend on timing.
+  /// Reports a program that could not be started. navd starts it right after its reply, so the next call knows the result.
+  /// - Parameter serial: the serial of the reply.
+  /// - Throws: `Failure` with the reason. Queued items are not waited for, and crashes of shown items are ignored:
+  ///   these results would depend on timing.
   func requireStart(of presentation: ObjectPath, after serial: UInt64) throws(Failure) {
     guard presentation != .root else { return }
     if global.notifies { try watchStart(of: [presentation]) }
-    // A call of Wait makes navd follow this client.
+    // A call of Wait would make navd follow this client.
     let failures = failures(after: serial)
-    // Usually there are none; a key path would be made all the same, which takes longer than the call.
+    // Usually there are no failures; a key path would be created anyway, which takes longer than the call.
     if failures.contains(where: { $0.presentation.map(CoordinatorNames.presentation) == presentation }) {
       try reportFailedStart(of: presentation)
     }
   }
 
-  /// The same for the presentations of a request that opens several, and for the members of groups. The error names the item that
-  /// failed first.
+  /// Reports a program that could not be started, for the presentations of a request that opens several, and for the members of
+  /// groups. The error names the item that failed first.
   func requireStart(
     ofAll presentations: [ObjectPath], in groups: Set<String> = [], after serial: UInt64
   ) throws(Failure) {
@@ -140,7 +139,7 @@ extension DaemonClient {
 
   // MARK: Starts that a notification tells of
 
-  /// How long a person still connects what happens with the key that was pressed.
+  /// The time in which a person still associates an event with the pressed key.
   private static let startTime = Duration.seconds(2)
 
   /// The presentations of the selected members of groups.
@@ -150,8 +149,8 @@ extension DaemonClient {
       .compactMap { $0.presentation.map(CoordinatorNames.presentation) }
   }
 
-  /// Waits whether programs that were just started fail at once (`--notify`): nobody else would tell the user.
-  /// - Throws: `Failure` for the first one that does.
+  /// Waits and reports whether programs that were just started fail at once (`--notify`), because nothing else would tell the user.
+  /// - Throws: `Failure` for the first program that fails.
   private func watchStart(of presentations: [ObjectPath]) throws(Failure) {
     guard !presentations.isEmpty else { return }
     var failure: Failure?
@@ -172,7 +171,7 @@ extension DaemonClient {
     if let failure { throw failure }
   }
 
-  /// Failures after a serial, the latest first; nothing if navd does not answer.
+  /// The failures after a serial, the latest first; none if navd does not answer.
   private func failures(after serial: UInt64, in group: String? = nil) -> [EndingEntry] {
     var filter: Properties = [:]
     filter[Options.reason] = Reason.failed.rawValue
@@ -181,7 +180,7 @@ extension DaemonClient {
     return (try? history(group == nil ? 0 : 1, filter)) ?? []
   }
 
-  /// - Parameter binding: the name that the error mentions, if the operation does not.
+  /// - Parameter binding: the name for the error, if the operation does not contain it.
   private func reportFailedStart(of presentation: ObjectPath, at binding: String? = nil) throws(Failure) {
     guard let outcome = try? outcomes(of: [presentation])[presentation], outcome.hasFailed,
       outcome.result.signal == nil, let error = outcome.result.error
@@ -189,7 +188,7 @@ extension DaemonClient {
     throw Failure(operation, (binding.map { "“\($0)” " } ?? "") + StandardError.part(error))
   }
 
-  /// The same for a member of a group, if the reply does not name its presentation.
+  /// Reports a program that could not be started, for a member of a group, if the reply does not name its presentation.
   func requireStart(in group: String, after serial: UInt64) throws(Failure) {
     if global.notifies { try watchStart(of: shown(in: [group])) }
     guard let number = failures(after: serial, in: group).first?.presentation else { return }

@@ -4,17 +4,17 @@ import Glibc
 import PresentationModel
 import TextFormats
 
-/// Reply of the method `Wait`: how a presentation ended, or that it is presented.
+/// The reply of the method `Wait`: how a presentation ended, or that it is presented.
 struct WaitOutcome: Equatable {
-  /// Empty if it is presented.
+  /// The reason of the end; empty if it is presented.
   let reason: String
-  /// Result of its program, or of its presenter on the bus.
+  /// The result of the presentation's program, or of its presenter on the bus.
   let result: PresentationResult
 
   var hasFailed: Bool { reason == Reason.failed.rawValue }
 
-  /// Why it has ended without an answer to the question that it was; nil if it has ended by itself. One that was replaced has a successor,
-  /// which is usually the same script's.
+  /// The reason why a question has ended without an answer; nil if it has ended by itself. A replaced question has a successor,
+  /// usually from the same script.
   var whyUnanswered: String? {
     guard let reason = Reason(rawValue: reason) else { return nil }
     return switch reason {
@@ -34,7 +34,7 @@ struct WaitOutcome: Equatable {
     }
   }
 
-  /// Why it failed, if it has, shortly after its start. What somebody has closed has not.
+  /// The reason of a failure shortly after the start; nil if it did not fail. An item that was closed on request has not failed.
   var failureAtStart: String? {
     if hasFailed { return result.error.map(StandardError.part) ?? "it could not be opened, or its program crashed" }
     guard reason == Reason.closed.rawValue, let status = result.status, status != 0 else { return nil }
@@ -42,7 +42,7 @@ struct WaitOutcome: Equatable {
       + (result.error.map { ": \(StandardError.part($0))" } ?? "")
   }
 
-  /// One JSON object: members of a command's result by name, all others in `result`.
+  /// The outcome as one JSON object: known members of a command's result by name, all others in `result`.
   var json: JSON {
     let keys = PresentationResult.keys
     let names = [
@@ -55,7 +55,7 @@ struct WaitOutcome: Equatable {
     return JSON(members)
   }
 
-  /// The command's exit status, 128+n for a signal; nil if neither is known.
+  /// The command's exit status, or 128+n for a signal; nil if neither is known.
   var exitStatus: Int32? {
     // Presenters on the bus may send an integer of any width.
     if let status = result.properties[PresentationResult.keys.status.name]?.integer {

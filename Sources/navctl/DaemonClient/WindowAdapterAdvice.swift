@@ -14,8 +14,8 @@ extension DaemonClient {
     return GnomeShell.advice(info)
   }
 
-  /// The advice where nothing but the program is missing, or where there is none for the desktop.
-  /// - Parameter desktop: the names of the desktop, with colons between them.
+  /// The advice where only the program is missing, or where there is none for the desktop.
+  /// - Parameter desktop: the names of the desktop, separated by colons.
   static func named(_ desktop: String) -> String {
     let start = "start navd-windows, e.g. systemctl --user enable --now navd-windows"
     let names = desktop.split(separator: ":")
@@ -25,7 +25,7 @@ extension DaemonClient {
   }
 }
 
-/// GNOME Shell, whose windows only its extensions know.
+/// GNOME Shell, whose windows are known only to its extensions.
 enum GnomeShell {
   fileprivate static let bus: BusName = "org.gnome.Shell"
   fileprivate static let object: ObjectPath = "/org/gnome/Shell"
@@ -34,7 +34,7 @@ enum GnomeShell {
   fileprivate static let getExtensionInfo = Method(
     "org.gnome.Shell.Extensions", "GetExtensionInfo", in: Arg<String>("uuid"), out: Arg<Properties>("info"))
 
-  /// The states of an extension that GNOME Shell tells.
+  /// The states of an extension as reported by GNOME Shell.
   private enum State: Double {
     case enabled = 1
     case disabled = 2
@@ -43,7 +43,7 @@ enum GnomeShell {
     case initialized = 6
   }
 
-  /// - Parameter info: what it says of the extension; empty if it has none.
+  /// - Parameter info: the facts that GNOME Shell reports about the extension; empty if it does not have the extension.
   static func advice(_ info: Properties) -> String {
     let enable = "gnome-extensions enable \(extensionID)"
     switch info["state"].flatMap({ Double(value: $0) }).flatMap(State.init) {

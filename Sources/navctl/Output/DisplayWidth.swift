@@ -1,13 +1,13 @@
 extension String {
-  /// Columns on a terminal: 0 for combining marks, 2 for East Asian wide characters and emoji.
+  /// The number of columns on a terminal: 0 for combining marks, 2 for East Asian wide characters and emoji.
   var displayWidth: Int { unicodeScalars.reduce(0) { $0 + $1.displayWidth } }
 
-  /// The beginning of the text that fits into `columns`, with “…” if something is left out.
+  /// The beginning of the text that fits into `columns`, with “…” if the text is cut.
   func cut(to columns: Int) -> String {
     guard displayWidth > columns else { return self }
     var text = ""
     var rest = columns - 1
-    // By characters, so that no combining mark is cut off.
+    // Whole characters are kept or cut, so that no combining mark is cut off.
     for character in self {
       rest -= String(character).displayWidth
       if rest < 0 { break }
@@ -27,7 +27,7 @@ extension Unicode.Scalar {
     default: break
     }
     if (0x1160...0x11FF).contains(value) { return 0 }
-    // Two regional indicators make a flag, which has two columns.
+    // Two regional indicators form a flag, which has two columns.
     if (0x1F1E6...0x1F1FF).contains(value) { return 1 }
     return properties.isEmojiPresentation || Self.wide.contains { $0.contains(value) } ? 2 : 1
   }

@@ -9,10 +9,10 @@ extension JSON {
 }
 
 extension TypedDictionary {
-  /// The whole dictionary, with keys that this release does not know.
+  /// The whole dictionary, including keys that this release does not know.
   var json: JSON { JSON(properties) }
 
-  /// The value as it is printed in a table; empty if absent.
+  /// The value as printed in a table; empty if absent.
   func text<T>(_ key: KeyPath<Keys, DictionaryKey<T>>) -> String {
     properties[Self.keys[keyPath: key].name].map { JSON($0).plainText } ?? ""
   }
@@ -26,14 +26,14 @@ extension StateSnapshot {
     self.serial = serial
   }
 
-  /// Line for this state among lines for events.
+  /// The line for this state among lines for events.
   var eventJSON: JSON {
     var members = properties
     members["event"] = .string("state")
     return JSON(members)
   }
 
-  /// The same state with only these presentations, groups and stacks.
+  /// The same state with only the given presentations, groups and stacks.
   func keeping(_ entries: [StateEntry], groups: Set<String>, stacks: Set<String>) -> StateSnapshot {
     var state = self
     state.presentations = entries.map(\.properties)
@@ -45,7 +45,7 @@ extension StateSnapshot {
 }
 
 extension StateEntry {
-  /// Binding and id, for people.
+  /// The binding and the id, for people.
   var name: String { [text(\.binding), text(\.id)].filter { !$0.isEmpty }.joined(separator: " ") }
 
   /// The phase as people read it.
@@ -55,21 +55,21 @@ extension StateEntry {
       + (self.restartAt == nil ? "" : " (restart \(self.restarts ?? 1))")
   }
 
-  /// Whether it is known to be shown by a process or a unit of systemd.
+  /// Whether a process or a unit of systemd is known to show the presentation.
   var hasProcess: Bool { self.pid != nil || self.unit != nil }
 }
 
 extension EndingEntry {
-  /// The signal that ended its command, or the exit status; empty for success.
+  /// The signal that ended the command, or the exit status; empty for success.
   var shownStatus: String { self.signal ?? self.status.flatMap { $0 == 0 ? nil : String($0) } ?? "" }
 
-  /// Why it failed, for people.
+  /// The reason of the failure, for people.
   var failure: String {
     guard endedAtOnce else { return error ?? shownStatus }
     return "its program ended at once with status \(shownStatus)\(error.map { ": \($0)" } ?? "")"
   }
 
-  /// Program and process id of the client whose request ended it; “itself” or “navd” if no request did.
+  /// The program and process id of the client whose request ended the item; “itself” or “navd” if no request did.
   var endedBy: String {
     guard let requester else {
       switch self.reason.flatMap(Reason.init) {
@@ -85,10 +85,10 @@ extension EndingEntry {
 
 /// A destination with its name.
 struct NamedDestination {
-  /// How a destination shows its items.
+  /// The way in which a destination shows its items.
   enum Kind: String {
     case command, unit, bus
-    /// No program that navd knows: clients that watch the state show them.
+    /// The items are shown by clients that watch the state, and by no program that navd knows.
     case state
   }
 
@@ -102,7 +102,7 @@ struct NamedDestination {
   /// The command line, unit or bus name; empty for `state`.
   var target: String { entry.command?.joined(separator: " ") ?? entry.unit ?? entry.bus ?? "" }
 
-  /// What its file says about its items beside how they are shown, as the file has it; empty for nothing.
+  /// The settings of the destination's items beside those that show them, as in its file; empty for none.
   var behaviour: String {
     let restart: String? = entry.restart?["when"].map { JSON($0).plainText }
     let words = [

@@ -10,7 +10,7 @@ extension GlobalOptions {
     write(json: json(), plain(), isStyled: false)
   }
 
-  /// Writes the result of a verb, with text in which other programs' text is escaped and that may have colours.
+  /// Writes the result of a verb as text that is already escaped and may have colours.
   func write(json: @autoclosure () -> JSON, styled: @autoclosure () -> String) {
     write(json: json(), styled(), isStyled: true)
   }
@@ -27,11 +27,11 @@ extension GlobalOptions {
 
   var tableStyle: Table.Style { StandardOutput.tableStyle(legend: !noLegend) }
 
-  /// Writes the result of a verb that changes something: nothing for people, unless `--verbose` asks for the number.
+  /// Writes the result of a verb that changes the state: nothing for people, unless `--verbose` asks for the number.
   /// - Parameters:
-  ///   - changed: false if the state was as requested before.
-  ///   - more: further members of the JSON.
-  ///   - line: text for `--verbose` if there is no presentation.
+  ///   - changed: false if the state was already as requested.
+  ///   - more: more members of the JSON.
+  ///   - line: the text for `--verbose` if there is no presentation.
   func report(
     changed: Bool, presentation: ObjectPath? = nil, serial: UInt64, _ more: Properties = [:],
     verbose line: String = ""
@@ -50,8 +50,8 @@ extension WaitOutcome {
   /// Writes the result.
   /// - Parameters:
   ///   - asking: whether an end without an answer is a failure.
-  ///   - propagating: whether navctl's exit status is to be the command's.
-  /// - Throws: `ExitCode` or `Failure` for every exit status but 0.
+  ///   - propagating: whether navctl exits with the command's status.
+  /// - Throws: `ExitCode` or `Failure` for every exit status except 0.
   func report(
     _ daemon: DaemonClient, _ global: GlobalOptions, asking: Bool = false, propagating: Bool = false
   ) throws {

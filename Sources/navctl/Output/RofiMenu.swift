@@ -1,7 +1,7 @@
 import PresentationModel
 import TextFormats
 
-/// A menu in rofi's script mode (rofi-script(5)): what is open, and what can be opened.
+/// A menu in rofi's script mode (rofi-script(5)): open items, and items that can be opened.
 struct RofiMenu: Equatable {
   /// The effect of choosing a line.
   enum Choice: Equatable {
@@ -16,18 +16,18 @@ struct RofiMenu: Equatable {
   struct Line: Equatable {
     let text: String
     let choice: Choice
-    /// Whether it is open.
+    /// Whether the item is open.
     let isActive: Bool
   }
 
   private(set) var lines: [Line] = []
 
-  /// - Parameter group: lists only the tags of this group.
+  /// - Parameter group: the group whose tags are listed alone; nil for everything.
   init(_ state: StateSnapshot, destinations: [NamedDestination], group: String?) {
     let shown = state.entries.filter { $0.knownPhase != .dismissing }
     for (name, content) in state.groupEntries.sorted(by: { $0.key < $1.key }) where group == nil || group == name {
       for tag in content.tags ?? [] {
-        // rofi passes the chosen text back as an argument: it must not look like an option.
+        // rofi passes the chosen text back as an argument, which must not look like an option.
         let isBare = group != nil && !tag.hasPrefix("-")
         add(
           isBare ? tag : "\(name): \(tag)", titled: shown.last { $0.group == name && $0.tag == tag },
@@ -41,7 +41,7 @@ struct RofiMenu: Equatable {
       taken.insert(binding)
       add(entry.name, titled: entry, .dismissal(binding, presentation: number), isActive: true)
     }
-    // A destination can be presented under its own name only if that is also a binding (rule D2).
+    // A destination can be presented under its own name only if the name is also a binding (rule D2).
     for destination in destinations where destination.entry.group == nil {
       let name = destination.name
       guard !taken.contains(name), (try? BindingID(name)) != nil else { continue }
@@ -55,7 +55,7 @@ struct RofiMenu: Equatable {
   }
 
   /// The text that rofi reads.
-  /// - Parameter message: why the previous choice failed.
+  /// - Parameter message: the reason why the previous choice failed.
   func text(prompt: String, message: String? = nil) -> String {
     var text = "\0prompt\u{1F}\(prompt.printable)\n\0no-custom\u{1F}true\n"
     if let message { text += "\0message\u{1F}\(message.printable.escapedForMarkup)\n" }
@@ -67,7 +67,7 @@ struct RofiMenu: Equatable {
 }
 
 extension RofiMenu.Choice {
-  /// JSON, so that it is one line without control characters.
+  /// The choice as JSON, which is one line without control characters.
   var info: String {
     let words: [JSON] =
       switch self {

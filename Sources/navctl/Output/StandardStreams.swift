@@ -3,8 +3,8 @@ import EventLoops
 import Glibc
 import TextFormats
 
-/// The end of text on a terminal: what comes from other programs does not move its cursor, and does not change the direction of
-/// text. Other readers get everything as it was written.
+/// Text as written to a terminal: text of other programs cannot move the cursor or change the direction of text. Other readers get
+/// the text unchanged.
 private func shown(_ text: String, on descriptor: Int32, keepingColours: Bool = false) -> String {
   guard isatty(descriptor) == 1 else { return text }
   return text.escapingControls { $0 == "\n" || $0 == "\t" || keepingColours && $0 == "\u{1b}" }
@@ -14,10 +14,10 @@ private func shown(_ text: String, on descriptor: Int32, keepingColours: Bool = 
 enum StandardOutput {
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-  /// Whether it is a terminal that understands control sequences.
+  /// Whether standard output is a terminal that understands control sequences.
   static var hasControlSequences: Bool { isTerminal && !["", "dumb"].contains(variable("TERM")) }
 
-  /// For people on a terminal, for programs otherwise.
+  /// The style for people on a terminal, otherwise the style for programs.
   static func tableStyle(legend: Bool) -> Table.Style {
     guard isTerminal else { return .plain }
     return .aligned(colour: hasColour, legend: legend, columns: size?.columns)
@@ -26,17 +26,17 @@ enum StandardOutput {
   /// Whether the terminal has colours and the user wants them (no-color.org).
   static var hasColour: Bool { hasControlSequences && variable("NO_COLOR").isEmpty }
 
-  /// nil if it is no terminal, or one of unknown size.
+  /// The size of the terminal; nil if there is no terminal, or its size is unknown.
   static var size: (rows: Int, columns: Int)? {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return (size.ws_row > 0 ? Int(size.ws_row) : 24, Int(size.ws_col))
   }
 
-  /// Empty if it is not set.
+  /// The value of a variable; empty if it is not set.
   private static func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
 
-  /// - Parameter isStyled: whether escape characters are navctl's own colours; those of other programs are escaped already.
+  /// - Parameter isStyled: whether escape characters belong to navctl's own colours; those of other programs are escaped already.
   static func write(_ text: String, isStyled: Bool = false) {
     write(raw: Array(shown(text, on: STDOUT_FILENO, keepingColours: isStyled).utf8))
   }
@@ -50,10 +50,10 @@ enum StandardOutput {
     if isTerminal { write(String(decoding: output, as: UTF8.self)) } else { write(raw: output) }
   }
 
-  /// Ignores errors.
+  /// Writes the text, and ignores errors.
   static func attempt(_ text: String) { _ = writeAll(STDOUT_FILENO, Array(text.utf8)) }
 
-  /// Ends navctl on an error; a closed pipe ends it by SIGPIPE.
+  /// Writes the bytes, and ends navctl on an error; a closed pipe ends it by SIGPIPE.
   private static func write(raw bytes: [UInt8]) {
     guard let error = writeAll(STDOUT_FILENO, bytes) else { return }
     StandardError.write(SystemError(code: error, operation: "navctl: standard output").description)
@@ -62,7 +62,7 @@ enum StandardOutput {
 }
 
 enum StandardError {
-  /// Writes one line, ignoring errors.
+  /// Writes one line, and ignores errors.
   static func write(_ line: String) {
     guard !line.isEmpty else { return }
     let text = Typography.inLocale(line.hasSuffix("\n") ? line : line + "\n")

@@ -13,7 +13,7 @@ struct StateFilter: Equatable {
       && (stack == nil || entry.stack == stack)
   }
 
-  /// The matching presentations, with the groups and stacks that they are in.
+  /// The matching presentations, with their groups and stacks.
   func apply(_ state: StateSnapshot) -> StateSnapshot {
     guard !isEmpty else { return state }
     let entries = state.entries.filter(includes)
@@ -22,12 +22,12 @@ struct StateFilter: Equatable {
       stacks: Set(stack.map { [$0] } ?? entries.compactMap(\.stack)))
   }
 
-  /// The presentation for a status line: the latest that should be shown, otherwise the latest that is closing.
+  /// The presentation for a status line: the latest that should be shown, otherwise the latest one that is closing.
   func shown(_ state: StateSnapshot) -> StateEntry? {
     let candidates = state.entries.filter(includes)
     let wanted = candidates.filter { $0.knownPhase != .dismissing }
     if let group {
-      // Queued members of a group are not visible, only the selected one is.
+      // Only the selected member of a group is visible; queued members are not.
       if let selection = state.groupEntries[group]?.selection,
         let selected = wanted.last(where: { $0.tag == selection })
       {

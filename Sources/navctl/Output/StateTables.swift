@@ -2,10 +2,10 @@ import PresentationModel
 
 /// The state as tables.
 enum StateTables {
-  /// For people: tables of presentations, groups and stacks, without those that are empty.
+  /// The tables for people: presentations, groups and stacks, without empty tables.
   /// - Parameters:
-  ///   - now: milliseconds since 1970.
-  ///   - limit: maximum number of presentations.
+  ///   - now: the time in milliseconds since 1970.
+  ///   - limit: the maximum number of presentations.
   static func overview(_ state: StateSnapshot, _ style: Table.Style, at now: UInt64, limit: Int = .max) -> String {
     let presented = tree(state, at: now, limit: limit).text(style)
     let sections = [
@@ -15,7 +15,7 @@ enum StateTables {
     return sections.filter { !$0.isEmpty }.joined(separator: "\n")
   }
 
-  /// For programs: one row for each presentation, with a fixed set of columns.
+  /// The table for programs: one row for each presentation, with a fixed set of columns.
   static func list(_ state: StateSnapshot) -> Table {
     var table = Table("NUMBER", "BINDING", "ID", "PHASE", "DESTINATION", "GROUP", "TAG", "STACK", "TITLE")
     for entry in state.entries {
@@ -31,7 +31,7 @@ enum StateTables {
     return table
   }
 
-  /// Endings that failed, with the reasons.
+  /// The endings that failed, with the reasons.
   static func failures(_ entries: [EndingEntry]) -> Table {
     var table = Table(.number("NUMBER"), "BINDING", "ID", "ENDED", "ERROR")
     for entry in entries {
@@ -65,7 +65,7 @@ enum StateTables {
     return table
   }
 
-  /// The holds in force, and how many items wait for their ends.
+  /// The holds in force, and the number of items that wait for the end of each.
   private static func holds(_ state: StateSnapshot) -> Table {
     var table = Table("HOLD", .number("WAITING"))
     for name in state.holds ?? [] {
@@ -86,7 +86,7 @@ enum StateTables {
   private static func stacks(_ state: StateSnapshot) -> Table {
     var table = Table("STACK", "PATH")
     for (name, path) in state.paths.sorted(by: { $0.key < $1.key }) {
-      // In the form in which `set-path` takes them.
+      // This is the form that `set-path` accepts.
       let elements = path.map { $0.id.isEmpty ? $0.binding : "\($0.binding)=\($0.id)" }
       table.add(Table.Cell(name), Table.Cell(elements.joined(separator: " › ")))
     }

@@ -4,12 +4,12 @@ import TextFormats
 /// Rows under titles: aligned for people, tab-separated for programs.
 struct Table {
   enum Style: Equatable {
-    /// Tabs, no titles: for programs.
+    /// The style for programs: tabs, no titles.
     case plain
-    /// Aligned, with titles if `legend`; at most `columns` wide unless nil.
+    /// Aligned columns, with titles if `legend`; at most `columns` wide unless nil.
     case aligned(colour: Bool, legend: Bool = true, columns: Int? = nil)
 
-    /// The same, without a limit of the width.
+    /// The same style without a limit of the width.
     var unlimited: Style {
       if case .aligned(let colour, let legend, _) = self { .aligned(colour: colour, legend: legend) } else { self }
     }
@@ -24,7 +24,7 @@ struct Table {
 
   struct Column: ExpressibleByStringLiteral {
     let title: String
-    /// Right-aligned.
+    /// Whether the column is right-aligned.
     var isNumber = false
     init(stringLiteral value: String) { title = value }
     static func number(_ title: String) -> Column {
@@ -43,7 +43,7 @@ struct Table {
       self.colour = colour
     }
 
-    /// As a terminal shows it.
+    /// The cell as a terminal shows it.
     var aligned: Cell {
       var copy = self
       copy.text = text.escapingControls()
@@ -51,7 +51,7 @@ struct Table {
     }
   }
 
-  /// Columns are not cut below this width, so that names stay recognizable.
+  /// The least width of a cut column, so that names stay recognizable.
   private static let minWidth = 12
   private static let gap = 2
 
@@ -62,7 +62,7 @@ struct Table {
 
   mutating func add(_ cells: Cell...) { rows.append(cells) }
 
-  /// Lines, each with its newline; empty without rows.
+  /// The lines, each with its newline; empty without rows.
   func text(_ style: Style) -> String {
     switch style {
     case .plain:
@@ -110,7 +110,7 @@ struct Table {
     while excess > 0, let widest = narrowed.max(), widest > minWidth {
       let next = max(narrowed.filter { $0 < widest }.max() ?? 0, minWidth)
       let indices = narrowed.indices.filter { narrowed[$0] == widest }
-      // Shrink all of them to the next widest, or as far as needed.
+      // This shrinks all of them to the next widest, or as far as needed.
       let step = min(widest - next, (excess + indices.count - 1) / indices.count)
       for index in indices where excess > 0 {
         narrowed[index] -= min(step, excess)

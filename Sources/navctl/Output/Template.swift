@@ -5,15 +5,15 @@ import TextFormats
 /// A text with placeholders as in destination files: `{id}`, `{binding}`, `{value.KEY}`; `{{` and `}}` are braces.
 /// A form may follow after a colon: `{title:markup}`.
 struct Template: Equatable {
-  /// How the text of a field is changed.
+  /// The conversion of a field's text.
   enum Form: String, CaseIterable {
-    /// Escaped for Pango and HTML.
+    /// The text escaped for Pango and HTML.
     case markup
-    /// As JSON; `null` if absent.
+    /// The value as JSON; `null` if absent.
     case json
     /// Milliseconds since 1970, as local date and time.
     case time
-    /// Milliseconds since 1970, as the time that has passed since.
+    /// Milliseconds since 1970, as the time since then.
     case elapsed
     /// Milliseconds, in the two largest suitable units.
     case duration
@@ -51,7 +51,7 @@ struct Template: Equatable {
     return .member(names, form)
   }
 
-  /// - Throws: `ValidationError` if the template names a field that does not exist.
+  /// - Throws: `ValidationError` if the template names an unknown field.
   func require(_ fields: TemplateFields) throws {
     for case .member(let names, _) in parts {
       if let problem = fields.problem(names) {
@@ -61,7 +61,7 @@ struct Template: Equatable {
   }
 
   /// The text for one presentation, history entry or event; absent members are empty.
-  /// - Parameter now: milliseconds since 1970.
+  /// - Parameter now: the time in milliseconds since 1970.
   func line(_ json: JSON, at now: UInt64 = WallClock.now) -> String {
     parts.map { part in
       switch part {
@@ -89,7 +89,7 @@ struct Template: Equatable {
 
 /// The fields that a template can name.
 struct TemplateFields {
-  /// Fields with members; an empty list allows any name.
+  /// The fields with members; an empty list allows any name.
   private static let members: [String: [String]] = [
     StateEntry.keys.value.name: [], StateEntry.keys.containerValues.name: [], "item": [], "parameters": [],
     StateSnapshot.keys.groups.name: [], StateSnapshot.keys.stacks.name: [],
@@ -103,11 +103,11 @@ struct TemplateFields {
 
   init(_ names: [String]) { self.names = Set(names).sorted() }
 
-  /// Fields of a presentation in the state.
+  /// The fields of a presentation in the state.
   static let presentation = TemplateFields(
     Show.order.filter { !Show.added.contains($0) } + Options.ofAppearance.rows.map(\.name))
 
-  /// Fields of all events, and of the state that precedes them.
+  /// The fields of all events, and of the state before them.
   static let event = {
     let (entry, state, group) = (StateEntry.keys, StateSnapshot.keys, GroupEntry.keys)
     return TemplateFields([
@@ -120,7 +120,7 @@ struct TemplateFields {
     ])
   }()
 
-  /// Fields of an entry of the history.
+  /// The fields of an entry in the history.
   static let history = {
     let keys = EndingEntry.keys
     return TemplateFields([
@@ -130,7 +130,7 @@ struct TemplateFields {
     ])
   }()
 
-  /// Why the path names no field; nil if it does.
+  /// The reason why a path names no field; nil if it names one.
   fileprivate func problem(_ path: [String]) -> String? {
     guard let first = path.first, names.contains(first) else {
       let hint = nearest(to: path.first ?? "", among: names).map { "did you mean {\($0)}? " } ?? ""

@@ -7,13 +7,13 @@ import TextFormats
 enum WallClock {
   static var now: UInt64 { EventLoops.WallClock.microseconds / 1000 }
 
-  /// Time since `moment`, in whole seconds; `0s` if the clock was set back.
+  /// The time since `moment`, in whole seconds; `0s` if the clock was set back.
   static func elapsed(since moment: UInt64, at now: UInt64) -> String {
     let seconds = (now - min(now, moment)) / 1000
     return seconds == 0 ? "0s" : DurationText.text(seconds * 1000)
   }
 
-  /// Date and time in the local time zone.
+  /// The date and time in the local time zone.
   static func local(_ moment: UInt64) -> String {
     var time = time_t(clamping: moment / 1000)
     var parts = tm()

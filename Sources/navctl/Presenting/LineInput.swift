@@ -3,7 +3,7 @@ import Glibc
 
 /// Reads lines from a descriptor as they arrive.
 final class LineInput {
-  /// Bytes of a line; the largest value that navd takes fits.
+  /// The limit in bytes of a line; the largest value that navd accepts fits.
   private static let maxLine = 4 << 20
 
   private let descriptor: Int32
@@ -16,7 +16,7 @@ final class LineInput {
   private var isSkipping = false
 
   /// - Parameters:
-  ///   - onLine: called with each line, counted from 1; nil for one that is too long.
+  ///   - onLine: called with each line, counted from 1; nil for a line that is too long.
   ///   - onEnd: called once, at the end.
   init(
     _ descriptor: Int32, _ loop: EventLoop, onLine: @escaping (Int, [UInt8]?) -> Void, onEnd: @escaping () -> Void
@@ -29,7 +29,7 @@ final class LineInput {
     if watch == nil { loop.soon { [weak self] in while self?.read() == true {} } }
   }
 
-  /// - Returns: whether more may follow.
+  /// - Returns: whether more bytes may follow.
   @discardableResult
   private func read() -> Bool {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)

@@ -5,14 +5,14 @@ import EventLoops
 import PresentationModel
 import TextFormats
 
-/// A presenter on the bus that speaks a line of JSON for each call, and takes a line for each answer and report.
+/// A presenter on the bus that writes a line of JSON for each call, and reads a line for each answer and report.
 ///
-/// It keeps no more than navd has asked for: an update is answered when its reader has taken it, and so is what it answers by itself.
+/// It keeps no more data than navd has asked for: an update, and any automatic answer, is answered once the reader has taken its line.
 final class LinePresenter {
-  /// Answers that it gives without its program.
+  /// The answers that the presenter gives without its program.
   struct Automatic {
     var presents = false
-    /// Milliseconds from the call to its answer; nil if the program answers.
+    /// The milliseconds from the call to its answer; nil if the program answers.
     var dismissesAfter: UInt64?
   }
 
@@ -24,9 +24,9 @@ final class LinePresenter {
   private let daemon: DaemonClient
   private let writer: LineWriter
   private let automatic: Automatic
-  /// The presentations that it shows or is to show, by number.
+  /// The presentations that are shown or to be shown, by number.
   private var showings: [UInt64: Showing] = [:]
-  /// The results of those that its program has closed, by number, until navd knows.
+  /// The results of the presentations that the program has closed, by number, until navd knows.
   private var closed: [UInt64: Properties] = [:]
   /// Called when the reader has taken all lines.
   private var whenRead: [() -> Void] = []
@@ -57,7 +57,7 @@ final class LinePresenter {
     _ = daemon.connection.watchName(CoordinatorNames.bus) { [unowned self] owner in
       defer { isFirst = false }
       guard owner != nil else {
-        // Nobody waits for these answers; the next navd asks again.
+        // The answers are not awaited any more; the next navd asks again.
         for number in showings.keys { showings[number] = Showing() }
         return
       }
@@ -84,7 +84,7 @@ final class LinePresenter {
     object.implement(PresenterInterface.present) { [unowned self] input, call in
       let number = CoordinatorNames.number(of: input.0) ?? 0
       if let result = closed.removeValue(forKey: number), StateEntry(input.3).restored == true {
-        // This navd assumes that it is shown.
+        // This navd assumes that the presentation is shown.
         call.reply()
         return close(number, result) { _ in }
       }
@@ -103,7 +103,7 @@ final class LinePresenter {
     }
     object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
       let number = CoordinatorNames.number(of: input.0) ?? 0
-      // It may have reported the end already.
+      // The program may have reported the end already.
       guard showings[number] != nil else { return call.reply(closed.removeValue(forKey: number) ?? [:]) }
       let options = DismissalOptions(input.2)
       showings[number]!.dismissing.append((call, options.forced ?? false))
@@ -129,8 +129,8 @@ final class LinePresenter {
 
   // MARK: Answers
 
-  /// Takes a line of its program.
-  /// - Parameter fail: reports a mistake; it may be called later, for the answer of navd.
+  /// Handles a line of the program.
+  /// - Parameter fail: reports a mistake, perhaps later, after navd's answer.
   func take(_ bytes: [UInt8], fail: @escaping (String) -> Void) {
     let line: PresenterLine
     do {
@@ -154,7 +154,7 @@ final class LinePresenter {
     case .declined(let message): isExpected = declined(number, message, fail)
     case .asking(let message): call(CoordinatorInterface.asking, (path, message), report)
     case .closed(let result):
-      // It is gone, so that nothing that navd has asked for is left to be answered.
+      // The presentation is gone, so every open call of navd is answered.
       close(number, result, report)
       for (call, _) in showings.removeValue(forKey: number)?.dismissing ?? [] { call.reply(result) }
     case .act(let action, let parameters): call(CoordinatorInterface.act, (path, action, parameters), report)
@@ -163,7 +163,7 @@ final class LinePresenter {
     if !isExpected { fail("navd has not asked for this answer about presentation \(number)") }
   }
 
-  /// Reports that it is closed. If navd is away, the next one gets the report.
+  /// Reports that a presentation is closed. If navd is away, the next one gets the report.
   private func close(_ number: UInt64, _ result: Properties, _ report: @escaping (DBusError?) -> Void) {
     closed[number] = result
     call(CoordinatorInterface.closed, (CoordinatorNames.presentation(number), result)) { [weak self] error in
@@ -205,7 +205,7 @@ final class LinePresenter {
       )
       return true
     }
-    // A forced call may have followed; it has a line, and so an answer, of its own.
+    // A forced call may have followed; it has its own line, and so its own answer.
     showings[number]!.dismissing = calls.filter(\.isForced)
     for (call, _) in unforced { call.fail(DBusError(name: ErrorCode.declined.errorName, message: message)) }
     return true

@@ -19,13 +19,13 @@ struct PresenterLine: Equatable {
   let presentation: UInt64
   let content: Content
 
-  /// The member that says what the line is about, and the other members that it may have.
+  /// The members that give the subject of a line, each with the other members that it may have.
   private static let members: KeyValuePairs<String, [String]> = [
     "presented": [], "failed": ["error"], "dismissed": ["result"], "declined": ["message"], "asking": ["message"],
     "closed": ["result"], "act": ["action", "parameters"], "update": ["value"],
   ]
 
-  /// - Throws: `JSON.Mismatch` with what was expected and what was found.
+  /// - Throws: `JSON.Mismatch` with the expected and the found value.
   init(_ json: JSON) throws(JSON.Mismatch) {
     let names = Self.members.map(\.key)
     guard let members = json.object else { throw JSON.Mismatch(why: "expected an object, found \(json.kind)") }

@@ -39,7 +39,7 @@ struct Apply: ParsableCommand {
     let presentations = replies.joined().flatMap { value in
       ObjectPath(value: value).map { [$0] } ?? [ObjectPath](value: value) ?? []
     }
-    // The reply about one that was selected does not name its presentation.
+    // The reply about a selected member does not name its presentation.
     let groups = zip(requests, replies).compactMap { request, reply in
       request.method == CoordinatorInterface.toggleSelection.name.text && reply.first == .boolean(true)
         ? request.arguments.first.flatMap(String.init(value:)) : nil

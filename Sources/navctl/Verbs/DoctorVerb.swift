@@ -50,7 +50,7 @@ struct Doctor: ParsableCommand {
     return findings + Self.variables(daemon)
   }
 
-  /// The finding about a navd that does not answer. All is well if it is not running, and the bus can start it.
+  /// The finding about a navd that does not answer, which is good if navd is not running and the bus can start it.
   private static func ofNoAnswer(_ daemon: DaemonClient, _ failure: Failure) -> Finding {
     func finding(_ failure: Failure) -> Finding {
       Finding("navd", failure.why, failure.hint ?? "read its log: journalctl --user -u navd")
@@ -99,7 +99,7 @@ struct Doctor: ParsableCommand {
     }
   }
 
-  /// The backend of the window system; nil if nothing on the bus knows the windows.
+  /// The backend of the window system; nil if no adapter is on the bus.
   fileprivate static func windowBackend(_ daemon: DaemonClient) -> String? {
     let backend = try? daemon.connection.callAndWait(
       PropertyAccessing.get, on: WindowSystemInterface.bus, at: WindowSystemInterface.object,
@@ -108,7 +108,7 @@ struct Doctor: ParsableCommand {
     return backend.map { String(value: $0) ?? "" }
   }
 
-  /// Variables of the desktop that programs miss which the service manager or the bus starts.
+  /// The findings about the desktop's variables that programs started by the service manager or the bus lack.
   private static func variables(_ daemon: DaemonClient) -> [Finding] {
     // The environment of another machine's session cannot be seen from here.
     guard !daemon.isRemote,
@@ -136,11 +136,11 @@ struct Doctor: ParsableCommand {
   ]
 }
 
-/// A line of the doctor's.
+/// A line of the doctor's report.
 private struct Finding {
   let subject: String
   let text: String
-  /// What to do; nil if all is well.
+  /// The advice to the user; nil if all is well.
   let advice: String?
 
   init(_ subject: String, _ text: String, _ advice: String? = nil) {
@@ -155,7 +155,7 @@ private struct Finding {
     return .object(members)
   }
 
-  /// The finding about the backend. If a compositor has a socket of its own, the socket tells more than its Wayland protocol.
+  /// The finding about the backend. If a compositor has a socket of its own, the socket reports more than its Wayland protocol.
   static func ofBackend(_ backend: String) -> Finding {
     let known = "known by the backend “\(backend)”"
     let sockets = ["HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET"]
@@ -175,7 +175,7 @@ private struct Finding {
     return [Finding("files", "\(found); looked for in \(directories.joined(separator: ", "))")]
   }
 
-  /// The warnings about the files: those about programs, and all others.
+  /// The findings about warnings: one for those about programs, and one for all others.
   static func ofWarnings(_ warnings: [String]) -> [Finding] {
     func isOfProgram(_ warning: String) -> Bool { programFaults.contains { warning.parted(at: $0) != nil } }
     let ofPrograms = warnings.filter(isOfProgram).map {
@@ -185,26 +185,26 @@ private struct Finding {
       + (ofPrograms.isEmpty ? [Finding("programs", "those of all destinations are found")] : ofPrograms)
   }
 
-  /// Parts of the warnings about programs, which are descriptions of `SpawnError`. navd reports a warning as a text only.
+  /// Parts of the warnings about programs, which are descriptions of `SpawnError`. navd reports a warning only as text.
   private static let programFaults = [
     ": not found in PATH (", ": there is no such program", ": cannot be executed: ",
   ]
 }
 
-/// What navd says about itself.
+/// The facts that navd reports about itself.
 private struct Examined {
   private let release: String
   private let diagnosis: Diagnosis
   private let destinations: [NamedDestination]
-  /// The backend of the window system; nil if nothing on the bus knows the windows.
+  /// The backend of the window system; nil if no adapter is on the bus.
   private let windowBackend: String?
   private let windowAdapterAdvice: String
   private let failures: [EndingEntry]
 
-  /// The files as they are read from here; nil if they cannot be.
+  /// The files as read from here; nil if they cannot be read.
   private let checked: CheckedFiles?
 
-  /// - Parameter checked: the files as they are read from here; nil if they cannot be.
+  /// - Parameter checked: the files as read from here; nil if they cannot be read.
   init(_ daemon: DaemonClient, _ checked: CheckedFiles?) throws(Failure) {
     release = try daemon.value(of: CoordinatorInterface.release) ?? ""
     diagnosis = try daemon.diagnosis()
@@ -256,7 +256,7 @@ private struct Examined {
       diagnosis.mistakes ?? [], count: destinations.count, directories: diagnosis.directories ?? [])
   }
 
-  /// A command that is asked for from here has the `PATH` of here, and not that of navd.
+  /// The warnings. They are checked with navctl's `PATH` where possible, because commands requested from here get that, and not navd's.
   private var warnings: [Finding] {
     let isOfTheseFiles = checked.map { $0.directories == diagnosis.directories } ?? false
     return Finding.ofWarnings(isOfTheseFiles ? checked?.warnings ?? [] : diagnosis.warnings ?? [])

@@ -5,8 +5,8 @@ import TextFormats
 
 /// The state in the language of Graphviz (graphviz.org/doc/info/lang.html).
 enum GraphText {
-  /// Presentations are boxes, coloured by phase. Members of a group are in a frame, together with the tags that show
-  /// nothing. Arrows lead from a parent to its children, bold ones from the bottom of a stack to its top.
+  /// The state as a graph. Presentations are boxes, coloured by phase. Members of a group are in a frame, together with the tags that
+  /// show nothing. Arrows lead from a parent to its children, bold ones from the bottom of a stack to its top.
   static func dot(_ state: StateSnapshot) -> String {
     var lines = [
       "digraph navd {",
@@ -26,7 +26,7 @@ enum GraphText {
       guard let number = entry.presentation, let parent = entry.parent, known.contains(parent) else { continue }
       lines.append("  p\(parent) -> p\(number);")
     }
-    // A binding may occur twice: the entry that is closing comes first, and the later one replaces it.
+    // A binding may occur twice: the closing entry comes first, and the later one replaces it.
     var numbers: [String: [String: UInt64]] = [:]
     for entry in entries {
       if let stack = entry.stack { numbers[stack, default: [:]][entry.text(\.binding)] = entry.presentation }
@@ -39,7 +39,7 @@ enum GraphText {
   }
 
   private static func box(_ entry: StateEntry, isSelected: Bool = false) -> String {
-    // A phase or destination is printed only where it adds something.
+    // A phase or destination is printed only where it adds information.
     let details = [
       entry.knownPhase == .presented ? nil : entry.shownPhase,
       entry.destination == entry.binding ? nil : entry.destination,
@@ -77,7 +77,7 @@ enum GraphText {
     return lines + ["}"]
   }
 
-  /// - Parameter screens: numbers of its presentations, from bottom to top.
+  /// - Parameter screens: the numbers of the stack's presentations, from bottom to top.
   private static func stack(_ name: String, _ screens: [UInt64], _ node: String) -> [String] {
     let nodes = [node] + screens.map { "p\($0)" }
     return ["\(node) [label=\"\(name.escapedForGraphviz)\", shape=cds, style=\"\"];"]

@@ -109,7 +109,7 @@ struct Forget: ParsableCommand {
   }
 }
 
-/// The item of a tag: needed if its group does not know the tag yet, or to change the item.
+/// The item of a tag, which is needed if the group does not know the tag yet, or to change the item.
 struct MemberOptions: ParsableArguments {
   @Option(help: "Name to open it under, if the group does not know the tag yet.", completion: .presentable)
   var binding: String?
@@ -117,7 +117,7 @@ struct MemberOptions: ParsableArguments {
   @OptionGroup var item: ItemOptions
   @OptionGroup var change: ChangeOptions
 
-  /// What to do if the group does not have the tag.
+  /// The hint if the group does not have the tag.
   static func hint(_ operation: String) -> String { "for a member that a program shows by itself, add --state" }
 
   func options(_ daemon: DaemonClient) throws -> Properties {

@@ -67,7 +67,7 @@ struct History: ParsableCommand {
     let isSelective = !reason.isEmpty || since != nil
     var entries = try daemon.history(isSelective ? 0 : limit, filter)
     if isSelective { entries = try selected(entries, limit) }
-    // Nothing has closed under an impossible name, but it is a mistake.
+    // No item has closed under an impossible name, but the name is a mistake.
     if entries.isEmpty, let group { try daemon.requireName("group", group) }
     if entries.isEmpty, let binding { try daemon.ask(CoordinatorInterface.get, binding) }
     try daemon.addErrors(to: &entries)
@@ -111,7 +111,7 @@ struct History: ParsableCommand {
 }
 
 extension DaemonClient {
-  /// Adds why presentations failed, as far as navd remembers it.
+  /// Adds the reasons of failures, as far as navd remembers them.
   func addErrors(to entries: inout [EndingEntry]) throws(Failure) {
     let known = try outcomes(of: entries.compactMap { $0.failedPresentation?.path })
     for (index, entry) in entries.enumerated() {

@@ -58,15 +58,16 @@ struct Hold: ParsableCommand {
   }
 }
 
-/// A command that runs in the foreground, with all processes that descend from it.
+/// A command that runs in the foreground, with all its descendants.
 private enum HeldCommand {
-  /// The command's first process while it runs, for handlers of signals.
+  /// The command's first process while it runs, for signal handlers.
   nonisolated(unsafe) private static var process: pid_t = 0
 
-  /// Runs a command until the last process of its tree has ended: a locker that puts itself into the background locks on.
+  /// Runs a command until the last process of its tree has ended: a locker that moves itself into the background keeps the screen locked.
   ///
-  /// While the first process runs, signals are for that. After it, they end navctl, and with it the hold: what is left lives on.
-  /// - Returns: the exit status of the first process; 128 and the number of the signal that has ended it.
+  /// While the first process runs, it gets the signals. After its end, signals end navctl and with it the hold; the remaining
+  /// processes live on.
+  /// - Returns: the exit status of the first process, or 128 and the number of the signal that has ended it.
   static func run(_ command: [[UInt8]], _ operation: String) throws(Failure) -> Int32 {
     var words: [UnsafeMutablePointer<CChar>?] = command.map { bytes in
       (bytes + [0]).withUnsafeBytes { strdup($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
@@ -75,7 +76,7 @@ private enum HeldCommand {
     defer { words.forEach { free($0) } }
     // A process of the tree whose parent has ended becomes a child of this one.
     linux_set_child_subreaper(1)
-    // Such as the ssh of “-H”.
+    // These children are no part of the tree, such as the ssh of “-H”.
     let others = children()
     let error = posix_spawnp(&process, words[0]!, nil, nil, &words, linux_environment())
     guard error == 0 else {
@@ -83,7 +84,7 @@ private enum HeldCommand {
       throw Failure(
         operation, SystemError(code: error, operation: "could not start \(program)").description, status: .ownFailure)
     }
-    // A terminal sends these to the command, too, which decides.
+    // A terminal sends these signals to the command, too, and the command decides.
     for number in [SIGINT, SIGQUIT] { signal(number, SIG_IGN) }
     for number in [SIGTERM, SIGHUP] { signal(number) { kill(HeldCommand.process, $0) } }
     let first = process
@@ -145,7 +146,7 @@ struct ReleaseHold: ParsableCommand {
         try daemon.request(CoordinatorInterface.releaseHold, cookie, starts: false)
         changed = true
       } catch {
-        // It has ended meanwhile.
+        // The hold has ended meanwhile.
         if CoordinatorError.Name(error.name) != .invalidArgument { throw Failure(daemon.operation, error) }
       }
     }

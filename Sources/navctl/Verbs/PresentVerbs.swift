@@ -89,8 +89,8 @@ struct PresentOptions: ParsableArguments {
 }
 
 extension GlobalOptions {
-  /// Reports an item that was presented; with `--owned` waits until it is closed, otherwise only whether its program could
-  /// be started.
+  /// Reports an item that was presented. With `--owned` it waits until the item is closed, otherwise only until it is known whether
+  /// the program could be started.
   func reportPresented(
     _ daemon: DaemonClient, _ presentation: ObjectPath, changed: Bool, serial: UInt64, isOwned: Bool = false
   ) throws {

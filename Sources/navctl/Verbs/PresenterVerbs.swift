@@ -25,14 +25,14 @@ struct Act: ParsableCommand {
     let daemon = try DaemonClient(global, "act \(presentation.presentationNumber) \(action)")
     let serial = try daemon.call(
       CoordinatorInterface.act, (presentation, action, try parameters.properties(daemon.operation)))
-    // The answer does not say it, and only JSON contains it.
+    // The answer does not tell whether the presentation was open, and only JSON output needs it.
     let changed = !global.json || daemon.wasThere(presentation, at: serial)
     global.report(changed: changed, presentation: presentation, serial: serial)
   }
 }
 
 extension DaemonClient {
-  /// Whether a presentation had not ended yet at a serial; true if navd does not answer.
+  /// Whether a presentation had not yet ended at a serial; true if navd does not answer.
   fileprivate func wasThere(_ presentation: ObjectPath, at serial: UInt64) -> Bool {
     let number = CoordinatorNames.number(of: presentation)
     guard let state = try? state(), !state.entries.contains(where: { $0.presentation == number }),

@@ -16,7 +16,7 @@ struct Show: ParsableCommand {
     let daemon = try DaemonClient(global, "show \(binding)")
     let (presentation, item, serial) = try daemon.ask(CoordinatorInterface.get, binding)
     let others = try daemon.state().entries
-    // One whose presenter asks its user may come back to its slot (P15).
+    // An item whose presenter asks its user may come back to its slot (P15).
     let asking = presentation == .root ? others.last { $0.binding == binding && $0.asking == true } : nil
     guard presentation != .root || asking != nil else {
       throw Failure(
@@ -36,7 +36,8 @@ struct Show: ParsableCommand {
     global.write(json: entry.json, styled: table.text(global.tableStyle.unlimited))
   }
 
-  /// nil if it is not known: a command without a destination has no process before it is shown and while it closes.
+  /// The kind of destination; nil if it is not known: a command without a destination has no process before it is shown and while it
+  /// closes.
   private func destinationKind(_ entry: StateEntry, _ daemon: DaemonClient) throws -> NamedDestination.Kind? {
     if let name = entry.destination { return try daemon.destinations().first { $0.name == name }?.kind }
     if entry.hasProcess { return .command }
@@ -60,7 +61,7 @@ struct Show: ParsableCommand {
   private static let ownerPID = DictionaryKey<UInt32>("owner-pid", doc: "The process of its owner.")
   private static let ownerProgram = DictionaryKey<String>("owner-program", doc: "The name of its owner's program.")
 
-  /// Keys that the entries of the state do not have.
+  /// The keys that the entries of the state do not have.
   static let added = [
     destinationKind.name, children.name, ownerPID.name, ownerProgram.name, StateEntry.keys.timeoutLeft.name,
     StateSnapshot.keys.serial.name,
@@ -81,8 +82,8 @@ struct Show: ParsableCommand {
   }()
 
   /// - Parameters:
-  ///   - others: presentations for the names of parent and children.
-  ///   - now: milliseconds since 1970.
+  ///   - others: the presentations that give the names of parent and children.
+  ///   - now: the time in milliseconds since 1970.
   static func table(_ entry: StateEntry, others: [StateEntry] = [], at now: UInt64) -> Table {
     func named(_ number: UInt64) -> String {
       let binding = others.first { $0.presentation == number }?.binding
@@ -90,7 +91,7 @@ struct Show: ParsableCommand {
     }
     let keys = StateEntry.keys
     var table = Table("NAME", "VALUE")
-    // Keys that this release does not know are last.
+    // Keys that this release does not know come last.
     for name in order + Set(entry.properties.keys).subtracting(order).sorted() {
       guard let value = entry.properties[name],
         ![StateSnapshot.keys.serial.name, keys.asking.name, keys.heldBy.name].contains(name)

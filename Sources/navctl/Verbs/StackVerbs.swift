@@ -120,7 +120,7 @@ struct Path: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "path \(stack)")
-    // Members of a stack are returned in the order of its path.
+    // The members of a stack are returned in the order of its path.
     let path = try daemon.ask(CoordinatorInterface.members, ("stack", stack)).map {
       PathElement(binding: $0.fields.0, id: $0.fields.1)
     }

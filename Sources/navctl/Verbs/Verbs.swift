@@ -2,10 +2,10 @@ import ArgumentParser
 
 /// All verbs of navctl.
 enum Verbs {
-  /// The type is computed on demand: initializing all of them takes a tenth of a millisecond.
+  /// A verb whose type is computed on demand: initializing all types takes a tenth of a millisecond.
   typealias Verb = (name: String, type: @Sendable () -> ParsableCommand.Type)
 
-  /// In the order of the help text.
+  /// The verbs in the order of the help text.
   static let groups: [(title: String, verbs: [Verb])] = lists.map { ($0.title, Array($0.verbs.joined())) }
 
   private static let lists: [(title: String, verbs: [[Verb]])] = [
@@ -26,10 +26,10 @@ enum Verbs {
     ("DAEMON", [[("apply", { Apply.self })], ofDaemon]),
   ]
 
-  /// Verbs with an id among their arguments.
+  /// The verbs with an id among their arguments.
   static let takingIDs = ["present", "toggle", "push", "is-presented"]
 
-  /// The argument in the position of the verb: the first that is neither an option nor an option's value.
+  /// The argument in the position of the verb: the first one that is neither an option nor an option's value.
   static func word(in arguments: some Collection<String>) -> String? {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
@@ -49,7 +49,7 @@ enum Verbs {
 }
 
 extension CommandConfiguration {
-  /// Configuration of a verb.
+  /// Creates the configuration of a verb.
   init(verb: String, _ abstract: String, _ discussion: String = "", verbs: [ParsableCommand.Type] = []) {
     self.init(commandName: verb, abstract: abstract, discussion: discussion, subcommands: verbs)
     // Usage lines begin with “navctl” even if only the verb is parsed, and completion scripts cover all of navctl.

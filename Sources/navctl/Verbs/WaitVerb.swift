@@ -42,7 +42,7 @@ struct WaitVerb: ParsableCommand {
     if let presentation { return presentation }
     let (presentation, _, _) = try daemon.ask(CoordinatorInterface.get, binding ?? "")
     if presentation != .root { return presentation }
-    // `Get` does not return an item that was dismissed, but it is on screen until it is gone.
+    // `Get` does not return an item that was dismissed, but the item is on screen until it is gone.
     if phase == .gone, let number = StateFilter(binding: binding).shown(try daemon.state())?.presentation {
       return CoordinatorNames.presentation(number)
     }

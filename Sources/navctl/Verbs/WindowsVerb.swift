@@ -51,7 +51,7 @@ struct Windows: ParsableCommand {
     return words.filter { $0.1 == true }.map(\.0).joined(separator: " ")
   }
 
-  /// The presentations of windows, by the ids of these; none if navd is not running.
+  /// The presentations of windows, by window id; none if navd is not running.
   private func owners(_ daemon: DaemonClient) throws -> [String: StateEntry] {
     guard let (state, serial) = try? daemon.request(CoordinatorInterface.getState, (), starts: false) else {
       return [:]

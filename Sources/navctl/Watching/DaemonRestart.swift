@@ -4,13 +4,12 @@ import DBusValues
 import EventLoops
 import PresentationModel
 
-/// Has the bus start navd again if it vanished while something was open, so that a bar does not show for hours what is no
-/// more.
+/// Makes the bus start navd again if it vanished while an item was open, so that a bar does not show an outdated state for hours.
 ///
-/// The user's service manager does so itself, and knows when the user has stopped navd; without one, navd would be back
-/// only at the next request.
+/// The user's service manager restarts navd itself, and knows when the user has stopped it. Without a service manager, only the next
+/// request would start navd.
 final class DaemonRestart {
-  /// Leaves time to a navd that is being updated; and a navd that crashes at each start is started no more often.
+  /// The pause gives time to a navd that is being updated, and limits the restarts of a navd that crashes at each start.
   private static let pause = Duration.seconds(1)
 
   private let daemon: DaemonClient
@@ -36,7 +35,7 @@ final class DaemonRestart {
   }
 
   private func vanished() {
-    // “navctl quit” has closed everything.
+    // “navctl quit” has closed every item.
     guard !open.isEmpty else { return }
     open = []
     daemon.loop.timer(after: Self.pause) { [weak self] in self?.startUnlessManaged() }
@@ -47,7 +46,7 @@ final class DaemonRestart {
     daemon.connection.call(Bus.getNameOwner, on: Bus.name, at: Bus.path, "org.freedesktop.systemd1") {
       [weak self] manager in
       guard let self, case .failure(let error) = manager, error.name == .nameHasNoOwner else { return }
-      // If the bus cannot, navd is waited for as before.
+      // If the bus cannot start navd, navctl waits for it as before.
       try? daemon.connection.send(
         Bus.startServiceByName, on: Bus.name, at: Bus.path, (CoordinatorNames.bus.text, 0))
     }

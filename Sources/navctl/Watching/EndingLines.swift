@@ -5,13 +5,13 @@ import EventLoops
 import PresentationModel
 import TextFormats
 
-/// Writes a line for each ending, the oldest first, each once (K5): those that navd remembers, then each that follows.
+/// Writes a line for each ending once, the oldest first (K5): the endings that navd remembers, and then each that follows.
 final class EndingLines: WatchOutput {
-  /// Bytes. With more waiting for the reader, nothing is read from navd.
+  /// The limit in bytes. Above it, nothing is read from navd until the reader has caught up.
   private static let maxPending = 1 << 20
-  /// How many endings are asked for at first; all, if these do not reach back to the last one written.
+  /// The number of endings requested at first; all are requested if these do not reach back to the last one written.
   private static let few: UInt32 = 16
-  /// The name of the process that asked for an end is known a moment after the end.
+  /// The pause after an ending: the name of the process that asked for it is known a moment later.
   private static let pause = Duration.milliseconds(50)
   private static let maxPauses = 20
 
@@ -19,21 +19,21 @@ final class EndingLines: WatchOutput {
   /// The serial of the last ending written; 0 for none.
   private var last: UInt64
   private var isReading = false
-  /// Whether there may be endings that were not read.
+  /// Whether some endings may be unread.
   private var isBehind = false
   private var pauses = 0
 
-  /// - Parameter serial: that of the last ending that the reader has; nil for all that navd remembers.
+  /// - Parameter serial: the serial of the last ending that the reader has; nil for all that navd remembers.
   init(since serial: UInt64?, _ daemon: DaemonClient) {
     last = serial ?? 0
     self.daemon = daemon
   }
 
   func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower) {
-    // Another navd may have been asked, and has not answered.
+    // An earlier navd may have been asked, and may not have answered.
     isReading = false
     if let serial = state.serial, serial < last {
-      // The record is a new one.
+      // A lower serial belongs to a new record.
       writeGap(until: nil, writer)
       last = 0
     }
@@ -47,7 +47,7 @@ final class EndingLines: WatchOutput {
   func drained(_ writer: LineWriter, _ follower: StateFollower) { if isBehind { read(Self.few, writer) } }
 
   /// Reads the latest endings.
-  /// - Parameter count: 0 for all.
+  /// - Parameter count: the number of endings; 0 for all.
   private func read(_ count: UInt32, _ writer: LineWriter) {
     isBehind = true
     guard !isReading, writer.pendingCount < Self.maxPending else { return }
@@ -58,12 +58,12 @@ final class EndingLines: WatchOutput {
     ) { [weak self] result in
       guard let self, isReading else { return }
       isReading = false
-      // The successor of a navd that ends gives its state, and is asked then.
+      // After the end of a navd, its successor sends its state, and is asked then.
       if case .success(let entries) = result { take(entries.map(EndingEntry.init), of: count, writer) }
     }
   }
 
-  /// - Parameter entries: the latest first.
+  /// - Parameter entries: the endings, the latest first.
   private func take(_ entries: [EndingEntry], of count: UInt32, _ writer: LineWriter) {
     let new = Array(entries.prefix { $0.serial ?? 0 > last })
     let reachesBack = new.count < entries.count
@@ -74,7 +74,7 @@ final class EndingLines: WatchOutput {
       return
     }
     pauses = 0
-    // navd drops the oldest ones, so what it remembers begins after the last one written.
+    // navd drops the oldest endings, so its memory begins after the last ending written.
     if last > 0, !reachesBack, let first = new.last?.serial { writeGap(until: first, writer) }
     last = new.first?.serial ?? last
     let failed = new.indices.filter { new[$0].hasFailed }
@@ -89,7 +89,7 @@ final class EndingLines: WatchOutput {
     }
   }
 
-  /// Whether navd may still find out the process that caused one of these endings. A client that has left the bus has none.
+  /// Whether navd may still find the process that caused one of these endings. It cannot if the client has left the bus.
   static func mayGetProcess(_ entries: [EndingEntry]) -> Bool {
     let left = Set(entries.filter { $0.reason == Reason.owner.rawValue }.compactMap(\.requester?.client))
     return entries.contains { entry in

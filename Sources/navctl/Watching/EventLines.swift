@@ -2,20 +2,20 @@ import CoordinatorAPI
 import PresentationModel
 import TextFormats
 
-/// Writes a line for the state, then one for each event. If events had to be left out, the state is written again.
+/// Writes a line for the state, and then one for each event. If events had to be left out, the state is written again.
 final class EventLines: WatchOutput {
-  /// Bytes. With more waiting for the reader, events are left out and the state is written when it has caught up.
+  /// The limit in bytes. Above it, events are left out, and the state is written when the reader has caught up.
   private static let maxPending = 1 << 20
-  /// Events. With more held back, the same happens.
+  /// The limit of held events, with the same effect.
   private static let maxHeld = 10_000
 
   private let filter: StateFilter
   private let format: Template?
   /// Whether events were left out, so that the state must be written.
   private var isBehind = false
-  /// Group by presentation, for `--group`: the state and items contain it, other events do not.
+  /// The groups of presentations, for `--group`: the state and items contain a group, other events do not.
   private var groups: [UInt64: String?] = [:]
-  /// Events that wait until the group of the first one's presentation is known.
+  /// Events that wait until the group of the first event's presentation is known.
   private var held: [StateEvent] = []
 
   init(_ filter: StateFilter, _ format: Template?) {
@@ -58,7 +58,7 @@ final class EventLines: WatchOutput {
         follower.look { [weak self] found in
           guard let self, held.first == event else { return }
           if let found { learnGroups(StateSnapshot(found.state, serial: found.serial)) }
-          // The presentation is gone already, so its group cannot be found out.
+          // The presentation is already gone, so its group cannot be found.
           if groups[unknown] == nil { groups[unknown] = .some(nil) }
           release(writer, follower)
         }
@@ -69,7 +69,7 @@ final class EventLines: WatchOutput {
     }
   }
 
-  /// The event's presentation, if its group is needed and not known.
+  /// The event's presentation, if its group is needed and unknown.
   private func presentationOfUnknownGroup(_ event: StateEvent) -> UInt64? {
     guard filter.group != nil, let number = event.presentationNumber else { return nil }
     switch event.kind {

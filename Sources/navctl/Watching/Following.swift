@@ -8,12 +8,12 @@ import PresentationModel
 protocol WatchOutput: AnyObject {
   func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower)
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower)
-  /// Called when the reader has taken everything.
+  /// Called when the reader has taken all lines.
   func drained(_ writer: LineWriter, _ follower: StateFollower)
 }
 
 extension DaemonClient {
-  /// Passes navd's state and events on, also through restarts of navd, until the reader of the output ends or the loop is stopped.
+  /// Passes on navd's state and events, through restarts of navd, until the reader of the output ends or the loop is stopped.
   func follow(_ output: any WatchOutput, _ writer: LineWriter) throws(Failure) {
     // A closed pipe is an error of the write, not a signal.
     signal(SIGPIPE, SIG_IGN)

@@ -4,19 +4,20 @@ import TextFormats
 
 /// Writes lines to a descriptor without waiting for a slow or stopped reader (rule W3).
 ///
-/// The descriptor stays blocking, since other programs may share it. A ready pipe takes `PIPE_BUF` bytes without blocking,
-/// so no more are written at a time.
+/// The descriptor stays blocking, because other programs may share it. A ready pipe takes `PIPE_BUF` bytes without blocking, so no
+/// more bytes are written at a time.
 final class LineWriter {
-  /// The reader has taken everything.
+  /// Called when the reader has taken all lines.
   var onDrained: (() -> Void)?
-  /// Writing failed with this `errno`; `EPIPE` if the reader has closed its end.
+  /// Called when writing failed, with the `errno`; `EPIPE` if the reader has closed its end.
   var onEnd: ((Int32) -> Void)?
 
   private let descriptor: Int32
   private let isTerminal: Bool
   private var watch: Watch?
   private var pending: [UInt8] = []
-  /// The writing end of a pipe never becomes readable: waiting for that reports only that the reader has closed its end.
+  /// The interest while nothing is to be written. The writing end of a pipe never becomes readable, so this reports only that the
+  /// reader has closed its end.
   private let idle: Interest
 
   init(_ descriptor: Int32, _ loop: EventLoop) {
@@ -30,10 +31,10 @@ final class LineWriter {
     if !isPipe, (try? loop.watch(descriptor, .write) { _ in }.cancel()) == nil { watch = nil }
   }
 
-  /// Bytes that are not yet written.
+  /// The number of bytes not yet written.
   var pendingCount: Int { pending.count }
 
-  /// Writes a line of JSON, or one that a template made. On a terminal it has no control characters.
+  /// Writes a line of JSON or of a template. On a terminal the line has no control characters.
   func write(_ line: String) { write(raw: (isTerminal ? line.escapingControlsInJSON : line) + "\n") }
 
   /// Writes the text without a newline.
@@ -43,7 +44,7 @@ final class LineWriter {
       flush(all: true)
       return
     }
-    // The loop calls `handle` as soon as the descriptor is ready.
+    // The loop calls `handle` once the descriptor is ready.
     watch.interest = .write
   }
 

@@ -2,9 +2,9 @@ import CoordinatorAPI
 import EventLoops
 import PresentationModel
 
-/// Draws the state on a terminal, and draws it again in place when it changes and as time passes.
+/// Draws the state on a terminal, and redraws it in place when it changes and as time passes.
 final class LiveView: WatchOutput {
-  /// Minimum time between two requests for the state.
+  /// The least time between two requests for the state.
   private static let refreshInterval = Duration.milliseconds(50)
   private static let second = Duration.seconds(1)
 
@@ -16,13 +16,13 @@ final class LiveView: WatchOutput {
   private let filter: StateFilter
   private let colour: Bool
   private let legend: Bool
-  /// Whether a key can end it; otherwise a signal does.
+  /// Whether a key can end the view; otherwise only a signal can.
   private let readsKeys: Bool
   private let loop: EventLoop
   private let writer: LineWriter
-  /// nil until the first reply: nothing is drawn before.
+  /// The content; nil until the first reply, before which nothing is drawn.
   private var content: Content?
-  /// The lines on the screen; nil if they are not known.
+  /// The lines on the screen; nil if they are unknown.
   private var drawn: [String]?
   private var isRefreshing = false
 
@@ -38,7 +38,7 @@ final class LiveView: WatchOutput {
     tick()
   }
 
-  /// Draws once a second, since the time since something was opened is part of the text.
+  /// Draws once a second, because the age of an item is part of the text.
   private func tick() {
     draw()
     _ = loop.timer(after: Self.second) { [weak self] in self?.tick() }
@@ -83,8 +83,8 @@ final class LiveView: WatchOutput {
   }
 
   /// - Parameters:
-  ///   - rows: maximum number of lines.
-  ///   - now: milliseconds since 1970.
+  ///   - rows: the maximum number of lines.
+  ///   - now: the time in milliseconds since 1970.
   static func lines(
     _ content: Content, _ style: Table.Style, readsKeys: Bool, rows: Int, at now: UInt64
   ) -> [String] {

@@ -2,7 +2,7 @@ import CoordinatorAPI
 import PresentationModel
 import TextFormats
 
-/// Writes a line for the state whenever the line has changed. A slow reader gets only the latest.
+/// Writes a line for the state whenever the line has changed. A slow reader gets only the latest line.
 final class StateLines: WatchOutput {
   enum Format: Equatable {
     case json
@@ -12,9 +12,9 @@ final class StateLines: WatchOutput {
 
   private let filter: StateFilter
   private let format: Format
-  /// The last line, as far as it is compared.
+  /// The part of the last line that is compared.
   private var last: String?
-  /// Whether the state has changed since it was last requested.
+  /// Whether the state has changed since the last request for it.
   private var isStale = false
 
   init(_ filter: StateFilter, _ format: Format) {
@@ -40,7 +40,7 @@ final class StateLines: WatchOutput {
     follower.resynchronize()
   }
 
-  /// - Returns: the line, and the part of it that must differ from the last one for it to be written.
+  /// - Returns: the line, and the part of it that must differ from the last line for it to be written.
   private func render(_ state: StateSnapshot) -> (line: String, compared: String) {
     switch format {
     case .json:
@@ -62,11 +62,11 @@ final class StateLines: WatchOutput {
 
 /// One line for a custom module of waybar (waybar-custom(5), `return-type: json`).
 enum Waybar {
-  /// `text` and `tooltip` are Pango markup, so they are escaped; `alt` and `class` are looked up in waybar's
-  /// configuration and style sheet, so they are not.
+  /// The line. `text` and `tooltip` are Pango markup, so they are escaped. `alt` and `class` are not, because waybar looks them up in
+  /// its configuration and style sheet.
   /// - Parameters:
-  ///   - entry: what is open; if nil, the text is empty and waybar hides the module.
-  ///   - holds: the holds in force, each of which is a class `hold-NAME`.
+  ///   - entry: the open item; if nil, the text is empty and waybar hides the module.
+  ///   - holds: the holds in force; each becomes a class `hold-NAME`.
   static func line(_ entry: StateEntry?, holds: [String] = []) -> JSON {
     let holdClasses = holds.map { "hold-\($0)" }
     guard let entry else {

@@ -2,17 +2,17 @@ import CoordinatorAPI
 import EventLoops
 import Glibc
 
-/// The whole terminal that navctl writes to. `finish` restores it, also when a signal ends navctl.
+/// The whole terminal that navctl writes to. `finish` restores it, even when a signal ends navctl.
 final class TerminalScreen {
-  /// The size has changed, or another program has used the screen.
+  /// Called when the size has changed, or another program has used the screen.
   var onChange: (() -> Void)?
-  /// navctl must end, by a signal or by a key.
+  /// Called when navctl must end, because of a signal or a key.
   var onQuit: (() -> Void)?
 
   private let loop: EventLoop
   private var signals: SignalWatch?
   private var keys: Watch?
-  /// Settings to restore; nil if they are unchanged.
+  /// The settings to restore; nil if they are unchanged.
   private var savedSettings: termios?
   /// Whether the alternate screen is shown.
   private var isActive = false
@@ -27,7 +27,7 @@ final class TerminalScreen {
   /// Whether standard input is a terminal, whose keys are read.
   static var hasKeys: Bool { isatty(STDIN_FILENO) == 1 }
 
-  /// True for a terminal without a session.
+  /// Whether navctl is in the foreground; true for a terminal without a session.
   private static func isForeground(_ terminal: Int32) -> Bool {
     let group = tcgetpgrp(terminal)
     return group < 0 || group == getpgrp()
@@ -45,7 +45,7 @@ final class TerminalScreen {
   /// Restores the terminal, then ends navctl if a signal was received.
   func finish() {
     keys?.cancel()
-    // First, since restoring blocks while output is stopped (Ctrl-S), and a signal must be able to end that.
+    // The signals come first, because restoring blocks while output is stopped (Ctrl-S), and a signal must be able to end that.
     signals?.cancel()
     leave()
     guard let endingSignal else { return }
@@ -60,7 +60,7 @@ final class TerminalScreen {
       leave()
       kill(getpid(), SIGSTOP)
     case SIGCONT:
-      // In the background it stops again, like a program that reads from the terminal.
+      // In the background navctl stops again, like a program that reads from the terminal.
       guard Self.isForeground(STDOUT_FILENO) else {
         kill(getpid(), SIGSTOP)
         return
@@ -76,7 +76,7 @@ final class TerminalScreen {
   private func read() {
     var buffer = [UInt8](repeating: 0, count: 64)
     let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-    // End of input.
+    // This is the end of input.
     guard count > 0 else {
       keys?.cancel()
       return
@@ -93,7 +93,7 @@ final class TerminalScreen {
 
   // MARK: The terminal
 
-  /// Alternate screen, no cursor, no line wrapping.
+  /// Switches to the alternate screen, without a cursor and without line wrapping.
   private static let enterSequence = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l"
   private static let leaveSequence = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
 
@@ -102,7 +102,7 @@ final class TerminalScreen {
       var before = termios()
       if tcgetattr(STDIN_FILENO, &before) == 0 {
         savedSettings = before
-        // Read single keys, without echo.
+        // Single keys are read, without echo.
         before.c_lflag &= ~tcflag_t(ICANON | ECHO)
         tcsetattr(STDIN_FILENO, TCSANOW, &before)
       }
