@@ -1,6 +1,6 @@
 import Observation
 
-/// Gives the properties of a model bindings: `@Bindable var model = Counter()`, then `$model.fact`.
+/// Provides bindings of a model's properties: `@Bindable var model = Counter()`, then `$model.fact`.
 ///
 /// All `Bindable`s of one model object are equal. Two models of the same type are different.
 @propertyWrapper
@@ -12,16 +12,15 @@ public struct Bindable<Model: AnyObject & Observable> {
 
   /// - Parameters:
   ///   - wrappedValue: the model.
-  ///   - name: the model's name on the bus. It has no effect if the model already has one. By default the name of its
-  ///     type.
-  ///   - file: the file of the program for reports of misuse.
-  ///   - line: the line in it.
+  ///   - name: the model's name on the bus, by default the name of its type. It has no effect if the model already has a name.
+  ///   - file: the program's file, for reports of misuse.
+  ///   - line: the line in the file.
   public init(wrappedValue: Model, _ name: RootName? = nil, file: StaticString = #fileID, line: UInt = #line) {
     self.wrappedValue = wrappedValue
     root = .of(wrappedValue, named: name ?? .own(BindingName.name(for: "\(Model.self)")), file: file, line: line)
   }
 
-  /// Creates the same in an expression: `Bindable(model).fact`.
+  /// Creates a `Bindable` in an expression: `Bindable(model).fact`.
   public init(_ wrappedValue: Model, _ name: RootName? = nil, file: StaticString = #fileID, line: UInt = #line) {
     self.init(wrappedValue: wrappedValue, name, file: file, line: line)
   }
@@ -32,12 +31,12 @@ public struct Bindable<Model: AnyObject & Observable> {
   /// Passes on `$model`.
   public init(projectedValue: Bindable<Model>) { self = projectedValue }
 
-  /// The binding of a property. It holds the model weakly, and keeps the property's last value.
+  /// The binding of a property. The binding holds the model weakly, and keeps the property's last value.
   public subscript<Value>(dynamicMember keyPath: ReferenceWritableKeyPath<Model, Value>) -> Binding<Value> {
     binding(keyPath, name: nil)
   }
 
-  /// - Parameter name: the property's name on the bus; nil: a number.
+  /// - Parameter name: the property's name on the bus; nil for a number.
   func binding<Value>(_ keyPath: ReferenceWritableKeyPath<Model, Value>, name: String?) -> Binding<Value> {
     let identity = KeyPathIdentity(keyPath)
     let last = Last(wrappedValue[keyPath: keyPath])
@@ -64,7 +63,7 @@ final class Last<Value> {
 
   init(_ value: Value) { self.value = value }
 
-  /// Returns `value` and keeps it; returns the last value if `value` is nil.
+  /// Returns `value` and keeps it, or returns the last value if `value` is nil.
   func updated(to value: Value?) -> Value {
     if let value { (self.value, isUnwritten) = (value, false) }
     return self.value

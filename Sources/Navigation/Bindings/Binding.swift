@@ -11,11 +11,11 @@ import Observation
 public struct Binding<Value> {
   private let read: () -> Value
   private let write: (Value) -> Void
-  /// How to write a value against the state, if that differs; see ``restore(_:)``.
+  /// Writes a value against the state, where this differs from `write`; see ``restore(_:)``.
   private let overwrite: ((Value) -> Void)?
-  /// The state that it refers to.
+  /// The state that the binding refers to.
   public let route: BindingRoute
-  /// The transaction of its writes. It is merged into the current transaction.
+  /// The transaction of the binding's writes. It is merged into the current transaction.
   public var transaction = Transaction()
 
   init(
@@ -35,8 +35,7 @@ public struct Binding<Value> {
     nonmutating set { withTransaction(transaction) { write(newValue) } }
   }
 
-  /// Writes what the coordinator presents, also where the program's own write has no effect because the state is
-  /// another by now.
+  /// Writes the presented value, even where the program's own write has no effect because the state has changed.
   func restore(_ value: Value) { withTransaction(transaction) { (overwrite ?? write)(value) } }
 
   /// This binding, from which others are derived: `$text.count`.
@@ -48,25 +47,25 @@ public struct Binding<Value> {
   /// Creates state that belongs to no model: `@Binding var text = ""`.
   /// - Parameters:
   ///   - wrappedValue: the initial value.
-  ///   - name: its name on the bus: `@Binding(.shared("launcher")) var isOpen = false`.
-  ///   - file: the file of the program for reports of misuse.
-  ///   - line: the line in it.
+  ///   - name: the state's name on the bus: `@Binding(.shared("launcher")) var isOpen = false`.
+  ///   - file: the program's file, for reports of misuse.
+  ///   - line: the line in the file.
   public init(
     wrappedValue: Value, _ name: RootName = .own("state"), file: StaticString = #fileID, line: UInt = #line
   ) {
     let box = Box(wrappedValue)
-    // The closures retain the box, so it lives as long as its bindings.
+    // The closures retain the box, so the box lives as long as its bindings.
     self.init(
       BindingRoute(root: .of(box, named: name, file: file, line: line)), read: { box.value }, write: { box.value = $0 })
   }
 
   /// Creates a binding from two functions. Two bindings of one name are equal.
   /// - Parameters:
-  ///   - name: its name on the bus.
-  ///   - get: reads the value. Properties of observable models that it reads are observed.
+  ///   - name: the binding's name on the bus.
+  ///   - get: reads the value. The properties of observable models that it reads are observed.
   ///   - set: writes the value.
-  ///   - file: the file of the program for reports of misuse.
-  ///   - line: the line in it.
+  ///   - file: the program's file, for reports of misuse.
+  ///   - line: the line in the file.
   public init(
     named name: RootName, get: @escaping () -> Value, set: @escaping (Value) -> Void, file: StaticString = #fileID,
     line: UInt = #line
@@ -90,13 +89,12 @@ public struct Binding<Value> {
   /// Returns this binding with animated or unanimated writes (T2).
   public func animated(_ animated: Bool = true) -> Binding { transaction(Transaction(animated: animated)) }
 
-  /// Returns this binding with a name for its last step on the bus. Properties of models have no names there by
-  /// default.
+  /// Returns this binding with a name for its last step on the bus. By default, properties of models have no names there.
   /// - Parameters:
-  ///   - name: letters, digits, `_` and `-`, a letter or `_` first (B1). A name is made of any other text
-  ///     (``BindingName/name(for:)``), which is reported as misuse.
-  ///   - file: the file of the program for that report.
-  ///   - line: the line in it.
+  ///   - name: letters, digits, `_` and `-`, a letter or `_` first (B1). Any other text is converted (``BindingName/name(for:)``) and
+  ///     reported as misuse.
+  ///   - file: the program's file, for that report.
+  ///   - line: the line in the file.
   public func named(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Binding {
     let name = BindingName.checked(name, file: file, line: line)
     return Binding(route.named(name), transaction: transaction, read: read, write: write, overwrite: overwrite)
@@ -115,7 +113,7 @@ public struct Binding<Value> {
       })
   }
 
-  /// The binding of a member of an optional: nil while the optional is nil. Writing nil sets the optional to nil.
+  /// The binding of a member of an optional; its value is nil while the optional is nil. Writing nil sets the optional to nil.
   public subscript<Wrapped, Member>(dynamicMember keyPath: WritableKeyPath<Wrapped, Member>) -> Binding<Member?>
   where Value == Wrapped? {
     derived(
@@ -128,7 +126,7 @@ public struct Binding<Value> {
       })
   }
 
-  /// The binding of an optional member of an optional: nil while either is. Writing nil sets the member to nil.
+  /// The binding of an optional member of an optional; its value is nil while either is nil. Writing nil sets the member to nil.
   public subscript<Wrapped, Member>(dynamicMember keyPath: WritableKeyPath<Wrapped, Member?>) -> Binding<Member?>
   where Value == Wrapped? {
     derived(
@@ -147,8 +145,7 @@ public struct Binding<Value> {
     return derived(.member(identity), name: identity.name, read: read, write: write)
   }
 
-  /// This binding without a transaction of its own. Derived bindings read and write through it, because they carry the
-  /// transaction themselves.
+  /// This binding without a transaction. Derived bindings read and write through it, because they have the transaction themselves.
   var bare: Binding {
     var binding = self
     binding.transaction = Transaction()

@@ -8,8 +8,8 @@ public enum BindingName {
     return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
   }
 
-  /// Makes a name of any text, such as the title of a document: the text itself if it is a name of at most 64 bytes, and otherwise what
-  /// can stand in one, and a checksum. Equal texts have equal names in every run, and other texts have others.
+  /// Converts any text, such as the title of a document, to a name. A name of at most 64 bytes stays unchanged; another text becomes
+  /// its valid characters and a checksum. Equal texts have equal names in every run, and different texts have different names.
   public static func name(for text: String) -> String {
     if isName(text), text.utf8.count <= 64 { return text }
     var kept = ""
@@ -18,14 +18,14 @@ public enum BindingName {
       if isKept || !kept.hasSuffix("_") { kept.unicodeScalars.append(isKept ? character : "_") }
     }
     if !isName(kept) { kept = "_" + kept }
-    // FNV-1a, because unlike Hasher it is the same in every run.
+    // The checksum is FNV-1a, which is the same in every run, unlike Hasher.
     let checksum = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     return (kept.hasSuffix("_") ? kept : kept + "-") + String(checksum, radix: 16)
   }
 
   private static let reported = Mutex<Set<String>>([])
 
-  /// Returns the text if it is a name. Otherwise, makes one of it and reports that, once for a text and a position in the program.
+  /// Returns the text if it is a name. Otherwise converts it to a name and reports that, once for each text and position in the program.
   static func checked(_ text: String, file: StaticString, line: UInt) -> String {
     if isName(text) { return text }
     let name = name(for: text)

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The state that a binding refers to: a model object and the steps from there (rules B1–B4). It also determines the
-/// binding's name on the bus.
+/// The state that a binding refers to: a model object and the steps from there (rules B1–B4). The route also determines the binding's
+/// name on the bus.
 public struct BindingRoute: Hashable, Sendable {
   struct Step: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
@@ -12,7 +12,7 @@ public struct BindingRoute: Hashable, Sendable {
       case optional
       /// Whether an optional is not nil.
       case isPresent
-      /// Whether a selection equals this tag.
+      /// Whether a selection equals a tag.
       case tag(String)
       /// The payload of an enum's case.
       case enumCase(String)
@@ -27,7 +27,7 @@ public struct BindingRoute: Hashable, Sendable {
     }
 
     let kind: Kind
-    /// Its name on the bus, if it has one. Routes that differ only in names are equal.
+    /// The step's name on the bus, if it has one. Routes that differ only in names are equal.
     let name: String?
 
     static func == (a: Step, b: Step) -> Bool { a.kind == b.kind }
@@ -43,14 +43,14 @@ public struct BindingRoute: Hashable, Sendable {
     return route
   }
 
-  /// The enum of which this route is a case, and the case's name; nil if it is none.
+  /// The enum of which this route is a case, and the case's name; nil for any other route.
   var enumCase: (whole: BindingRoute, name: String)? {
     var route = place
     guard case .enumCase(let name)? = route.steps.popLast()?.kind else { return nil }
     return (route, name)
   }
 
-  /// The route without steps that refer to the same place in the state, for example whether an optional is present.
+  /// The route without steps that stay at the same place in the state, such as the presence of an optional.
   var place: BindingRoute {
     var route = self
     route.steps.removeAll { $0.kind.isSamePlace }
@@ -65,11 +65,11 @@ public struct BindingRoute: Hashable, Sendable {
     return route
   }
 
-  /// The text of the binding on the bus (B1), if its root is the first of its name; see ``Coordinator/text(of:)``.
-  /// - Parameter client: identifies this program on the bus; it is part of the names of roots that are not shared.
+  /// The text of the binding on the bus (B1), if its root is the first with its name; see ``Coordinator/text(of:)``.
+  /// - Parameter client: the program's identifier on the bus, which is part of the names of roots that are not shared.
   public func text(client: String) -> String { text(root: root.name.text(client: client)) }
 
-  /// The text without an identifier of the program, for messages.
+  /// The text without the program's identifier, for messages.
   var description: String { text(root: root.name.text) }
 
   /// - Parameter root: the text of the root.
@@ -87,20 +87,20 @@ public struct BindingRoute: Hashable, Sendable {
   }
 }
 
-/// The identity of a key path, as a value that is Sendable.
+/// The identity of a key path, as a Sendable value.
 struct KeyPathIdentity: Hashable, Sendable {
   private let hash: Int
   private let description: String
 
   init(_ keyPath: AnyKeyPath) {
     hash = keyPath.hashValue
-    // Contains the type, and the property's name or the address of its getter.
+    // The description contains the type, and the property's name or the address of its getter.
     description = String(describing: keyPath)
   }
 
-  /// The property's name, which Swift keeps for structures. For properties of observable models it keeps only the
-  /// address of the getter, so these are numbered in the order of first use, unless they are named by ``Navigable`` or
-  /// with ``Binding/named(_:file:line:)``.
+  /// The property's name, which Swift keeps for structures. For a property of an observable model Swift keeps only the address of the
+  /// getter. Such properties are numbered in the order of first use, unless ``Navigable`` or ``Binding/named(_:file:line:)`` names
+  /// them.
   var name: String {
     let last = description.split(separator: ".").last.map(String.init) ?? ""
     let bare = last.trimmingSuffix(while: { $0 == "?" || $0 == "!" })
@@ -123,10 +123,10 @@ extension String {
   }
 }
 
-/// The object at which a route begins. Every object has one root. It does not retain the object.
+/// The object at which a route begins. Every object has one root, which does not retain the object.
 final class BindingRoot: Sendable {
   let name: RootName
-  /// The place in the program that names it.
+  /// The place in the program that names the root.
   let file: StaticString, line: UInt
   private let object: WeakObject
 
@@ -136,7 +136,7 @@ final class BindingRoot: Sendable {
 
   var isGone: Bool { object.isGone }
 
-  /// - Parameter name: the object's name on the bus. It has no effect if the object already has one.
+  /// - Parameter name: the object's name on the bus. It has no effect if the object already has a name.
   static func of(
     _ object: AnyObject, named name: RootName, file: StaticString = #fileID, line: UInt = #line
   ) -> BindingRoot {
@@ -153,7 +153,7 @@ final class BindingRoot: Sendable {
 
   private static let known = Mutex<(roots: [ObjectIdentifier: BindingRoot], purging: Purging)>(([:], Purging()))
 
-  /// The root of bindings that are made of functions. It is never gone.
+  /// The root of bindings made of functions, which is never gone.
   static func ofFunctions(named name: RootName, file: StaticString, line: UInt) -> BindingRoot {
     functions.withLock { functions in
       let object = functions[name] ?? Immortal()
@@ -171,7 +171,7 @@ extension BindingRoot: Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Numbers of objects that are items.
+/// The numbers of objects that are items.
 enum ObjectNumber {
   private struct Known {
     var last = 0
@@ -181,7 +181,7 @@ enum ObjectNumber {
 
   private static let known = Mutex(Known())
 
-  /// Returns the number of an object: another one for each object, also for an object at the address of an earlier one.
+  /// Returns the object's number, which is unique even if an earlier object had the same address.
   static func of(_ object: AnyObject) -> Int {
     known.withLock { known in
       let key = ObjectIdentifier(object)
@@ -194,15 +194,15 @@ enum ObjectNumber {
   }
 }
 
-/// Whether an object still exists. Its reference is used for nothing else, so it may be sent.
+/// Tells whether an object still exists. The reference is used for nothing else, so it may be sent.
 private struct WeakObject: @unchecked Sendable {
   private weak var object: AnyObject?
   init(_ object: AnyObject) { self.object = object }
   var isGone: Bool { object == nil }
 }
 
-/// When a table of objects is searched for those that are gone: whenever it has doubled since, so that each entry costs the same,
-/// however many there are. Small tables are searched each time.
+/// The time to search a table of objects for those that are gone: when it has doubled since the last search, so that the cost for
+/// each entry does not depend on the size. Small tables are searched each time.
 private struct Purging {
   private static let least = 16
   private var limit = least
@@ -212,7 +212,7 @@ private struct Purging {
 }
 
 extension Dictionary {
-  /// Removes the entries of objects that are gone, if it is time.
+  /// Removes the entries of objects that are gone, if a search is due.
   fileprivate mutating func purge(after purging: inout Purging, _ isGone: (Value) -> Bool) {
     guard purging.isDue(at: count) else { return }
     self = filter { !isGone($0.value) }
@@ -220,19 +220,19 @@ extension Dictionary {
   }
 }
 
-/// The names that bindings have at one coordinator: of several roots with one name, all but the first have a number, too.
+/// The names that bindings have at one coordinator. If several roots have one name, all but the first also have a number.
 final class BindingNames: Sendable {
-  /// The roots of one name.
+  /// The roots with one name.
   private struct Namesakes {
     private var roots: [Int: BindingRoot] = [:]
     private var numbers: [BindingRoot: Int] = [:]
     private var purging = Purging()
-    /// All numbers below it are taken.
+    /// A number below which all numbers are taken.
     private var lowest = 1
 
     func number(of root: BindingRoot) -> Int? { numbers[root] }
 
-    /// Gives a root the lowest number that no other one has, as far as it is known that those are gone.
+    /// Gives a root the lowest free number. Numbers of roots that are gone are free as far as they are known to be gone.
     mutating func add(_ root: BindingRoot) -> Int {
       if purging.isDue(at: roots.count) {
         roots = roots.filter { !$0.value.isGone }
@@ -240,7 +240,7 @@ final class BindingNames: Sendable {
         purging.isDone(leaving: roots.count)
         lowest = 1
       }
-      // The one without a number is the one that users know.
+      // Users know the name without a number, so it is given again once its root is gone.
       if let first = roots[1], first.isGone {
         numbers[first] = nil
         roots[1] = nil
@@ -254,17 +254,16 @@ final class BindingNames: Sendable {
 
   private struct Known {
     var namesakes: [RootName: Namesakes] = [:]
-    /// The places of the state by their texts.
+    /// The places in the state, by their texts.
     var places: [String: BindingRoute] = [:]
     var purging = Purging()
-    /// Texts of several places that were reported.
+    /// The texts that were reported because they belong to several places.
     var reported: Set<String> = []
   }
 
   private let known = Mutex(Known())
 
-  /// Returns the text of a route. If the text is that of another place of the program's state, too, this is reported as
-  /// misuse, once.
+  /// Returns the text of a route. If another place in the program's state has the same text, this is reported as misuse, once.
   func text(of route: BindingRoute, client: String) -> String {
     let place = route.place
     let text = route.text(root: text(of: route.root, client: client))
@@ -283,8 +282,7 @@ final class BindingNames: Sendable {
     return text
   }
 
-  /// Returns the text of a root. If it shares its name with another program and with another object of this one that
-  /// still exists, this is reported as misuse.
+  /// Returns the text of a root. If other programs know its name, and another existing object has it, this is reported as misuse.
   private func text(of root: BindingRoot, client: String) -> String {
     let (number, isNew) = known.withLock { known in
       if let number = known.namesakes[root.name]?.number(of: root) { return (number, false) }

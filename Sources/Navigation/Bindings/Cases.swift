@@ -1,16 +1,16 @@
-/// A case of an enum, with functions that extract and embed its payload.
+/// A case of an enum, with functions that extract its payload and embed one.
 public struct EnumCase<Root, Payload>: Sendable {
-  /// The name on the bus.
+  /// The case's name on the bus.
   let name: String
   let embed: @Sendable (Payload) -> Root
   let extract: @Sendable (Root) -> Payload?
 
   /// - Parameters:
   ///   - name: the name of the case.
-  ///   - embed: makes the enum from a payload: the case itself.
-  ///   - extract: returns the payload; nil for every other case.
-  ///   - file: the file of the program for a report that `name` is no name (B1), and that one was made of it.
-  ///   - line: the line in it.
+  ///   - embed: makes the enum from a payload, as the case itself does.
+  ///   - extract: returns the payload; nil for any other case.
+  ///   - file: the program's file, for a report that `name` is not a name (B1) and was converted to one.
+  ///   - line: the line in the file.
   public init(
     _ name: String, _ embed: @escaping @Sendable (Payload) -> Root, file: StaticString = #fileID, line: UInt = #line,
     extract: @escaping @Sendable (Root) -> Payload?
@@ -22,8 +22,8 @@ public struct EnumCase<Root, Payload>: Sendable {
 }
 
 extension Binding {
-  /// The payload of a case; nil while the enum is another case, and writes then have no effect. Writing nil sets the
-  /// enum to nil.
+  /// The binding of a case's payload; its value is nil while the enum is another case, and writes then have no effect. Writing nil
+  /// sets the enum to nil.
   public func `case`<Root, Payload>(_ path: EnumCase<Root, Payload>) -> Binding<Payload?> where Value == Root? {
     let base = bare
     return derived(
@@ -34,7 +34,7 @@ extension Binding {
       }, overwrite: { payload in if let payload { base.restore(path.embed(payload)) } })
   }
 
-  /// The payload of a case; nil if the enum is another case. If it becomes another case later, the binding keeps the
+  /// The binding of a case's payload; nil if the enum is another case. If the enum becomes another case later, the binding keeps the
   /// last payload, and writes have no effect.
   public func `case`<Payload>(_ path: EnumCase<Value, Payload>) -> Binding<Payload>? {
     guard let payload = path.extract(wrappedValue) else { return nil }
@@ -49,7 +49,7 @@ extension Binding {
   }
 }
 
-/// An enum whose bindings have its cases as members: `$model.destination.alert`, as does `case(_:)`.
+/// An enum whose bindings have its cases as members: `$model.destination.alert` is the same as `case(_:)`.
 ///
 ///     enum Destination: HasCases {
 ///       case alert(Question), help
@@ -61,7 +61,7 @@ extension Binding {
 ///       static let cases = Cases()
 ///     }
 ///
-/// With the package's trait `Macros`, `@Cases enum Destination { … }` writes this, and ``HasBoundCases`` too.
+/// With the package's trait `Macros`, `@Cases enum Destination { … }` generates this, and the conformance to ``HasBoundCases``.
 public protocol HasCases {
   /// A type with a property for each case.
   associatedtype Cases
@@ -79,7 +79,7 @@ public protocol HasCases {
 public protocol HasBoundCases {
   /// The enum with bindings of the payloads.
   associatedtype BoundCase
-  /// Returns the present case.
+  /// Returns the present case, with a binding of its payload.
   static func bound(to binding: Binding<Self>) -> BoundCase
 }
 
@@ -90,19 +90,19 @@ extension Optional: HasBoundCases where Wrapped: HasBoundCases {
 }
 
 extension Binding {
-  /// The payload of a case of an optional enum, as by `case(_:)`.
+  /// The binding of the payload of an optional enum's case, as by `case(_:)`.
   public subscript<Root: HasCases, Payload>(
     dynamicMember path: KeyPath<Root.Cases, EnumCase<Root, Payload>>
   ) -> Binding<Payload?> where Value == Root? { self.case(Root.cases[keyPath: path]) }
 
-  /// The payload of a case, as by `case(_:)`; nil if the enum is another case.
+  /// The binding of a case's payload, as by `case(_:)`; nil if the enum is another case.
   public subscript<Payload>(
     dynamicMember path: KeyPath<Value.Cases, EnumCase<Value, Payload>>
   ) -> Binding<Payload>? where Value: HasCases { self.case(Value.cases[keyPath: path]) }
 }
 
 extension Binding where Value: HasBoundCases {
-  /// The present case with a binding of its payload, for a `switch`. Such a binding keeps the last payload when the enum
-  /// becomes another case, and writes then have no effect.
+  /// The present case with a binding of its payload, for a `switch`. The binding keeps the last payload when the enum becomes another
+  /// case, and writes then have no effect.
   public var cases: Value.BoundCase { Value.bound(to: self) }
 }

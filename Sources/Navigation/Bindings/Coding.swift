@@ -3,11 +3,11 @@ import DBusValues
 import FoundationEssentials
 import TextFormats
 
-/// Converts `Codable` values to the types of the bus: ids to text, values to dictionaries.
+/// Converts `Codable` values to the types of the bus: ids to text, and values to dictionaries.
 enum Coding {
-  /// The text of an id: a string as it is, a case without a payload by its name, anything else as JSON with sorted keys, so that equal ids
-  /// have equal texts.
-  /// - Parameter report: called if the id cannot be encoded. Its text is then its description in Swift.
+  /// The text of an id: a string unchanged, a case without a payload by its name, anything else as JSON with sorted keys, so that
+  /// equal ids have equal texts.
+  /// - Parameter report: called if the id cannot be encoded, and its text is its description in Swift.
   static func id(of value: some Encodable, unencodable report: () -> Void) -> String {
     if let text = value as? String { return text }
     guard let json = try? json(of: value) else {
@@ -17,7 +17,7 @@ enum Coding {
     return json.string ?? caseName(json) ?? json.text
   }
 
-  /// The name of an enum's case without a payload, as Swift encodes it: an object whose only member is an empty object.
+  /// The name of an enum's case without a payload. Swift encodes it as an object whose only member is an empty object.
   private static func caseName(_ json: JSON) -> String? {
     guard let members = json.object, members.count == 1, let member = members.first,
       member.value.object?.isEmpty == true
@@ -25,11 +25,11 @@ enum Coding {
     return member.key
   }
 
-  /// A value as an item's dictionary: the members of a JSON object, or any other JSON value with the key `value`. nil
-  /// if the value cannot be encoded, or if D-Bus has no such value.
+  /// A value as an item's dictionary: the members of a JSON object, or any other JSON value with the key `value`; nil if the value
+  /// cannot be encoded, or D-Bus cannot represent it.
   static func properties(of value: some Encodable) -> Properties? { (try? json(of: value)).flatMap(properties) }
 
-  /// Converts JSON in the same way; nil if D-Bus has no such value.
+  /// Converts JSON in the same way; nil if D-Bus cannot represent it.
   static func properties(_ json: JSON) -> Properties? {
     let members = json.object ?? ["value": json]
     return (try? Value(.object(members), as: Properties.valueType)).flatMap { Properties(value: $0) }
@@ -50,10 +50,10 @@ enum Coding {
 
   static func json(of value: some Encodable) throws -> JSON {
     let encoder = JSONEncoder()
-    // JSON has no such numbers.
+    // JSON cannot represent these numbers.
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: infinity, negativeInfinity: "-" + infinity, nan: notANumber)
-    // Encode it in an array, because the encoder accepts no fragments.
+    // The value is encoded in an array, because the encoder accepts no fragments.
     return try JSON.parse([UInt8](encoder.encode([value]))).array?.first ?? .null
   }
 

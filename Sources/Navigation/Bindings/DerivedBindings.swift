@@ -1,12 +1,12 @@
 extension Binding {
-  /// The value in an optional; nil if the optional is nil. If the optional becomes nil later, the binding keeps the
-  /// last value, and writes do not set the optional again.
+  /// Creates a binding of the value in an optional; nil if the optional is nil. If the optional becomes nil later, the binding keeps
+  /// the last value, and writes do not set the optional again.
   public init?(_ base: Binding<Value?>) {
     guard let value = base.wrappedValue else { return nil }
     self.init(base, last: Last(value))
   }
 
-  /// - Parameter isSame: whether a value of the optional is the one of which this is a binding; another one counts as nil.
+  /// - Parameter isSame: whether a value of the optional belongs to this binding; any other value counts as nil.
   init(_ base: Binding<Value?>, last: Last<Value>, while isSame: @escaping (Value) -> Bool = { _ in true }) {
     let (origin, base) = (base, base.bare)
     self = origin.derived(
@@ -18,15 +18,15 @@ extension Binding {
       })
   }
 
-  /// A value as an optional that is never nil. Writing nil has no effect.
+  /// Creates a binding of a value as an optional that is never nil. Writing nil has no effect.
   public init<Wrapped>(_ base: Binding<Wrapped>) where Value == Wrapped? {
     let (origin, base) = (base, base.bare)
     self = origin.derived(
       .optional, read: { base.wrappedValue }, write: { if let value = $0 { base.wrappedValue = value } })
   }
 
-  /// Whether an optional is not nil. Writing false sets it to nil. Writing true has no effect, because there is no
-  /// value to set; if the optional is nil, it is reported as misuse. `Void` is a value to set.
+  /// Creates a binding that is true while an optional is not nil. Writing false sets the optional to nil. Writing true has no effect,
+  /// because there is no value to set, and is reported as misuse if the optional is nil. An optional `Void` can be set.
   public init<Wrapped>(_ base: Binding<Wrapped?>, file: StaticString = #fileID, line: UInt = #line)
   where Value == Bool {
     let (origin, base) = (base, base.bare)
@@ -42,8 +42,8 @@ extension Binding {
       })
   }
 
-  /// Whether a selection equals a tag (rule G3). Writing true selects the tag. Writing false clears the selection if it
-  /// equals the tag.
+  /// Creates a binding that is true while a selection equals a tag (rule G3). Writing true selects the tag. Writing false clears the
+  /// selection if it equals the tag.
   public init<Tag: Hashable & Codable>(_ selection: Binding<Tag?>, tag: Tag) where Value == Bool {
     let text = Coding.id(of: tag) {
       reportMisuse(

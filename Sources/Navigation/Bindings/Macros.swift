@@ -1,12 +1,12 @@
 #if Macros
-  /// Makes the cases of an enum members of its bindings, and lets a `switch` have bindings of the payloads; see ``HasCases`` and
+  /// Makes the cases of an enum members of its bindings, and gives a `switch` bindings of the payloads; see ``HasCases`` and
   /// ``HasBoundCases``.
   @attached(
     extension, conformances: HasCases, HasBoundCases, names: named(Cases), named(cases), named(BoundCase), named(bound))
   public macro Cases() = #externalMacro(module: "NavigationMacros", type: "CasesMacro")
 
-  /// Names the properties of a class on the bus; see ``Navigable``. A subclass has it, too, for those
-  /// that it adds; those that it inherits have numbers in its bindings.
+  /// Names the properties of a class on the bus; see ``Navigable``. A subclass with this macro names the properties that it adds;
+  /// inherited properties have numbers in its bindings.
   @attached(member, conformances: Navigable, names: named(memberNames))
   @attached(extension, conformances: Navigable)
   public macro Navigable() = #externalMacro(module: "NavigationMacros", type: "NavigableMacro")

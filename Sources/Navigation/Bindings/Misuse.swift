@@ -10,16 +10,16 @@ public enum Misuse {
   private static let handler = Mutex<Handler?>(nil)
   @TaskLocal private static var ownHandler: Handler?
 
-  /// Sends the reports of the whole program to a handler; nil: to standard error again.
+  /// Sends the reports of the whole program to a handler; nil restores standard error.
   public static func report(to handler: Handler?) { self.handler.withLock { $0 = handler } }
 
-  /// Sends the reports of a body to a handler, and those of the tasks that begin in it, such as what the navigators that it creates do.
-  /// Tests that run at the same time so get their own.
+  /// Sends the reports of a body to a handler, and also the reports of tasks that begin in the body, such as those of its navigators.
+  /// So tests that run at the same time get their own reports.
   public static func reporting<Result>(to handler: @escaping Handler, _ body: () throws -> Result) rethrows -> Result {
     try $ownHandler.withValue(handler, operation: body)
   }
 
-  /// Sends the reports of a body that waits to a handler, and those of the tasks that begin in it.
+  /// Sends the reports of an asynchronous body to a handler, and also the reports of tasks that begin in the body.
   public static func reporting<Result>(
     to handler: @escaping Handler, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
@@ -43,7 +43,7 @@ func reportMisuse(_ message: String, file: StaticString, line: UInt) { Misuse.se
 /// Reports misuse of state, with the position in the program that names its root.
 func reportMisuse(_ message: String, of root: BindingRoot) { reportMisuse(message, file: root.file, line: root.line) }
 
-/// Reports misuse that is seen again and again, once.
+/// Reports repeated misuse of one kind only once.
 @MainActor
 final class OneReport {
   private var isSent = false

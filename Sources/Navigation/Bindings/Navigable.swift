@@ -8,19 +8,19 @@ import Observation
 ///       var fact: Fact?
 ///     }
 ///
-/// With the package's trait `Macros`, `@Navigable` writes the names of all properties.
+/// With the package's trait `Macros`, `@Navigable` generates the names of all properties.
 @MainActor
 public protocol Navigable: AnyObject, Observable {
-  /// The class that has the properties.
+  /// The class that declares the properties.
   associatedtype NamedModel: AnyObject
-  /// The names. A property without one has a number, which depends on the order of use.
+  /// The names. A property without a name has a number, which depends on the order of use.
   static var memberNames: MemberNames<NamedModel> { get }
 }
 
 /// The names of a class's properties (B1): letters, digits, `_` and `-`, a letter or `_` first.
 ///
-/// A subclass overrides the table of its superclass, which is then a `class var`. Swift has other key paths for the properties that it
-/// inherits, so that it names those again:
+/// A subclass overrides the table of its superclass, which is then a `class var`. Swift has different key paths for inherited
+/// properties, so the subclass names them again:
 ///
 ///     override class var memberNames: MemberNames<Counter> {
 ///       super.memberNames.adding([\StepCounter.fact: "fact", \StepCounter.step: "step"])
@@ -28,12 +28,12 @@ public protocol Navigable: AnyObject, Observable {
 public struct MemberNames<Model>: ExpressibleByDictionaryLiteral {
   fileprivate var names: [AnyKeyPath: String]
 
-  /// Creates a table of key paths and names. Of several names of one property, the last counts.
+  /// Creates a table of key paths and names. If a property has several names, the last counts.
   public init(dictionaryLiteral elements: (PartialKeyPath<Model>, String)...) {
     names = Dictionary(elements.map { ($0, $1) }) { $1 }
   }
 
-  /// The table with the properties that a subclass adds.
+  /// Returns the table with the properties that a subclass adds.
   public func adding<Subclass>(_ names: MemberNames<Subclass>) -> MemberNames {
     var all = self
     all.names.merge(names.names) { $1 }
@@ -42,8 +42,8 @@ public struct MemberNames<Model>: ExpressibleByDictionaryLiteral {
 }
 
 extension Bindable where Model: Navigable {
-  /// The binding of a property, with its name in ``Navigable/memberNames``. A name is made of a text that is none
-  /// (``BindingName/name(for:)``), which is reported as misuse.
+  /// The binding of a property, with its name in ``Navigable/memberNames``. A text that is not a name is converted
+  /// (``BindingName/name(for:)``) and reported as misuse.
   @MainActor
   public subscript<Value>(dynamicMember keyPath: ReferenceWritableKeyPath<Model, Value>) -> Binding<Value> {
     let name = KnownNames.table(of: Model.self)[keyPath]
@@ -51,7 +51,7 @@ extension Bindable where Model: Navigable {
   }
 }
 
-/// The tables of all classes, each made once.
+/// The tables of all classes, each created once.
 @MainActor
 private enum KnownNames {
   private static var tables: [ObjectIdentifier: [AnyKeyPath: String]] = [:]

@@ -3,13 +3,12 @@ public struct RootName: Hashable, Sendable {
   let text: String
   let isShared: Bool
 
-  /// A name that is unique to this program. On the bus it is followed by an identifier of the program, so that two
-  /// running copies do not collide.
+  /// A name that is unique to this program. On the bus an identifier of the program follows, so that two running copies do not collide.
   /// - Parameters:
-  ///   - name: letters, digits, `_` and `-`, a letter or `_` first. A name is made of any other text (``BindingName/name(for:)``), which is
+  ///   - name: letters, digits, `_` and `-`, a letter or `_` first. Any other text is converted (``BindingName/name(for:)``) and
   ///     reported as misuse.
-  ///   - file: the file of the program for that report.
-  ///   - line: the line in it.
+  ///   - file: the program's file, for that report.
+  ///   - line: the line in the file.
   public static func own(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> RootName {
     RootName(text: BindingName.checked(name, file: file, line: line), isShared: false)
   }
@@ -17,8 +16,8 @@ public struct RootName: Hashable, Sendable {
   /// A name that other programs know, for example for a key binding: `navctl dismiss counter.fact`.
   /// - Parameters:
   ///   - name: as for ``own(_:file:line:)``.
-  ///   - file: the file of the program for a report of misuse.
-  ///   - line: the line in it.
+  ///   - file: the program's file, for a report of misuse.
+  ///   - line: the line in the file.
   public static func shared(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> RootName {
     RootName(text: BindingName.checked(name, file: file, line: line), isShared: true)
   }

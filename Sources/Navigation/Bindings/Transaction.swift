@@ -1,14 +1,14 @@
-/// How a change of state is presented, like SwiftUI's transaction. navd implements ``animated`` by rule T2, and ``isForced``
-/// by rule P15.
+/// The way in which a change of state is presented, like SwiftUI's transaction. navd implements ``animated`` by rule T2, and
+/// ``isForced`` by rule P15.
 ///
-/// Further values are declared as in SwiftUI:
+/// Programs declare further values as in SwiftUI:
 ///
 ///     struct Haste: TransactionKey { static let defaultValue = 1.0 }
 ///     extension Transaction {
 ///       var haste: Double { get { self[Haste.self] } set { self[Haste.self] = newValue } }
 ///     }
 public struct Transaction: Sendable {
-  /// The transaction of changes made now.
+  /// The transaction of the changes being made.
   @TaskLocal public static var current = Transaction()
 
   private var values: [ObjectIdentifier: any Sendable] = [:]
@@ -31,7 +31,7 @@ public struct Transaction: Sendable {
     set { self[Animated.self] = newValue }
   }
 
-  /// Whether no screen and no presenter may decline the dismissals that the change requests (P15).
+  /// Whether no screen and no presenter may decline the requested dismissals (P15).
   public var isForced: Bool {
     get { self[Forced.self] }
     set { self[Forced.self] = newValue }
@@ -64,14 +64,14 @@ public protocol TransactionKey {
   static var defaultValue: Value { get }
 }
 
-/// Makes changes in a transaction. Nested transactions are merged; values of the inner one override.
-/// - Throws: what `body` throws.
+/// Makes changes in a transaction. Nested transactions are merged; values of the inner one override those of the outer one.
+/// - Throws: the error of `body`.
 public func withTransaction<Result>(_ transaction: Transaction, _ body: () throws -> Result) rethrows -> Result {
   try Transaction.$current.withValue(Transaction.current.merging(transaction), operation: body)
 }
 
 /// Makes changes in a transaction with one value set.
-/// - Throws: what `body` throws.
+/// - Throws: the error of `body`.
 public func withTransaction<Result, Value>(
   _ keyPath: WritableKeyPath<Transaction, Value>, _ value: Value, _ body: () throws -> Result
 ) rethrows -> Result {

@@ -9,9 +9,9 @@ actor BusBackend: CoordinatorBackend {
   private let executor: LoopExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// nil before `open` and after the end.
+  /// The connection; nil before `open` and after the end.
   private var connection: Connection?
-  /// Why the connection ended: the error of later calls.
+  /// The reason why the connection ended, which is the error of later calls.
   private var endError = NavigationError.closed
   private var calls: [UInt64: (pending: PendingCall, fail: (NavigationError) -> Void)] = [:]
   private var lastCall: UInt64 = 0
@@ -22,7 +22,7 @@ actor BusBackend: CoordinatorBackend {
   private let listeners = Listeners()
   private var servings: [Serving] = []
   private var lastServing = 0
-  /// The serial of the last state or event that listeners got.
+  /// The serial of the last state or event that was sent to listeners.
   private var lastSerial: UInt64 = 0
   private var coordinator: NameWatch?
 
@@ -44,7 +44,7 @@ actor BusBackend: CoordinatorBackend {
   }
 
   /// Connects.
-  /// - Parameter address: a D-Bus address; nil means the session bus.
+  /// - Parameter address: the D-Bus address of the bus; nil for the session bus.
   /// - Returns: a name that is unique among the coordinator's clients.
   /// - Throws: `unreachable` if there is no bus.
   func open(address: String?) throws(NavigationError) -> String {
@@ -89,7 +89,7 @@ actor BusBackend: CoordinatorBackend {
         let pending = connection.call(
           method, on: service, at: object, input, autoStart: starts
         ) { [weak self] result in
-          // Otherwise it has failed already.
+          // Otherwise the call has failed already.
           guard let self, assumeIsolated({ $0.calls.removeValue(forKey: number) != nil }) else { return }
           continuation.resume(returning: result.mapError(error))
         }
@@ -109,8 +109,8 @@ actor BusBackend: CoordinatorBackend {
 
   // MARK: Waiting
 
-  /// All tasks that wait for the same share one call. It goes on when they are cancelled, since a call cannot be taken back, and navd
-  /// has a limit of them; the next task that waits for the same joins it.
+  /// Waits in a call that all tasks with the same subject share. The call continues when they are cancelled, because a call cannot be
+  /// taken back, and navd limits their number. The next task with the same subject joins it.
   func wait(
     for presentation: PresentationHandle, _ phase: WaitPhase
   ) async throws(NavigationError) -> (String, Properties) {
@@ -171,7 +171,7 @@ actor BusBackend: CoordinatorBackend {
     listener.onTermination = { [weak self] _ in
       Task { await self?.removeWindowListener(number) }
     }
-    // The answer follows that to the subscription.
+    // The answer to this call follows the answer to the subscription.
     _ = try await callWindowSystem(PropertyAccessing.get, (Rows.name.text, Rows.backend.name.text))
     return stream
   }
@@ -188,11 +188,11 @@ actor BusBackend: CoordinatorBackend {
     return stream
   }
 
-  /// All listeners share one follower; a later listener gets the state in a separate call.
+  /// Sends the state and events to a listener. All listeners share one follower; a later listener gets the state in a separate call.
   private func follow(for listener: Listeners.Listener) {
     if let follower {
       return follower.look { found in
-        // While no navd runs, the state follows when one starts.
+        // If no navd runs, the state follows when one starts.
         if let found { listener.yield(.state(StateSnapshot(found.state), serial: found.serial)) }
       }
     }
@@ -228,7 +228,7 @@ actor BusBackend: CoordinatorBackend {
     let former = servings.filter { $0.destination == destination }
     servings.removeAll { $0.destination == destination }
     servings.append(Serving(destination: destination, path: path, options: options, host: host))
-    // Registers with each navd that starts later.
+    // Registers the destinations with each navd that starts later.
     if coordinator == nil {
       coordinator = connection.watchName(CoordinatorNames.bus) { [weak self] owner in
         guard owner != nil else { return }
@@ -249,7 +249,7 @@ actor BusBackend: CoordinatorBackend {
 
   func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
     if let serving = servings.first(where: { $0.destination == destination }), serving.host !== host { return }
-    // The object stays: navd dismisses the presentations that it still shows.
+    // The object stays, because navd dismisses the presentations that it still shows.
     servings.removeAll { $0.destination == destination }
     try await call(CoordinatorInterface.unregisterPresenter, destination, starts: false)
   }
@@ -266,9 +266,9 @@ actor BusBackend: CoordinatorBackend {
     }
   }
 
-  /// `org.navd.Presenter1`. The reply is the acknowledgement; it is sent when the host has done the work.
+  /// Serves `org.navd.Presenter1`. The reply is the acknowledgement; it is sent when the host has done the work.
   ///
-  /// A call stays on the loop's thread, which is this actor's executor. The compiler cannot prove that, hence `nonisolated(unsafe)`.
+  /// A call stays on the loop's thread, which is this actor's executor. The compiler cannot prove this, hence `nonisolated(unsafe)`.
   private func presenter(_ host: any PresenterHost) -> ImplementedInterface {
     let object = ImplementedInterface(PresenterInterface.interface, calledBy: CoordinatorNames.bus)
     object.implement(PresenterInterface.present) { [weak self] input, call in
@@ -334,7 +334,7 @@ actor BusBackend: CoordinatorBackend {
     follower = nil
     coordinator?.cancel()
     coordinator = nil
-    // Before the connection closes, which gives its calls an error of its own.
+    // The calls fail here, before the connection closes and gives them an error of its own.
     let (unanswered, waiting) = (calls, waits)
     (calls, waits) = ([:], [:])
     for (_, call) in unanswered { call.fail(error) }

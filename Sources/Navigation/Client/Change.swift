@@ -7,7 +7,7 @@ extension Coordinator {
   /// Requests of a transaction, ``apply(animated:force:expectedSerial:_:)`` (rule T1), and the type of their reply.
   public struct Change<Reply: Sendable>: Sendable {
     let requests: [Request]
-    /// Reads the reply from the first of the remaining ones, and the serial after the transaction.
+    /// Reads this change's replies from the remaining ones, and the serial after the transaction.
     let read: @Sendable (_ replies: inout ArraySlice<[Value]>, _ serial: UInt64) throws(NavigationError) -> Reply
   }
 
@@ -15,13 +15,13 @@ extension Coordinator {
   struct Request: Sendable {
     let method: String
     let arguments: [Value]
-    /// Whether it only ends presentations.
+    /// Whether the request only ends presentations.
     let isRemoval: Bool
-    /// The defaults of the container values that it sets, by name.
+    /// The defaults of the request's container values, by name.
     let declarations: Properties
   }
 
-  /// Makes the requests of a transaction. Each function corresponds to the one of ``Coordinator`` with its name.
+  /// Creates the requests of a transaction. Each function corresponds to the function of ``Coordinator`` with the same name.
   public struct Changes: Sendable {
     init() {}
 
@@ -42,11 +42,11 @@ extension Coordinator {
     }
   }
 
-  /// Joins the requests of a transaction. Their replies become a tuple; those of an `if` without `else` are optional, and those of a
-  /// `for` an array.
+  /// Joins the requests of a transaction. Their replies become a tuple. The replies of an `if` without `else` are optional, and those
+  /// of a `for` are an array.
   @resultBuilder
   public enum ChangeBuilder {
-    /// One request after the other.
+    /// Joins requests in sequence.
     public static func buildBlock<each Reply>(_ changes: repeat Change<each Reply>) -> Change<(repeat each Reply)> {
       var requests: [Request] = []
       repeat requests += (each changes).requests

@@ -8,7 +8,7 @@ import TextFormats
 ///       var isPinned: Bool { get { self[IsPinned.self] } set { self[IsPinned.self] = newValue } }
 ///     }
 public protocol ContainerValueKey {
-  /// The type of the value. The first declaration fixes its type on the bus (V1):
+  /// The type of the value. The first declaration fixes the type on the bus (V1):
   ///
   /// | in Swift | on the bus |
   /// |---|---|
@@ -17,21 +17,21 @@ public protocol ContainerValueKey {
   /// | what is encoded as text, if the default is, such as an enum of strings | `s` |
   /// | an optional, and anything else | `a{sv}`, with the key `value` for what is no structure; empty for nil |
   associatedtype Value: Codable
-  /// The value of items that set none.
+  /// The value of items that set no other.
   static var defaultValue: Value { get }
-  /// The key's name on the bus (B5), which is one for the whole session. The default is the name of the type after that of its module,
-  /// `Facts-IsPinned`, so that two programs do not have one key.
+  /// The key's name on the bus (B5), which is valid for the whole session. The default is the module's name and the type's name, as
+  /// in `Facts-IsPinned`, so that two programs do not share a key.
   static var name: String { get }
 }
 
 extension ContainerValueKey {
-  /// The name of the type, with its module.
+  /// The names of the module and the type.
   public static var name: String {
     let parts = TypeName.of(Self.self).split(separator: ".").filter { $0 != TypeName.hidden }
     return BindingName.name(for: parts.joined(separator: "-"))
   }
 
-  /// The default as it is declared.
+  /// The default in the form in which it is declared.
   static var declaredDefault: DBusValues.Value {
     ContainerValueCoding.value(of: defaultValue, like: nil) ?? .properties([:])
   }
@@ -39,9 +39,9 @@ extension ContainerValueKey {
 
 /// The container values of an item. Declare a property for each of your keys in an extension.
 public struct ContainerValues: Hashable, Sendable {
-  /// The values that are set, by their names on the bus.
+  /// The values that were set, by their names on the bus.
   public internal(set) var properties: Properties
-  /// The defaults of the keys that are set, for their declaration (V1).
+  /// The defaults of the keys that were set, for their declaration (V1).
   var declarations: Properties = [:]
 
   /// Creates container values in which every key has its default.
@@ -49,7 +49,7 @@ public struct ContainerValues: Hashable, Sendable {
 
   init(resolved properties: Properties) { self.properties = properties }
 
-  /// The value that is set for the key, else its default (V3). A value that cannot be encoded is not set, and that is reported as misuse.
+  /// The value that was set for the key, or its default (V3). A value that cannot be encoded is not set, and is reported as misuse.
   public subscript<Key: ContainerValueKey>(
     key: Key.Type, file: StaticString = #fileID, line: UInt = #line
   ) -> Key.Value {
@@ -73,10 +73,10 @@ public struct ContainerValues: Hashable, Sendable {
   }
 }
 
-/// Converts container values to the types of the bus, of which a key has one.
+/// Converts container values to the types of the bus. Each key has one type.
 enum ContainerValueCoding {
-  /// - Parameter declared: the default, whose type the value has to have; nil for the default itself.
-  /// - Returns: nil if the value cannot be encoded so.
+  /// - Parameter declared: the default, which has the required type; nil to convert the default itself.
+  /// - Returns: nil if the value cannot be encoded as this type.
   static func value<T: Encodable>(of value: T, like declared: Value?) -> Value? {
     if !(T.self is any OptionalValue.Type) {
       switch value {
@@ -124,9 +124,9 @@ extension Optional: OptionalValue {
 
 /// One member of a container, with all declared values (V5).
 public struct Member: Hashable, Sendable {
-  /// The binding that holds its item.
+  /// The binding that holds the member's item.
   public let binding: String
-  /// The id of the item; empty if it has none (P7).
+  /// The item's id; empty if it has none (P7).
   public let id: String
   /// The presentation of the item.
   public let presentation: PresentationHandle

@@ -3,19 +3,19 @@ import DBus
 import DBusValues
 import PresentationModel
 
-/// A coordinator: the session's, on its bus, or one inside this program. Both have the same interface.
+/// A coordinator: the session's coordinator on its bus, or one inside this program. Both have the same interface.
 ///
 ///     let coordinator = try await Coordinator.session()
 ///     try await coordinator.present("counter.fact", id: "1", PresentationOptions(title: "Fact"))
 ///
-/// Requests are carried out in the order of their calls (rule P9). With `force`, no presenter may decline what a request ends (P15). Cancelling a task cancels its call. Every method throws
-/// ``NavigationError``; a refused request has changed nothing.
+/// Requests are carried out in the order of their calls (rule P9). With `force`, no presenter may decline to end what a request ends
+/// (P15). Cancelling a task cancels its call. Every method throws ``NavigationError``; a refused request has changed nothing.
 public final class Coordinator: Sendable {
   let backend: any CoordinatorBackend
   /// A name that is unique among the coordinator's clients; a part of the names that this program generates.
   let client: String
   private let names = BindingNames()
-  /// The navigators that present from it, by what they drive.
+  /// The navigators that present from this coordinator, by their subjects.
   @MainActor var navigators: [DrivenSubject: WeakNavigator] = [:]
 
   init(_ backend: any CoordinatorBackend, client: String) {
@@ -23,7 +23,7 @@ public final class Coordinator: Sendable {
     self.client = client
   }
 
-  /// Connects to the session's coordinator, navd. If it does not run, the bus starts it.
+  /// Connects to the session's coordinator, navd. The bus starts navd if it is not running.
   /// - Throws: `unreachable` if there is no session bus, or if no navd runs on it and it cannot start one.
   public static func session() async throws(NavigationError) -> Coordinator { try await bus(nil) }
 
@@ -42,13 +42,13 @@ public final class Coordinator: Sendable {
   /// record.
   public static func embedded() -> Coordinator { Coordinator(EmbeddedBackend(), client: "embedded") }
 
-  /// Returns the text of a binding at this coordinator (B1). Of several models with one name, each one after the first
-  /// has a number, too, as long as the others exist. Two bindings of one name are reported as misuse.
+  /// Returns the text of a binding at this coordinator (B1). If several existing models share a name, all but the first also have a
+  /// number. Two bindings with one name are reported as misuse.
   public func text<Value>(of binding: Binding<Value>) -> String { text(of: binding.route) }
 
   func text(of route: BindingRoute) -> String { names.text(of: route, client: client) }
 
-  /// Ends the connection, and with it the items that this program owns (O1). Unanswered and later calls throw `closed`.
+  /// Ends the connection, and with it the items owned by this program (O1). Unanswered and later calls throw `closed`.
   public func close() async { await backend.close() }
 
   // MARK: Watching
@@ -71,15 +71,15 @@ public final class Coordinator: Sendable {
   // MARK: Waiting
 
   /// Waits until a presentation is shown or has ended.
-  /// - Returns: why it ended; nil if it is shown.
+  /// - Returns: the reason of its end; nil if it is shown.
   @discardableResult
   public func waitUntilPresented(_ presentation: PresentationHandle) async throws(NavigationError) -> NavigationReason?
   {
     NavigationReason(rawValue: try await backend.wait(for: presentation, .presented).0)
   }
 
-  /// Waits until a presentation has ended, also across restarts of navd.
-  /// - Returns: why it ended, and the result of its presenter (D6).
+  /// Waits until a presentation has ended, even across restarts of navd.
+  /// - Returns: the reason of its end, and the result of its presenter (D6).
   public func waitUntilGone(
     _ presentation: PresentationHandle
   ) async throws(NavigationError) -> (reason: NavigationReason?, result: Properties) {
@@ -88,7 +88,7 @@ public final class Coordinator: Sendable {
         let (reason, result) = try await backend.wait(for: presentation, .gone)
         return (NavigationReason(rawValue: reason), result)
       } catch .unreachable {
-        // Waits for the next coordinator, which knows the handle, too. Throws if the bus is gone.
+        // This waits for the next coordinator, which also knows the handle, and throws if the bus is gone.
         for try await _ in following { break }
       }
     }
@@ -99,8 +99,8 @@ public final class Coordinator: Sendable {
   /// A container of presentations (V5).
   public typealias Container = PresentationModel.Container<String>
 
-  /// Reads the members of a container with all declared values: of a stack in the order of its path, of others in the order of
-  /// acceptance (V5).
+  /// Reads the members of a container with all declared values. The members of a stack are in the order of its path, those of other
+  /// containers in the order of acceptance (V5).
   public func members(of container: Container) async throws(NavigationError) -> [Member] {
     try await read(Rows.members, container.arguments).map { member in
       let (binding, id, path, values) = member.fields
@@ -110,12 +110,12 @@ public final class Coordinator: Sendable {
     }
   }
 
-  /// Declares a key, so that other clients can read its default (V1). Requests declare the keys that they set.
+  /// Declares a key, so that other clients can read its default (V1). Requests declare the keys that they set by themselves.
   public func declare<Key: ContainerValueKey>(_ key: Key.Type) async throws(NavigationError) {
     try await change(Rows.declareContainerValue, (key.name, key.declaredDefault))
   }
 
-  /// Reads the value that a binding's item sets for a key, else the default (V3).
+  /// Reads the value that a binding's item sets for a key, or the key's default (V3).
   public func containerValue<Key: ContainerValueKey>(
     _ key: Key.Type, at binding: String
   ) async throws(NavigationError) -> Key.Value {
@@ -134,7 +134,8 @@ public final class Coordinator: Sendable {
 
   // MARK: Presenters
 
-  /// Reports that a presentation was closed by its user or by itself (D11). Its slot becomes nil if it still holds it (P5).
+  /// Reports that the user closed a presentation, or that it closed by itself (D11). The slot becomes nil if it still holds the
+  /// presentation (P5).
   /// - Returns: whether the report changed anything.
   @discardableResult
   public func reportClosed(
@@ -143,8 +144,8 @@ public final class Coordinator: Sendable {
     try await change(Rows.closed, (presentation.path, result)).0
   }
 
-  /// Reports that a presenter asks its user before it dismisses a presentation (P16). Has no effect if it was not asked to dismiss it,
-  /// or must.
+  /// Reports that a presenter asks its user before it dismisses a presentation (P16). The report has no effect if the presenter was
+  /// not asked to dismiss the presentation, or must not decline.
   public func reportAsking(_ presentation: PresentationHandle, _ message: String) async throws(NavigationError) {
     try await change(Rows.asking, (presentation.path, message))
   }
@@ -162,14 +163,14 @@ public final class Coordinator: Sendable {
     try await reportAsking(presentation, message)
   }
 
-  /// Reports an action in a presentation to all clients that watch, for example a pressed button (P8).
+  /// Reports an action in a presentation, such as a pressed button, to all watching clients (P8).
   public func act(
     _ presentation: PresentationHandle, _ action: String, _ parameters: Properties = [:]
   ) async throws(NavigationError) {
     try await change(Rows.act, (presentation.path, action, parameters))
   }
 
-  /// Reads the destinations that items can name now, by name. Every key of the contract is a property: `destination.style`.
+  /// Reads the destinations that items can name now, by their names. Every key of the contract is a property: `destination.style`.
   public func destinations() async throws(NavigationError) -> [String: DestinationEntry] {
     Dictionary(
       try await read(Rows.destinations, ()).map { ($0.fields.0, DestinationEntry($0.fields.1)) },
@@ -178,11 +179,11 @@ public final class Coordinator: Sendable {
 
   // MARK: The coordinator itself
 
-  /// Reads the ended presentations, the latest first. Every key of the contract is a property: `ending.reason`. One that failed has its
-  /// `error`, as long as the coordinator remembers it.
+  /// Reads the ended presentations, the latest first. Every key of the contract is a property: `ending.reason`. A failed presentation
+  /// has its `error` as long as the coordinator remembers it.
   /// - Parameters:
-  ///   - most: the maximum number, with 0 or less for none; nil means all that are stored.
-  ///   - filter: required values by the keys of the contract, for example of `binding`.
+  ///   - most: the maximum number; nil for all that are stored, and 0 or less for none.
+  ///   - filter: the required values by the keys of the contract, such as `binding`.
   public func history(most: Int? = nil, _ filter: Properties = [:]) async throws(NavigationError) -> [EndingEntry] {
     // On the bus, 0 means all.
     if let most, most <= 0 { return [] }
@@ -191,7 +192,7 @@ public final class Coordinator: Sendable {
     return endings
   }
 
-  /// Adds why presentations failed, from their results.
+  /// Adds the reasons of failures from the presentations' results.
   private func addErrors(to endings: inout [EndingEntry]) async throws(NavigationError) {
     let results = await withTaskGroup(of: (Int, Result<Properties, NavigationError>).self) { group in
       for (index, ending) in endings.enumerated() {
@@ -204,7 +205,7 @@ public final class Coordinator: Sendable {
       do throws(NavigationError) {
         endings[index].error = PresentationResult(try result.get()).error
       } catch .refused {
-        // It is no longer remembered.
+        // The coordinator no longer remembers the presentation.
       }
     }
   }
@@ -219,29 +220,29 @@ public final class Coordinator: Sendable {
   }
 
   /// Reads the configuration files again.
-  /// - Throws: `refused` with file, line and fault; the version of the file that was loaded before stays in effect.
+  /// - Throws: `refused` with file, line and fault; the last valid version of the file stays in effect.
   public func reload() async throws(NavigationError) { try await change(Rows.reload, ()) }
 
-  /// Gives navd variables for commands that nobody asks for, since it may have started before the desktop (K6). They are kept until
-  /// the session ends.
-  /// - Parameter variables: by their names. Each replaces an earlier one; one with an empty value is removed.
-  /// - Returns: whether any is different now.
-  /// - Throws: `refused`: `invalidArgument`, `limitExceeded`, `accessDenied`; by an embedded coordinator, `notSupported`.
+  /// Gives navd variables for commands that no client requests, because navd may have started before the desktop (K6). They are kept
+  /// until the session ends.
+  /// - Parameter variables: the values by their names. Each replaces an earlier value; an empty value removes the variable.
+  /// - Returns: whether any variable has changed.
+  /// - Throws: `refused`: `invalidArgument`, `limitExceeded`, `accessDenied`, or `notSupported` by an embedded coordinator.
   @discardableResult
   public func importEnvironment(_ variables: [String: String]) async throws(NavigationError) -> Bool {
     try await change(Rows.importEnvironment, variables)
   }
 
-  /// Ends every presentation, then the daemon.
+  /// Ends every presentation, and then the daemon.
   public func quit() async throws(NavigationError) { try await change(Rows.quit, ()) }
 
   /// Reads the version of the interface, which grows with each addition.
   public func interfaceVersion() async throws(NavigationError) -> UInt32 { try await property(Rows.version) }
 
-  /// Reads the release of navd, or of this library for an embedded coordinator.
+  /// Reads the release of navd, or of this library if the coordinator is embedded.
   public func release() async throws(NavigationError) -> String { try await property(Rows.release) }
 
-  /// Reads the limits that `limitExceeded` refuses to exceed, by name: sizes in bytes, and counts.
+  /// Reads the limits behind the refusal `limitExceeded`, by name: sizes in bytes, and counts.
   public func limits() async throws(NavigationError) -> [String: UInt64] { try await property(Rows.limits) }
 
   /// Reads the serial of the last event (W1).
@@ -251,7 +252,7 @@ public final class Coordinator: Sendable {
 
   typealias Rows = CoordinatorInterface
 
-  /// Calls a changing method; the bus starts navd for it.
+  /// Calls a method that changes the state; the bus starts navd for it.
   @discardableResult
   func change<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input
@@ -259,7 +260,7 @@ public final class Coordinator: Sendable {
     try await backend.call(method, input, starts: true)
   }
 
-  /// Calls a reading method; it does not start navd.
+  /// Calls a method that only reads; it does not start navd.
   func read<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input
   ) async throws(NavigationError) -> Output {

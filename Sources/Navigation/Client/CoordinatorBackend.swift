@@ -6,7 +6,7 @@ import PresentationModel
 /// Carries out the contract, on a bus or inside the program.
 protocol CoordinatorBackend: Sendable {
   /// Makes a call of the contract.
-  /// - Parameter starts: whether the call starts a coordinator if none runs.
+  /// - Parameter starts: whether the call starts a coordinator if none is running.
   func call<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
   ) async throws(NavigationError) -> Output
@@ -17,8 +17,8 @@ protocol CoordinatorBackend: Sendable {
     for presentation: PresentationHandle, _ phase: WaitPhase
   ) async throws(NavigationError) -> (String, Properties)
 
-  /// Makes a call of the contract of the adapter for the window system.
-  /// - Throws: `refused` with `notSupported` if there is none.
+  /// Makes a call of the window-system adapter's contract.
+  /// - Throws: `refused` with `notSupported` if there is no adapter.
   @discardableResult
   func callWindowSystem<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input
@@ -28,7 +28,7 @@ protocol CoordinatorBackend: Sendable {
   /// - Throws: as `callWindowSystem`.
   func windowEvents() async throws(NavigationError) -> AsyncStream<WindowEvent>
 
-  /// Notices from now on; ``Following`` checks them for gaps.
+  /// The notices from now on; ``Following`` checks them for gaps.
   func notices() async -> AsyncStream<Notice>
 
   /// Registers a host that shows the items of a destination, until `stopServing` or the end of the program.
@@ -36,14 +36,14 @@ protocol CoordinatorBackend: Sendable {
     _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
   ) async throws(NavigationError)
 
-  /// Unregisters the host of a destination, unless another one was registered after it. Its presentations stay.
+  /// Unregisters the host of a destination, unless another host was registered later. Its presentations stay.
   func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError)
 
   /// Ends the connection; unanswered calls fail.
   func close() async
 }
 
-/// The subject of a call of `Wait`. All tasks that wait for the same share one call, since coordinators have a limit of them.
+/// The subject of a call of `Wait`. All tasks with the same subject share one call, because coordinators limit the number of calls.
 struct Awaited: Hashable {
   let presentation: PresentationHandle
   let phase: WaitPhase
@@ -57,7 +57,7 @@ enum Notice: Sendable {
   /// The whole state; it supersedes earlier notices.
   case state(StateSnapshot, serial: UInt64)
   case event(StateEvent)
-  /// A whole state was dropped, which may have begun with lower serials.
+  /// A whole state was dropped, and later serials may be lower.
   case missed
   /// No more notices follow.
   case failed(NavigationError)

@@ -8,8 +8,8 @@ import PresentationModel
 import PresentationRules
 import TextFormats
 
-/// A coordinator inside the program. It shows items of destinations that the program serves, and items that are state only; it starts no
-/// programs, and keeps no record. It runs on the main actor, as the program's own state does.
+/// A coordinator inside the program. It shows items of destinations that the program serves, and items that are state only; it starts
+/// no programs, and keeps no record. It runs on the main actor, like the program's own state.
 @MainActor
 final class EmbeddedBackend: CoordinatorBackend {
   private lazy var service: CoordinatorService<EmbeddedBackend> = {
@@ -24,7 +24,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   private var hosts: [String: any PresenterHost] = [:]
   /// The presenter of each presentation.
   private var showing: [Handle: any PresenterHost] = [:]
-  /// Commands that are still to be carried out, in their order.
+  /// The commands still to be carried out, in their order.
   private var commands: [Command] = []
   private var isCarryingOut = false
   private let listeners = Listeners()
@@ -68,7 +68,7 @@ final class EmbeddedBackend: CoordinatorBackend {
     do throws(NavigationError) {
       return try result.get()
     } catch {
-      // `close` refuses the calls that wait.
+      // `close` refuses the waiting calls.
       throw isClosed && error.refusal == .shuttingDown ? .closed : error
     }
   }
@@ -163,7 +163,7 @@ final class EmbeddedBackend: CoordinatorBackend {
           service.report(.declined(handle, message: error.message))
         }
       }
-    // There is no process to kill. A presenter that does not answer counts as gone after its grace (P14).
+    // There is no process to kill. A presenter that does not answer counts as gone after its grace time (P14).
     case .kill, .abandon, .raise, .bring, .move, .endParked: break
     }
   }
@@ -233,7 +233,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   var limits: [String: UInt64] { [:] }
 
-  /// It has no files and starts no programs.
+  /// An embedded coordinator has no files and starts no programs.
   var diagnosis: Diagnosis { Diagnosis([:]) }
 
   func authorize<Output>(
@@ -262,7 +262,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   func requireRecord() throws(Refusal) {}
 
-  /// There are no files to read again.
+  /// An embedded coordinator has no files to read again.
   func reload() throws(Refusal) {}
 
   func willQuit() {}
@@ -277,7 +277,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   func platform(of handle: Handle) -> Properties { [:] }
 
-  /// A command that is answered at once brings about others, which follow those that were there before.
+  /// Carries out commands in their order. A command that is answered at once causes other commands, which follow the waiting ones.
   func carryOut(_ commands: [Command]) {
     self.commands += commands
     guard !isCarryingOut else { return }
@@ -295,7 +295,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
   func announce(_ event: StateEvent, _ change: Change) {
     if case .dismissed(let handle, let binding, _, let reason, let result) = change.event {
       showing[handle] = nil
-      // As navd logs it.
+      // navd logs this in the same way.
       if reason == .failed, let error = PresentationResult(result).error { log("Navigation: \(binding): \(error)") }
     }
     listeners.notify(.event(event))
@@ -314,7 +314,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   var isCongested: Bool { false }
 
-  /// There are no other clients.
+  /// There are no other clients to wait for.
   func soon(_ work: @escaping () -> Void) { work() }
 
   func hold(_ client: Client) {}
@@ -324,7 +324,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
 // MARK: Binding
 
-/// Stores the contract's methods by name, for calls from inside the program.
+/// Stores the contract's methods by name, for calls inside the program.
 @MainActor
 private struct EmbeddedBinder: @MainActor ServiceBinder {
   unowned let backend: EmbeddedBackend

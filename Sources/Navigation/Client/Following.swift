@@ -2,13 +2,13 @@ import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-/// The state of a session and its events, without a gap (W1, W2): the whole state first; then every event, its serial one more than the
-/// last; and the whole state again if the coordinator was restarted or the reader was too slow. Throws `unreachable` when the bus is
-/// gone. While no coordinator runs, it waits; it never starts one.
+/// The state of a session and its events, without a gap (W1, W2). The whole state comes first, and then every event, with serials
+/// that increase by one. The whole state comes again if the coordinator was restarted or the reader was too slow. The sequence throws
+/// `unreachable` when the bus is gone. While no coordinator runs, it waits; it never starts one.
 public struct Following: AsyncSequence {
   /// The whole state, or the next difference.
   public enum Element: Hashable, Sendable {
-    /// The whole state: at first, and after missing events.
+    /// The whole state, as the first element and after missed events.
     case state(NavigationState)
     /// The next difference.
     case event(NavigationEvent)
@@ -21,7 +21,7 @@ public struct Following: AsyncSequence {
   /// Returns an iterator that starts at its first element.
   public func makeAsyncIterator() -> Iterator { Iterator(backend: backend) }
 
-  /// Starts to follow at the first call of `next`.
+  /// An iterator that begins to follow at the first call of `next`.
   public struct Iterator: AsyncIteratorProtocol {
     let backend: any CoordinatorBackend
     private var notices: AsyncStream<Notice>.Iterator?
@@ -65,7 +65,7 @@ public struct Following: AsyncSequence {
         self.serial = serial
         return NavigationState(StateSnapshot(state), serial: serial)
       } catch .unreachable {
-        // The next coordinator sends its state, and the end of the bus is a notice.
+        // The next coordinator sends its state; the end of the bus is a notice.
         serial = nil
         return nil
       }

@@ -13,7 +13,7 @@ extension Coordinator {
     Presented(try await change(Rows.select, (group, tag, try await selecting(binding, id, options, expectedSerial))))
   }
 
-  /// Sets a group's selection to nil; with a tag, only if that is selected (G3).
+  /// Sets a group's selection to nil; with a tag, only if the tag is selected (G3).
   /// - Returns: whether the request changed anything.
   @discardableResult
   public func deselect(
@@ -23,8 +23,8 @@ extension Coordinator {
     return try await change(Rows.deselect, (group, tag ?? "", options)).0
   }
 
-  /// Deselects the tag if it is selected, else selects it (G4).
-  /// - Returns: whether it is selected after the request.
+  /// Deselects a tag if it is selected, and selects it otherwise (G4).
+  /// - Returns: whether the tag is selected after the request.
   @discardableResult
   public func toggleSelection(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The listeners of a coordinator. Each reads at its own speed.
 final class Listeners: Sendable {
-  /// Maximum number of unread notices of a listener. Then the oldest are dropped, and the listener reads the state again.
+  /// The maximum number of unread notices of a listener. Above it, the oldest are dropped, and the listener reads the state again.
   static let maxNotices = 4096
 
   typealias Listener = AsyncStream<Notice>.Continuation
@@ -17,7 +17,7 @@ final class Listeners: Sendable {
   private let state = Mutex(State())
 
   /// Adds a listener, which is removed when its stream ends.
-  /// - Returns: nil as the listener if the coordinator has ended; then the stream has the error only.
+  /// - Returns: nil as the listener if the coordinator has ended; the stream then contains only the error.
   func add() -> (stream: AsyncStream<Notice>, listener: Listener?) {
     let (stream, listener) = AsyncStream.makeStream(of: Notice.self, bufferingPolicy: .bufferingNewest(Self.maxNotices))
     let added: Result<UInt64, NavigationError> = state.withLock { state in
@@ -42,20 +42,20 @@ final class Listeners: Sendable {
       guard case .dropped(let dropped) = listener.yield(notice) else { continue }
       switch dropped {
       case .state, .missed: listener.yield(.missed)
-      // The serials of the events that follow show the gap.
+      // The serials of later events show the gap.
       case .event, .failed: break
       }
     }
   }
 
-  /// Ends the streams of all listeners, also of later ones, with an error.
+  /// Ends the streams of all listeners with an error, and also the streams of later listeners.
   func end(_ error: NavigationError) {
     let all = state.withLock { state in
       state.end = state.end ?? error
       defer { state.all = [:] }
       return Array(state.all.values)
     }
-    // Outside of the lock, which `onTermination` takes.
+    // This is outside of the lock, because `onTermination` takes it.
     for listener in all {
       listener.yield(.failed(error))
       listener.finish()

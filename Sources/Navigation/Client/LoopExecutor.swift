@@ -13,10 +13,10 @@ final class LoopExecutor: SerialExecutor {
   private let work = Mutex(Work())
   /// An eventfd that wakes the loop for new jobs.
   private let wake: Int32
-  /// Used on the loop's thread only; `checkIsolated` checks that.
+  /// The loop, used only on its own thread, as `checkIsolated` checks.
   nonisolated(unsafe) let loop: EventLoop
 
-  /// - Throws: `SystemError` if there is no file descriptor or no thread left.
+  /// - Throws: `SystemError` if there are no more file descriptors or threads.
   init() throws(SystemError) {
     wake = try check("eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) }
     do throws(SystemError) { loop = try EventLoop() } catch {

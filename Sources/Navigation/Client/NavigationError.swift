@@ -4,8 +4,8 @@ import PresentationModel
 
 /// The error of a request.
 public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The coordinator refused the request, and nothing has changed. docs/semantics.md lists the names. The message gives the argument,
-  /// the value found and the value expected.
+  /// The coordinator refused the request, and nothing has changed. docs/semantics.md lists the names. The message contains the
+  /// argument, the value found and the value expected.
   case refused(CoordinatorError)
   /// The coordinator cannot be reached, or left the bus before it answered. The request may have been carried out.
   case unreachable(String)
@@ -26,7 +26,7 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
   /// The name of the refusal; nil for other errors.
   public var refusal: CoordinatorError.Name? { if case .refused(let error) = self { error.name } else { nil } }
 
-  /// Reads the error of a call of the adapter for the window system.
+  /// Converts the error of a call of the window-system adapter.
   init(ofWindowSystem error: DBusError) {
     switch error.name {
     case .serviceUnknown, .nameHasNoOwner:
@@ -42,7 +42,7 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
       return
     }
     switch error.name {
-    // Errors of the protocol or the bus that a repetition cannot change.
+    // These errors of the protocol or the bus do not change with a repetition.
     case .accessDenied: self = .refused(CoordinatorError(.accessDenied, error.message))
     case .limitsExceeded: self = .refused(CoordinatorError(.limitExceeded, error.description))
     case .invalidArgs, .failed, .notSupported, .unknownMethod, .unknownInterface, .unknownObject:
@@ -56,7 +56,7 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension CoordinatorError {
-  /// The error without the position in the list of requests, which the program has not written.
+  /// The error without the position in the list of requests, which the program did not write.
   var withoutIndex: CoordinatorError {
     guard message.hasPrefix("request "), let end = message.utf8.firstIndex(of: UInt8(ascii: ":")),
       Int(message[..<end].dropFirst("request ".count)) != nil

@@ -7,7 +7,7 @@ public typealias PresentationHandle = Handle
 /// The phase of a presentation (docs/semantics.md, *Words*).
 public typealias NavigationPhase = Phase
 
-/// Why a presentation ended (docs/semantics.md, *Words*).
+/// The reason why a presentation ended (docs/semantics.md, *Words*).
 public typealias NavigationReason = Reason
 
 /// One element of a stack's path (rule S1).
@@ -31,37 +31,37 @@ public typealias WindowState = WindowProperties
 /// A presentation that has not ended. Every key of the state is a property: `presentation.since`.
 @dynamicMemberLookup
 public struct PresentationState: Hashable, Sendable {
-  /// Its handle, which is never used twice.
+  /// The presentation's handle, which is never used twice.
   public let presentation: PresentationHandle
-  /// The binding that holds its item.
+  /// The binding that holds the item.
   public let binding: String
-  /// The id of the item; empty if it has none (P7).
+  /// The item's id; empty if it has none (P7).
   public let id: String
-  /// Its phase.
+  /// The phase.
   public let phase: NavigationPhase
-  /// The destination that shows it; nil for state only, and for a command in the request (D2).
+  /// The destination that shows the item; nil for state only, and for a command in the request (D2).
   public let destination: String?
-  /// Passed to its presenter: sheet, popover, alert, …
+  /// The style, for the presenter: sheet, popover, alert, …
   public let style: String?
-  /// A name for people.
+  /// The title, for people.
   public let title: String?
-  /// The group that it is a member of.
+  /// The group of which the presentation is a member.
   public let group: String?
-  /// The tag that selects it in its group.
+  /// The tag that selects the presentation in its group.
   public let tag: String?
-  /// The stack that it is an element of.
+  /// The stack of which the presentation is an element.
   public let stack: String?
-  /// Its parent, which ends after it (C3).
+  /// The parent, which ends after the presentation (C3).
   public let parent: PresentationHandle?
-  /// The client that owns it: when this client leaves the bus, it ends (O1).
+  /// The client that owns the presentation, which ends when this client leaves the bus (O1).
   public let owner: String?
   /// The item's value.
   public let value: Properties
-  /// Its windows by their ids, if it follows windows (rule N4).
+  /// The windows by their ids, if the presentation follows windows (rule N4).
   public let windows: [String: WindowState]
-  /// The container values that the item sets; ``Coordinator/members(of:)`` has the defaults, too.
+  /// The container values set by the item; ``Coordinator/members(of:)`` also returns the defaults.
   public let containerValues: Properties
-  /// The whole entry of the state by the keys of the contract, with `pid` and `unit`.
+  /// The whole entry of the state, by the keys of the contract, including `pid` and `unit`.
   public let all: Properties
 
   /// - Returns: nil if a required key is missing.
@@ -90,12 +90,12 @@ public struct PresentationState: Hashable, Sendable {
     all = entry.properties
   }
 
-  /// The value of a key of the state; nil where it is absent.
+  /// The value for a key of the state; nil if it is absent.
   public subscript<T>(dynamicMember key: KeyPath<StateEntry.Keys, DictionaryKey<T>>) -> T? {
     all[StateEntry.keys[keyPath: key]]
   }
 
-  /// - Parameter client: a ``Coordinator/client``.
+  /// - Parameter client: the value of a ``Coordinator/client``.
   func isOwned(by client: String) -> Bool { owner.map(clientName) == client }
 }
 
@@ -108,7 +108,7 @@ func clientName(_ uniqueName: String) -> String {
 public struct GroupState: Hashable, Sendable {
   /// The selected tag; nil if no member is selected.
   public let selection: String?
-  /// The tags that it knows from destinations and requests.
+  /// The tags that the group knows from destinations and requests.
   public let tags: [String]
   /// The queued tags, the next one first (G9).
   public let queue: [String]
@@ -122,7 +122,7 @@ public struct NavigationState: Hashable, Sendable {
   public let presentations: [PresentationState]
   /// The groups by name.
   public let groups: [String: GroupState]
-  /// The paths by the name of their stack, from the bottom to the top.
+  /// The paths by the names of their stacks, from the bottom to the top.
   public let stacks: [String: [PathElement]]
 
   /// The names of the holds in force (H1), sorted.

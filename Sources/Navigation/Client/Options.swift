@@ -4,63 +4,63 @@ import PresentationModel
 /// Handling of a request while another member of its group is selected (rule G8).
 public typealias BusyPolicy = PresentationModel.BusyPolicy
 
-/// Options of an item. An option that is nil leaves the present item as it is (rule P2).
+/// The options of an item. An option that is nil leaves the present item unchanged (rule P2).
 public struct PresentationOptions: Hashable, Sendable {
-  /// The destination that shows it; nil means the destination with the binding's name, else state only (D2).
+  /// The destination that shows the item; nil for the destination with the binding's name, or else state only (D2).
   public var destination: String?
-  /// The item's value; replaces the former value as a whole.
+  /// The item's value, which replaces the former value as a whole.
   public var value: Properties?
-  /// The container values that it sets (V2).
+  /// The container values set by the item (V2).
   public var containerValues = ContainerValues()
-  /// Passed to the presenter: sheet, popover, alert, …
+  /// The style, for the presenter: sheet, popover, alert, …
   public var style: String?
-  /// A name for people.
+  /// The title, for people.
   public var title: String?
-  /// The output (screen) on which it is to appear; `focused` stands for the one that has the focus (U1).
+  /// The output (screen) on which the item is to appear; `focused` stands for the output with the focus (U1).
   public var output: String?
-  /// The binding that it is presented from (C1).
+  /// The binding from which the item is presented (C1).
   public var from: String?
-  /// The group that it is a member of; nil means the destination's group.
+  /// The group of which the item is a member; nil for the destination's group.
   public var group: String?
-  /// The tag that selects it in its group; nil means its binding (G7).
+  /// The tag that selects the item in its group; nil for its binding (G7).
   public var tag: String?
-  /// The stack that it is pushed on.
+  /// The stack on which the item is pushed.
   public var stack: String?
-  /// The time from its presentation until it expires (O2), in whole milliseconds; zero for never, and a negative one for at once.
+  /// The time from the presentation until the item expires (O2), in whole milliseconds; zero for never, and a negative time for at once.
   public var timeout: Duration?
-  /// The time from the request until it expires if it has not been presented (H6), in whole milliseconds; zero for never, and a
-  /// negative one for at once.
+  /// The time from the request until the item expires if it has not been presented (H6), in whole milliseconds; zero for never, and a
+  /// negative time for at once.
   public var within: Duration?
-  /// Whether it ends when this program leaves the bus (O1).
+  /// Whether the item ends when this program leaves the bus (O1).
   public var isOwned: Bool?
-  /// Handling of the request while another member of its group is selected; nil means `replace`.
+  /// The handling of the request while another member of the group is selected; nil for `replace`.
   public var ifBusy: BusyPolicy?
-  /// Its priority in a queue; the highest is selected first (G9).
+  /// The priority in a queue; the highest is selected first (G9).
   public var priority: Int32?
-  /// The program and its arguments that show it, instead of a destination (D3).
+  /// The program that shows the item instead of a destination, and its arguments (D3).
   public var command: [String]?
   /// The working directory of ``command``.
   public var directory: String?
-  /// Variables that are added to the environment of ``command`` or of the destination's command.
+  /// Variables to add to the environment of ``command`` or of the destination's command.
   public var environment: [String: String]?
   /// The standard input of ``command`` or of the destination's command, instead of the item as JSON (D16).
   public var input: [UInt8]?
-  /// Passed to the presenter: `activation-token`, `parent-window`.
+  /// Data for the presenter: `activation-token`, `parent-window`.
   public var platformData: Properties?
-  /// Whether the windows of what is shown already are brought to the front.
+  /// Whether the windows of an item that is already shown are brought to the front.
   public var raisesWindows = false
-  /// Whether the windows of what is shown on another workspace or output come to the one in use (N11); nil leaves that to the
+  /// Whether the windows of an item that is shown on another workspace or output come to the one in use (N11); nil leaves that to the
   /// destination.
   public var bringsHere: Bool?
-  /// Whether the request is refused if nothing is known by the name: an item needs a destination or a command, and a tag without them
-  /// must be one that the group knows (D2).
+  /// Whether the request is refused if the name is unknown: an item needs a destination or a command, and a tag without them must be
+  /// known to the group (D2).
   public var mustBeKnown = false
-  /// Whether showing it is animated (T2).
+  /// Whether the appearance is animated (T2).
   public var animated: Bool?
-  /// Whether no presenter may decline to end what the request ends, or still waits for (P15).
+  /// Whether no presenter may decline to end the items that the request ends, or that still wait for their end (P15).
   public var isForced = false
 
-  /// Creates options from the usual ones; set the others afterwards.
+  /// Creates options from the most common ones; set the others afterwards.
   public init(
     destination: String? = nil, value: Properties? = nil, style: String? = nil, title: String? = nil,
     timeout: Duration? = nil
@@ -113,7 +113,7 @@ public struct PresentationOptions: Hashable, Sendable {
   }
 }
 
-/// The expected state of a request's subject; if it differs, the request is refused as `stale` (rule P10).
+/// The expected state of a request's subject. If it differs, the request is refused as `stale` (rule P10).
 public typealias Expectation = PresentationModel.Expectation
 
 extension Expectation {
@@ -137,10 +137,10 @@ extension PresentationOptions {
 }
 
 extension Expectation {
-  /// Options of a request without an item.
+  /// The options of a request without an item.
   /// - Parameters:
-  ///   - animated: nil leaves it to the transaction (T2).
-  ///   - force: whether no presenter may decline to end what the request ends, or still waits for (P15).
+  ///   - animated: whether the change is animated; nil leaves it to the transaction (T2).
+  ///   - force: whether no presenter may decline to end the items that the request ends, or that still wait for their end (P15).
   func properties(animated: Bool?, force: Bool) -> Properties {
     var all = properties
     all[Options.animated] = animated
@@ -149,18 +149,18 @@ extension Expectation {
   }
 }
 
-/// Options of a destination (D1).
+/// The options of a destination (D1).
 public struct DestinationOptions: Hashable, Sendable {
-  /// The group of items that name none.
+  /// The group of items that name no group.
   public var group: String?
-  /// The style of items that name none.
+  /// The style of items that name no style.
   public var style: String?
-  /// The time after which an item that is not on the screen ends as failed (D4); nil means 10 seconds.
+  /// The time after which an item that has not appeared ends as failed (D4); nil for 10 seconds.
   public var startTimeout: Duration?
-  /// The time after which an item that is being dismissed counts as gone (P14); nil means 2 seconds.
+  /// The time after which an item that is being dismissed counts as gone (P14); nil for 2 seconds.
   public var grace: Duration?
 
-  /// Creates options; the coordinator has defaults for the others.
+  /// Creates options; the coordinator has defaults for omitted ones.
   public init(
     group: String? = nil, style: String? = nil, startTimeout: Duration? = nil, grace: Duration? = nil
   ) {
@@ -182,7 +182,7 @@ public struct DestinationOptions: Hashable, Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded up, of a time that begins now. A negative one is over, and zero means never, so it is the shortest.
+  /// The time in whole milliseconds, rounded up. A negative time is over; it becomes the shortest one, because zero means never.
   var milliseconds: UInt64 {
     guard self >= .zero else { return 1 }
     let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)

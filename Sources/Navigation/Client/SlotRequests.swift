@@ -31,8 +31,8 @@ extension Coordinator {
     Presented(try await change(Rows.present, (binding, id, try await all(options, expectation))))
   }
 
-  /// Dismisses the item if it has this id (nil means any), else presents it.
-  /// - Returns: its presentation; nil if it was dismissed.
+  /// Dismisses the item if it has this id (nil stands for any id), and presents it otherwise.
+  /// - Returns: the presentation; nil if it was dismissed.
   @discardableResult
   public func toggle(
     _ binding: String, id: String? = nil, _ options: PresentationOptions = PresentationOptions(),
@@ -44,7 +44,7 @@ extension Coordinator {
     return isPresented ? Handle(path: presentation) : nil
   }
 
-  /// Edits the item's value in place (D8): sets some keys, removes others.
+  /// Edits the item's value in place (D8): sets some keys, and removes others.
   /// - Returns: whether the request changed anything.
   @discardableResult
   public func update(
@@ -56,7 +56,7 @@ extension Coordinator {
   }
 
   /// Sets a binding to nil (P4).
-  /// - Returns: whether it held an item.
+  /// - Returns: whether the binding held an item.
   @discardableResult
   public func dismiss(
     _ binding: String, animated: Bool? = nil, force: Bool = false, expecting expectation: Expectation = Expectation()
@@ -64,7 +64,7 @@ extension Coordinator {
     try await change(Rows.dismiss, (binding, expectation.properties(animated: animated, force: force))).0
   }
 
-  /// Sets many bindings to nil.
+  /// Sets several bindings to nil.
   /// - Returns: the number of bindings that held an item.
   @discardableResult
   public func dismissAll(

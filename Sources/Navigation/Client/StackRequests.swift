@@ -13,7 +13,7 @@ extension Coordinator {
     /// The options of the item.
     public var options: PresentationOptions
 
-    /// Creates an element; its position gives the binding if that is nil.
+    /// Creates an element. If the binding is nil, the position determines it.
     public init(binding: String? = nil, id: String, _ options: PresentationOptions = PresentationOptions()) {
       self.binding = binding
       self.id = id
@@ -44,7 +44,7 @@ extension Coordinator {
     return Int(try await change(Rows.pop, (stack, popCount(count, file, line), options)).0)
   }
 
-  /// Removes items from the top of a stack until a binding is the top; nil removes all.
+  /// Removes items from the top of a stack until a binding is at the top; nil removes all items.
   /// - Returns: the number of items removed.
   @discardableResult
   public func popTo(

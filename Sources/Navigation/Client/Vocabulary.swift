@@ -1,5 +1,5 @@
-// Exports the types of other modules that the library's API names as they are. With one of them, a program that imports
-// `Navigation` alone also sees the members of the others, such as the cases of `NavigationPhase`.
+// These exports are types of other modules that appear in the library's API under their own names. Through one of them, a program
+// that imports only `Navigation` also sees the members of the other types, such as the cases of `NavigationPhase`.
 
 @_exported public import struct CoordinatorAPI.CoordinatorError
 @_exported public import typealias DBusValues.Properties

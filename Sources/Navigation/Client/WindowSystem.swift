@@ -6,17 +6,17 @@ import PresentationModel
 /// A window of the session. Every key of the contract is a property: `window.properties.title`.
 public typealias SessionWindow = PresentationModel.Window
 
-/// A window was opened, changed or closed.
+/// An event: a window was opened, changed or closed.
 public typealias WindowEvent = PresentationModel.WindowEvent
 
-/// Something that the adapter for the window system can do, or can tell of windows.
+/// A capability of the window-system adapter: a request that it can carry out, or a fact that it can report about windows.
 public typealias WindowCapability = PresentationModel.WindowCapability
 
 extension Coordinator {
-  /// The windows and outputs of the session, whether navd presents them or not. A program that knows the windows tells them, such as
-  /// `navd-windows`; ``PresentationState/windows`` has those of a presentation (N4).
+  /// The windows and outputs of the session, whether navd presents them or not. They are reported by a program that knows the
+  /// windows, such as `navd-windows`. ``PresentationState/windows`` contains those of a presentation (N4).
   ///
-  /// Every method throws `refused` with `notSupported` if there is no such program, and for an embedded coordinator; and with
+  /// Every method throws `refused` with `notSupported` if there is no such program, or if the coordinator is embedded, and with
   /// `unknownWindow` for an id without a window.
   public struct WindowSystem: Sendable {
     let backend: any CoordinatorBackend
@@ -27,8 +27,8 @@ extension Coordinator {
       return (windows.map { SessionWindow(id: $0.fields.0, WindowState(reading: $0.fields.1)) }, serial)
     }
 
-    /// Receives all events from now on; their serials are consecutive. A reader that falls behind misses some, sees a gap, and reads
-    /// ``windows()`` again. The events end with the connection.
+    /// Receives all events from now on, with consecutive serials. A reader that falls behind misses some events, sees a gap, and
+    /// reads ``windows()`` again. The events end with the connection.
     public func events() async throws(NavigationError) -> AsyncStream<WindowEvent> {
       try await backend.windowEvents()
     }
@@ -36,23 +36,23 @@ extension Coordinator {
     /// Asks a window to close, as its close button does.
     public func close(_ id: String) async throws(NavigationError) { try await backend.callWindowSystem(Rows.close, id) }
 
-    /// Brings a window into view and gives it the focus of the keyboard.
+    /// Brings a window into view and gives it the keyboard focus.
     public func activate(_ id: String) async throws(NavigationError) {
       try await backend.callWindowSystem(Rows.activate, id)
     }
 
-    /// Takes a window from the screen; its program does not learn of it.
+    /// Removes a window from the screen without the knowledge of its program.
     public func hide(_ id: String) async throws(NavigationError) { try await backend.callWindowSystem(Rows.hide, id) }
 
     /// Shows a hidden window again.
     public func show(_ id: String) async throws(NavigationError) { try await backend.callWindowSystem(Rows.show, id) }
 
-    /// Moves a window to an output; the focus stays where it is.
+    /// Moves a window to an output; the focus stays.
     public func move(_ id: String, to output: String) async throws(NavigationError) {
       try await backend.callWindowSystem(Rows.moveToOutput, (id, output))
     }
 
-    /// Brings a window to the workspace where the user is, and gives it the focus of the keyboard.
+    /// Brings a window to the user's workspace, and gives it the keyboard focus.
     public func summon(_ id: String) async throws(NavigationError) {
       try await backend.callWindowSystem(Rows.summon, id)
     }
@@ -60,13 +60,13 @@ extension Coordinator {
     /// Reads the names of the outputs, for ``PresentationOptions/output``.
     public func outputs() async throws(NavigationError) -> [String] { try await property(Rows.outputs) }
 
-    /// Reads the output that has the focus; nil if it is not known.
+    /// Reads the output with the focus; nil if it is not known.
     public func focusedOutput() async throws(NavigationError) -> String? {
       let output = try await property(Rows.focusedOutput)
       return output.isEmpty ? nil : output
     }
 
-    /// Reads what works here. Words that this library does not know are left out.
+    /// Reads the capabilities here. Words that this library does not know are left out.
     public func capabilities() async throws(NavigationError) -> Set<WindowCapability> {
       Set(try await property(Rows.capabilities).compactMap(WindowCapability.init))
     }
@@ -83,7 +83,7 @@ extension Coordinator {
 }
 
 extension Property {
-  /// The value that `Get` has returned.
+  /// Converts a value returned by `Get`.
   func read(_ value: Value) throws(NavigationError) -> T {
     guard let read = T(value: value) else {
       throw .refused(

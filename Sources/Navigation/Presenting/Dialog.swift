@@ -1,29 +1,30 @@
 import DBusValues
 
-/// A question with buttons, and perhaps a text field: a value, which any destination of the session can show, and any screen.
+/// A question with buttons, and perhaps a text field. It is a value that any destination of the session and any screen can show.
 ///
 ///     model.dialog = Dialog("Delete the note?", message: "This cannot be undone.") {
 ///       Dialog.Button("Delete", role: .destructive, action: Action.delete)
 ///       Dialog.Button("Cancel", role: .cancel)
 ///     }
 ///
-/// Its presenter reports the pressed button as an action (P8), with the text of the field as the parameter `text`, and then ends it.
+/// The presenter reports the pressed button as an action (P8), with the text of the field as the parameter `text`, and then ends the
+/// dialog.
 public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifiable, Sendable {
-  /// What a button is for, in addition to its title.
+  /// The purpose of a button, in addition to its title.
   public enum Role: String, Hashable, Sendable {
-    /// It changes nothing.
+    /// The button changes nothing.
     case cancel
-    /// It loses something.
+    /// The button destroys something.
     case destructive
   }
 
   /// A button.
   public struct Button: Hashable, Sendable {
-    /// Its title.
+    /// The title.
     public var title: String
-    /// Its purpose; nil for none in particular.
+    /// The purpose; nil for no special one.
     public var role: Role?
-    /// Its action; nil if it only closes the dialog.
+    /// The action; nil if the button only closes the dialog.
     public var action: Action?
 
     /// Creates a button.
@@ -33,8 +34,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
       self.action = action
     }
 
-    /// The name of its action on the bus; nil if it only closes the dialog. A string is its own name; anything else is JSON, or its
-    /// description in Swift if it cannot be encoded.
+    /// The name of the action on the bus; nil if the button only closes the dialog. A string is its own name; anything else is JSON,
+    /// or its description in Swift if it cannot be encoded.
     public var actionName: String? { actionName { _ in } }
 
     fileprivate func actionName(unencodable report: (Action) -> Void) -> String? {
@@ -44,9 +45,9 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
 
   /// A field for one line of text.
   public struct TextField: Hashable, Sendable {
-    /// Shown while it is empty.
+    /// The text shown while the field is empty.
     public var prompt: String
-    /// Its text at first.
+    /// The initial text.
     public var text: String
 
     /// Creates a text field.
@@ -64,7 +65,7 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   public var textField: TextField?
   /// The buttons in their order.
   public var buttons: [Button]
-  /// Its identity: another one is another dialog. By default its title.
+  /// The identity, by default the title. A dialog with another identity is another dialog.
   public var id: String
 
   /// Creates a dialog.
@@ -79,8 +80,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
     self.id = id ?? title
   }
 
-  /// The dialog as an item's value: `title`, `message`, `buttons` (each with `title`, and `role` and `action` if it has them), and
-  /// `prompt` and `text` if it has a text field.
+  /// The dialog as an item's value: `title`, `message`, `buttons` (each with `title`, and with `role` and `action` if set), and
+  /// `prompt` and `text` if there is a text field.
   public var value: Properties { value { _ in } }
 
   fileprivate func value(unencodable report: (Action) -> Void) -> Properties {
@@ -124,12 +125,12 @@ public enum DialogButtons<Action: Hashable & Codable & Sendable> {
 }
 
 extension Presenting {
-  /// Presents a dialog by a destination of the session while the binding is not nil.
+  /// Presents a dialog with a destination of the session while the binding is not nil.
   /// - Parameters:
   ///   - dialog: the dialog.
-  ///   - destination: the destination; nil: the one with the binding's name.
-  ///   - onDismiss: called after it has ended, also if no button was pressed.
-  ///   - onAction: called when a button with an action was pressed, with the text of the field; before the dialog ends.
+  ///   - destination: the destination; nil for the one with the binding's name.
+  ///   - onDismiss: called after the dialog has ended, even if no button was pressed.
+  ///   - onAction: called before the dialog ends, when a button with an action was pressed, with the text of the field.
   @discardableResult
   public func present<Action>(
     dialog: Binding<Dialog<Action>?>, to destination: String?, onDismiss: OnDismiss? = nil,
@@ -138,8 +139,7 @@ extension Presenting {
     drive(.dialog(dialog, to: destination, onDismiss: onDismiss, onAction: onAction))
   }
 
-  /// Presents a dialog by a screen while the binding is not nil. The screen reports the pressed button with
-  /// ``Showing/choose(_:text:)``.
+  /// Presents a dialog with a screen while the binding is not nil. The screen reports the pressed button with ``Showing/choose(_:text:)``.
   @discardableResult
   public func present<Action>(
     dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
@@ -180,7 +180,7 @@ extension DrivenContent {
 }
 
 extension Showing {
-  /// Reports that its user has pressed a button of a ``Dialog``, and dismisses it.
+  /// Reports that the user has pressed a button of a ``Dialog``, and dismisses the dialog.
   /// - Parameters:
   ///   - button: the button.
   ///   - text: the text of the field.

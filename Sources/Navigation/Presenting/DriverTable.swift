@@ -1,4 +1,4 @@
-/// A slot or a stack on the bus, as a driver drives it.
+/// A slot or a stack on the bus, as the subject of a driver.
 enum DrivenSubject: Hashable {
   /// The slot of a binding.
   case slot(String)
@@ -12,19 +12,19 @@ enum DrivenSubject: Hashable {
   }
 }
 
-/// Drivers in the order of their creation, which are found by what they drive: the cost of finding one does not grow with their number.
+/// Drivers in the order of their creation. They are found by their subjects, at a cost that does not grow with their number.
 @MainActor
 struct DriverTable {
   private var last = 0
   private var numbers: [ObjectIdentifier: Int] = [:]
   private var byNumber: [Int: any Driver] = [:]
-  /// Numbers in the order of creation. Almost always one.
+  /// The numbers of drivers, in the order of creation. A subject almost always has one.
   private var bySubject: [DrivenSubject: [Int]] = [:]
 
   /// All drivers, in the order of creation.
   var inOrder: [any Driver] { byNumber.keys.sorted().compactMap { byNumber[$0] } }
 
-  /// Some drivers of those that are in the table, in the order of creation.
+  /// The given drivers that are in the table, in the order of creation.
   func inOrder(_ some: Set<ObjectIdentifier>) -> [any Driver] {
     some.compactMap { numbers[$0] }.sorted().compactMap { byNumber[$0] }
   }
@@ -50,7 +50,7 @@ struct DriverTable {
     bySubject[driver.subject, default: []].append(last)
   }
 
-  /// - Returns: whether it was there.
+  /// - Returns: whether the table had the driver.
   @discardableResult
   mutating func remove(_ driver: any Driver) -> Bool {
     guard let number = numbers.removeValue(forKey: ObjectIdentifier(driver)) else { return false }
@@ -65,7 +65,7 @@ struct DriverTable {
 enum StackElement {
   static func binding(_ stack: String, _ index: Int) -> String { "\(stack)[\(index)]" }
 
-  /// The stack and the position; nil if it is no binding of an element.
+  /// The stack and the position; nil if the binding does not belong to an element.
   static func parts(of binding: String) -> (stack: String, index: Int)? {
     guard binding.utf8.last == UInt8(ascii: "]"), let bracket = binding.utf8.lastIndex(of: UInt8(ascii: "[")),
       let index = Int(binding[binding.utf8.index(after: bracket)...].dropLast())

@@ -2,14 +2,14 @@ import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-/// A piece of optional state: how to read, write and show it.
+/// A piece of optional state, with the ways to read, write and show it.
 @MainActor
 struct DrivenContent {
   /// The item that the state asks for.
   struct Wanted: Equatable {
     var id: String
     var options: PresentationOptions
-    /// Writes it.
+    /// Writes the item back into the state.
     var putBack: @MainActor () -> Void = {}
 
     static func == (one: Self, other: Self) -> Bool { one.id == other.id && one.options == other.options }
@@ -19,14 +19,14 @@ struct DrivenContent {
   let read: () -> Wanted?
   /// Writes nil.
   let clear: () -> Void
-  /// Writes the item's value as edited by another client, unless it is not this item. nil if others cannot edit it.
+  /// Writes the item's value as edited by another client, unless the state has another item; nil if others cannot edit it.
   let edit: ((Properties) -> Bool)?
-  /// Writes that it is presented, because another client has presented it; nil if that cannot be written.
+  /// Writes that the state is presented, because another client has presented it; nil if this cannot be written.
   let adopt: (() -> Void)?
-  /// Makes the screen of the current item, or none if the program cannot; nil if another destination presents it.
+  /// Makes the screen of the current item, or no screen if the program cannot; nil if another destination presents it.
   let content: (() -> (any Screen)?)?
   let onDismiss: OnDismiss?
-  /// Called with an action of its user and the parameters.
+  /// Called with an action of the user and its parameters.
   var onAction: (@MainActor (String, Properties) -> Void)?
 
   static func item<Item, ID: Hashable & Codable>(
@@ -68,7 +68,7 @@ struct DrivenContent {
               "the id of a \(Item.self) at “\(item.route.description)” cannot be encoded; its description in Swift is used, "
                 + "which other programs may not know", of: item.route.root)
           }
-          // Its screen may have written more while it was asked.
+          // The screen may have written again while it was asked.
           return Wanted(id: id, options: options) { item.restore(screens.unwritten(of: identity) ?? value) }
         }
       },
@@ -102,13 +102,13 @@ struct DrivenContent {
   }
 }
 
-/// The values of the items that screens show, also of those that the state does not have any more.
+/// The values of the items that screens show, including those that the state no longer contains.
 @MainActor
 private final class ScreenValues<ID: Hashable, Item> {
   private struct Value { weak var last: Last<Item>? }
   private var values: [ID: Value] = [:]
 
-  /// A screen of an item is made, whose binding has the value that is returned.
+  /// Returns the last value for the binding of a new screen of an item.
   func shows(_ item: Item, id: ID) -> Last<Item> {
     values = values.filter { $0.value.last != nil }
     let last = Last(item)
@@ -116,18 +116,17 @@ private final class ScreenValues<ID: Hashable, Item> {
     return last
   }
 
-  /// What the screen of an item has written while the state did not have the item.
+  /// The value that an item's screen has written while the state did not contain the item.
   func unwritten(of id: ID) -> Item? { values[id]?.last.flatMap { $0.isUnwritten ? $0.value : nil } }
 }
 
-/// Keeps one slot of the coordinator and a piece of optional state in agreement. Sheets, pushed pages and members of
-/// groups all use it.
+/// Keeps one slot of the coordinator and a piece of optional state in agreement, for sheets, pushed pages and members of groups.
 @MainActor
 final class ItemDriver: Driver {
-  /// The way in which it is presented.
+  /// The way in which the state is presented.
   enum Kind: Hashable {
     case presented
-    /// Member of a group, pushed on a stack if there is one.
+    /// A member of a group, pushed on a stack if there is one.
     case member(group: String, tag: String, stack: String? = nil)
     case pushed(stack: String)
   }
@@ -142,7 +141,7 @@ final class ItemDriver: Driver {
   let ownDestination: String?
   let noted = NotedTransaction()
 
-  /// A request without an answer yet.
+  /// A request that was not answered yet.
   private struct Asked {
     /// The requested item; nil to dismiss.
     let wanted: DrivenContent.Wanted?
@@ -151,7 +150,7 @@ final class ItemDriver: Driver {
     var isUpdate = false
   }
 
-  /// Events received before the answer that contains the handle.
+  /// An event received before the answer that contains the handle.
   private enum EarlyEvent {
     case appeared(id: String, destination: String?)
     case ended(Dismissal)
@@ -159,8 +158,7 @@ final class ItemDriver: Driver {
     case updated(Properties, serial: UInt64)
   }
 
-  /// The presentation in the slot. Also nil once its dismissal was requested, so that its end does not change the state
-  /// (P5).
+  /// The presentation in the slot. It is also nil once its dismissal was requested, so that its end does not change the state (P5).
   private var current: PresentationHandle?
   private var asked: Asked?
   /// The transaction of the last requests.
@@ -170,23 +168,23 @@ final class ItemDriver: Driver {
   /// Presentations of this state that were shown or accepted and have not ended, with their last items.
   private var remaining: [PresentationHandle: DrivenContent.Wanted] = [:]
   private var early: [(presentation: PresentationHandle, event: EarlyEvent)] = []
-  /// The presentation of another client in the slot that has the item of the state, but no destination.
+  /// A presentation of another client in the slot, with the item of the state, but without a destination.
   private var competitor: PresentationHandle?
   private var isRetired = false
-  /// The item that was refused because of a limit: it is too large, or one too many. The state keeps it, and it is requested again when
-  /// it has changed.
+  /// The item that was refused because of a limit: it is too large, or one too many. The state keeps it, and requests it again after
+  /// a change.
   private var refused: DrivenContent.Wanted?
-  /// Whether the last request came while the parent was being dismissed, without which the item cannot be presented.
+  /// Whether the last request came while the parent was being dismissed, and the item cannot be presented without the parent.
   private var isTooLate = false
-  /// Whether its presentation has no parent, since that was being dismissed.
+  /// Whether the presentation has no parent, because the parent was being dismissed.
   private(set) var isWithoutParent = false
   /// Called if the coordinator has another item or value than the state, which is kept.
   var onDifference: (() -> Void)?
-  /// The driver that presents the same binding now.
+  /// The driver that now presents the same binding.
   private weak var successor: ItemDriver?
 
   /// - Parameters:
-  ///   - from: the binding of its parent; nil if there is none.
+  ///   - from: the binding of the parent; nil if there is none.
   ///   - parent: the parent, if this program shows it.
   ///   - destination: the destination that this program registers.
   init(
@@ -223,12 +221,12 @@ final class ItemDriver: Driver {
       return [dismissal(of: current, transaction)]
     case (let current?, let wanted?) where remaining[current]?.id == wanted.id:
       let isSame = wanted == remaining[current]
-      // What the state gets back if its screen declines to go, even if the coordinator does not take the update, because it is being
-      // dismissed. What the options do not say may differ.
+      // The state gets this item back if its screen declines to disappear, even if the coordinator does not accept the update,
+      // because the item is being dismissed. The item may differ where the options do not show it.
       remaining[current]?.putBack = wanted.putBack
       if isSame { return [] }
       asked = Asked(wanted: wanted, former: current, isUpdate: true)
-      // It may have been closed in the meantime, and an update must not present it again.
+      // The presentation may have been closed meanwhile, and an update must not present the item again.
       return [.present(binding, id: wanted.id, wanted.options, expecting: Expectation(presentation: current))]
     case (_, let wanted?):
       asked = Asked(wanted: wanted, former: current)
@@ -274,7 +272,7 @@ final class ItemDriver: Driver {
     return options
   }
 
-  /// Whether it can be presented without its parent: it is not pushed above it, and no part of its item.
+  /// Whether the item can be presented without its parent: it is neither pushed above the parent nor a part of the parent's item.
   private var isIndependent: Bool {
     switch kind {
     case .pushed, .member(_, _, .some): false
@@ -283,7 +281,7 @@ final class ItemDriver: Driver {
     }
   }
 
-  /// Sets the state to nil with which it was presented while its parent was being dismissed.
+  /// Sets the state to nil if it was presented while its parent was being dismissed.
   func endWithParent() {
     if let current, content.read()?.id == remaining[current]?.id { clear() }
   }
@@ -308,10 +306,10 @@ final class ItemDriver: Driver {
 
   var isOver: Bool { asked == nil && remaining.isEmpty }
 
-  /// Whether it presents the same state as another driver, and not only one of the same name.
+  /// Whether the driver presents the same state as another driver, and not only state with the same name.
   func hasState(of other: ItemDriver) -> Bool { content.route.place == other.content.route.place }
 
-  /// Another driver uses the slot from now on, and owns the item in it.
+  /// Gives the slot and its item to another driver.
   func handOver(to successor: ItemDriver) {
     self.successor = successor
     isRetired = true
@@ -337,7 +335,7 @@ final class ItemDriver: Driver {
         remaining[presentation] = wanted
         current = presentation
       } else if content.read()?.id == wanted.id, !outlivesParent {
-        // Its parent was dismissed in the same turn.
+        // The parent was dismissed in the same turn.
         clear()
       }
     }
@@ -351,13 +349,13 @@ final class ItemDriver: Driver {
     if name == .stale { answered() } else { postponed() }
     if name == .limitExceeded, !asked.isUpdate {
       refused = asked.wanted
-      // What is shown in its place is dismissed.
+      // The presentation shown in its place is dismissed.
       if current != nil { onDifference?() }
       return true
     }
-    // Its parent has just ended.
+    // The parent has just ended.
     let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !isTooLate
-    // The item to update may have been closed; the event of that will follow.
+    // The item to update may have been closed; the event of its end will follow.
     if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && outlivesParent) {
       clear()
     }
@@ -388,7 +386,7 @@ final class ItemDriver: Driver {
     if !isRetired { content.clear() }
   }
 
-  /// Whether its state is kept when its parent ends: the selected tab of a sheet is selected when the sheet is shown again.
+  /// Whether the state is kept when the parent ends: the selected tab of a sheet is selected when the sheet is shown again.
   private var outlivesParent: Bool { if case .member = kind { from != nil } else { false } }
 
   // MARK: Coordinator to state
@@ -398,12 +396,12 @@ final class ItemDriver: Driver {
     guard asked == nil else {
       return early.append((presentation, .appeared(id: id, destination: destination)))
     }
-    // What another program shows is not adopted: two copies of one program would take it from each other without end.
+    // The item of another program is not adopted: two copies of one program would take it from each other without end.
     let isOthers = destination != nil && ownDestination != nil && destination != ownDestination
     if current == nil, content.read() == nil, !isOthers { content.adopt?() }
     guard let wanted = content.read(), wanted.id == id else { return }
     if let own = wanted.options.destination ?? ownDestination, own != destination {
-      // The other client did not know the destination. If it gave another one, the request of this state is refused.
+      // The other client did not know the destination. If it had given another one, the request of this state would be refused.
       if current == nil, destination == nil { competitor = presentation }
       return
     }
@@ -421,7 +419,7 @@ final class ItemDriver: Driver {
     }
     if current == presentation {
       current = nil
-      // Only if it is still this item: the state may have changed since it was last read.
+      // The state may have changed since it was last read, so this clears only the same item.
       if content.read()?.id == wanted.id, !(end.reason == .parent && outlivesParent) { clear() }
     }
     content.onDismiss?(end)
@@ -444,19 +442,19 @@ final class ItemDriver: Driver {
     // An update may have been refused meanwhile.
     if presentation == current { onDifference?() }
     guard let wanted = remaining[presentation], !isRetired, asked == nil, hasGivenUp(presentation) else { return }
-    // Only if it has not changed since it was last read; a change is requested next.
+    // The state gets the item back only if it has not changed since it was last read; a change is requested next.
     if content.read()?.id == current.flatMap({ remaining[$0]?.id }) { wanted.putBack() }
     current = presentation
   }
 
   func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {
-    // A later request decides.
+    // A later request has priority.
     guard let edit = content.edit, !isRetired, serial > acceptedSerial else { return }
     guard asked == nil else { return early.append((presentation, .updated(value, serial: serial))) }
     guard presentation == current, let wanted = remaining[presentation], wanted.options.value != value else { return }
     remaining[presentation]?.options.value = value
     guard let state = content.read(), state.id == wanted.id else { return }
-    // A change of the state that was not sent yet takes precedence: it is requested next.
+    // An unsent change of the state has priority: it is requested next.
     let isUnsent = state.options.value != wanted.options.value
     if isUnsent || !edit(value) { onDifference?() }
   }
@@ -474,7 +472,7 @@ final class ItemDriver: Driver {
       if entry.presentation == current {
         updated(entry.presentation, value: entry.value, serial: state.serial)
       } else if hasGivenUp(entry.presentation) || givenUp.contains(entry.presentation) {
-        // If this was declined, the navigator gives it back.
+        // If its dismissal was declined, the navigator gives the item back.
         continue
       } else if entry.isOwned(by: client), !isRetired, asked == nil, current == nil {
         // This program requested it, and the answer was lost.

@@ -2,10 +2,10 @@ import CoordinatorAPI
 import FoundationEssentials
 import TextFormats
 
-/// The values of a stack's path, of any types, from the bottom to the top. It is encoded as a list of `{"type",
-/// "value"}`. A decoded value stays JSON until there is a destination for its type.
+/// The values of a stack's path, of any types, from the bottom to the top. The path is encoded as a list of `{"type", "value"}`. A
+/// decoded value stays JSON until its type has a destination.
 public struct NavigationPath: Hashable, Sendable, Codable {
-  /// One value. Two elements are equal if type and JSON are.
+  /// One value. Two elements are equal if their types and JSON are equal.
   struct Element: Hashable, Sendable, Codable {
     /// The full name of the type.
     let type: String
@@ -35,7 +35,7 @@ public struct NavigationPath: Hashable, Sendable, Codable {
     for value in values { append(value) }
   }
 
-  /// Number of values in the path.
+  /// The number of values in the path.
   public var count: Int { elements.count }
   /// Whether the path has no values.
   public var isEmpty: Bool { elements.isEmpty }
@@ -57,8 +57,8 @@ public struct NavigationPath: Hashable, Sendable, Codable {
 
   public init(from decoder: any Decoder) throws { elements = try [Element](from: decoder) }
 
-  /// - Throws: `EncodingError` for a value of a private or local type whose name another one has, too: it could not be told from that
-  ///   one when it is decoded.
+  /// - Throws: `EncodingError` for a value of a private or local type whose name another type has, too: when decoded, it could not be
+  ///   distinguished from a value of that type.
   public func encode(to encoder: any Encoder) throws {
     if let element = elements.first(where: { TypeName.isOfThisRun($0.type) }) {
       throw EncodingError.invalidValue(

@@ -3,13 +3,13 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-/// A stack of screens that follows a path. Its screens can push further ones.
+/// A stack of screens that follows a path. Its screens can push further screens.
 @MainActor
 public final class NavigationStack: Presenting {
-  /// Screens presented from the stack are pushed on it.
+  /// The source of presentations from the stack, which are pushed on it.
   public let presentationSource: PresentationSource
   let driver: PathDriver
-  /// The parent of the stack: what is pushed on the stack ends with it.
+  /// The parent of the stack: screens on the stack end with it.
   private let container: any Presenting
 
   init(_ path: PathState, name: String, in container: any Presenting) {
@@ -25,8 +25,8 @@ public final class NavigationStack: Presenting {
 }
 
 extension Presenting {
-  /// Registers the screens for values of a type on the stack that contains this. If a type is registered twice, the last
-  /// registration counts. It ends with the screen that made it. Values that are already in the path are shown now.
+  /// Registers the screens for values of a type on the stack that contains this screen. If a type is registered twice, the last
+  /// registration counts. A registration ends with the screen that made it. Values that are already in the path are shown now.
   public func navigationDestination<Element: Hashable & Codable>(
     for type: Element.Type, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping @MainActor (Element) -> (any Screen)?
@@ -34,9 +34,9 @@ extension Presenting {
     declare(type, file, line) { path, index in path.read().value(index, of: type).flatMap(content) }
   }
 
-  /// Registers the screens for values of a type that they edit in the path: `navigationDestination(for: Binding<Note>.self) { $note in … }`.
-  /// An `Identifiable` value of an array keeps its screen while it keeps its `id`. Any other value is another one when it is edited, and
-  /// has a new screen, as has each value of a ``NavigationPath``.
+  /// Registers the screens for values of a type that the screens edit in the path: `navigationDestination(for: Binding<Note>.self) {
+  /// $note in … }`. An `Identifiable` value of an array keeps its screen while it keeps its `id`. Any other edited value, and each
+  /// edited value of a ``NavigationPath``, gets a new screen.
   public func navigationDestination<Element: Hashable & Codable>(
     for type: Binding<Element>.Type, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping (Binding<Element>) -> (any Screen)?
@@ -62,7 +62,7 @@ extension Presenting {
     source.navigator.schedule(driver, in: Transaction.current)
   }
 
-  /// Appends a value to the path of the stack that contains this screen, like a link.
+  /// Appends a value to the path of the stack that contains this screen, as a link does.
   public func push(value: some Hashable & Codable, file: StaticString = #fileID, line: UInt = #line) {
     let source = presentationSource
     guard let stack = source.stack, let driver = source.navigator.path(named: stack) else {
@@ -77,18 +77,18 @@ extension Presenting {
   }
 }
 
-/// Keeps a stack of the coordinator and a path in agreement. Screens that others push on the stack are left alone (S8).
+/// Keeps a stack of the coordinator and a path in agreement. Screens that others push on the stack are left unchanged (S8).
 @MainActor
 final class PathDriver: Driver {
   let path: PathState
   let name: String
-  /// Makes the screens of a type.
+  /// Makes the screens for values of a type.
   final class Maker {
     let make: @MainActor (_ path: PathState, _ index: Int) -> (any Screen)?
     init(_ make: @escaping @MainActor (PathState, Int) -> (any Screen)?) { self.make = make }
   }
 
-  /// Makers by the name of the type; the last one counts.
+  /// The makers by the names of their types; the last one counts.
   var makers: [String: [Maker]] = [:]
   let ownDestination: String?
   let noted = NotedTransaction()
@@ -102,13 +102,13 @@ final class PathDriver: Driver {
   /// The screens of a path, from the bottom to the top.
   private struct Places {
     private(set) var all: [Place] = []
-    /// The values of the path when it was last read: the lowest are those of the screens.
+    /// The values of the path when it was last read. The lowest ones belong to the screens.
     var values: any PathValues = MixedValues(elements: [])
     private var positions: [PresentationHandle: Int] = [:]
 
     var count: Int { all.count }
 
-    /// The position of a presentation; nil if it is none of these.
+    /// The position of a presentation; nil if the path does not contain it.
     func position(of presentation: PresentationHandle) -> Int? { positions[presentation] }
 
     mutating func append(_ place: Place) {
@@ -130,21 +130,21 @@ final class PathDriver: Driver {
     }
   }
 
-  /// A request without an answer yet.
+  /// A request that was not answered yet.
   private struct Asked {
     /// The path before the request.
     var former: Places
-    /// Number of screens that are kept.
+    /// The number of screens that are kept.
     let kept: Int
     let removals: Int
-    /// Number of screens that are presented, from `kept` upwards.
+    /// The number of screens that are presented, from `kept` upwards.
     let additions: Int
-    /// Number of screens below these that are updated.
+    /// The number of lower screens that are updated.
     let edits: Int
   }
 
   private var places = Places()
-  /// Former screens of the path that have not ended, with their positions.
+  /// The former screens of the path that have not ended, with their positions.
   private var leaving: [PresentationHandle: (index: Int, element: NavigationPath.Element)] = [:]
   private var asked: Asked?
   /// The transaction of the last requests.
@@ -152,21 +152,21 @@ final class PathDriver: Driver {
   /// The serial of the state after the last answer.
   private var acceptedSerial: UInt64 = 0
   private var endedEarly: Set<PresentationHandle> = []
-  /// The lowest screen of this program in the coordinator's stack that is unknown here, because an answer was lost.
+  /// The position of this program's lowest screen in the coordinator's stack that is unknown here, because an answer was lost.
   private var stray: Int?
-  /// Requests that dismiss screens that were accepted when they were no longer wanted.
+  /// A request to dismiss screens that were no longer wanted when they were accepted.
   private var unwanted: Coordinator.Request?
   private var isRetired = false
-  /// The path that the coordinator has refused. It is requested again when it has changed.
+  /// The path that the coordinator has refused. It is requested again after a change.
   private var refused: (any PathValues)?
-  /// Called when it was refused, so that it is read again.
+  /// Called when the path was refused, so that it is read again.
   var onRefusal: (() -> Void)?
   private let from: String?
   /// The screens that have appeared.
   private var shown: Set<PresentationHandle> = []
-  /// A value without a screen, above one that has not appeared and may declare its screens then.
+  /// A value without a screen, above a screen that has not appeared and may then register one.
   private var undeclared: (index: Int, element: NavigationPath.Element)?
-  /// The mistakes that were reported, so that each is reported once.
+  /// The reported mistakes, so that each is reported once.
   private var reports: Set<String> = []
 
   /// - Parameters:
@@ -207,7 +207,7 @@ final class PathDriver: Driver {
       added.append(element)
     }
     let edited = isRefused ? [] : same.edited.filter { $0 < kept }
-    // Screens above it end with it (S2); screens that others pushed below it stay (S8).
+    // Screens above this position end with its screen (S2); lower screens that others pushed stay (S8).
     let first = kept < places.count ? kept : stray.flatMap { $0 >= kept + added.count ? $0 : nil }
     stray = nil
     let removals =
@@ -228,12 +228,12 @@ final class PathDriver: Driver {
       var options = options(of: places.all[index].element)
       options.destination = ownDestination
       options.stack = name
-      // The screen below may have been closed in the meantime; then the request is refused.
+      // The screen below may have been closed meanwhile; then the request is refused.
       options.from = index > 0 ? binding(index - 1) : from
       return Coordinator.Request.present(binding(index), id: values.id(index), options.owned(in: transaction))
     }
     let updates = edited.compactMap { index in
-      // As above.
+      // The same holds here.
       places.all[index].presentation.map { presentation in
         Coordinator.Request.present(
           binding(index), id: values.id(index), options(of: places.all[index].element),
@@ -263,7 +263,7 @@ final class PathDriver: Driver {
     return isRequested ? transaction : nil
   }
 
-  /// The screen of a presentation has appeared. It has declared what it will.
+  /// Notes that the screen of a presentation has appeared, and has registered its destinations.
   func hasShown(_ presentation: PresentationHandle) {
     guard let position = places.position(of: presentation) else { return }
     shown.insert(presentation)
@@ -272,7 +272,7 @@ final class PathDriver: Driver {
     if undeclared.element.value.isEmpty || !isDeclared(undeclared.element.type) { report(undeclared.element) }
   }
 
-  /// Reports a value that is not shown.
+  /// Reports a value without a screen.
   private func report(_ element: NavigationPath.Element) {
     if element.value.isEmpty {
       report(element, "cannot be encoded, so it is not shown, and what is above it neither")
@@ -281,7 +281,7 @@ final class PathDriver: Driver {
     }
   }
 
-  /// Reports a type of values once.
+  /// Reports a type of value once.
   private func report(_ element: NavigationPath.Element, _ what: String) {
     let message = "a \(element.type) in the path “\(name)” \(what)"
     if reports.insert(message).inserted { reportMisuse(message, of: root) }
@@ -314,14 +314,14 @@ final class PathDriver: Driver {
       let index = asked.kept + index
       guard let presentation = reply.first.flatMap(ObjectPath.init(value:)).flatMap(Handle.init(path:))
       else {
-        // Its parent was dismissed in the same turn.
+        // The parent was dismissed in the same turn.
         if index < places.count {
           cut(to: index, where: places.all[index].element)
           places.removeAll(from: index)
         }
         break
       }
-      // Screens that are gone ended with a screen below them.
+      // Missing screens ended with a screen below them.
       if index < places.count { places.set(presentation, at: index) }
       if isRetired, unwanted == nil {
         unwanted = .dismiss(binding(index), expecting: Expectation(presentation: presentation))
@@ -340,10 +340,10 @@ final class PathDriver: Driver {
     let lowest = asked.kept < places.count ? places.all[asked.kept].element : nil
     let values = places.values
     postponed()
-    // A screen below it was closed in the meantime, whose end the state follows.
+    // A lower screen was closed meanwhile, and the state follows its end.
     if name == .notPresented { cut(to: asked.kept, where: lowest) }
     guard name != .notPresented, name != .stale else { return false }
-    // The state stays as it is. What it has no more is still dismissed.
+    // The state stays unchanged. Screens whose values it no longer contains are still dismissed.
     refused = values
     if asked.additions > 0 || asked.edits > 0 { onRefusal?() }
     return true

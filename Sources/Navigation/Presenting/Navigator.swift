@@ -12,48 +12,48 @@ import Synchronization
 /// they end when it leaves the bus. While no coordinator can be reached, state waits, and is presented when one can.
 /// When the bus ends, all screens are dismissed and their state becomes nil. A ``DecliningScreen`` is asked then, too.
 ///
-/// It retains what makes its screens. So a closure that is given to it and uses it captures it weakly, `{ [weak navigator] fact in … }`: else
-/// neither is ever released.
+/// A navigator retains the closures that make its screens. A closure that uses the navigator therefore captures it weakly, `{ [weak
+/// navigator] fact in … }`; otherwise neither is ever released.
 ///
-/// A navigator lives as long as it shows screens of its own. When it is released, it dismisses what other destinations
-/// present for it.
+/// A navigator lives as long as it shows screens of its own. When it is released, it dismisses the presentations that other
+/// destinations show for it.
 @MainActor
 public final class Navigator: Presenting {
-  /// The coordinator through which it presents.
+  /// The coordinator through which the navigator presents.
   public let coordinator: Coordinator
-  /// Called when a request was refused, after the state was changed to agree; when a later coordinator refused to
-  /// register a destination; and once when no coordinator can be reached, while the state waits for one. By default
-  /// each is a line on standard error.
+  /// Called when a request was refused, after the state was changed to agree; when a later coordinator refused to register a
+  /// destination; and once when no coordinator can be reached, while the state waits for one. By default each error is a line on
+  /// standard error.
   public var onRefused: ((NavigationError) -> Void)?
 
-  /// The name of the destination that it registers for the program's own screens.
+  /// The name of the destination that the navigator registers for the program's own screens.
   let destination: String
   private let timeouts: DestinationOptions
-  /// The position in the program that creates it, for reports.
+  /// The position in the program that creates the navigator, for reports.
   private let file: StaticString, line: UInt
-  /// The hosts of the destinations that it has registered, by their names.
+  /// The hosts of the registered destinations, by their names.
   private var served: [String: Host] = [:]
   private var drivers = DriverTable()
-  /// Ended drivers that still need the end events of their presentations.
+  /// The ended drivers that still need the end events of their presentations.
   private var retired = DriverTable()
-  /// Drivers whose state has changed in this turn.
+  /// The drivers whose state has changed in this turn.
   private let changedDrivers = ChangedDrivers()
-  /// Those of the drivers whose state must be read.
+  /// The drivers whose state must be read.
   private var scheduled: Set<ObjectIdentifier> = []
-  /// Requests of drivers that have ended.
+  /// The requests of ended drivers.
   private var dismissals: [Coordinator.Request] = []
-  /// Dismissals that could not be sent. They are sent with the next requests, at the latest to the next coordinator.
+  /// The dismissals that could not be sent. They are sent with the next requests, at the latest to the next coordinator.
   private var postponedDismissals: [Coordinator.Request] = []
-  /// The number of whole states received, each from a coordinator that could be reached.
+  /// The number of whole states received. Each means that a coordinator could be reached.
   private var stateCount = 0
   private var isSending = false
   private var unsettled: [CheckedContinuation<Void, Never>] = []
   private var showings: [PresentationHandle: Showing] = [:]
   /// Presentations that the coordinator has asked for and not dismissed.
   private var wanted: Set<PresentationHandle> = []
-  /// Errors of presentations that this program could not show, until they end.
+  /// The errors of presentations that this program could not show, until they end.
   private var failures: [PresentationHandle: any Error] = [:]
-  /// Screens that wait for earlier events, by the serial of the last one that they wait for.
+  /// The screens that wait for earlier events, by the serial of the last event that they wait for.
   private var waitingForEvents: [UInt64: [CheckedContinuation<Void, Never>]] = [:]
   /// Continuations that wait for any change.
   private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -62,20 +62,20 @@ public final class Navigator: Presenting {
   /// The serial of the state that ``underWay()`` read last.
   private var lastRead: UInt64 = 0
   private var isLost = false
-  /// Whether it was reported that no coordinator can be reached.
+  /// Whether the absence of a coordinator was reported.
   private var isUnreachable = false
   private var following: Task<Void, Never>?
 
   private static let count = Mutex(0)
 
-  /// Creates a navigator. It presents as long as it is retained.
+  /// Creates a navigator. It presents while it is retained.
   ///
   /// - Parameters:
   ///   - coordinator: the coordinator; several navigators may share one.
-  ///   - startTimeout: the time that a screen has to appear before it counts as failed (D4); nil: 10 seconds.
-  ///   - grace: the time that a screen has to disappear before it counts as gone (P14); nil: 2 seconds.
-  ///   - file: the file of the program for reports.
-  ///   - line: the line in it.
+  ///   - startTimeout: the time in which a screen has to appear before it counts as failed (D4); nil for 10 seconds.
+  ///   - grace: the time in which a screen has to disappear before it counts as gone (P14); nil for 2 seconds.
+  ///   - file: the program's file, for reports.
+  ///   - line: the line in the file.
   public init(
     _ coordinator: Coordinator, startTimeout: Duration? = nil, grace: Duration? = nil, file: StaticString = #fileID,
     line: UInt = #line
@@ -97,7 +97,7 @@ public final class Navigator: Presenting {
           }
           take(element)
           if case .state(let state) = element {
-            // The events that are missing may have said that these were declined.
+            // The missing events may have said that the dismissals of these presentations were declined.
             for kept in state.presentations where kept.phase != .dismissing && hasGivenUp(kept) {
               await takeBack(kept.presentation, at: kept.binding)
             }
@@ -117,7 +117,7 @@ public final class Navigator: Presenting {
       var unanswered = await Self.send(dismissals, to: coordinator)
       for (destination, host) in served { try? await coordinator.backend.stopServing(destination, by: host) }
       for _ in 0..<Self.maxAttempts where !unanswered.isEmpty {
-        // Waits for the state of the next coordinator. Throws if the bus is gone.
+        // This waits for the state of the next coordinator, and throws if the bus is gone.
         do { for try await _ in coordinator.following { break } } catch { return }
         unanswered = await Self.send(unanswered, to: coordinator)
       }
@@ -128,7 +128,7 @@ public final class Navigator: Presenting {
   private static let maxAttempts = 10
 
   /// Sends requests one by one.
-  /// - Returns: those that no coordinator has answered.
+  /// - Returns: the requests that no coordinator has answered.
   private static func send(_ changes: [Coordinator.Request], to coordinator: Coordinator) async -> [Coordinator.Request]
   {
     var unanswered: [Coordinator.Request] = []
@@ -138,13 +138,13 @@ public final class Navigator: Presenting {
       } catch .unreachable {
         unanswered.append(change)
       } catch {
-        // A refusal cannot be changed by a repetition.
+        // A repetition does not change a refusal.
       }
     }
     return unanswered
   }
 
-  /// Items presented from a navigator have no parent and are in no stack.
+  /// The source of items presented from a navigator, which have no parent and are in no stack.
   public var presentationSource: PresentationSource {
     PresentationSource(navigator: self, binding: nil, stack: nil)
   }
@@ -152,18 +152,18 @@ public final class Navigator: Presenting {
   /// The tags that are presented for selections.
   let declaredTabs = Box<[DeclaredTab]>([])
 
-  /// Presences of a navigator live as long as it does.
+  /// Presences of a navigator live as long as the navigator.
   public func keep(_ presence: Presence) {}
 
-  /// Returns when all requests that follow from the state have been answered, and everything that the coordinator has
-  /// announced has reached the state. Screens may still be appearing or disappearing, and state becomes nil when its screen
-  /// has disappeared. For tests, and for the end of a program.
+  /// Returns when all requests that follow from the state have been answered, and all announcements of the coordinator have reached
+  /// the state. Screens may still be appearing or disappearing, and state becomes nil only when its screen has disappeared. For
+  /// tests, and for the end of a program.
   public func settle() async {
     repeat {
       await answered()
       guard !isLost, let serial = try? await coordinator.serial() else { return }
       while lastSerial < serial, !isLost { await change() }
-      // Announced events may have changed the state, and other state follows from that.
+      // Announced events may have changed the state, and other state follows from the changes.
       await Task.yield()
       await Task.yield()
     } while isSending
@@ -171,15 +171,15 @@ public final class Navigator: Presenting {
 
   /// Returns when all requests that follow from the state have been answered.
   private func answered() async {
-    // Changes of this turn are only observed in the next one.
+    // Changes in this turn are observed only in the next one.
     await Task.yield()
     guard isSending else { return }
     await withCheckedContinuation { unsettled.append($0) }
   }
 
-  /// What is still going on.
-  /// - Returns: the bindings whose screens are appearing or disappearing, without those that wait for a user (P16), and whether they
-  ///   are those of the state that this navigator has: later events, such as that a screen has declined, may change the program's.
+  /// Reads the activity that is under way.
+  /// - Returns: the bindings whose screens are appearing or disappearing, without those that wait for a user (P16), and whether this
+  ///   navigator already has the state in which they are: later events, such as a declined dismissal, may change the program's state.
   package func underWay() async -> (bindings: [String], isCurrent: Bool) {
     let last = lastSerial
     guard let state = try? await coordinator.state() else { return ([], true) }
@@ -225,7 +225,7 @@ public final class Navigator: Presenting {
     return Presence(driver, self)
   }
 
-  /// Notes that this navigator presents a subject. Another one would end what this one shows, and so would this one.
+  /// Notes that this navigator presents a subject. Two navigators with one subject would end each other's presentations.
   private func claim(_ driver: any Driver) {
     if let other = coordinator.navigators[driver.subject]?.navigator, other !== self,
       other.drivers.first(of: driver.subject) != nil
@@ -237,8 +237,7 @@ public final class Navigator: Presenting {
     coordinator.navigators[driver.subject] = WeakNavigator(self)
   }
 
-  /// Adds a driver. A binding is one slot: if it is presented twice, the last driver counts and takes over the
-  /// presentation.
+  /// Adds a driver. A binding is one slot: if it is presented twice, the last driver counts and takes over the presentation.
   private func takeOver(_ driver: ItemDriver) {
     driver.onDifference = { [weak self, weak driver] in
       if let driver { self?.schedule(driver) }
@@ -273,11 +272,11 @@ public final class Navigator: Presenting {
     drivers.first(of: .stack(stack)) as? PathDriver
   }
 
-  /// The drivers of a binding, with those that have ended.
+  /// The drivers of a binding, including ended ones.
   private func drivers(of binding: String) -> [any Driver] { drivers[binding] + retired[binding] }
 
-  /// Schedules reading a driver's state in the next turn. A change until then has its own transaction.
-  /// - Parameter transaction: the transaction of the changes to read, unless it is noted already.
+  /// Schedules a reading of a driver's state in the next turn. A change until then has its own transaction.
+  /// - Parameter transaction: the transaction of the changes to read, unless it was noted already.
   func schedule(_ driver: any Driver, in transaction: Transaction = Transaction()) {
     guard drivers.contains(driver) else { return }
     driver.noted.note(transaction)
@@ -301,7 +300,7 @@ public final class Navigator: Presenting {
     }
   }
 
-  /// Requests of one driver; nil for a driver that has ended.
+  /// The requests of one driver; the driver is nil if it has ended.
   private typealias Asking = (driver: (any Driver)?, changes: [Coordinator.Request])
 
   /// Reads the state of the scheduled drivers, and sends all requests that follow.
@@ -310,20 +309,20 @@ public final class Navigator: Presenting {
     (postponedDismissals, self.dismissals) = ([], [])
     let stateCount = stateCount
     var asking: [Asking] = dismissals.map { (nil, [$0]) }
-    // In the order of creation, so that a parent comes before its children.
+    // The order of creation has parents before their children.
     let ready = drivers.inOrder(scheduled)
     scheduled = []
     for driver in ready {
       let changes = driver.changes(driver.noted.take(), onChange: scheduling(driver))
       if !changes.isEmpty { asking.append((driver, changes)) }
     }
-    // State that has changed back, so that a screen which waited for that appears now.
+    // State may have changed back, and a screen that waited for that appears now.
     guard !asking.isEmpty else { return changed() }
     do throws(NavigationError) {
       try await serve()
       try await send(asking)
     } catch .refused {
-      // One by one, so that valid requests are not refused with an invalid one.
+      // Sending them one by one keeps an invalid request from causing the refusal of valid ones.
       for (driver, changes) in asking { await send(changes, of: driver, after: stateCount) }
     } catch {
       for (driver, changes) in asking { postpone(changes, of: driver, after: stateCount) }
@@ -335,7 +334,7 @@ public final class Navigator: Presenting {
     collectLeftovers(of: asking.compactMap(\.driver))
   }
 
-  /// Sends all requests as one transaction: dismissals first, so that they do not dismiss anything presented by it.
+  /// Sends all requests as one transaction. Dismissals come first, so that they do not dismiss anything that the transaction presents.
   private func send(_ asking: [Asking]) async throws(NavigationError) {
     let places = asking.indices.flatMap { driver in asking[driver].changes.indices.map { (driver, $0) } }
     let order =
@@ -357,12 +356,12 @@ public final class Navigator: Presenting {
     }
   }
 
-  /// Keeps requests that could not be sent. Those of a driver follow from its state again.
+  /// Keeps requests that could not be sent. The requests of a driver follow from its state again.
   /// - Parameter stateCount: the number of states received before the requests were sent.
   private func postpone(_ changes: [Coordinator.Request], of driver: (any Driver)?, after stateCount: Int) {
     if let driver { return driver.postponed() }
     guard !isLost else { return }
-    // The next coordinator has sent its state already.
+    // If the next coordinator has sent its state already, they are sent with the next requests.
     if stateCount == self.stateCount { postponedDismissals += changes } else { dismissals += changes }
   }
 
@@ -374,7 +373,7 @@ public final class Navigator: Presenting {
   private func scheduling(_ driver: any Driver) -> @Sendable (Transaction) -> Void {
     { [weak self, weak driver, changedDrivers, note = driver.noted.noting()] transaction in
       guard note(transaction), let driver, changedDrivers.add(driver) else { return }
-      // One task for all that change in this turn.
+      // One task serves all drivers that change in this turn.
       Task { @MainActor in
         for driver in changedDrivers.take() { self?.schedule(driver) }
       }
@@ -391,13 +390,13 @@ public final class Navigator: Presenting {
 
   // MARK: Presenting for others
 
-  /// Presents the items of a destination, whoever requests them (D1). For programs that show items for others and have
-  /// no state of their own for them. The destination is registered again with every new coordinator.
+  /// Presents the items of a destination, whoever requests them (D1), for programs that show items for others and have no state of
+  /// their own for them. The destination is registered again with every new coordinator.
   ///
   /// - Parameters:
   ///   - destination: a file name without `/` or a leading dot. The last registration of a name counts.
-  ///   - options: defaults for its items.
-  ///   - content: makes the screen of an item. An error that it throws is the reason why the item fails (D7).
+  ///   - options: the defaults for its items.
+  ///   - content: makes the screen of an item. An error that it throws is the reason of the item's failure (D7).
   /// - Throws: `refused` (`invalidArgument`, `invalidConfiguration`, `accessDenied` in a sandbox) or `unreachable`.
   public func serve(
     _ destination: String, _ options: DestinationOptions = DestinationOptions(),
@@ -448,8 +447,8 @@ public final class Navigator: Presenting {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Sends what is left to do for drivers that have ended.
-  /// - Parameter touched: those to which something has happened.
+  /// Sends the remaining requests of ended drivers.
+  /// - Parameter touched: the drivers for which an event came.
   private func collectLeftovers(of touched: [any Driver]) {
     for driver in touched where retired.contains(driver) {
       dismissals += driver.leftovers()
@@ -460,7 +459,7 @@ public final class Navigator: Presenting {
   }
 
   /// Passes an event to drivers.
-  /// - Returns: those drivers.
+  /// - Returns: the drivers.
   private func take(_ event: NavigationEvent) -> [any Driver] {
     switch event.kind {
     case .presented(let subject, let item):
@@ -487,12 +486,12 @@ public final class Navigator: Presenting {
     }
   }
 
-  /// Gives the state its item back, since the coordinator keeps the presentation (P15), unless a later request has ended it again.
+  /// Gives the state its item back, because the coordinator keeps the presentation (P15), unless a later request has ended it again.
   private func takeBack(_ presentation: PresentationHandle, at binding: String) async {
     guard !drivers[binding].isEmpty else { return }
     var holder: PresentationHandle?
     repeat {
-      // With no request under way, the slot says which was last.
+      // When no request is under way, the slot shows the last one.
       await answered()
       holder = (try? await coordinator.presentation(at: binding))?.presentation
       await Task.yield()
@@ -506,7 +505,7 @@ public final class Navigator: Presenting {
   }
 
   private func reconcile(_ state: NavigationState) {
-    // Their dismissals may still be on their way.
+    // The dismissals of these presentations may still be under way.
     let givenUp = Set(
       state.presentations.filter { entry in
         retired[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
@@ -517,7 +516,7 @@ public final class Navigator: Presenting {
     }
   }
 
-  /// The bus has ended or the coordinator was closed, and all presentations with it.
+  /// Handles the end of the bus or of the coordinator, and thereby of all presentations.
   private func lost(_ error: NavigationError) {
     isLost = true
     resumeAllWaitingForEvents()
@@ -525,7 +524,7 @@ public final class Navigator: Presenting {
     reconcile(NavigationState(StateSnapshot([:]), serial: .max))
     for presentation in showings.keys.sorted(by: >) { leave(presentation, isLost: true) }
     collectLeftovers(of: retired.inOrder)
-    // Closing a coordinator is not reported to the program that did it.
+    // The program that closed its coordinator gets no report of that.
     if error != .closed { tellRefused(error) }
   }
 
@@ -538,7 +537,7 @@ public final class Navigator: Presenting {
   /// Returns at the next change.
   func change() async { await withCheckedContinuation { waiting.append($0) } }
 
-  /// Resumes those who wait for a change.
+  /// Resumes the tasks that wait for a change.
   func changed() {
     let waiting = waiting
     self.waiting = []
@@ -554,7 +553,7 @@ public final class Navigator: Presenting {
     // After a restart of navd the screen may already exist.
     if let shown = showings[presentation] { return shown.restored(item.all) }
     wanted.insert(presentation)
-    // Earlier events first, for example the end of another presentation.
+    // Earlier events come first, such as the end of another presentation.
     while lastSerial < serial, !isLost {
       await withCheckedContinuation { waitingForEvents[serial, default: []].append($0) }
     }

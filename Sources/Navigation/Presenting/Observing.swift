@@ -1,23 +1,23 @@
 import Observation
 import Synchronization
 
-/// Runs `apply` now, and again after changes of the observable properties that it read: in the next turn of the actor on which this
-/// is called, at most once per turn, and in the transaction of the first change.
+/// Runs `apply` now, and again after changes of the observable properties that it read. It runs in the next turn of the calling
+/// actor, at most once per turn, and in the transaction of the first change.
 ///
 /// - Parameters:
-///   - isolation: the actor on which this is called, which need not be the main actor.
+///   - isolation: the calling actor, which need not be the main actor.
 ///   - apply: reads the properties.
-/// - Returns: a handle that ends this when it is cancelled or released. `apply` is retained until then.
+/// - Returns: a handle that ends the observation when it is cancelled or released. `apply` is retained until then.
 public func observe(isolation: isolated any Actor = #isolation, _ apply: @escaping () -> Void) -> Observing {
   let observing = Observing(apply)
   observing.run()
   return observing
 }
 
-/// Keeps two bindings equal: now, the second one gets the value of the first; from then on, a change of either is written to
-/// the other, in its transaction. If both change in one turn, the first one counts.
+/// Keeps two bindings equal. The second one gets the value of the first now; from then on, a change of either is written to the
+/// other, in its transaction. If both change in one turn, the first one counts.
 ///
-/// - Returns: a handle that ends this when it is cancelled or released.
+/// - Returns: a handle that ends the connection when it is cancelled or released.
 @MainActor
 public func bind<Value: Equatable>(_ first: Binding<Value>, to second: Binding<Value>) -> Observing {
   var last: Value?
@@ -31,15 +31,15 @@ public func bind<Value: Equatable>(_ first: Binding<Value>, to second: Binding<V
 
 /// An observation that ends with ``cancel()`` or when this handle is released.
 public final class Observing: Sendable {
-  /// Runs on the actor of the observation alone.
+  /// Runs only on the actor of the observation.
   private struct Body: @unchecked Sendable { let apply: () -> Void }
 
-  /// nil after the end.
+  /// The body; nil after the end.
   private let body: Mutex<Body?>
 
   init(_ apply: @escaping () -> Void) { body = Mutex(Body(apply: apply)) }
 
-  /// Ends the observation. On its actor, nothing runs any more after that.
+  /// Ends the observation. If this is called on its actor, the body does not run again.
   public func cancel() { body.withLock { $0 = nil } }
 
   func run(isolation: isolated any Actor = #isolation) {
@@ -48,12 +48,12 @@ public final class Observing: Sendable {
       _ = isolation
       self?.run()
     }
-    // A task that begins on its actor, with the transaction of the change.
+    // The task begins on the actor of the observation, with the transaction of the change.
     withObservationTracking(body.apply) { Task(operation: again) }
   }
 }
 
-/// Returns a function with the isolation of its context, so that a task with it begins on that actor.
+/// Returns a function with the isolation of its context. A task with it begins on that actor.
 private func inheritingIsolation(
   @_inheritActorContext _ body: @escaping @isolated(any) @Sendable () async -> Void
 ) -> @isolated(any) @Sendable () async -> Void { body }

@@ -1,24 +1,24 @@
 import TextFormats
 
-/// The values of a path at one time. They are encoded when they are needed.
+/// The values of a path at one time. They are encoded on demand.
 protocol PathValues {
   var count: Int { get }
 
-  /// The value at a position, encoded.
+  /// The encoded value at a position.
   func element(_ index: Int) -> NavigationPath.Element
 
-  /// The value at a position; nil if it is of another type.
+  /// The value at a position; nil if it has another type.
   func value<Value: Decodable>(_ index: Int, of type: Value.Type) -> Value?
 
-  /// The name of the value's type.
+  /// The name of the type of a value.
   func type(_ index: Int) -> String
 
-  /// The text of the identity of a value.
+  /// The identity of a value as text.
   func id(_ index: Int) -> String
 
-  /// Compares the lowest values with those of an earlier time.
-  /// - Parameter count: how many there were.
-  /// - Returns: how many are still the same, and those of them that were edited: their identity is the same.
+  /// Compares the lowest values with earlier ones.
+  /// - Parameter count: the number of earlier values.
+  /// - Returns: the number of values that are the same or have the same identity, and the positions of the latter, which were edited.
   func kept(of former: any PathValues, _ count: Int) -> (count: Int, edited: [Int])
 }
 
@@ -34,7 +34,7 @@ struct ArrayValues<Element: Hashable & Codable>: PathValues {
 
   func type(_ index: Int) -> String { TypeName.of(Element.self) }
 
-  /// That of an `Identifiable` value is its `id`; any other value is its own identity.
+  /// The identity of a value: its `id` if it is `Identifiable`; any other value is its own identity.
   func id(_ index: Int) -> String {
     if let value = values[index] as? any Identifiable, let id = identity(value) { return id }
     let json = element(index).value
@@ -45,7 +45,7 @@ struct ArrayValues<Element: Hashable & Codable>: PathValues {
     guard let former = (former as? ArrayValues)?.values else { return (0, []) }
     var edited: [Int] = []
     for index in 0..<min(count, values.count, former.count) where values[index] != former[index] {
-      // A number that is not one does not equal itself.
+      // A floating-point value that is not a number does not equal itself.
       if NavigationPath.Element(values[index]) == NavigationPath.Element(former[index]) { continue }
       guard let value = values[index] as? any Identifiable, let earlier = former[index] as? any Identifiable,
         let id = identity(value), id == identity(earlier)
@@ -55,13 +55,14 @@ struct ArrayValues<Element: Hashable & Codable>: PathValues {
     return (min(count, values.count, former.count), edited)
   }
 
-  /// nil if the id cannot be encoded, as that of an object.
+  /// The identity as text; nil if the id cannot be encoded, as for an object.
   private func identity(_ value: some Identifiable) -> String? {
     (value.id as? any Encodable).map { Coding.id(of: $0) {} }
   }
 }
 
-/// The values of a path of several types. Each is its own identity: a value of another type is another element, even if its JSON is equal.
+/// The values of a path of several types. Each value is its own identity: a value of another type is another element, even if its
+/// JSON is equal.
 struct MixedValues: PathValues {
   let elements: [NavigationPath.Element]
 
@@ -81,18 +82,18 @@ struct MixedValues: PathValues {
   }
 }
 
-/// A path of any kind, as used by its stack.
+/// A path of any kind, as its stack uses it.
 @MainActor
 struct PathState {
   let route: BindingRoute
   let read: () -> any PathValues
   /// Keeps only the lowest `count` values.
   let truncate: (Int) -> Void
-  /// Appends a value that was in the path.
+  /// Appends a value that was in the path before.
   let putBack: (NavigationPath.Element) -> Void
   /// - Returns: false if the path cannot contain values of this type.
   let append: (any Hashable & Codable) -> Bool
-  /// Replaces the value at a position by one of the same type.
+  /// Replaces the value at a position by another one of the same type.
   private let replace: (_ index: Int, any Hashable & Codable) -> Void
 
   init<Element: Hashable & Codable>(_ path: Binding<[Element]>) {
@@ -131,8 +132,9 @@ struct PathState {
     }
   }
 
-  /// The binding of the value at a position. When it has left its position, the binding keeps the last value, and writes have no effect.
-  /// - Returns: nil if there is no value of this type.
+  /// The binding of the value at a position. When the value has left its position, the binding keeps the last value, and writes have
+  /// no effect.
+  /// - Returns: nil if the value has another type.
   func binding<Value: Hashable & Codable>(_ index: Int, of type: Value.Type) -> Binding<Value>? {
     let (read, replace) = (read, replace)
     let values = read()

@@ -5,7 +5,7 @@ public struct PresentationSource {
   package let navigator: Navigator
   /// The binding of the parent (C1); nil if there is none.
   let binding: String?
-  /// The stack that screens are pushed on; nil if there is none.
+  /// The stack on which screens are pushed; nil if there is none.
   package let stack: String?
   /// The parent, if this program shows it.
   package weak var parent: Showing?
@@ -14,7 +14,7 @@ public struct PresentationSource {
 /// A type that can present: a ``Navigator``, a ``Showing``, a ``NavigationStack``.
 @MainActor
 public protocol Presenting {
-  /// The parent and the stack of its presentations.
+  /// The parent and the stack of presentations from here.
   var presentationSource: PresentationSource { get }
   /// Retains a presence for the lifetime of its parent.
   func keep(_ presence: Presence)
@@ -22,10 +22,10 @@ public protocol Presenting {
 
 /// The end of a presentation.
 public struct Dismissal: Sendable {
-  /// Why it ended.
+  /// The reason of the end.
   public let reason: NavigationReason
-  /// The error that a screen of this program has thrown, so that it ended as `failed` (D7). nil for every other end; the
-  /// causes of other failures are in the result of ``Coordinator/waitUntilGone(_:)``, as `error`.
+  /// The error with which a screen of this program ended as `failed` (D7); nil for any other end. The causes of other failures are in
+  /// the result of ``Coordinator/waitUntilGone(_:)``, as `error`.
   public let error: (any Error)?
 }
 
@@ -35,18 +35,17 @@ public typealias OnDismiss = @MainActor (Dismissal) -> Void
 extension Presenting {
   // MARK: Items
 
-  /// Presents an item while the binding is not nil. If the item's identity changes, the old screen is dismissed before
-  /// the new one is presented (P3). When a screen ends for any reason, nil is written to the binding, if it still holds
-  /// that item (P5).
+  /// Presents an item while the binding is not nil. If the item's identity changes, the old screen is dismissed before the new one is
+  /// presented (P3). When a screen ends for any reason, nil is written to the binding if it still holds that item (P5).
   ///
   /// - Parameters:
   ///   - item: the item to present.
   ///   - id: the identity of an item.
-  ///   - options: options of the presentation. Evaluated again when observed state in it changes; the screen then stays
-  ///     and is updated (P2).
+  ///   - options: the options of the presentation. They are evaluated again when observed state in them changes; the screen then
+  ///     stays and is updated (P2).
   ///   - onDismiss: called after a screen has ended, with the reason, and the error if it could not be shown.
   ///   - content: makes the screen when it is needed, with a binding of the item.
-  /// - Returns: a handle that can end this. It continues as long as the parent, whether or not the handle is retained.
+  /// - Returns: a handle that can end the presentation. It continues as long as the parent, whether or not the handle is retained.
   @discardableResult
   public func present<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID,
@@ -65,7 +64,7 @@ extension Presenting {
     present(item: item, id: \.id, options: options, onDismiss: onDismiss, content: content)
   }
 
-  /// Presents a model while the binding is not nil. Another object is another screen.
+  /// Presents a model while the binding is not nil. Another object gets another screen.
   @discardableResult
   public func present<Model: AnyObject & Identifiable>(
     item: Binding<Model?>,
@@ -75,9 +74,8 @@ extension Presenting {
     present(item: item, id: ObjectNumber.of, options: options, onDismiss: onDismiss, content: content)
   }
 
-  /// Presents an item by a destination of the session (D1) instead of a screen of the program: a command, a unit, or
-  /// another program. A `Codable` item is sent as the value, and edits of the value by others are written to the
-  /// binding (D8).
+  /// Presents an item with a destination of the session (D1) instead of a screen of the program: a command, a unit, or another
+  /// program. A `Codable` item is sent as the value, and edits of the value by others are written to the binding (D8).
   @discardableResult
   public func present<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID, to destination: String?,
@@ -88,7 +86,7 @@ extension Presenting {
       .item(item, id: id, options: options, to: destination, onDismiss: onDismiss))
   }
 
-  /// Presents an `Identifiable` item by a destination of the session.
+  /// Presents an `Identifiable` item with a destination of the session.
   @discardableResult
   public func present<Item: Identifiable>(
     item: Binding<Item?>, to destination: String?,
@@ -100,7 +98,7 @@ extension Presenting {
 
   // MARK: Booleans
 
-  /// Presents while a binding is true. When the screen ends, false is written to it (P1, P4, P7). If another client
+  /// Presents a screen while a binding is true. When the screen ends, false is written to the binding (P1, P4, P7). If another client
   /// presents the binding, true is written.
   @discardableResult
   public func present(
@@ -110,7 +108,7 @@ extension Presenting {
     drive(.bool(isPresented, options: options, onDismiss: onDismiss, content: content))
   }
 
-  /// Presents by a destination of the session while a binding is true.
+  /// Presents a destination of the session while a binding is true.
   @discardableResult
   public func present(
     isPresented: Binding<Bool>, to destination: String?,
@@ -121,9 +119,9 @@ extension Presenting {
 
   // MARK: One of many
 
-  /// Presents while a selection equals a tag. Of all tags of one selection, at most one is shown (G1–G6). When the
-  /// screen ends, the selection becomes nil, if it still equals the tag; it is kept if it ends with its parent (C3), and shown with the
-  /// next. If another client selects the tag, it is written to the selection.
+  /// Presents a screen while a selection equals a tag. Of all tags of one selection, at most one is shown (G1–G6). When the screen
+  /// ends, the selection becomes nil if it still equals the tag. If the screen ends with its parent (C3), the selection is kept, and
+  /// shown with the next parent. If another client selects the tag, the tag is written to the selection.
   @discardableResult
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,
@@ -135,7 +133,7 @@ extension Presenting {
       .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content))
   }
 
-  /// Presents by a destination of the session while a selection equals a tag.
+  /// Presents a destination of the session while a selection equals a tag.
   @discardableResult
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>, to destination: String?,
@@ -148,7 +146,7 @@ extension Presenting {
 
   // MARK: Pushing
 
-  /// Pushes an item on the stack while the binding is not nil (S1–S4), otherwise like `present(item:)`.
+  /// Pushes an item on the stack while the binding is not nil (S1–S4). Otherwise like `present(item:)`.
   @discardableResult
   public func push<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID,
@@ -169,7 +167,7 @@ extension Presenting {
     push(item: item, id: \.id, options: options, onDismiss: onDismiss, file: file, line: line, content: content)
   }
 
-  /// Pushes a model on the stack while the binding is not nil. Another object is another screen.
+  /// Pushes a model on the stack while the binding is not nil. Another object gets another screen.
   @discardableResult
   public func push<Model: AnyObject & Identifiable>(
     item: Binding<Model?>,
@@ -205,8 +203,8 @@ extension Presenting {
 
   // MARK: Stacks
 
-  /// Creates a stack whose path is an array (S1, S5). ``Presenting/navigationDestination(for:file:line:content:)`` makes the
-  /// screens of its values. When a screen ends, its value and all values above it are removed from the path.
+  /// Creates a stack whose path is an array (S1, S5). ``Presenting/navigationDestination(for:file:line:content:)`` makes the screens
+  /// of its values. When a screen ends, its value and all values above it are removed from the path.
   public func stack<Element: Hashable & Codable>(path: Binding<[Element]>) -> NavigationStack {
     stack(PathState(path), text(of: path))
   }
@@ -214,12 +212,12 @@ extension Presenting {
   /// Creates a stack whose path has values of several types.
   public func stack(path: Binding<NavigationPath>) -> NavigationStack { stack(PathState(path), text(of: path)) }
 
-  /// Creates a stack without a path of the program: its screens are pushed with `push(item:)` and
+  /// Creates a stack without a path in the program's state: its screens are pushed with `push(item:)` and
   /// ``Presenting/push(value:file:line:)``.
   /// - Parameters:
-  ///   - name: its name on the bus.
-  ///   - file: the file of the program for reports of misuse.
-  ///   - line: the line in it.
+  ///   - name: the stack's name on the bus.
+  ///   - file: the program's file, for reports of misuse.
+  ///   - line: the line in the file.
   public func stack(
     _ name: RootName = .own("stack"), file: StaticString = #fileID, line: UInt = #line
   ) -> NavigationStack {
@@ -274,7 +272,7 @@ extension Presenting {
   }
 }
 
-/// A piece of state that is presented until this is cancelled or its parent ends.
+/// A piece of state that is presented until the presence is cancelled or its parent ends.
 @MainActor
 public final class Presence {
   private(set) weak var driver: (any Driver)?
@@ -286,14 +284,15 @@ public final class Presence {
     self.navigator = navigator
   }
 
-  /// Calls a function when it ends.
+  /// Calls a function when the presence ends.
   func atEnd(_ body: @escaping @MainActor () -> Void) { ends.append(body) }
 
-  /// Stops driving by the state, and dismisses what is shown, once a coordinator can be reached. A screen that declines that stays
-  /// until its user closes it (P15).
+  /// Ends the connection to the state, and dismisses the presentation, once a coordinator can be reached. A screen that declines
+  /// stays until its user closes it (P15).
   public func cancel() { end(dismissing: true) }
 
-  /// Stops driving by the state, when what is shown ends anyway: unless its parent was being dismissed when it was presented.
+  /// Ends the connection to the state when the presentation ends anyway, which it does unless its parent was being dismissed when it
+  /// was presented.
   func forget() {
     let stray = (driver as? ItemDriver).flatMap { $0.isWithoutParent ? $0 : nil }
     stray?.endWithParent()

@@ -2,22 +2,22 @@ import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-/// Something that a program shows: a window, a page in one, lines on a terminal. A screen is made for one presentation
-/// when that is shown, and released when it has ended.
+/// Something that a program shows: a window, a page in a window, lines on a terminal. A screen is created when its one presentation
+/// is shown, and released when the presentation has ended.
 @MainActor
 public protocol Screen: AnyObject {
   /// Shows the screen, and returns when it is visible. Until then it does not count as presented.
   ///
   /// The task is cancelled if the screen is dismissed before that.
-  /// - Throws: the reason why it cannot be shown (rule D7). The state that presents it becomes nil.
+  /// - Throws: the reason why the screen cannot be shown (rule D7). The state that presents it becomes nil.
   func appear(_ showing: Showing) async throws
 
   /// Hides the screen after it has appeared, and returns when it is gone. The next screen waits for that (P3, G1).
   ///
-  /// It cannot be declined here: a screen that may have to stay is a ``DecliningScreen``, which is asked before.
+  /// The screen cannot decline here: a screen that may have to stay is a ``DecliningScreen``, which is asked before.
   /// - Parameters:
-  ///   - showing: the presentation that it shows.
-  ///   - animated: false to be gone at once.
+  ///   - showing: the presentation that the screen shows.
+  ///   - animated: false to disappear at once.
   /// - Returns: a result for clients that wait for the presentation (D6); `[:]` for none.
   func disappear(_ showing: Showing, animated: Bool) async -> Properties
 }
@@ -26,7 +26,7 @@ public protocol Screen: AnyObject {
 public struct PresentedItem: Hashable, Sendable {
   /// The handle of the presentation.
   public let presentation: PresentationHandle
-  /// The text of its binding on the bus.
+  /// The text of the binding on the bus.
   public let binding: String
   /// The item's id; empty if it has none.
   public let id: String
@@ -38,44 +38,45 @@ public struct PresentedItem: Hashable, Sendable {
   public var value: Properties { StateEntry(all).value ?? [:] }
 }
 
-/// One presentation as seen by the screen that shows it. Items presented from it end before it does (C3).
+/// One presentation as seen by its screen. Items presented from it end before it does (C3).
 @MainActor
 public final class Showing: Presenting {
   /// The handle of the presentation.
   public let presentation: PresentationHandle
-  /// The binding of its item, as text on the bus.
+  /// The text of the binding on the bus.
   public let binding: String
   /// The item's id as text; empty if it has none (P7).
   public let id: String
   /// The item's properties as named in `org.navd.Presenter1`: style, title, animated, …
   public private(set) var item: Properties
-  /// The stack that contains it; nil if there is none.
+  /// The stack that contains the presentation; nil if there is none.
   private let stack: String?
 
-  /// The transaction in which the program's state has requested it and, while it disappears, its end (T2). Without values
-  /// of the program if another client has. ``Transaction/current`` is the same while the screen appears and disappears.
+  /// The transaction in which the program's state has requested the presentation and, while it disappears, its end (T2). It has no
+  /// values of the program if another client has requested them. ``Transaction/current`` is the same while the screen appears and
+  /// disappears.
   public internal(set) var transaction: Transaction
 
   /// The screen; nil after the end, because the screen may retain this object.
   package private(set) var screen: (any Screen)?
   private let navigator: Navigator
-  /// Whether the screen must disappear, whatever it answers (P15). Also true after the end.
+  /// Whether the screen must disappear, even if it declines (P15). Also true after the end.
   public private(set) var isForced = false
 
   private var appearing: Task<Void, any Error>?
-  /// The preparation to disappear, which returns why it was declined. nil again after that.
+  /// The preparation to disappear, which returns a refusal, if any; nil after that.
   private var preparing: Task<Declined?, Never>?
-  /// Whether the screen has been asked to disappear, and has not answered.
+  /// Whether the screen was asked to disappear, and has not answered.
   private(set) var isPreparing = false
   private var disappearing: Task<Properties, Never>?
-  /// The question that its user is asked before it disappears.
+  /// The question that the user is asked before the screen disappears.
   private var question: String?
-  /// The result with which its user has closed it.
+  /// The result with which the user has closed the screen.
   private var closed: Properties?
   private var isToldClosed = false
-  /// The result and the transaction with which ``dismiss(_:force:)`` was called.
+  /// The result and the transaction given to ``dismiss(_:force:)``.
   private var dismissing: (result: Properties, transaction: Transaction)?
-  /// Presences of items presented from here, retained while this is shown.
+  /// The presences of items presented from here, retained while this presentation is shown.
   private var children: [Presence] = []
 
   init(_ item: PresentedItem, screen: any Screen, _ transaction: Transaction, _ navigator: Navigator) {
@@ -89,23 +90,25 @@ public final class Showing: Presenting {
     stack = StateEntry(item.all).stack
   }
 
-  /// Items presented from here end before it does (C3), and are pushed on the stack that contains it. What is presented while it
-  /// prepares to disappear is the question whether it may: the coordinator waits for the answer (P16).
+  /// The source of items presented from here, which end before this presentation does (C3), and are pushed on the stack that contains
+  /// it. An item presented while the screen prepares to disappear is the question to the user: the coordinator waits for the answer
+  /// (P16).
   public var presentationSource: PresentationSource {
     PresentationSource(navigator: navigator, binding: binding, stack: stack, parent: self)
   }
 
-  /// Dismisses it, as a button “Cancel” or “Done” does: the coordinator is asked to, and then calls the screen as for every other
-  /// dismissal. So a ``DecliningScreen`` is asked first, unless it is forced; when the screen has disappeared, the state that presents
-  /// it becomes nil. Returns when that is accepted. Has no effect if it has ended or is being dismissed.
+  /// Dismisses the presentation, as a button “Cancel” or “Done” does. The coordinator accepts the dismissal, and then calls the
+  /// screen as for any other one. So a ``DecliningScreen`` is asked first, unless the dismissal is forced. When the screen has
+  /// disappeared, the state that presents it becomes nil. Returns when the coordinator has accepted the dismissal. Has no effect if
+  /// the presentation has ended or is being dismissed.
   ///
-  /// The current transaction counts (``withTransaction(_:_:)``). If there is no coordinator now, the screen disappears all the same, and
-  /// the next coordinator receives the report.
+  /// The current transaction applies (``withTransaction(_:_:)``). If there is no coordinator now, the screen disappears nevertheless,
+  /// and the next coordinator receives the report.
   /// - Parameters:
-  ///   - result: a result for clients that wait for the presentation (D6), added to that of ``Screen/disappear(_:animated:)``. This one
-  ///     counts for keys that both have.
-  ///   - force: whether the screen must not decline: for a button “Discard”. Also in a transaction with ``Transaction/isForced``.
-  /// - Throws: `refused`, if it is not permitted; `cancelled`.
+  ///   - result: a result for clients that wait for the presentation (D6), added to the result of ``Screen/disappear(_:animated:)``.
+  ///     For a key in both, this one counts.
+  ///   - force: whether the screen must not decline, as for a button “Discard”. Also true in a transaction with ``Transaction/isForced``.
+  /// - Throws: `refused` if the dismissal is not permitted; `cancelled`.
   public func dismiss(_ result: Properties = [:], force: Bool = false) async throws(NavigationError) {
     let transaction = Transaction.current
     let isForced = force || transaction.isForced
@@ -127,13 +130,13 @@ public final class Showing: Presenting {
       let result = try await disappear(animated: animated ?? true, isForced: isForced)
       try? await reportClosed(result)
     } catch {
-      // It stays.
+      // The screen stays.
     }
   }
 
-  /// Reports that its user has closed it, when the screen is already gone: by the button of its window, for example. The state that
-  /// presents it becomes nil. The screen is not called; if it prepares to disappear, that task is cancelled. A button of the screen itself
-  /// calls ``dismiss(_:force:)``.
+  /// Reports that the user has closed the screen, when it is already gone, for example by the button of its window. The state that
+  /// presents it becomes nil. The screen is not called; if it prepares to disappear, that task is cancelled. A button of the screen
+  /// itself calls ``dismiss(_:force:)`` instead.
   /// - Parameter result: a result for clients that wait for the presentation (D6).
   /// - Throws: `unreachable` if there is no coordinator now; the next coordinator receives the report.
   public func reportClosed(_ result: Properties = [:]) async throws(NavigationError) {
@@ -148,17 +151,17 @@ public final class Showing: Presenting {
   @available(*, deprecated, renamed: "reportClosed")
   public func close(_ result: Properties = [:]) async throws(NavigationError) { try await reportClosed(result) }
 
-  /// Reports an action of its user. All watchers are notified of it before its consequences (P8).
+  /// Reports an action of the user. All watchers are notified before its consequences (P8).
   public func act(_ action: String, _ parameters: Properties = [:]) async throws(NavigationError) {
     try await navigator.coordinator.act(presentation, action, parameters)
   }
 
-  /// Reports that its user is asked before it disappears (P16): the coordinator then waits for as long as that takes, unless the
-  /// dismissal is forced. Has no effect if it was not asked to disappear.
+  /// Reports that the user is asked before the screen disappears (P16). The coordinator then waits without a limit, unless the
+  /// dismissal is forced. Has no effect if the screen was not asked to disappear.
   ///
-  /// A ``DecliningScreen`` calls it while it prepares to disappear. It asks its user also if there is no coordinator now: the next one is
-  /// told of the question.
-  /// - Parameter message: the question, for clients that watch.
+  /// A ``DecliningScreen`` calls this while it prepares to disappear. It also asks its user if there is no coordinator now; the next
+  /// one is told of the question.
+  /// - Parameter message: the question, for watching clients.
   /// - Throws: `cancelled`, for example when the dismissal is forced meanwhile; `refused`.
   public func ask(_ message: String) async throws(NavigationError) {
     question = message
@@ -172,7 +175,7 @@ public final class Showing: Presenting {
     }
   }
 
-  /// Presences from here end with it.
+  /// Retains a presence until this presentation ends.
   public func keep(_ presence: Presence) {
     children.append(presence)
     presence.atEnd { [weak self, unowned presence] in self?.children.removeAll { $0 === presence } }
@@ -191,32 +194,32 @@ public final class Showing: Presenting {
 
   func update(_ item: Properties) { self.item = item }
 
-  /// A new coordinator assumes that it is shown, so a failed report of its close is repeated.
+  /// Handles a new coordinator, which assumes that the presentation is shown. So a failed report of its close is repeated.
   func restored(_ item: Properties) {
     self.item = item
     if let closed, !isToldClosed { Task { try await reportClosed(closed) } }
   }
 
-  /// The transaction of the program that has called ``dismiss(_:force:)``; nil if nobody has.
+  /// The transaction in which the program has called ``dismiss(_:force:)``; nil if it has not.
   var transactionOfDismissal: Transaction? { dismissing?.transaction }
 
-  /// Reports that its user is asked by something that it presents while it prepares, unless the screen has said so.
+  /// Reports that the user is asked by an item presented during the preparation, unless the screen has reported it.
   func asks(_ message: String) {
     guard isPreparing, question == nil else { return }
     question = message
     Task { try? await ask(message) }
   }
 
-  /// Ends what it has presented while it prepared. The coordinator does not know that it belongs to it.
+  /// Ends the items presented during the preparation. The coordinator does not know that they belong to this presentation.
   private func endQuestions() async {
     let questions = children.compactMap { $0.driver as? ItemDriver }.filter(\.isWithoutParent)
     withTransaction(\.isForced, isForced) { for question in questions { question.endWithParent() } }
-    // A forced screen waits for nothing.
+    // A forced screen does not wait.
     while !isForced, questions.contains(where: { !$0.isOver }) { await navigator.change() }
   }
 
-  /// Asks the screen if it may decline, and lets it disappear: once, even if it is dismissed several times; again only after it has
-  /// declined. A forced dismissal does not wait for the answer to one that is not.
+  /// Asks the screen if it may decline, and makes it disappear. This happens once, even if the screen is dismissed several times, and
+  /// again only after it has declined. A forced dismissal does not wait for the answer to one that is not forced.
   func disappear(animated: Bool, isForced: Bool) async throws(Declined) -> Properties {
     if closed != nil { return [:] }
     self.isForced = self.isForced || isForced
@@ -224,7 +227,7 @@ public final class Showing: Presenting {
       preparing?.cancel()
       navigator.changed()
     } else if disappearing == nil, screen is any DecliningScreen {
-      // A new coordinator does not know that its user is being asked.
+      // A new coordinator does not know that the user is being asked.
       if preparing != nil, let question { Task { try? await ask(question) } }
       let declined = await (preparing ?? beginPreparing()).value
       if let declined, !self.isForced { throw declined }
@@ -238,7 +241,7 @@ public final class Showing: Presenting {
     appearing?.cancel()
     let task = Transaction.$current.withValue(transaction) {
       Task { [appearing] () -> Declined? in
-        // A screen that never appeared has nothing to keep.
+        // A screen that never appeared cannot decline.
         do { try await appearing?.value } catch { return nil }
         guard let screen = screen as? any DecliningScreen, !isForced else { return nil }
         isPreparing = true
@@ -263,7 +266,7 @@ public final class Showing: Presenting {
       Task { [appearing] () -> Properties in
         // A screen that never appeared does not disappear.
         do { try await appearing?.value } catch { return [:] }
-        // Items presented from it end before it does (C3).
+        // Items presented from this presentation end before it does (C3).
         await endQuestions()
         let result = await screen?.disappear(self, animated: animated) ?? [:]
         navigator.vanished(self)
@@ -274,10 +277,10 @@ public final class Showing: Presenting {
     return task
   }
 
-  /// Ends it after the coordinator has; the screen disappears unless it already has. Items presented from it have ended
-  /// before (C3), so their state drives nothing any more.
-  /// - Parameter isLost: whether its coordinator is gone, or knows nothing of it any more. Nobody has dismissed the screen then, and
-  ///   one that declines stays until its user closes it.
+  /// Ends the presentation after the coordinator has ended it; the screen disappears unless it already has. Items presented from it
+  /// have ended before (C3), so their state no longer controls anything.
+  /// - Parameter isLost: whether the coordinator is gone, or no longer knows the presentation. Nobody has dismissed the screen then,
+  ///   and a screen that declines stays until its user closes it.
   func leave(isLost: Bool) {
     let children = children
     self.children = []
@@ -287,7 +290,7 @@ public final class Showing: Presenting {
         _ = try await disappear(animated: false, isForced: !isLost)
         (screen, appearing, preparing, disappearing) = (nil, nil, nil, nil)
       } catch {
-        // It stays.
+        // The screen stays.
       }
     }
   }

@@ -1,6 +1,6 @@
 import PresentationModel
 
-/// The whole state of a coordinator, whose presentations drivers find by what they drive.
+/// The whole state of a coordinator, in which drivers find presentations by their subjects.
 struct StateIndex {
   let serial: UInt64
   private let handles: Set<PresentationHandle>

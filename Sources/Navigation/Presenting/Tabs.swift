@@ -1,24 +1,24 @@
-/// One of the tags that are presented for a selection, whether or not it is the selected one: what a bar of tabs shows.
+/// One of the tags that are presented for a selection, selected or not, as in a tab bar.
 public struct Tab<Tag: Hashable & Codable>: Identifiable {
-  /// The tag that selects it.
+  /// The tag that selects the tab.
   public let tag: Tag
-  /// Whether it is selected.
+  /// Whether the tab is selected.
   public let isSelected: Bool
-  /// The options with which it is presented when it is selected: its title, its container values, such as a badge.
+  /// The options with which the tab is presented when selected, such as its title and container values, for example a badge.
   public let options: PresentationOptions
 
   public var id: Tag { tag }
-  /// Its title; nil for none.
+  /// The title; nil for none.
   public var title: String? { options.title }
-  /// Its container values; a key that it does not set has its default.
+  /// The container values; an unset key has its default.
   public var containerValues: ContainerValues { options.containerValues }
 }
 
 extension Presenting {
   /// The tags that this program presents for a selection, in the order in which they were declared.
   ///
-  /// In ``observe(isolation:_:)`` it is read again when a tag is declared or ends, when the selection changes, and when state changes from
-  /// which a tag makes its options: a badge need not be selected to be seen.
+  /// In ``observe(isolation:_:)`` the tags are read again when a tag is declared or ends, when the selection changes, and when the
+  /// state behind a tag's options changes: the badge of a tag that is not selected is visible, too.
   ///
   ///     observe { bar.tabs = navigator.tabs(of: $model.tab).map { ($0.title, $0.containerValues.badge, $0.isSelected) } }
   public func tabs<Tag: Hashable & Codable>(of selection: Binding<Tag?>) -> [Tab<Tag>] {

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The names of types, which are the same in every run, so that a saved path can be read.
+/// The names of types, which are the same in every run, so that a saved path can be read again.
 enum TypeName {
-  /// The full name of a type. Swift gives private and local types an address instead of their place, which this leaves out. If two of
-  /// them then have one name, the later one keeps its address.
+  /// The full name of a type. For a private or local type, Swift's name contains an address, which is left out here. If two such
+  /// types then have one name, the later one keeps its address.
   static func of(_ type: Any.Type) -> String {
     let id = ObjectIdentifier(type)
     if let name = known.withLock({ $0.names[id] }) { return name }
@@ -18,10 +18,10 @@ enum TypeName {
     }
   }
 
-  /// Whether a name has an address, which is another one in the next run.
+  /// Whether a name contains an address, which differs in the next run.
   static func isOfThisRun(_ name: String) -> Bool { stable(name) != name }
 
-  /// What stands for the place of a private or local type.
+  /// The replacement for the address of a private or local type.
   static let hidden = "(private)"
 
   private static let known = Mutex<(names: [ObjectIdentifier: String], types: [String: ObjectIdentifier])>(([:], [:]))
