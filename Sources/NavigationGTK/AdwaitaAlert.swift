@@ -3,7 +3,7 @@
 
   /// An AdwAlertDialog (libadwaita 1.5).
   final class AdwaitaAlert: Alert {
-    /// The functions of libadwaita that are used here.
+    /// The libadwaita functions that are used here.
     private struct Functions {
       let new: @convention(c) (_ heading: UnsafePointer<CChar>, _ body: UnsafePointer<CChar>?) -> Widget?
       let addResponse: @convention(c) (Widget, _ id: UnsafePointer<CChar>, _ label: UnsafePointer<CChar>) -> Void
@@ -19,7 +19,7 @@
           let new = Adwaita.symbol("adw_alert_dialog_new")
             as (@convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>?) -> Widget?)?
         else { return nil }
-        // They came in the same release.
+        // All of them came in the same release.
         func function<Function>(_ name: String) -> Function { Adwaita.symbol(name)! }
         self.new = new
         addResponse = function("adw_alert_dialog_add_response")
@@ -30,7 +30,7 @@
         forceClose = function("adw_dialog_force_close")
       }
 
-      /// ADW_RESPONSE_DESTRUCTIVE.
+      /// The value of ADW_RESPONSE_DESTRUCTIVE.
       static let destructive: CInt = 2
     }
 
@@ -39,7 +39,7 @@
     private let signals = Signals()
     private var dialog: Widget?
 
-    /// - Returns: nil if the program does not use libadwaita, or an earlier one.
+    /// - Returns: nil if the program does not use libadwaita, or uses an earlier release.
     init?(_ texts: AlertTexts) {
       guard let adwaita = Functions() else { return nil }
       (self.texts, self.adwaita) = (texts, adwaita)
@@ -63,7 +63,7 @@
         let text = entry.map { String(cString: gtk_editable_get_text($0)) } ?? ""
         signals.disconnect()
         self.dialog = nil
-        // No number for Escape.
+        // Escape has no number.
         answer(Int(arguments[string: 1]), text)
         return true
       }

@@ -3,7 +3,7 @@
 
   /// Pages in an AdwNavigationView (libadwaita 1.4).
   final class AdwaitaPages: PagePlace {
-    /// The functions of libadwaita that are used here.
+    /// The libadwaita functions that are used here.
     private struct Functions {
       let newView: @convention(c) () -> Widget?
       let newPage: @convention(c) (_ content: Widget, _ title: UnsafePointer<CChar>) -> Widget?
@@ -23,7 +23,7 @@
       init?() {
         guard Adwaita.isUsed, let newView = Adwaita.symbol("adw_navigation_view_new") as (@convention(c) () -> Widget?)?
         else { return nil }
-        // They came in the same release.
+        // All of them came in the same release.
         func function<Function>(_ name: String) -> Function { Adwaita.symbol(name)! }
         self.newView = newView
         newPage = function("adw_navigation_page_new")
@@ -46,13 +46,13 @@
     private let signals = Signals()
     private var pages: [(page: PageScreen, widget: Widget)] = []
 
-    /// - Returns: nil if the program does not use libadwaita, or an earlier one.
+    /// - Returns: nil if the program does not use libadwaita, or uses an earlier release.
     init?(_ root: Widget, _ title: String) {
       guard let adwaita = Functions() else { return nil }
       self.adwaita = adwaita
       widget = adwaita.newView()!
       adwaita.push(widget, page(root, title, back: nil))
-      // Only pages that its user has removed are still known then.
+      // The only pages still known here are those that the user has removed.
       signals.connect(widget, "popped") { [unowned self] arguments in
         guard let index = pages.firstIndex(where: { UnsafeMutableRawPointer($0.widget) == arguments[object: 1] }) else {
           return false
@@ -61,7 +61,7 @@
         return true
       }
       for key in ["Escape", "<Alt>Left"] {
-        // AdwNavigationView handles them for pages that may be removed without a question.
+        // AdwNavigationView handles these keys for pages that may be removed without a question.
         signals.connect(key: key, in: widget) { [unowned self] in
           guard let page = pages.last?.page, page.mayDecline else { return false }
           page.userCloses()
@@ -83,7 +83,7 @@
         back = button
       }
       let added = self.page(content, page.title, back: back)
-      // It asks nobody before it removes a page.
+      // AdwNavigationView does not ask before it removes a page.
       if page.mayDecline { adwaita.setCanPop(added, 0) }
       pages.append((page, added))
       adwaita.setAnimated(widget, animated ? 1 : 0)
@@ -91,7 +91,7 @@
     }
 
     func remove(_ page: PageScreen, animated: Bool) {
-      // Those above it have been removed before.
+      // Pages above it have been removed before.
       guard pages.last?.page === page else { return }
       pages.removeLast()
       adwaita.setAnimated(widget, animated ? 1 : 0)
@@ -101,7 +101,7 @@
     private func page(_ content: Widget, _ title: String, back: Widget?) -> Widget {
       let view = adwaita.newToolbarView()!
       let bar = adwaita.newHeaderBar()!
-      // The window has its own.
+      // The window has its own buttons.
       adwaita.setShowsStartButtons(bar, 0)
       adwaita.setShowsEndButtons(bar, 0)
       if let back { adwaita.packStart(bar, back) }

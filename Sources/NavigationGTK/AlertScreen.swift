@@ -3,17 +3,17 @@
   public import DBusValues
   public import Navigation
 
-  /// A dialog with buttons: an AdwAlertDialog (libadwaita 1.5), else a GtkAlertDialog (GTK 4.10), else a GtkMessageDialog. The second cannot
-  /// have a text field; the third is used for one.
+  /// A dialog with buttons: an AdwAlertDialog (libadwaita 1.5), else a GtkAlertDialog (GTK 4.10), else a GtkMessageDialog. A
+  /// GtkAlertDialog cannot have a text field, so a GtkMessageDialog is used for one.
   public final class AlertScreen<Action: Hashable & Codable & Sendable>: Screen {
     private let dialog: Dialog<Action>
     private let window: UnsafeMutablePointer<GtkWindow>?
     private var alert: (any Alert)?
 
-    /// Creates the screen of a dialog; it stays as it is while it is shown.
+    /// Creates the screen of a dialog, which does not change while it is shown.
     /// - Parameters:
     ///   - dialog: the dialog.
-    ///   - window: the window that it is over; by default that of the screen that it is presented from.
+    ///   - window: the window below the dialog; by default the window of the screen from which it is presented.
     public init(_ dialog: Binding<Dialog<Action>>, over window: UnsafeMutablePointer<GtkWindow>? = nil) {
       self.dialog = dialog.wrappedValue
       self.window = window
@@ -28,7 +28,7 @@
       self.alert = alert
       alert.open(over: window ?? showing.window) { [weak self, dialog] (answer: Int?, text: String) in
         self?.alert = nil
-        // Escape is the button that changes nothing.
+        // Escape counts as the button that changes nothing.
         let index = answer ?? texts.cancel
         let button: Dialog<Action>.Button? = index.map { index in dialog.buttons[index] }
         Task { await showing.answer(button, text) }
@@ -47,7 +47,7 @@
       do {
         if let button { try await choose(button, text: text) } else { try await dismiss() }
       } catch {
-        // Without a coordinator, it is gone all the same.
+        // Without a coordinator, the dialog is gone nevertheless.
         try? await dismiss()
       }
     }
@@ -57,8 +57,8 @@
     /// Presents a dialog while the binding is not nil.
     /// - Parameters:
     ///   - dialog: the dialog.
-    ///   - onDismiss: called after it has ended, also if no button was pressed.
-    ///   - onAction: called when a button with an action was pressed, with the text of the field; before the dialog ends.
+    ///   - onDismiss: called after the dialog has ended, even if no button was pressed.
+    ///   - onAction: called before the dialog ends, when a button with an action was pressed, with the text of the field.
     @discardableResult
     public func present<Action>(
       dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
@@ -66,13 +66,13 @@
     ) -> Presence {
       present(dialog: dialog, onDismiss: onDismiss, onAction: onAction) {
         [weak parent = presentationSource.parent] dialog in
-        // A question of a screen that is being dismissed has no parent on the bus.
+        // The question of a screen that is being dismissed has no parent on the bus.
         AlertScreen(dialog, over: parent?.window)
       }
     }
   }
 
-  /// What an alert shows, whatever its actions are.
+  /// The content of an alert, without the type of its actions.
   struct AlertTexts {
     struct Button {
       let title: String
@@ -81,7 +81,7 @@
 
     let title: String
     let message: String
-    /// nil without a text field.
+    /// The prompt; nil without a text field.
     let prompt: String?
     let text: String?
     let buttons: [Button]
@@ -96,12 +96,12 @@
     }
   }
 
-  /// A dialog of a toolkit.
+  /// A toolkit's dialog.
   @MainActor
   protocol Alert: AnyObject {
-    /// Calls the function once, when its user has closed it: with the index of the button, or nil, and the text of the field.
+    /// Calls the function once, when the user has closed the dialog, with the index of the button, or nil, and the text of the field.
     func open(over parent: UnsafeMutablePointer<GtkWindow>?, _ answer: @escaping @MainActor (Int?, String) -> Void)
-    /// Removes it without an answer.
+    /// Removes the dialog without an answer.
     func close()
   }
 #endif

@@ -3,8 +3,9 @@
   import Observation
 
   extension Showing {
-    /// Asks its user with an alert over the screen, and returns the action of the pressed button: nil for a button without one, and for
-    /// Escape. For the `prepare` of a screen whose text is not saved; the coordinator then waits for as long as its user thinks (P16).
+    /// Asks the user with an alert over the screen, and returns the action of the pressed button; nil for Escape, and for a button
+    /// without an action. For the `prepare` of a screen with unsaved text; the coordinator then waits until the user has answered
+    /// (P16).
     ///
     ///     WindowScreen("Note") { showing in editor(showing) } prepare: { showing in
     ///       guard draft.isChanged else { return }
@@ -15,7 +16,7 @@
     ///       guard try await showing.answer(to: question) == .discard else { throw Declined("the note is not saved") }
     ///     }
     ///
-    /// - Throws: `CancellationError` if the screen must disappear meanwhile, and the question with it.
+    /// - Throws: `CancellationError` if the screen must disappear meanwhile, and the question disappears with it.
     public func answer<Action>(to dialog: Dialog<Action>) async throws -> Action? {
       let question = Question(dialog)
       let (ends, end) = AsyncStream.makeStream(of: Void.self)
@@ -25,7 +26,7 @@
       } onAction: { action, _ in
         answer = action
       }
-      // Also ends when the task is cancelled.
+      // The loop also ends when the task is cancelled.
       for await _ in ends {}
       presence.cancel()
       try Task.checkCancellation()

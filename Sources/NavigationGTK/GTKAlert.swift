@@ -3,7 +3,7 @@
 
   /// A GtkAlertDialog (GTK 4.10).
   final class GTKAlert: Alert {
-    /// The functions of GTK that are used here.
+    /// The GTK functions that are used here.
     private struct Functions {
       typealias Dialog = UnsafeMutablePointer<GObject>
       let type: GType
@@ -23,7 +23,7 @@
         guard let type = Adwaita.symbol("gtk_alert_dialog_get_type") as (@convention(c) () -> GType)? else {
           return nil
         }
-        // They came in the same release.
+        // All of them came in the same release.
         func function<Function>(_ name: String) -> Function { Adwaita.symbol(name)! }
         self.type = type()
         setMessage = function("gtk_alert_dialog_set_message")
@@ -36,10 +36,10 @@
       }
     }
 
-    /// The function that GTK calls when the dialog is closed, by whomever.
+    /// The function that GTK calls when the user or the program closes the dialog.
     private final class Waiting {
       let finish: @convention(c) (UnsafeMutablePointer<GObject>, OpaquePointer?, UnsafeMutableRawPointer?) -> CInt
-      /// nil after the program has closed it.
+      /// The handler; nil after the program has closed the dialog.
       var answer: (@MainActor (Int?, String) -> Void)?
 
       init(
@@ -55,7 +55,7 @@
     private let gtk: Functions
     private var open: (waiting: Waiting, cancellable: UnsafeMutablePointer<GCancellable>)?
 
-    /// - Returns: nil if GTK is an earlier one, or the dialog has a text field, which this cannot have.
+    /// - Returns: nil if GTK is too old, or the dialog needs a text field, which this class cannot show.
     init?(_ texts: AlertTexts) {
       guard texts.prompt == nil, let gtk = Functions() else { return nil }
       (self.texts, self.gtk) = (texts, gtk)
@@ -80,7 +80,7 @@
           let index = waiting.finish(dialog!, result, nil)
           MainActor.assumeIsolated { waiting.answer?(index >= 0 ? Int(index) : nil, "") }
         }, Unmanaged.passRetained(waiting).toOpaque())
-      // The call retains it.
+      // The open call retains the dialog.
       g_object_unref(dialog)
     }
 

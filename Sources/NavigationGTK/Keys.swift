@@ -2,9 +2,9 @@
   import CGTK
 
   extension Signals {
-    /// Calls the handler for a key that nothing within the widget has used.
+    /// Calls the handler for a key that no widget within this one has used.
     /// - Parameters:
-    ///   - key: in the syntax of `gtk_accelerator_parse`, such as `<Alt>Left`.
+    ///   - key: the key in the syntax of `gtk_accelerator_parse`, such as `<Alt>Left`.
     ///   - handler: returns whether it has used the key.
     func connect(key: String, in widget: Widget, _ handler: @escaping @MainActor () -> Bool) {
       var (value, modifiers): (guint, GdkModifierType) = (0, GdkModifierType(rawValue: 0))
@@ -12,7 +12,7 @@
       let wanted = (value, modifiers.rawValue)
       let controller = gtk_event_controller_key_new()!
       connect(UnsafeMutableRawPointer(controller), "key-pressed") { arguments in
-        // Locks of the keyboard do not count.
+        // Keyboard locks are ignored.
         let held = arguments[flags: 3] & gtk_accelerator_get_default_mod_mask().rawValue
         return (arguments[uint: 1], held) == wanted && handler()
       }

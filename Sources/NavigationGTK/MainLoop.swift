@@ -1,26 +1,26 @@
 #if canImport(CGTK)
   import CGTK
-  // Links libdispatch.
+  // This import links libdispatch.
   import Dispatch
   import Glibc
 
-  /// The main loop of GLib, on which GTK runs, and with it the main actor.
+  /// The main loop of GLib, which runs GTK and the main actor.
   public enum MainLoop {
-    /// GTK cannot start.
+    /// The failure of GTK to start without a display.
     public struct NoDisplay: Error, CustomStringConvertible {
       public let description = "GTK finds no display: expected WAYLAND_DISPLAY or DISPLAY of a session"
     }
 
-    /// Lets GLib's main loop run the main actor: from now on, whatever runs that loop (`g_application_run`, `g_main_loop_run`) also runs
-    /// tasks of the main actor. Nothing is polled; the loop sleeps until there is work. For a program with a `main()` that is not async:
-    /// in an async one, the main actor has left the main thread.
+    /// Makes GLib's main loop run the main actor. From now on, any function that runs the loop (`g_application_run`,
+    /// `g_main_loop_run`) also runs tasks of the main actor. There is no polling; the loop sleeps until there is work. Use this in a
+    /// program with a `main()` that is not async: in an async one, the main actor has left the main thread.
     @MainActor public static func connect() { _ = connection }
 
-    /// The source of GLib, which exists as long as the program.
+    /// The GLib source, which exists as long as the program.
     @MainActor private static let connection = g_unix_fd_add(
       _dispatch_get_main_queue_handle_4CF(), G_IO_IN,
       { descriptor, _, _ in
-        // The count only says that there is work.
+        // The count only shows that there is work.
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
         _dispatch_main_queue_callback_4CF(nil)
@@ -29,13 +29,13 @@
 
     /// Starts GTK, and runs the main loop until the body has returned.
     /// - Parameters:
-    ///   - adwaita: whether libadwaita is used where it is installed. It changes how all widgets look.
+    ///   - adwaita: whether libadwaita is used where it is installed. It changes the look of all widgets.
     ///   - body: the program.
-    /// - Throws: ``NoDisplay``, and what the body throws.
+    /// - Throws: ``NoDisplay``, or the error of the body.
     @MainActor public static func run(
       adwaita: Bool = true, _ body: @escaping @MainActor () async throws -> Void
     ) throws {
-      // Compositors know the program's windows by this name.
+      // Compositors identify the program's windows by this name.
       if g_get_prgname() == nil, let path = CommandLine.arguments.first {
         g_set_prgname(String(path.split(separator: "/").last ?? ""))
       }

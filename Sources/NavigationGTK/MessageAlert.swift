@@ -35,7 +35,7 @@
         let index = arguments[int: 1]
         let text = entry.map { String(cString: gtk_editable_get_text($0)) } ?? ""
         close()
-        // Negative for Escape.
+        // Escape has a negative number.
         answer(index >= 0 ? index : nil, text)
         return true
       }
@@ -50,13 +50,13 @@
   }
 
   extension AlertTexts {
-    /// The index of the button that Return presses: the last one that neither loses nor leaves something.
+    /// The index of the button that Return presses: the last one that is neither destructive nor the cancel button.
     var defaultButton: Int? {
       buttons.indices.last { !buttons[$0].isDestructive && $0 != cancel } ?? cancel
     }
   }
 
-  /// The field of an alert. Return in it presses the default button.
+  /// The text field of an alert. Return in the field presses the default button.
   @MainActor
   func alertField(_ prompt: String, _ text: String) -> Widget {
     let entry = gtk_entry_new()!

@@ -8,7 +8,7 @@
   ///     showing.destination(tag: .help, selection: $model.panel) { PageScreen("Help", in: area) { … } }
   @MainActor
   public final class PageArea {
-    /// The widget, to be put in a window. It retains this.
+    /// The widget, to be put in a window. It retains the area.
     public var widget: Widget { place.widget }
     let place: any PagePlace
 
@@ -20,8 +20,8 @@
   }
 
   extension Presenting {
-    /// Shows a screen while a selection equals a tag. Of all tags of one selection, at most one is shown: the next screen appears when the
-    /// former has disappeared. It may be a page of a ``PageArea``, a window, or a popover.
+    /// Shows a screen while a selection equals a tag. Of all tags of one selection, at most one is shown: the next screen appears
+    /// when the former has disappeared. The screen may be a page of a ``PageArea``, a window, or a popover.
     @discardableResult
     public func destination<Tag: Hashable & Codable>(
       tag: Tag, selection: Binding<Tag?>,
@@ -32,7 +32,7 @@
     }
   }
 
-  /// Pages in a GtkStack, without anything around them.
+  /// Pages in a GtkStack without decoration.
   private final class AreaPages: PagePlace {
     let widget: Widget = gtk_stack_new()
     private var pages: [(page: PageScreen, content: Widget)] = []

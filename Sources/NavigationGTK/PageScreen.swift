@@ -4,7 +4,7 @@
 
   /// A page of a ``PageStack``, or of a ``PageArea``.
   public final class PageScreen: WidgetScreen {
-    /// There is no place for a page.
+    /// The error of a page without a place.
     public struct NoPlace: Error, CustomStringConvertible {
       let binding: String
       public var description: String {
@@ -14,15 +14,15 @@
 
     let title: String
     private let area: PageArea?
-    /// Where it is shown; nil while it is not.
+    /// The place that shows the page; nil while none does.
     private weak var place: (any PagePlace)?
 
     /// Creates the screen of a page.
     /// - Parameters:
-    ///   - title: the title, which a stack shows above it.
-    ///   - area: the area that it is in; nil for the stack on which it is pushed.
+    ///   - title: the title, which a stack shows above the page.
+    ///   - area: the area that contains the page; nil for the stack on which it is pushed.
     ///   - content: makes the content.
-    ///   - prepare: asked before it is closed, for one that may have to stay.
+    ///   - prepare: asked before the page is closed, for a page that may have to stay.
     public init(
       _ title: String, in area: PageArea? = nil, content: @escaping Content, prepare: Preparation? = nil
     ) {
@@ -45,13 +45,13 @@
     }
   }
 
-  /// Something that shows pages: the last one, and those below it when that is removed.
+  /// A place that shows the last of its pages, and the pages below when the last is removed.
   @MainActor
   protocol PagePlace: AnyObject {
-    /// The widget that shows them.
+    /// The widget that shows the pages.
     var widget: Widget { get }
     func add(_ page: PageScreen, _ content: Widget, animated: Bool)
-    /// Has no effect if its user has removed it already.
+    /// Removes a page. Has no effect if the user has removed it already.
     func remove(_ page: PageScreen, animated: Bool)
   }
 #endif

@@ -2,12 +2,12 @@
   import CGTK
   public import Navigation
 
-  /// A widget that shows the pages of a path, the last one on top, with a button that goes back: an AdwNavigationView where the program
-  /// uses libadwaita 1.4 or later, and otherwise a GtkStack with a bar above it. The button goes back, and so do Escape, Alt+Left and the
-  /// gesture of AdwNavigationView: the path becomes shorter.
+  /// A widget that shows the pages of a path, the last one on top, with a button to go back. It is an AdwNavigationView where the
+  /// program uses libadwaita 1.4 or later, and otherwise a GtkStack below a bar. The button, Escape, Alt+Left and the gesture of
+  /// AdwNavigationView go back: the path becomes shorter.
   @MainActor
   public final class PageStack: Presenting {
-    /// The widget, to be put in a window. It retains this.
+    /// The widget, to be put in a window. It retains the stack.
     public var widget: Widget { place.widget }
     let place: any PagePlace
     private let stack: NavigationStack
@@ -37,7 +37,7 @@
 
     private static var all: [Known] = []
 
-    /// The stack that a screen is pushed on.
+    /// The stack on which a screen is pushed.
     static func containing(_ showing: Showing) -> PageStack? {
       let source = showing.presentationSource
       return all.last {
@@ -47,12 +47,12 @@
   }
 
   extension Presenting {
-    /// Creates the widget of a stack whose path is an array. ``Navigation/Presenting/navigationDestination(for:file:line:content:)`` of it
-    /// makes the pages of its values.
+    /// Creates the widget of a stack whose path is an array. The stack's
+    /// ``Navigation/Presenting/navigationDestination(for:file:line:content:)`` makes the pages of its values.
     /// - Parameters:
     ///   - path: the path.
     ///   - title: the title of the root.
-    ///   - root: what is below all pages.
+    ///   - root: the widget below all pages.
     public func navigationStack<Element: Hashable & Codable>(
       path: Binding<[Element]>, title: String = "", root: Widget
     ) -> PageStack {

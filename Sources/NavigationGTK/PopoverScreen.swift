@@ -2,16 +2,17 @@
   import CGTK
   import Navigation
 
-  /// A popover, which points at a widget. A click beside it closes it, and so does Escape.
+  /// A popover that points at a widget. A click beside the popover closes it, and so does Escape.
   public final class PopoverScreen: WidgetScreen {
     private let anchor: Widget
     private var popover: UnsafeMutablePointer<GtkPopover>?
 
     /// Creates the screen of a popover.
     /// - Parameters:
-    ///   - anchor: the widget that it points at, which is in a window as long as the popover is shown.
+    ///   - anchor: the widget at which the popover points, which must be in a window while the popover is shown.
     ///   - content: makes the content.
-    ///   - prepare: asked before it is closed, for one that may have to stay. After the user's click beside it, it appears again then.
+    ///   - prepare: asked before the popover is closed, for one that may have to stay. After a click beside it, the popover appears
+    ///     again if it stays.
     public init(on anchor: Widget, content: @escaping Content, prepare: Preparation? = nil) {
       self.anchor = anchor
       super.init(content, prepare: prepare)

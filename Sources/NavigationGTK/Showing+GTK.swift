@@ -5,12 +5,12 @@
   extension Showing {
     private var widgetScreen: WidgetScreen? { screen as? WidgetScreen }
 
-    /// The window that it is in: its own, or that of the nearest screen that it is presented from.
+    /// The window that contains the screen: its own, or the window of the nearest screen from which it is presented.
     public var window: UnsafeMutablePointer<GtkWindow>? {
       (screen as? WindowScreen)?.window ?? parent?.window
     }
 
-    /// The presentation that it is presented from, if that is shown by the same navigator.
+    /// The presentation from which this one is presented, if the same navigator shows it.
     var parent: Showing? {
       guard case .string(let from)? = item["from"] else { return nil }
       return presentationSource.navigator.visible.last { $0.binding == from }

@@ -1,17 +1,17 @@
 #if canImport(CGTK)
   import CGTK
 
-  /// Handlers of signals, which end together. A handler retains what it uses, which may in turn retain the object of the signal; so
-  /// objects of a screen are only released when its handlers end.
+  /// Signal handlers that end together. A handler retains the objects that it uses, which may in turn retain the object of the
+  /// signal. So objects of a screen are released only when its handlers end.
   @MainActor
   final class Signals {
     typealias Handler = @MainActor (Arguments) -> Bool
 
-    /// What a signal was emitted with: the object first.
+    /// The arguments of a signal: the object first.
     struct Arguments {
       fileprivate let values: UnsafeBufferPointer<GValue>
 
-      /// The pointer to an object.
+      /// The argument as a pointer to an object.
       subscript(object index: Int) -> UnsafeMutableRawPointer? {
         g_value_get_object(values.baseAddress! + index)
       }
@@ -31,7 +31,7 @@
     private var closures: [UnsafeMutablePointer<GClosure>] = []
 
     /// Calls the handler whenever the signal is emitted.
-    /// - Parameter handler: returns what the handler of a signal with a result returns: whether it was handled.
+    /// - Parameter handler: returns whether the signal was handled, for a signal with such a result.
     func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ handler: @escaping Handler) {
       let closure = g_closure_new_simple(
         guint(MemoryLayout<GClosure>.size), Unmanaged.passRetained(Box(handler)).toOpaque())!
@@ -52,7 +52,7 @@
       g_signal_connect_closure(object, signal, closure, 0)
     }
 
-    /// Ends all handlers, also of objects that are gone.
+    /// Ends all handlers, including those of objects that are gone.
     func disconnect() {
       let closures = closures
       self.closures = []
@@ -66,7 +66,7 @@
   }
 
   extension GType {
-    /// `G_TYPE_BOOLEAN`, a macro.
+    /// The value of `G_TYPE_BOOLEAN`, which is a macro.
     fileprivate static let boolean = GType(5 << G_TYPE_FUNDAMENTAL_SHIFT)
   }
 #endif

@@ -1,7 +1,7 @@
 #if canImport(CGTK)
   import CGTK
 
-  /// Pages in a GtkStack, below a bar with the title and a button that goes back.
+  /// Pages in a GtkStack, below a bar with the title and a button to go back.
   final class StackPages: PagePlace {
     let widget: Widget
     private let stack: OpaquePointer

@@ -4,13 +4,13 @@
   /// A widget, as GTK's functions return it.
   public typealias Widget = UnsafeMutablePointer<GtkWidget>
 
-  /// Keeps a widget alive. GTK retains what is in a window; this is for a widget that is to outlive its place.
+  /// Keeps a widget alive outside of a window. GTK retains only widgets in a window.
   @MainActor
   public final class WidgetOwner {
     /// The widget.
     public let widget: Widget
 
-    /// Retains a widget; a new one, which nobody retains yet, is owned by this alone.
+    /// Retains a widget. A new widget without another owner is then owned by this object alone.
     public init(_ widget: Widget) {
       g_object_ref_sink(widget)
       self.widget = widget

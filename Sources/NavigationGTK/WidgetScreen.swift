@@ -3,8 +3,8 @@
   public import DBusValues
   public import Navigation
 
-  /// A screen whose content is a widget: a window, a popover, or a page. Its content is made when it is shown, and released when it has
-  /// ended, with all handlers of signals and observations that belong to it.
+  /// A screen whose content is a widget: a window, a popover, or a page. The content is made when the screen is shown, and released
+  /// when it has ended, with all its signal handlers and observations.
   @MainActor
   public class WidgetScreen: DecliningScreen {
     /// Makes the content of a screen.
@@ -17,7 +17,7 @@
     private let preparation: Preparation?
     private var observings: [Observing] = []
     private var widget: WidgetOwner?
-    /// nil before it has appeared and after it has ended.
+    /// The presentation; nil before the screen has appeared and after it has ended.
     private(set) weak var showing: Showing?
 
     init(_ content: @escaping Content, prepare preparation: Preparation?) {
@@ -25,7 +25,7 @@
       self.preparation = preparation
     }
 
-    /// Whether it may decline to disappear.
+    /// Whether the screen may decline to disappear.
     var mayDecline: Bool { preparation != nil }
 
     func observe(_ apply: @escaping @MainActor () -> Void) {
@@ -34,22 +34,22 @@
 
     // MARK: How it is shown
 
-    /// Shows the screen, with what `content` makes.
+    /// Shows the screen, with the widget that `content` makes.
     func open(_ content: () -> Widget, _ showing: Showing) throws {}
-    /// Removes it, if it is still there.
+    /// Removes the screen, if it is still there.
     func close(animated: Bool) {}
-    /// Its user has made it disappear, and it has declined that.
+    /// Keeps the screen, which has declined to disappear after its user had closed it.
     func stay() {}
 
     // MARK: What its user does
 
-    /// The user wants to close it: with its button, or a key.
+    /// Handles the user's wish to close the screen, by its button or a key.
     final func userCloses() {
       guard let showing else { return }
       Task { try? await showing.dismiss() }
     }
 
-    /// The user has closed it, and GTK has asked nobody. One that may decline appears again if it does.
+    /// Handles a screen that the user has closed without a question by GTK. A screen that declines appears again.
     final func userHasClosed() {
       guard !mayDecline, let showing else { return userCloses() }
       end(animated: false)

@@ -2,7 +2,7 @@
   import CGTK
   import Navigation
 
-  /// A window. One that is presented from another is modal, and transient for it: a sheet.
+  /// A window. A window presented from another one is a sheet: modal, and transient for the other one.
   ///
   ///     showing.present(item: $model.fact) { fact in
   ///       WindowScreen("Fact") { showing in factEditor(fact, showing) }
@@ -18,9 +18,9 @@
     /// Creates the screen of a window.
     /// - Parameters:
     ///   - title: the title of the window.
-    ///   - parent: a window of the program that is no screen; by default the window of the screen that it is presented from.
-    ///   - content: makes the content of the window; `Showing.window` is the window, to set more of it.
-    ///   - prepare: asked before the window is closed, for one that may have to stay.
+    ///   - parent: a window of the program that is not a screen; by default the window of the screen from which this one is presented.
+    ///   - content: makes the content of the window; `Showing.window` gives access to the window for more settings.
+    ///   - prepare: asked before the window is closed, for a window that may have to stay.
     public init(
       _ title: String, over parent: UnsafeMutablePointer<GtkWindow>? = nil, content: @escaping Content,
       prepare: Preparation? = nil
