@@ -3,7 +3,7 @@
   import SwiftSyntaxBuilder
   import SwiftSyntaxMacros
 
-  /// Writes the conformances to `HasCases` and `HasBoundCases`.
+  /// Generates the conformances to `HasCases` and `HasBoundCases`.
   struct CasesMacro: ExtensionMacro {
     static func expansion(
       of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
@@ -91,7 +91,7 @@
     }
   }
 
-  /// The access level of what is written for a declaration, with a space; empty for `internal`.
+  /// The access level of the code generated for a declaration, with a space; empty for `internal`.
   func access(of declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) -> String {
     let around = context.lexicalContext.compactMap { $0.asProtocol((any WithModifiersSyntax).self)?.modifiers }
     let levels = ([declaration.modifiers] + around).map { $0.map(\.name.text) }

@@ -4,7 +4,7 @@
   import SwiftSyntaxBuilder
   import SwiftSyntaxMacros
 
-  /// Writes the conformance to `Navigable`: the table of names in the class, where a subclass can override it, and an empty extension.
+  /// Generates the conformance to `Navigable`: the table of names in the class, where a subclass can override it, and an empty extension.
   struct NavigableMacro: MemberMacro, ExtensionMacro {
     static func expansion(
       of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
@@ -21,7 +21,7 @@
       }
       let (access, type) = (access(of: declaration, in: context), selfType(declaration))
       let names: DeclSyntax = "\(raw: table(of: declaration, type))"
-      // The compiler asks for no conformance of a subclass that has inherited one.
+      // The compiler requests no conformance for a subclass that has inherited one.
       if protocols.isEmpty, let superclass = declaration.inheritanceClause?.inheritedTypes.first?.type.trimmed {
         return [
           """
@@ -50,7 +50,7 @@
       attribute.as(AttributeSyntax.self)?.attributeName.trimmedDescription.split(separator: ".").last == "Observable"
     }
 
-    /// The names of the stored and computed properties. Those that cannot be names on the bus have numbers.
+    /// The names of the stored and computed properties. A name that is invalid on the bus is left out, so its property has a number.
     private static func table(of declaration: ClassDeclSyntax, _ type: String) -> String {
       let names = declaration.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
         .filter {
@@ -61,7 +61,7 @@
       return entries.isEmpty ? "[:]" : "[\(entries.joined(separator: ", "))]"
     }
 
-    /// The class as its members call it.
+    /// The class's name as its members can use it.
     private static func selfType(_ declaration: ClassDeclSyntax) -> String {
       let parameters = declaration.genericParameterClause?.parameters.map(\.name.text) ?? []
       return declaration.name.text + (parameters.isEmpty ? "" : "<\(parameters.joined(separator: ", "))>")

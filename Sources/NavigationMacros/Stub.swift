@@ -1,5 +1,5 @@
 #if !Macros
-  /// Takes the place of the macros in builds without the trait.
+  /// Replaces the macros in builds without the trait.
   @main
   struct NoMacros {
     static func main() {}

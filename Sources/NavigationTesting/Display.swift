@@ -9,15 +9,15 @@ public final class Display {
 
   /// The screens that have appeared and not disappeared.
   public var screens: [RecordingScreen] = []
-  /// What happened: `+name` for a screen that appeared, `-name` for one that disappeared, `-!name` without animation, and `xname` for
-  /// one that its user closed.
+  /// The log of events: `+name` for a screen that appeared, `-name` for one that disappeared, `-!name` for one that did so without
+  /// animation, and `xname` for one that its user closed.
   public var log: [String] = []
   /// The reasons of ended presentations, as passed to onDismiss.
   public var ends: [NavigationReason] = []
-  /// The errors of those that failed.
+  /// The errors of failed presentations.
   public var errors: [String] = []
 
-  /// For onDismiss.
+  /// Records an end; to be used as onDismiss.
   public func end(_ dismissal: Dismissal) {
     ends.append(dismissal.reason)
     if let error = dismissal.error { errors.append("\(error)") }
@@ -25,31 +25,31 @@ public final class Display {
 
   /// Other notes of a test.
   public var notes: [String] = []
-  /// Names of screens that were asked to disappear.
+  /// The names of screens that were asked to disappear.
   public var disappearing: [String] = []
-  /// Names of screens that do not disappear while they are in this set.
+  /// The names of screens that do not disappear while they are in this set.
   public var stuck: Set<String> = []
-  /// Names of screens that ask their user before they disappear, who does not answer while they are in this set.
+  /// The names of screens that ask their user before they disappear. The user does not answer while they are in this set.
   public var asking: Set<String> = []
-  /// Names of screens that decline to disappear, after their user has answered.
+  /// The names of screens that decline to disappear after their user has answered.
   public var declining: Set<String> = []
-  /// Names of screens that throw in `appear`.
+  /// The names of screens that throw in `appear`.
   public var refused: Set<String> = []
-  /// Names of screens that do not appear while they are in this set.
+  /// The names of screens that do not appear while they are in this set.
   public var slow: Set<String> = []
-  /// Names of screens that ignore cancellation while they appear.
+  /// The names of screens that ignore cancellation while they appear.
   public var uncancellable: Set<String> = []
-  /// Names of slow screens that have begun to appear.
+  /// The names of slow screens that have begun to appear.
   public var appearing: [String] = []
-  /// Names of slow screens whose appearance was cancelled.
+  /// The names of slow screens whose appearance was cancelled.
   public var cancelled: [String] = []
 
   /// The names of ``screens``.
   public var names: [String] { screens.map(\.name) }
-  /// The screen of a name.
+  /// The screen with a name.
   public subscript(name: String) -> RecordingScreen? { screens.last { $0.name == name } }
 
-  /// Removes a screen, and notes how it has gone.
+  /// Removes a screen, and logs the way in which it has gone.
   public func take(_ screen: RecordingScreen, _ how: String) {
     guard screens.contains(where: { $0 === screen }) else { return }
     screens.removeAll { $0 === screen }
@@ -68,7 +68,7 @@ public final class Display {
     }
   }
 
-  /// Returns when a screen's user has answered, or is not asked any more.
+  /// Returns when a screen's user has answered, or is no longer asked.
   func answer(for name: String) async {
     await withTaskCancellationHandler {
       while asking.contains(name), !Task.isCancelled { await change() }

@@ -4,26 +4,26 @@ import Navigation
 /// A screen that shows nothing, and records its appearance and disappearance in a ``Display``, whose switches make it slow or faulty.
 @MainActor
 public final class RecordingScreen: DecliningScreen {
-  /// The error of a screen that is in ``Display/refused``.
+  /// The error of a screen in ``Display/refused``.
   public struct Refusal: Error, CustomStringConvertible {
     /// The text of the error.
     public let description = "there is no room"
   }
 
-  /// Its name in the log.
+  /// The screen's name in the log.
   public let name: String
   private let display: Display
-  /// Called after it has appeared.
+  /// Called after the screen has appeared.
   private let onAppear: (@MainActor (Showing) -> Void)?
-  /// The presentation that it shows; nil until it appears.
+  /// The presentation; nil until the screen appears.
   public private(set) var showing: Showing?
-  /// Whether it was asked to disappear, and has not declined that.
+  /// Whether the screen was asked to disappear, and has not declined.
   private var isPrepared = false
 
   /// - Parameters:
-  ///   - name: its name in the log.
+  ///   - name: the screen's name in the log.
   ///   - display: the display.
-  ///   - onAppear: called after it has appeared.
+  ///   - onAppear: called after the screen has appeared.
   public init(_ name: String, on display: Display, onAppear: (@MainActor (Showing) -> Void)? = nil) {
     self.name = name
     self.display = display
@@ -59,7 +59,7 @@ public final class RecordingScreen: DecliningScreen {
     return ["name": .string(name)]
   }
 
-  /// Closes it like its user, who does not ask the screen.
+  /// Closes the screen as its user does, without asking the screen.
   public func close() async throws {
     display.take(self, "x")
     try await showing?.reportClosed()

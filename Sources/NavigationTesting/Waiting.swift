@@ -1,14 +1,14 @@
 import Navigation
 
-/// A test has waited for longer than its limit.
+/// The error of a test that has waited for longer than its limit.
 public struct TimeLimitExceeded: Error, CustomStringConvertible {
   /// The condition that was not met, and the time limit.
   public let description: String
 }
 
-/// Waits until a condition on observable state holds. It is evaluated again when that state changes.
+/// Waits until a condition on observable state holds. The condition is evaluated again when that state changes.
 /// - Parameters:
-///   - limit: the time after which it fails.
+///   - limit: the time after which the wait fails.
 ///   - condition: the condition.
 /// - Throws: ``TimeLimitExceeded``.
 @MainActor
@@ -31,15 +31,15 @@ extension Coordinator {
       do {
         for try await _ in self.following where condition(try await self.state()) { return end() }
       } catch {
-        // The limit reports it.
+        // The time limit will report this.
       }
     }
   }
 }
 
 extension Navigator {
-  /// Waits until all requests that follow from the state have been answered, everything that came back has reached the state, and
-  /// no screen is appearing or disappearing. A screen that asks its user is not waited for (P16).
+  /// Waits until all requests that follow from the state have been answered, all answers and events have reached the state, and no
+  /// screen is appearing or disappearing. A screen that asks its user is not waited for (P16).
   /// - Throws: ``TimeLimitExceeded`` with the bindings of the screens that are still appearing or disappearing.
   public func settle(within limit: Duration) async throws {
     do {
@@ -61,7 +61,7 @@ extension Navigator {
 }
 
 /// Runs `body` until it calls its parameter.
-/// - Throws: ``TimeLimitExceeded`` if that takes longer than a limit; `body` is then cancelled, and not waited for.
+/// - Throws: ``TimeLimitExceeded`` if a limit is over first; `body` is then cancelled, and not waited for.
 @MainActor
 private func wait(
   _ limit: Duration, _ what: String, _ body: @escaping @MainActor (_ end: @escaping @MainActor () -> Void) async -> Void
