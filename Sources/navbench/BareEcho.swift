@@ -5,24 +5,23 @@ import EventLoops
 import Glibc
 import PresentationModel
 
-/// A service that sends the same messages as navd for a Present with another id (two signals of the coordinator,
-/// InterfacesAdded, InterfacesRemoved, the reply) and for an Apply of them, and as many bytes for GetState, by the same library, and
-/// keeps no state. A Toggle only starts a program, or ends it, before the answer. The difference to navd is the cost of everything
-/// else.
+/// A stateless service that uses the same library and sends the same messages as navd for a Present with another id (two signals of
+/// the coordinator, InterfacesAdded, InterfacesRemoved, the reply), for an Apply of these, and for GetState. A Toggle only starts or
+/// ends a program before the answer. The difference between navd and this service is the cost of all other work.
 final class BareEcho {
   static let name: BusName = "org.navd.Bench.BareEcho"
 
   private let connection: Connection
   private let objects: BareObjects
-  /// The answer of `GetState`: navd's at the last `Reload`.
+  /// The answer of `GetState`, copied from navd at the last `Reload`.
   private var state: [UInt8] = []
-  /// As long as navd's handles, which begin with the time of day.
+  /// The number of the next handle, as long as navd's handles, which begin with the time of day.
   private var number: UInt64 = 1_700_000_000_000_000
   /// The program that a Toggle has started.
   private var program: pid_t?
 
   /// Runs until the process is killed.
-  /// - Parameter name: for clients that know only navd's name.
+  /// - Parameter name: the bus name, for clients that know only navd's name.
   static func serve(as name: BusName = name) throws {
     let loop = try EventLoop()
     let echo = try BareEcho(Connection.session(loop: loop))
@@ -99,7 +98,7 @@ final class BareEcho {
   ]
 }
 
-/// The objects that are announced; all have the same values.
+/// The announced objects, which all have the same values.
 private final class BareObjects: ObjectProvider {
   private typealias Rows = PresentationInterface
   var shown = (binding: "", id: "")

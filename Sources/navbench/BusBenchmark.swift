@@ -3,14 +3,14 @@ import DBus
 import DBusValues
 import EventLoops
 
-/// Requests over the bus, beside the cheapest services that reply to the same messages.
+/// Requests over the bus, compared with the cheapest services that send the same messages.
 struct BusBenchmark {
   private typealias Rows = CoordinatorInterface
   let harness: Harness
   let rounds: Int
   /// The number of calls in a round.
   let calls: Int
-  /// How long a watcher stops reading.
+  /// The time for which a watcher stops reading.
   let stall: Duration
 
   func run(into report: inout Report) throws {
@@ -24,7 +24,7 @@ struct BusBenchmark {
 
   // MARK: Presenting
 
-  /// Present beside the echo and the bare echo, with more and more watchers.
+  /// Measures Present beside the echo and the bare echo, with more and more watchers.
   private func measureWatched(into report: inout Report) throws {
     for count in [0, 1, 10, 100] {
       let watchers = count == 0 ? nil : try harness.startWatchers(count)
@@ -53,7 +53,7 @@ struct BusBenchmark {
     }
   }
 
-  /// Present in an empty slot: nothing is replaced, so there is one signal less. The slots are emptied between rounds.
+  /// Measures Present in an empty slot: no item is replaced, so there is one signal less. The slots are emptied between rounds.
   private func measureFresh(into report: inout Report) throws {
     let results = try alternating(
       rounds,
@@ -71,7 +71,7 @@ struct BusBenchmark {
       goal: .atMost(1.7))
   }
 
-  /// Many pending requests at a time, without watchers.
+  /// Measures many pending requests at a time, without watchers.
   private func measureFlight(into report: inout Report) throws {
     let atATime = 64
     let results = try alternating(
@@ -105,7 +105,7 @@ struct BusBenchmark {
     return Double(total) / time * 1e9
   }
 
-  /// One transaction that replaces a thousand items.
+  /// Measures one transaction that replaces a thousand items.
   private func measureTransaction(into report: inout Report) throws {
     var id = 0
     let apply = { (service: BusName) in
@@ -145,7 +145,7 @@ struct BusBenchmark {
     _ = try harness.call(Rows.dismissAll, ["all": .boolean(true)])
   }
 
-  /// The whole state, beside a service that sends as many bytes.
+  /// Measures the whole state, beside a service that sends as many bytes.
   private func measureState(_ count: String, into report: inout Report) throws {
     _ = try harness.connection.callAndWait(Rows.reload, on: BareEcho.name, at: CoordinatorNames.object, ())
     let states = { (service: BusName) in
@@ -180,14 +180,14 @@ struct BusBenchmark {
 
   private func present(_ id: Int, _ service: BusName) throws { try roundTrip(Self.presenting(id, service)) }
 
-  /// The same arguments to a service that only replies.
+  /// Sends the same arguments to a service that only replies.
   private func echo(_ id: Int) throws { try roundTrip(Self.presenting(id, Harness.echo)) }
 
   private func roundTrip(_ method: MemberName, _ arguments: [Value]) throws {
     try roundTrip(Self.message(method, CoordinatorNames.bus, arguments))
   }
 
-  /// Does not read the reply, so that the client's part is the same for all services.
+  /// Makes a call without reading the reply, so that the client's part is the same for all services.
   private func roundTrip(_ call: OutgoingMessage) throws { _ = try harness.connection.callAndWait(call) }
 
   private static func presenting(_ id: Int, _ service: BusName) throws -> OutgoingMessage {

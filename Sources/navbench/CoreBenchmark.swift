@@ -1,8 +1,8 @@
 import PresentationModel
 import PresentationRules
 
-/// Operations of the state machine without a bus, beside a dictionary, and with many presentations beside few: the cost of
-/// an operation must not depend on how much is presented.
+/// Operations of the state machine without a bus, compared with a dictionary, and in a large state compared with a small one: the
+/// cost of an operation must not depend on the number of presentations.
 struct CoreBenchmark {
   private let operations = 10_000
   private let rounds = 5
@@ -77,7 +77,7 @@ struct CoreBenchmark {
 
   // MARK: Measuring
 
-  /// The same operation in a large state, beside a small one.
+  /// Measures the same operation in a large state and in a small one.
   private func grow(
     _ subject: String, _ peer: String, _ small: consuming StateMachine, _ large: consuming StateMachine,
     into report: inout Report,

@@ -4,8 +4,8 @@ import DBusValues
 import Glibc
 import Processes
 
-/// Instructions and system calls of navd and the bare echo for one Present with another id. Unlike times, they do not vary
-/// with the machine's speed.
+/// The instructions and system calls of navd and the bare echo for one Present with another id. Unlike times, they do not vary with
+/// the machine's speed.
 struct CostBenchmark {
   let harness: Harness
 
@@ -42,7 +42,7 @@ struct CostBenchmark {
     _ read: (String) -> Int?
   ) throws -> Int {
     let directory = try harness.newDirectory()
-    // Without debug information, which valgrind would read at the start.
+    // Debug information is removed, because valgrind would read it at the start.
     let program = "\(directory)/program"
     try harness.run(["objcopy", "--strip-debug", command[0], program])
     let result = "\(directory)/counts"

@@ -5,7 +5,7 @@ import EventLoops
 import Glibc
 import Processes
 
-/// A measurement that could not be made, and the reason.
+/// The failure of a measurement, with the reason.
 struct BenchmarkError: Error, CustomStringConvertible {
   let description: String
 }
@@ -13,7 +13,7 @@ struct BenchmarkError: Error, CustomStringConvertible {
 /// Starts the programs to measure on the session bus, and ends them.
 final class Harness {
   static let echo: BusName = "org.navd.Bench.Echo"
-  /// The destination of the programs that are measured.
+  /// The destination of the measured programs.
   static let destination = "bench-panel"
   static let command = ["sleep", "1000"]
 
@@ -22,7 +22,7 @@ final class Harness {
   let directory: String
   private let supervisor: ProcessSupervisor
   private var trees: [ProcessTree] = []
-  /// The names that programs own.
+  /// The names owned by programs.
   private var names: [ObjectIdentifier: BusName] = [:]
   private var directories: [String] = []
   private var started = 0
@@ -36,12 +36,12 @@ final class Harness {
     try useOwnConfiguration()
   }
 
-  /// Makes ``destination`` the only one of each navd that is started from now on.
+  /// Makes ``destination`` the only one of each navd started from now on.
   func useOwnConfiguration() throws {
     use(try configuration([Self.destination: "command = \(Self.command)\n"]))
   }
 
-  /// Sets the configuration of each navd that is started from now on. No file of the user counts.
+  /// Sets the configuration of each navd started from now on. The user's files are not read.
   func use(_ configuration: String) {
     for variable in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] { setenv(variable, configuration, 1) }
   }
@@ -66,7 +66,7 @@ final class Harness {
     try start(navd(stateDirectory: newDirectory()), until: CoordinatorNames.bus)
   }
 
-  /// Starts the services that navd is compared with.
+  /// Starts the services with which navd is compared.
   func startEchoes() throws {
     _ = try start(["dbus-test-tool", "echo", "--name=\(Self.echo)"], until: Self.echo)
     _ = try startBareEcho()
@@ -99,8 +99,8 @@ final class Harness {
     try start(["\(directory)/navbench", "--watchers", "\(count)"], until: Watchers.name(count))
   }
 
-  /// The mean duration of a call until the watchers, too, have read all signals. On one processor they may read those of many calls
-  /// at once, which the duration of most calls would leave out.
+  /// The mean duration of a call until the watchers, too, have read all signals. On one processor they may read the signals of many
+  /// calls at once, which the duration of most single calls would leave out.
   func meanNanoseconds(of calls: Int, watchedBy count: Int, _ call: (Int) throws -> Void) throws -> Double {
     try nanoseconds {
       for index in 0..<calls { try call(index) }
@@ -120,7 +120,7 @@ final class Harness {
     waitForEnd(of: tree)
   }
 
-  /// Waits until the bus has noticed the end, too: the next program of that name would be taken to own it already.
+  /// Waits for the end of a program, and until the bus has noticed it: otherwise the next program would seem to own the same name already.
   func waitForEnd(of tree: ProcessTree) {
     while tree.isLive { _ = loop.turn(wait: .seconds(10)) }
     trees.removeAll { $0 === tree }
@@ -204,7 +204,7 @@ extension Connection {
     try callAndWait(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input)
   }
 
-  /// Without a timeout.
+  /// Calls navd without a timeout.
   func callNavd<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input,
     _ completion: @escaping (Result<Output, DBusError>) -> Void

@@ -3,14 +3,14 @@ import EventLoops
 import Navigation
 import Observation
 
-/// The Swift library with many elements of a path, live models and presented booleans: the cost of each must not grow with their number.
+/// The Swift library with many elements of a path, live models and presented booleans. The cost of each must not grow with their number.
 @MainActor
 struct LibraryBenchmark {
   private static let goal = Goal.atMost(1.3)
   private static let counts = [100, 400, 800, 1600]
   let rounds: Int
 
-  /// What is measured, with the time of all of a number of them.
+  /// A measured subject, with the time for a number of elements together.
   private struct Subject {
     let name: String
     let measure: @MainActor (Coordinator, Int) async throws -> Double
@@ -25,7 +25,7 @@ struct LibraryBenchmark {
     Subject(name: "presented booleans, disappear") { try await booleans($0, $1).disappear },
   ]
 
-  /// Measures embedded and on the session bus, where a navd runs.
+  /// Measures with an embedded coordinator, and on the session bus, where a navd runs.
   func run(into report: inout Report) async throws {
     let coordinators = [("embedded", Coordinator.embedded()), ("on the bus", try await Coordinator.session())]
     for subject in Self.subjects {
@@ -49,7 +49,7 @@ struct LibraryBenchmark {
 
   // MARK: Subjects
 
-  /// State of a program.
+  /// The state of a program.
   @Observable
   final class Model {
     var path: [Int] = []
@@ -96,7 +96,7 @@ struct LibraryBenchmark {
       await counter.reaches(count)
       await navigator.settle()
     }
-    // Every boolean is read again, since they are one property.
+    // Every boolean is read again, because they belong to one property.
     let change = await elapsed {
       model.switches[count / 2] = false
       await counter.reaches(count - 1)
@@ -117,7 +117,7 @@ struct LibraryBenchmark {
   }
 }
 
-/// The number of screens that are shown.
+/// The number of shown screens.
 @MainActor
 private final class ScreenCounter {
   private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?

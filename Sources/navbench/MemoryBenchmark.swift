@@ -5,14 +5,14 @@ import EventLoops
 import Glibc
 import Processes
 
-/// navd's resident memory, idle and with many presentations. It runs from login to logout.
+/// The resident memory of navd, idle and with many presentations. navd runs from login to logout.
 struct MemoryBenchmark {
   let harness: Harness
 
   func run(into report: inout Report) throws {
     let navd = try harness.process(of: CoordinatorNames.bus)
     report.add("navd's program, without symbols", [try strippedSize()], .bytes, .atMost(15e6))
-    // A second after its start, navd frees what only that needed; the request after it needs some again.
+    // A second after its start, navd frees memory that only the start needed; the request after that needs some again.
     let isStarted = MonotonicInstant.now + .seconds(2)
     repeat {
       _ = try harness.call(CoordinatorInterface.get, "bench.nothing")

@@ -86,7 +86,7 @@ struct NavbenchCommand: AsyncParsableCommand {
     guard write == nil || !summary.isEmpty else { throw ValidationError("--write needs --summary") }
   }
 
-  /// On the main actor, where the library runs.
+  /// Runs on the main actor, as the library does.
   @MainActor
   func run() async throws {
     if let name = bareEcho.flatMap(BusName.init) { return try BareEcho.serve(as: name) }
@@ -128,7 +128,7 @@ struct NavbenchCommand: AsyncParsableCommand {
       harness.stop(navd)
     }
     if measures(.scale) { try ScaleBenchmark(harness: harness, rounds: min(rounds, 3)).run(into: &report) }
-    // Without a desktop, only if it is asked for, which says what is missing.
+    // Without a desktop, this part runs only on request, and reports what is missing.
     if only.contains(.windows) || only.isEmpty && WindowEventSource.exists {
       try WindowBenchmark(harness: harness, rounds: rounds, switches: processes).run(into: &report)
     }
@@ -151,7 +151,7 @@ struct NavbenchCommand: AsyncParsableCommand {
     }
   }
 
-  /// The number of processors on which this process, and all that it starts, may run.
+  /// The number of processors on which this process and its children may run.
   private static var processors: Int {
     let status = String(decoding: ProcessTable.read("/proc/self/status") ?? [], as: UTF8.self)
     let prefix = "Cpus_allowed:"

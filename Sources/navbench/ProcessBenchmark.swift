@@ -3,7 +3,7 @@ import DBusValues
 import Glibc
 import PresentationModel
 
-/// `navctl` beside other programs that make one call: the time from the start of the process to its end, for which a key
+/// `navctl` beside other programs that make one call. Measured is the time from the start of the process to its end, for which a key
 /// binding or a script waits.
 struct ProcessBenchmark {
   let harness: Harness
@@ -43,7 +43,7 @@ struct ProcessBenchmark {
       goal: .atMost(1.1))
   }
 
-  /// The same key press where the service only starts or ends the program: the least that it takes.
+  /// Measures the same key press with a service that only starts or ends the program: the least possible time.
   func runBare(into report: inout Report) throws {
     let service = try harness.startBareEcho(as: CoordinatorNames.bus)
     var keyPresses = KeyPresses()
@@ -54,7 +54,7 @@ struct ProcessBenchmark {
       keyPresses.queries)
   }
 
-  /// The medians of rounds.
+  /// The medians of the rounds.
   private struct KeyPresses {
     var toggles: [Double] = []
     var queries: [Double] = []
@@ -63,8 +63,8 @@ struct ProcessBenchmark {
   private var query: [String] { ["\(harness.directory)/navctl", "is-presented", "bench.fact"] }
   private var toggle: [String] { ["\(harness.directory)/navctl", "toggle", Harness.destination] }
 
-  /// Measures a round of key presses and queries: in turn, since a panel that starts or ends between two processes takes its program
-  /// out of the processor's caches.
+  /// Measures a round of key presses and queries in turn, because a panel that starts or ends between two processes removes navctl
+  /// from the processor's caches.
   private func press(_ settle: () throws -> Void, _ results: inout KeyPresses) throws {
     let pairs = try (0..<processes).map { _ in
       try [toggle, query].map { arguments in
@@ -91,7 +91,7 @@ private func runToEnd(_ arguments: [String]) throws {
   let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
   defer { close(nothing) }
   let status = waitForExit(try spawn(arguments, reading: nothing, writing: nothing))
-  // navctl is-presented exits with 3 for no.
+  // navctl is-presented exits with 3 if the answer is no.
   guard [0, 3 << 8].contains(status) else {
     throw BenchmarkError(
       description:

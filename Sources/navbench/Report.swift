@@ -1,7 +1,7 @@
 import CoordinatorAPI
 import TextFormats
 
-/// The raw value is the unit's name in JSON.
+/// A unit. The raw value is its name in JSON.
 enum Unit: String {
   case nanoseconds = "ns"
   case bytes
@@ -18,13 +18,13 @@ enum Unit: String {
   }
 }
 
-/// The limit that a line's ratio, or its number, is meant to meet.
+/// The limit for a line's ratio, or for its number.
 struct Goal {
   let limit: Double
   var isUpperLimit = true
   /// The limit for each round alone; nil if only the median counts.
   var eachLimit: Double?
-  /// Whether the goal is only about programs that share one processor.
+  /// Whether the goal applies only to programs that share one processor.
   var isForOneProcessor = false
 
   static func atMost(_ limit: Double, inEachRound each: Double? = nil, onOneProcessor: Bool = false) -> Goal {
@@ -38,8 +38,8 @@ struct Goal {
   }
 }
 
-/// A subject measured in rounds, beside a peer in the same rounds if it has one. Then only their ratio is meaningful: the speed
-/// of a machine varies.
+/// A subject measured in rounds, with a peer in the same rounds if possible. With a peer, only the ratio is meaningful: the speed of
+/// a machine varies.
 struct Line {
   let subject: String
   let peer: String?
@@ -49,7 +49,7 @@ struct Line {
   let peers: [Double]
   let goal: Goal?
 
-  /// What the goal is about: the ratios, or the numbers of a subject without a peer.
+  /// The values for the goal: the ratios, or the numbers of a subject without a peer.
   var results: [Double] { peer == nil ? subjects : zip(subjects, peers).map { $0 / $1 } }
 }
 
@@ -78,7 +78,7 @@ struct Report {
 extension Report {
   var json: JSON { ["processors": JSON(processors), "lines": .array(lines.map(\.json))] }
 
-  /// - Returns: nil unless it was written by this program.
+  /// - Returns: nil unless the JSON was written by this program.
   init?(_ json: JSON) {
     guard let processors = json["processors"]?.unsigned, let lines = json["lines"]?.array else { return nil }
     self.processors = Int(processors)

@@ -3,26 +3,26 @@ import DBus
 import DBusValues
 import Processes
 
-/// navd with much of one kind, beside a tenth of it: the cost of an item must not grow with their number.
+/// navd with many items of one kind, compared with a tenth of them: the cost of an item must not grow with their number.
 struct ScaleBenchmark {
   private typealias Rows = CoordinatorInterface
   private static let goal = Goal.atMost(1.3)
   let harness: Harness
   let rounds: Int
 
-  /// A kind of which there are many.
+  /// A kind of item.
   private struct Kind {
     let name: String
     let many: Int
     var destinations: (Int) -> [String: String] = { _ in [:] }
-    /// A request of the state with so many, one for each index.
+    /// The request with which the state is filled, by index.
     var fill: ((Int) -> TransactionRequest)?
-    /// Whether the signal about one request has all items, so that its cost, too, is counted for each.
+    /// Whether the signal about one request contains all items, so that its cost is divided by their number, too.
     var requestNamesAll = false
     let request: (Int) throws -> Void
   }
 
-  /// The measured quantities: each is of all items together, except the time of most requests, which must not grow at all.
+  /// The measured quantities. Each is the sum for all items, except the time of most requests, which must not grow at all.
   private enum Quantity: String, CaseIterable {
     case start, reload
     case list = "GetState and Destinations"
@@ -36,7 +36,7 @@ struct ScaleBenchmark {
     let present = { (binding: String, id: String, options: Properties) in
       TransactionRequest("Present", [.string(binding), .string(id), options.value])
     }
-    // As many items as the limit permits.
+    // The number of items is the maximum that the limit permits.
     let another = { [harness] (index: Int) in
       _ = try harness.call(Rows.present, ("bench.item[0]", String(index), [:]))
     }
@@ -140,7 +140,7 @@ struct ScaleBenchmark {
     let echo = try harness.startBareEcho()
     defer { for tree in [navd, echo] { harness.stop(tree) } }
     let services = [CoordinatorNames.bus, BareEcho.name]
-    // The bare echo's watchers tell how much of it is the bus's own.
+    // The bare echo's watchers show the bus's own part of the time.
     let results = try alternating(
       rounds,
       services.flatMap { service in

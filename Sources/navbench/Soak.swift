@@ -7,12 +7,12 @@ import PresentationModel
 import Processes
 import TextFormats
 
-/// A mixed load for some time: many clients use all of navd's interface correctly, so that every error is navd's. It shows
+/// A mixed load for some time. Many clients use the whole interface correctly, so every error is a mistake of navd. The load reveals
 /// rare errors, and memory or descriptors that grow with each request.
 final class Soak {
   private typealias Rows = CoordinatorInterface
 
-  /// How much navd's memory may grow: a share, and bytes for buffers.
+  /// The permitted growth of navd's memory: a share, and bytes for buffers.
   private static let growth = (share: 0.1, bytes: 2 << 20)
   /// The longest time for navd to finish the requests of a load.
   private static let timeout = Duration.seconds(60)
@@ -28,7 +28,7 @@ final class Soak {
   /// Whether the clients start new requests.
   fileprivate private(set) var isRunning = false
 
-  /// - Parameter idle: how long to watch navd without requests, after the load.
+  /// - Parameter idle: the time to watch navd without requests, after the load.
   init(_ harness: Harness, duration: Duration, idle: Duration, clients: Int) throws {
     self.harness = harness
     self.duration = duration
@@ -55,7 +55,7 @@ final class Soak {
   // MARK: Running
 
   func run() throws -> SoakReport {
-    // Until navd has filled its caches.
+    // This fills navd's caches.
     try load(for: min(duration / 5, .seconds(20)))
     let start = ResourceUsage(of: navd)
     tally = SoakTally()
@@ -66,18 +66,18 @@ final class Soak {
     if Double(end.memory) > Double(start.memory) * (1 + Self.growth.share) + Double(Self.growth.bytes) {
       tally.errors.append("navd's memory grew from \(start.memory >> 10) KiB to \(end.memory >> 10) KiB")
     }
-    // One more is the connection that navd opens after its first 4 MiB, to ask what the bus keeps for clients.
+    // One more is the connection that navd opens after its first 4 MiB, to ask for the bytes that the bus keeps for clients.
     if end.descriptors > start.descriptors + 1 {
       tally.errors.append("navd's descriptors grew from \(start.descriptors) to \(end.descriptors)")
     }
     let wakeUps = try countWakeUps()
-    // The event loop sets its timer again only when that goes off, which saves a system call for each request.
+    // The event loop sets its timer again only when it goes off, which saves a system call for each request.
     if wakeUps > 1 { tally.errors.append("navd woke up \(wakeUps) times in \(idle) without a request") }
     return SoakReport(
       duration: duration, idle: idle, wakeUps: wakeUps, tally: tally, events: watcher.count, start: start, end: end)
   }
 
-  /// Counts how often navd wakes up while 100 presentations are open and nobody calls it.
+  /// Counts how often navd wakes up while 100 presentations are open and no client calls it.
   private func countWakeUps() throws -> Int {
     for number in 0..<100 {
       let options: (UInt64) -> [String: Value] = {
@@ -91,7 +91,7 @@ final class Soak {
     return harness.countWakeUps(of: navd, in: idle)
   }
 
-  /// Runs all clients for some time, then ends all presentations.
+  /// Runs all clients for some time, and then ends all presentations.
   private func load(for time: Duration) throws {
     isRunning = true
     let end = harness.loop.now + time
@@ -135,7 +135,7 @@ final class Soak {
 extension Harness {
   /// Counts how often a process wakes up while nothing happens.
   func countWakeUps(of process: UInt32, in duration: Duration) -> Int {
-    // The last answer arrives before it has gone to sleep, and a busy machine may let it wait for a processor for long.
+    // The last answer arrives before the process has gone to sleep, and on a busy machine it may wait long for a processor.
     var start: Int
     repeat {
       start = ResourceUsage.wakeUps(of: process)
@@ -165,7 +165,7 @@ struct ResourceUsage {
 
   private static func privateMemory(of process: UInt32) -> Int { number("RssAnon", of: process) << 10 }
 
-  /// The number of times that a process of one thread has begun to wait.
+  /// The number of times that a single-threaded process has begun to wait.
   static func wakeUps(of process: UInt32) -> Int { number("voluntary_ctxt_switches", of: process) }
 
   /// Whether a process waits for something other than a processor.
@@ -211,7 +211,7 @@ private final class SoakWatcher {
   }
 }
 
-/// One client: makes one random request after another, with its own bindings.
+/// A client that makes one random request after another, with its own bindings.
 private final class SoakWorker {
   private typealias Rows = CoordinatorInterface
 
@@ -268,7 +268,7 @@ private final class SoakWorker {
 
   // MARK: Operations
 
-  /// - Parameter ending: the reasons with which the presentation may end; nil not to wait for its end.
+  /// - Parameter ending: the permitted reasons of the presentation's end; nil not to wait for its end.
   private func present(_ name: String, _ id: String, _ options: Properties, ending: Set<String>? = nil) {
     request(Rows.present, ("\(root).\(name)", id, options)) { [self] output in
       if let ending, let output { wait(for: output.0, ending) }
@@ -314,7 +314,7 @@ private final class SoakWorker {
     }
   }
 
-  /// Another client connects, subscribes, registers a presenter, presents an item that it owns, and disconnects.
+  /// Connects another client, which subscribes, registers a presenter, presents an item that it owns, and disconnects.
   private func visit() {
     do throws(DBusError) {
       let visitor = try soak.connect()
@@ -395,9 +395,9 @@ extension Soak {
 struct SoakReport {
   let duration: Duration
   let idle: Duration
-  /// How often navd woke up while it was idle.
+  /// The number of times that navd woke up while it was idle.
   let wakeUps: Int
-  /// With sorted latencies.
+  /// The results, with sorted latencies.
   let tally: SoakTally
   let events: Int
   let start: ResourceUsage
@@ -428,7 +428,7 @@ struct SoakReport {
     ]
   }
 
-  /// The time in microseconds within which this share of the replies arrived.
+  /// The time in microseconds within which a share of the replies arrived.
   private func latency(_ share: Double) -> UInt32 {
     let latencies = tally.latencies
     return latencies.isEmpty ? 0 : latencies[min(latencies.count - 1, Int(Double(latencies.count) * share))]

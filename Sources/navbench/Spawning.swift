@@ -20,7 +20,7 @@ func spawn(_ arguments: [String], reading input: Int32, writing output: Int32) t
   return process
 }
 
-/// - Returns: the status of waitpid(2).
+/// - Returns: the status as by waitpid(2).
 @discardableResult
 func waitForExit(_ process: pid_t) -> Int32 {
   var status: Int32 = 0

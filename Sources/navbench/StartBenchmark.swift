@@ -3,13 +3,13 @@ import DBus
 import DBusValues
 import Processes
 
-/// The time from the start of a program until it owns its bus name: the first request after a login or a crash waits for
-/// it. Needs a harness without a running navd.
+/// The time from the start of a program until it owns its bus name, for which the first request after a login or a crash waits. It
+/// needs a harness without a running navd.
 struct StartBenchmark {
   let harness: Harness
   let rounds: Int
-  /// The number of rounds for one of the other measurements. A round is a single start of each program, since a program that starts
-  /// several times in a row is in the processor's cache.
+  /// The number of rounds for each round of the other measurements. A round is a single start of each program, because a program
+  /// started several times in a row is in the processor's cache.
   private static let roundsForOne = 3
 
   func run(into report: inout Report) throws {

@@ -12,8 +12,8 @@ func medianNanoseconds(of count: Int, _ body: (Int) throws -> Void) rethrows -> 
   median(try (0..<count).map { index in try nanoseconds { try body(index) } })
 }
 
-/// Makes the measurements in turn, round after round, so that a change of the machine's speed affects all of them. Each is
-/// made once before, and that result is dropped.
+/// Makes the measurements in turn, round after round, so that a change of the machine's speed affects all of them. Each is made once
+/// before, without a result.
 /// - Returns: for each measurement, the results of the rounds.
 func alternating(_ rounds: Int, _ measurements: [() throws -> Double]) throws -> [[Double]] {
   var results = [[Double]](repeating: [], count: measurements.count)

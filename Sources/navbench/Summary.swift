@@ -3,13 +3,13 @@ import Glibc
 import Processes
 import TextFormats
 
-/// Several runs of the measurements, on all processors and on one, as one table.
+/// Several runs of the measurements, on all processors and on one, in one table.
 struct Summary {
   private let runs: [Report]
 
   init(_ runs: [Report]) { self.runs = runs }
 
-  /// Reads reports that `--json` has printed.
+  /// Reads reports printed with `--json`.
   init(files: [String]) throws {
     runs = try files.map { file in
       guard let content = ProcessTable.read(file), let report = Report(try JSON.parse(content)) else {
@@ -57,7 +57,7 @@ struct Summary {
     return "\(goal.isUpperLimit ? "≤" : "≥") \(text(goal.limit))\(each)\(goal.isForOneProcessor ? ", on one" : "")"
   }
 
-  /// A goal is reached if each run reaches it.
+  /// The result for a goal, which is reached if each run reaches it.
   private func verdict(_ goal: Goal, _ onOne: [Line], _ onMore: [Line]) -> String {
     let counted = goal.isForOneProcessor && !onOne.isEmpty ? onOne : onMore + onOne
     let count = counted.count { goal.isMet(by: $0.results) }
@@ -74,7 +74,7 @@ struct Summary {
     }.joined(separator: "\n")
   }
 
-  /// The table and where it was measured, in Markdown.
+  /// The table and the place of the measurements, in Markdown.
   private var markdown: String {
     let line = { (cells: [String]) in "| \(cells.joined(separator: " | ")) |" }
     let table = [line(Self.titles), "|" + String(repeating: "---|", count: Self.titles.count)] + rows.map(line)

@@ -4,8 +4,8 @@ import DBusValues
 import EventLoops
 import Glibc
 
-/// The time to replace one of two panels, each a process, by the other: from the request until the old panel has ended and
-/// the new one runs, as it says itself (``Panels``).
+/// The time to replace one of two panels, each a process, by the other: from the request until the old panel has ended and the new
+/// one has reported that it runs (``Panels``).
 struct SwitchBenchmark {
   let harness: Harness
   let rounds: Int
@@ -22,7 +22,7 @@ struct SwitchBenchmark {
         { try medianNanoseconds(of: switches) { _ in try panels.replace(select) } },
         {
           try medianNanoseconds(of: switches) { _ in
-            // By its process ID: pkill may not find a process by name right after its fork.
+            // The process is killed by its ID, because pkill may not find it by name right after its fork.
             try shells.replace { _, command in try shell.run("kill $!; wait; \(command.joined(separator: " ")) &") }
           }
         },
@@ -35,7 +35,7 @@ struct SwitchBenchmark {
     _ = try harness.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
   }
 
-  /// The same with two systemd units that conflict; skipped with a message if no user manager can be started.
+  /// Measures the same with two systemd units that conflict; skipped with a message if no user manager can be started.
   private func measureSystemd(_ panels: Panels, into report: inout Report) throws {
     let systemd: SystemdPeer
     let units = try Panels(harness)
@@ -68,12 +68,12 @@ struct SwitchBenchmark {
   }
 }
 
-/// Two programs of which one replaces the other. Each runs `cat`, and so opens its FIFO when it begins to run: a shell, which forks, is
-/// done before that.
+/// Two programs that replace each other. Each runs `cat`, which opens its FIFO when it begins to run; a shell that forks has finished
+/// before that.
 private final class Panels {
   let commands: [[String]]
   private var current = 0
-  /// The end of the FIFO for writing, as long as the panel runs.
+  /// The writing end of the FIFO, while the panel runs.
   private var descriptor: Int32 = -1
 
   init(_ harness: Harness) throws {
@@ -86,11 +86,11 @@ private final class Panels {
 
   deinit { close(descriptor) }
 
-  /// - Parameter start: ends the present panel and starts the one with this number and command.
+  /// - Parameter start: ends the present panel, and starts the one with the given number and command.
   func replace(_ start: (Int, [String]) throws -> Void) throws {
     current = 1 - current
     try start(current, commands[current])
-    // Blocks until the program opens it for reading.
+    // This blocks until the program opens the FIFO for reading.
     let opened = open(commands[current][1], O_WRONLY | O_CLOEXEC)
     guard opened >= 0 else { throw BenchmarkError(description: SystemError("open").description) }
     close(descriptor)
@@ -98,7 +98,7 @@ private final class Panels {
   }
 }
 
-/// A running shell that executes lines, like the one of a session that starts panels.
+/// A running shell that executes lines, as in a session that starts panels from a shell.
 private final class ShellPeer {
   private let process: pid_t
   private let input: UnsafeMutablePointer<FILE>

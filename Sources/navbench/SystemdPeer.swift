@@ -3,7 +3,7 @@ import DBusValues
 import EventLoops
 import Glibc
 
-/// A user manager of our own, with two units that conflict with each other.
+/// A private user manager with two units that conflict with each other.
 final class SystemdPeer {
   private static let name: BusName = "org.freedesktop.systemd1"
   private static let path: ObjectPath = "/org/freedesktop/systemd1"
@@ -22,7 +22,7 @@ final class SystemdPeer {
 
   /// - Parameters:
   ///   - directory: the manager's home and runtime directory.
-  ///   - commands: those of the two units.
+  ///   - commands: the commands of the two units.
   /// - Throws: `BenchmarkError` if no manager can be started.
   init(directory: String, commands: [[String]]) throws {
     guard access("/run/systemd/system", F_OK) == 0 else {
@@ -54,7 +54,7 @@ final class SystemdPeer {
     _ = try connection.callAndWait(Self.subscribe, on: Self.name, at: Self.path, ())
   }
 
-  /// Returns when the unit runs and the other has ended.
+  /// Returns when the unit runs and the other one has ended.
   func start(_ panel: Int) throws {
     let job = try connection.callAndWait(
       Self.startUnit, on: Self.name, at: Self.path, ("bench-panel\(panel).service", "replace"))
@@ -75,7 +75,7 @@ final class SystemdPeer {
     waitForExit(manager)
   }
 
-  /// Tries until the manager listens, for at most 20 s.
+  /// Tries to connect until the manager listens, for at most 20 s.
   private static func connect(_ address: String, _ loop: EventLoop, _ manager: pid_t) throws -> Connection {
     let end = loop.now + .seconds(20)
     while true {

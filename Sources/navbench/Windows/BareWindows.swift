@@ -2,11 +2,11 @@ import DBus
 import DBusValues
 import EventLoops
 
-/// The least that a program can do about a new window: it sends a signal when the compositor tells the window's title.
+/// The minimal work for a new window: a program that sends a signal when the compositor reports the window's title.
 final class BareWindows {
   static let name: BusName = "org.navd.Bench.Windows"
   static let path: ObjectPath = "/org/navd/Bench/Windows"
-  /// The instant at which it received the event, in nanoseconds of the monotonic clock.
+  /// The signal about a window, with the time at which its event was received, in nanoseconds of the monotonic clock.
   static let opened = Signal(
     "org.navd.Bench.Windows", "Opened", Arg<String>("window"), Arg<String>("app_id"), Arg<Int64>("received"))
   static let closed = Signal("org.navd.Bench.Windows", "Closed", Arg<String>("window"))

@@ -2,8 +2,8 @@ import DBus
 import DBusValues
 import EventLoops
 
-/// The events of windows of GNOME Shell. Only a script in the shell receives them, so the bare subscriber is one; its signals bring them here.
-/// It needs a shell that was started with `--unsafe-mode`, which runs scripts.
+/// The window events of GNOME Shell. Only a script in the shell receives them, so the bare subscriber is a script, and its signals
+/// bring them here. The shell must be started with `--unsafe-mode`, in which it runs scripts.
 final class GnomeEvents: WindowEvents {
   var onTitle: ((String, String, String, MonotonicInstant) -> Void)?
   var onClosed: ((String) -> Void)?
@@ -30,7 +30,7 @@ final class GnomeEvents: WindowEvents {
 
   deinit { for subscription in subscriptions { subscription.cancel() } }
 
-  /// The times for which the extension has kept the shell from drawing, in nanoseconds.
+  /// The times for which the extension kept the shell from drawing, in nanoseconds.
   func work() throws -> [Double] {
     try evaluate("global.navbenchWork").split { !$0.isNumber }.compactMap { Double(String($0)) }
   }

@@ -1,8 +1,8 @@
 import EventLoops
 import WindowAdapter
 
-/// The events of windows of Hyprland, by its socket for events. A window is told when its process is known, too, for which everybody has to
-/// ask: the event does not tell it, and an answer may wait for the picture that Hyprland draws.
+/// The window events of Hyprland, by its event socket. A window is reported once its process is known. The event does not contain the
+/// process, so every program has to ask, and the answer may wait for the picture that Hyprland draws.
 final class HyprlandEvents: WindowEvents {
   var onTitle: ((String, String, String, MonotonicInstant) -> Void)?
   var onClosed: ((String) -> Void)?
@@ -11,14 +11,14 @@ final class HyprlandEvents: WindowEvents {
 
   let backend = "hyprland"
 
-  /// - Parameter directory: that of its sockets.
+  /// - Parameter directory: the directory of Hyprland's sockets.
   init(_ directory: String, _ loop: EventLoop) throws {
     stream = try EventStream("\(directory)/.socket2.sock", request: "", limit: 64 << 10, loop)
     requests = RequestQueue("\(directory)/.socket.sock", limit: 1 << 20, loop)
     stream.onLine = { [unowned self] line in
       let parts = String(decoding: line ?? [], as: UTF8.self).split(separator: ">>", maxSplits: 1)
       guard parts.count == 2 else { return }
-      // The address, the workspace, the class and the title of a window that opens.
+      // The data contain the address, the workspace, the class and the title of a new window.
       let words = parts[1].split(separator: ",", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
       switch parts[0] {
       case "openwindow" where words.count == 4:

@@ -1,14 +1,14 @@
 import EventLoops
 import WindowAdapter
 
-/// The events of windows of KDE Plasma. A desktop file must name this program, as it names navd-windows.
+/// The window events of KDE Plasma. A desktop file must name this program, as for navd-windows.
 final class PlasmaEvents: WindowEvents {
   var onTitle: ((String, String, String, MonotonicInstant) -> Void)?
   var onClosed: ((String) -> Void)?
   private let connection: PlasmaConnection
 
   let backend = "plasma"
-  /// foot 1.13 ends on an output without a physical size, as KWin's virtual one is.
+  /// The command of xterm, because foot 1.13 ends on an output without a physical size, such as KWin's virtual one.
   func command(_ appID: String) -> [String] { Terminal.xterm(appID) }
 
   init(_ loop: EventLoop) throws {

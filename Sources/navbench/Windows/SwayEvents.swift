@@ -2,7 +2,7 @@ import EventLoops
 import TextFormats
 import WindowAdapter
 
-/// The events of windows of sway or i3, by its socket.
+/// The window events of sway or i3, by its socket.
 final class SwayEvents: WindowEvents {
   var onTitle: ((String, String, String, MonotonicInstant) -> Void)?
   var onClosed: ((String) -> Void)?

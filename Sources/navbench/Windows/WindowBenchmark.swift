@@ -5,17 +5,17 @@ import EventLoops
 import Glibc
 import Processes
 
-/// The times in which navd takes part in what happens to windows, on the desktop of the environment, with foot or xterm.
+/// The times of navd's part in the handling of windows, on the desktop of the environment, with foot or xterm.
 final class WindowBenchmark {
   private let harness: Harness
   private let rounds: Int
   private let switches: Int
   private let events: any WindowEvents
   private var titles = FirstTitles()
-  /// The windows that are open, of the two programs.
+  /// The open windows of the two programs.
   private var open: [String: String] = [:]
   private var most = 0
-  /// The times of the last window of each program: mapped, titled, signalled by the bare subscriber, and presented by navd.
+  /// The times of each program's last window: mapped, titled, signalled by the bare subscriber, and presented by navd.
   private var mapped: [String: MonotonicInstant] = [:]
   private var titled: MonotonicInstant?
   private var told: MonotonicInstant?
@@ -106,7 +106,7 @@ final class WindowBenchmark {
   }
 
   private func measureMemory(into report: inout Report) throws {
-    // A second after its start, it frees what only that needed.
+    // A second after its start, the adapter frees memory that only the start needed.
     let isStarted = harness.loop.now + .seconds(2)
     while harness.loop.now < isStarted { _ = harness.loop.turn(wait: isStarted - harness.loop.now) }
     let memory = MemoryBenchmark(harness: harness)
@@ -124,7 +124,7 @@ final class WindowBenchmark {
       .atMost(1))
   }
 
-  /// - Returns: nanoseconds from the window's event.
+  /// - Returns: the times since the window's event, in nanoseconds.
   private func present() throws -> (navd: Double, bare: Double) {
     (titled, told, presented) = (nil, nil, nil)
     let (presentation, _, _) = try harness.call(CoordinatorInterface.present, (Self.names[0], "", [:]))
@@ -140,7 +140,7 @@ final class WindowBenchmark {
   }
 
   /// Replaces one window by the other.
-  /// - Returns: the median of the times until the new one is there, in nanoseconds.
+  /// - Returns: the median of the times until the new window is there, in nanoseconds.
   private func switchWindows(clear: () throws -> Void, _ change: (String) throws -> Void) throws -> Double {
     var times: [Double] = []
     for index in 0...switches {
@@ -150,7 +150,7 @@ final class WindowBenchmark {
       try change(name)
       try turn("the window \(name) is there, alone") { mapped[name] != nil && open.values.allSatisfy { $0 == name } }
       if index > 0 { times.append(Double(mapped[name]!.nanoseconds - start.nanoseconds)) }
-      // The program of a window that has just opened still starts.
+      // The program of a window that has just opened may still be starting.
       try settle()
     }
     try clear()

@@ -2,15 +2,15 @@ import DBus
 import EventLoops
 import WindowAdapter
 
-/// The events of windows, as each program can receive them from the compositor, at the least cost.
+/// The window events, received from the compositor at the least cost for any program.
 protocol WindowEvents: AnyObject {
-  /// Called when a window has another title, or has become known; an empty title is none yet. The instant is when the compositor's event
-  /// was received.
+  /// Called when a window has another title, or has become known; an empty title means that there is none yet. The instant is the
+  /// time at which the compositor's event was received.
   var onTitle: ((_ window: String, _ appID: String, _ title: String, _ at: MonotonicInstant) -> Void)? { get set }
   var onClosed: ((_ window: String) -> Void)? { get set }
-  /// The backend of the adapter with the same source.
+  /// The adapter's backend with the same source.
   var backend: String { get }
-  /// Whether navd knows the processes of the windows there.
+  /// Whether navd knows the processes of windows on this desktop.
   var knowsProcesses: Bool { get }
   /// The command of a terminal with an application id.
   func command(_ appID: String) -> [String]
@@ -21,7 +21,7 @@ extension WindowEvents {
   func command(_ appID: String) -> [String] { Terminal.foot(appID) }
 }
 
-/// The commands of terminals, which are the windows of the measurements.
+/// The commands of terminals, whose windows are measured.
 enum Terminal {
   static func foot(_ appID: String) -> [String] { ["foot", "--app-id=\(appID)", "-e", "sleep", "1000"] }
   static func xterm(_ appID: String) -> [String] { ["xterm", "-class", appID, "-e", "sleep", "1000"] }
@@ -33,7 +33,7 @@ enum WindowEventSource {
   static var exists: Bool { ["SWAYSOCK", "I3SOCK", "WAYLAND_DISPLAY", "DISPLAY"].contains { Environment[$0] != nil } }
 
   /// The events of the desktop in the environment.
-  /// - Throws: `BenchmarkError` if there is none; what else keeps them from being received.
+  /// - Throws: `BenchmarkError` if there is no desktop, or another error if its events cannot be received.
   static func open(_ loop: EventLoop, _ connection: Connection) throws -> any WindowEvents {
     if let path = Environment["SWAYSOCK"] { return try SwayEvents(path, isSway: true, loop) }
     if let path = Environment["I3SOCK"] { return try SwayEvents(path, isSway: false, loop) }

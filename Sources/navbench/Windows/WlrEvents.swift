@@ -2,7 +2,7 @@ import EventLoops
 import PresentationModel
 import WindowAdapter
 
-/// The events of windows of a compositor with `wlr-foreign-toplevel-management-unstable-v1`.
+/// The window events of a compositor with `wlr-foreign-toplevel-management-unstable-v1`.
 final class WlrEvents: WindowEvents {
   var onTitle: ((String, String, String, MonotonicInstant) -> Void)?
   var onClosed: ((String) -> Void)?

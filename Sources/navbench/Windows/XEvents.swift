@@ -2,7 +2,7 @@ import CXCB
 import EventLoops
 import WindowAdapter
 
-/// The events of windows of an X window manager, by the property of the root that lists them.
+/// The window events of an X window manager, by the property of the root that lists the windows.
 final class XEvents: WindowEvents {
   var onTitle: ((String, String, String, MonotonicInstant) -> Void)?
   var onClosed: ((String) -> Void)?
