@@ -2,15 +2,15 @@ import Glibc
 import Logging
 import TextFormats
 
-/// Writes each log message as one line without control characters to standard error; for the journal (`JOURNAL_STREAM`), with a syslog priority in
-/// front (sd-daemon(3)).
+/// Writes each log message to standard error, as one line without control characters. For the journal (`JOURNAL_STREAM`), a syslog
+/// priority precedes it (sd-daemon(3)).
 public struct StandardErrorLog: LogHandler {
   public var logLevel = Logger.Level.notice
   public var metadata: Logger.Metadata = [:]
   private let program: String
   private let isJournal = getenv("JOURNAL_STREAM") != nil
 
-  /// - Parameter program: its name, in front of each line that is not for the journal.
+  /// - Parameter program: the program's name, which precedes each line that is not for the journal.
   public init(program: String) { self.program = program }
 
   public subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -85,7 +85,7 @@ struct NavdWindowsCommand: ParsableCommand {
       } catch {
         guard !error.isFinal, let delay = retries.next() else { throw error }
         log.error("\(error); trying again in \(delay)")
-        // A signal ends the program: the adapter, which handles it, is not there yet.
+        // A signal ends the program here, because the adapter, which handles signals, does not exist yet.
         usleep(UInt32(delay.saturatingMilliseconds) * 1000)
       }
     }

@@ -6,15 +6,14 @@ struct UsageMistake: Error, CustomStringConvertible {
   let description: String
 }
 
-/// The options of a program, as it reads them, as its help lists them, and as navdoc reads them for the manual page.
+/// The options of a program, for its parser, for its help, and for the manual page by navdoc.
 ///
-/// navctl has ArgumentParser for this. It brings a part of Foundation, which is a quarter of a program that has no other use
-/// for it.
+/// navctl uses ArgumentParser for this. ArgumentParser requires a part of Foundation, a quarter of a program that has no other use for it.
 struct OptionSyntax: Sendable {
   struct Option: Sendable {
-    /// As on the command line, such as `--json`; empty for the argument.
+    /// The names as on the command line, such as `--json`; empty for the argument.
     var names: [String] = []
-    /// The name of its value; nil for a flag.
+    /// The name of the value; nil for a flag.
     var value: String?
     let help: String
     var choices: [String] = []
@@ -37,7 +36,7 @@ struct OptionSyntax: Sendable {
     func contains(_ name: String) -> Bool { values[name] != nil }
   }
 
-  /// - Parameter words: without the program's name.
+  /// - Parameter words: the command line without the program's name.
   /// - Throws: `UsageMistake`.
   func read(_ words: some Sequence<String>) throws(UsageMistake) -> Words {
     var read = Words()
@@ -96,7 +95,7 @@ struct OptionSyntax: Sendable {
     ].joined(separator: "\n")
   }
 
-  /// In the form of ArgumentParser's “--experimental-dump-help”, as far as navdoc reads it.
+  /// The syntax in the form of ArgumentParser's “--experimental-dump-help”, as far as navdoc reads it.
   var json: JSON {
     [
       "command": [
@@ -114,7 +113,7 @@ struct OptionSyntax: Sendable {
   }
 
   /// Breaks a text into lines of 80 columns.
-  /// - Parameter indentation: of the lines after the first.
+  /// - Parameter indentation: the indentation of all lines after the first.
   private static func wrapped(_ text: String, indentation: Int = 0) -> String {
     var lines = [String(text.prefix { $0 == " " })]
     for word in text.split(separator: " ") {
@@ -132,7 +131,7 @@ struct OptionSyntax: Sendable {
 }
 
 extension OptionSyntax.Option {
-  /// Its first name and its value, such as `--log-level <level>`.
+  /// The option's first name and value, such as `--log-level <level>`.
   fileprivate var heading: String {
     (names.prefix(1) + [value].compactMap { $0.map { "<\($0)>" } }).joined(separator: " ")
   }

@@ -2,9 +2,9 @@ import CoordinatorAPI
 import CoordinatorDaemon
 import TextFormats
 
-/// navd.destination(5), made from the tables that navd reads the files by.
+/// The page navd.destination(5), made from the tables with which navd reads the files.
 struct DestinationPage {
-  /// Paths of configuration files, and what they hold.
+  /// The paths of configuration files, and their content.
   static let files = [
     ("~/.config/navd/destinations/NAME.toml", "The destination `NAME`."),
     ("~/.config/navd/navd.toml", "Settings of navd, for all destinations."),

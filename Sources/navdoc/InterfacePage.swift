@@ -2,7 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 
-/// What the pages say of the interfaces.
+/// The pages' texts about the interfaces.
 enum Interfaces {
   /// The bus name and the object of an interface.
   static func location(of interface: Interface) -> String {
@@ -78,7 +78,7 @@ struct InterfacePage {
     }
   }
 
-  /// Lists the arguments that have documentation; the names of the others are enough.
+  /// Lists the arguments that have documentation; for the others, the names are enough.
   private func list(_ title: String, _ arguments: [ArgumentDescription], _ page: inout ManualPage) {
     let documented = arguments.filter { !$0.doc.isEmpty }
     guard !documented.isEmpty else { return }

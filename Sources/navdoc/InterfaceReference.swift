@@ -2,7 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 
-/// docs/dbus.md: the manual pages of the interfaces, for readers on the web.
+/// The document docs/dbus.md: the manual pages of the interfaces, for readers on the web.
 enum InterfaceReference {
   static var text: String {
     var text = """
@@ -28,7 +28,7 @@ enum InterfaceReference {
     return text
   }
 
-  /// How to call without a library. A test runs the lines.
+  /// Examples of calls without a library. A test runs the lines.
   private static let calls = """
 
     ## Calls from a shell

@@ -6,7 +6,7 @@ struct ManualPage {
   private(set) var text: String
 
   /// - Parameters:
-  ///   - section: as in `navctl(1)`.
+  ///   - section: the section, as in `navctl(1)`.
   ///   - summary: the line that apropos(1) searches.
   init(_ name: String, section: Int, release: String, manual: String, summary: String) {
     text = """
@@ -45,7 +45,7 @@ struct ManualPage {
     if last?.hasPrefix(".S") != true { text += ".PP\n" }
   }
 
-  /// - Parameter term: troff; see ``bold(_:)`` and ``italic(_:)``.
+  /// - Parameter term: the term in troff; see ``bold(_:)`` and ``italic(_:)``.
   mutating func item(_ term: String, _ doc: String) {
     text += ".TP\n"
     line(term)
@@ -94,17 +94,17 @@ struct ManualPage {
   /// The longest line that mandoc(1) reads without a remark, in bytes.
   private static let width = 80
 
-  /// As mandoc reads it, which spells what is not ASCII as `\[u201C]`.
+  /// The width as mandoc reads it, with other characters than ASCII written as `\[u201C]`.
   private static func width(of roff: some StringProtocol) -> Int {
     roff.unicodeScalars.reduce(0) { $0 + ($1.isASCII ? 1 : 8) }
   }
 
-  /// Adds text that troff fills, in lines that are short in the source, too.
+  /// Adds text that troff fills, in lines that are also short in the source.
   private mutating func filled(_ roff: String) {
     var rest = roff.split(separator: " ")[...]
     while let first = rest.popFirst() {
       var line = Self.width(of: first) <= Self.width ? String(first) : first.replacingAll("\\:", with: "\\:\\\n")
-      // The start and the end may get two bytes each.
+      // The start and the end of a line may get two more bytes each.
       while let next = rest.first, Self.width(of: line) + 1 + Self.width(of: next) <= Self.width - 4 {
         line += " " + next
         rest.removeFirst()

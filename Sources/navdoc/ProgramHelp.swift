@@ -5,13 +5,13 @@ import TextFormats
 /// A command or a verb, read from the JSON of ArgumentParser's “--experimental-dump-help”.
 struct ProgramHelp {
   struct Argument: Hashable {
-    /// With their dashes, short ones first; empty for a positional argument.
+    /// The names with their dashes, short ones first; empty for a positional argument.
     let names: [String]
-    /// nil for a flag.
+    /// The name of the value; nil for a flag.
     let value: String?
     let isOptional: Bool
     let isRepeating: Bool
-    /// Whether it follows “--”.
+    /// Whether the argument follows “--”.
     let isAfterTerminator: Bool
     let doc: String
     let choices: [String]
@@ -33,7 +33,7 @@ struct ProgramHelp {
 
   let name: String
   let abstract: String
-  /// Paragraphs.
+  /// The discussion, in paragraphs.
   let discussion: String
   let arguments: [Argument]
   let verbs: [ProgramHelp]

@@ -1,13 +1,13 @@
 import CoordinatorAPI
 
 extension ProgramHelp.Argument {
-  /// troff for a list: all names, and the value.
+  /// The term for a list in troff: all names, and the value.
   fileprivate var term: String {
     let term = names.map { ManualPage.bold($0) }.joined(separator: ", ")
     return term + (value.map { (term.isEmpty ? "" : " ") + ManualPage.italic($0) } ?? "")
   }
 
-  /// troff for a synopsis: the longest name and the value, in brackets if optional.
+  /// The usage for a synopsis in troff: the longest name and the value, in brackets if optional.
   fileprivate var usage: String {
     let name = names.last.map { ManualPage.bold($0) } ?? (isAfterTerminator ? ManualPage.bold("--") : nil)
     let ellipsis = isRepeating && isAfterTerminator ? "…" : nil
@@ -29,7 +29,7 @@ extension ManualPage {
   }
 }
 
-/// navctl(1), made from its help text and the sections that a help text does not have.
+/// The page navctl(1), made from its help text and additional sections.
 struct NavctlPage {
   private(set) var text = ""
   /// The options that every verb takes.
@@ -93,11 +93,11 @@ struct NavctlPage {
   }
 
   /// Describes a verb and its subcommands.
-  /// - Parameter before: the words before its name.
+  /// - Parameter before: the words before the verb's name.
   private func describe(_ verb: ProgramHelp, _ before: String, _ page: inout ManualPage) {
     let name = before + verb.name
     if verb.verbs.isEmpty {
-      // The synopsis of a verb names its arguments; it has too many options.
+      // The synopsis of a verb contains its arguments only, because it has too many options.
       let positional = own(verb).filter { $0.names.isEmpty }
       let hasOptions = own(verb).contains { !$0.names.isEmpty }
       let words =
@@ -117,7 +117,7 @@ struct NavctlPage {
     }
   }
 
-  /// Each option with the verbs that take it; an option with two meanings is listed twice.
+  /// Each option with the verbs that accept it; an option with two meanings is listed twice.
   private var options: [(option: ProgramHelp.Argument, verbs: [String])] {
     var order: [ProgramHelp.Argument] = []
     var verbs: [ProgramHelp.Argument: [String]] = [:]
@@ -153,7 +153,7 @@ extension ManualPage {
   }
 }
 
-/// navd(8).
+/// The page navd(8).
 struct NavdPage {
   private(set) var text = ""
 
@@ -193,7 +193,7 @@ struct NavdPage {
   }
 }
 
-/// navd-windows(8).
+/// The page navd-windows(8).
 struct WindowsPage {
   private(set) var text = ""
 
