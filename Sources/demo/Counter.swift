@@ -3,14 +3,14 @@ import Observation
 /// The state of the counter, from which everything on its screens follows.
 @MainActor @Observable
 final class Counter {
-  /// A fact about a number; presented while it is not nil, and replaced by that about another number.
+  /// A fact about a number. It is presented while it is not nil, and replaced by a fact about another number.
   struct Fact: Codable, Identifiable {
     let number: Int
     var text: String
     var id: Int { number }
   }
 
-  /// The open panel; there is no state with two open panels.
+  /// The open panel; a state with two open panels is impossible.
   enum Panel: String, Codable { case help, history }
 
   /// A message for the user; each has its own id, so that equal messages are presented again.

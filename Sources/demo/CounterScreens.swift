@@ -1,7 +1,7 @@
 import Navigation
 
 extension Demo {
-  /// The program's window. Everything presented from it is dismissed before it.
+  /// The program's window. Every screen presented from it is dismissed before it.
   func counterPage() -> Page {
     Page("Counter", on: terminal) { [counter] in
       ["\(counter.count)", "", "+ - count   f fact   n notes   ? help   h history   q quit"]
@@ -11,7 +11,7 @@ extension Demo {
       case .character("-"): counter.count -= 1
       case .character("f"): counter.ask(about: counter.count)
       case .character("n"): notes.open()
-      // Replaces the open panel.
+      // This replaces the open panel.
       case .character("?"): counter.panel = counter.panel == .help ? nil : .help
       case .character("h"): counter.panel = counter.panel == .history ? nil : .history
       case .character("q"), .escape, .control("c"): counter.isOpen = false
@@ -25,13 +25,13 @@ extension Demo {
     }
   }
 
-  /// An item: presented while it is not nil, and replaced when its id changes.
+  /// Presents an item while it is not nil, and replaces it when its id changes.
   private func presentFact(from window: Showing) {
     window.present(
       item: $counter.fact.named("fact"),
       options: { fact in PresentationOptions(style: "sheet", title: "A fact about \(fact.number)") }
     ) { [counter, notes, terminal] fact in
-      // The binding reads the state at each drawing, so that changes by other programs are shown, too.
+      // The binding reads the state at each drawing, so changes by other programs are shown, too.
       Page("A fact about \(fact.wrappedValue.number)", on: terminal) {
         [fact.wrappedValue.text, "", "n next   u upper case   k keep it in the notes   escape closes"]
       } onKey: { key, _ in
@@ -39,7 +39,7 @@ extension Demo {
         case .character("n"): counter.ask(about: fact.wrappedValue.number + 1)
         case .character("u"): fact.text.wrappedValue = fact.text.wrappedValue.uppercased()
         case .character("k"):
-          // The changes of one turn are one transaction: this page is dismissed, the list of notes and the note presented.
+          // The changes of one turn are one transaction: this page is dismissed, and the list of notes and the note are presented.
           let note = notes.add(fact.wrappedValue.text)
           counter.fact = nil
           notes.open(note.id)
@@ -49,7 +49,7 @@ extension Demo {
     }
   }
 
-  /// A selection: each panel is presented while the selection is its tag.
+  /// Presents each panel while the selection is its tag.
   private func presentPanels(from window: Showing) {
     window.present(
       tag: .help, selection: $counter.panel.named("panel"), options: { PresentationOptions(title: "Help") }

@@ -4,7 +4,7 @@ import Navigation
 @MainActor
 final class Demo {
   let terminal: Terminal
-  /// With names of the program's own: on the bus they are made unique, so that two copies of the program do not conflict.
+  /// The models have names of the program's own, which are made unique on the bus, so that two copies of the program do not conflict.
   @Bindable(.own("counter")) var counter = Counter()
   @Bindable(.own("notes")) var notes = Notes()
 
@@ -13,11 +13,11 @@ final class Demo {
   /// Shows the counter until it is closed, by its user or by another program.
   static func run(with coordinator: Coordinator) async throws {
     let demo = Demo(try Terminal())
-    // The time in which a page says that it asks its user, even on a busy machine.
+    // A page must report within this time that it asks its user, even on a busy machine.
     let navigator = Navigator(coordinator, grace: .seconds(30))
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     navigator.onRefused = { [demo] error in
-      // State that could not be presented has been reset to nil; the user is notified.
+      // State that could not be presented was reset to nil; the user is notified.
       if case .refused = error { demo.counter.report("\(error)") } else { end.yield() }
     }
     navigator.present(

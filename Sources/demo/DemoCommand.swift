@@ -1,8 +1,8 @@
 import ArgumentParser
 import Navigation
 
-/// An example of a program that uses Navigation: a counter, facts about numbers, and notes. Everything on screen is state of
-/// its models, which other programs can watch and change.
+/// An example of a program that uses Navigation: a counter, facts about numbers, and notes. Everything on screen is state of its
+/// models, which other programs can watch and change.
 ///
 ///     $ .build/debug/demo          # + and - count, f asks for a fact, n opens the notes
 ///     $ navctl watch               # in another terminal

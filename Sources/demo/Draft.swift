@@ -1,12 +1,12 @@
 import Navigation
 import Observation
 
-/// The text of a note as it is typed, until it is saved. A page with a draft asks its user before it disappears.
+/// The text of a note while it is edited, until it is saved. A page with a draft asks its user before it disappears.
 @MainActor @Observable
 final class Draft {
   enum Answer { case save, discard, stay }
 
-  /// nil if nothing has to be saved.
+  /// The text; nil if nothing has to be saved.
   var text: String?
   private(set) var isAsking = false
   @ObservationIgnored private var answer: CheckedContinuation<Answer, Never>?
@@ -17,11 +17,11 @@ final class Draft {
     isAsking = false
   }
 
-  /// Asks the user what to do with it. A forced dismissal takes the question away, and discards it.
+  /// Asks the user whether to save the draft. A forced dismissal removes the question, and discards the draft.
   /// - Throws: `Declined` if the user stays.
   func settle(_ showing: Showing, save: () -> Void) async throws {
     guard text != nil else { return }
-    // The coordinator then waits for as long as the user thinks.
+    // The coordinator then waits until the user has answered.
     try await showing.ask("Save the changes?")
     isAsking = true
     let answer = await withTaskCancellationHandler {

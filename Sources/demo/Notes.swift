@@ -1,7 +1,7 @@
 import Navigation
 import Observation
 
-/// The state of the notes: the notes, those that are open, and the question asked about one.
+/// The state of the notes: the notes, the open ones, and the question about one.
 @MainActor @Observable
 final class Notes {
   struct Note: Codable, Hashable, Identifiable {
@@ -13,7 +13,7 @@ final class Notes {
   /// The element of the path for the list of all notes. The other elements are IDs of notes.
   struct Everything: Codable, Hashable {}
 
-  /// The open alert about a note; there is no state with two alerts.
+  /// The open alert about a note; a state with two alerts is impossible.
   enum Question: Codable, Hashable, Identifiable {
     case delete(Note)
     case deleted(Note)
@@ -37,7 +37,7 @@ final class Notes {
 
   func index(of id: Note.ID) -> Int? { all.firstIndex { $0.id == id } }
 
-  /// Opens the list, and on it the notes: the pages of a path are presented in its order.
+  /// Opens the list, and the notes on it: the pages of a path are presented in its order.
   func open(_ notes: Note.ID...) {
     path = NavigationPath([Everything()])
     for note in notes { path.append(note) }
@@ -51,7 +51,7 @@ final class Notes {
   }
 
   func delete(_ note: Note) {
-    // First closes the note's page, and everything presented from it.
+    // This first closes the note's page, and every screen presented from it.
     open()
     all.removeAll { $0.id == note.id }
     question = .deleted(note)

@@ -2,7 +2,7 @@ import Glibc
 import Navigation
 
 extension Demo {
-  /// A stack whose path has values of two types, each with its kind of page.
+  /// Presents a stack whose path has values of two types, each with its kind of page.
   func presentNotes(from window: Showing) {
     let stack = window.stack(path: $notes.path.named("path"))
     stack.navigationDestination(for: Notes.Everything.self) { [self] _ in listPage() }
@@ -64,18 +64,18 @@ extension Demo {
       default: break
       }
     } prepare: { [notes] page in
-      // A note that is deleted needs no text.
+      // A deleted note needs no text.
       if notes.index(of: id) != nil { try await draft.settle(page, save: save) }
     }
   }
 
-  /// Presented by a destination of the session: another program edits the note through its binding on the bus.
+  /// Presents a note with a destination of the session: another program edits the note through its binding on the bus.
   private func presentEditor(from list: Showing) {
     list.present(
       item: $notes.edited.named("edited"), to: "note-editor",
       options: { note in
         var options = PresentationOptions(title: "Note \(note.id)")
-        // The presenting program may have been started before the display.
+        // The program that shows the editor may have been started before the display.
         options.environment = [:]
         for name in ["DISPLAY", "WAYLAND_DISPLAY", "EDITOR"] {
           options.environment?[name] = getenv(name).map { String(cString: $0) }
@@ -84,7 +84,7 @@ extension Demo {
       })
   }
 
-  /// The answer to the first question presents the second, in the same transaction.
+  /// Presents the questions. The answer to the first one presents the second one in the same transaction.
   private func presentQuestion(from list: Showing) {
     list.present(item: $notes.question.named("question"), options: { _ in PresentationOptions(style: "alert") }) {
       [notes, terminal] question in

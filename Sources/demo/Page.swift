@@ -2,19 +2,19 @@ import DBusValues
 import Navigation
 import Observation
 
-/// A page of the terminal, made for one presentation: its content is drawn from state, and its keys change state.
+/// A page of the terminal, made for one presentation. Its content is drawn from state, and its keys change state.
 @MainActor @Observable
 final class Page: DecliningScreen {
   enum Kind {
-    /// The top one is shown and receives the keys.
+    /// A page. The top page is shown and receives the keys.
     case page
-    /// Shown below the page, beside other cards.
+    /// A card, shown below the page and beside other cards.
     case card
   }
 
   let title: String
   let kind: Kind
-  /// Its name on the bus, shown so that users can refer to it.
+  /// The page's name on the bus, shown so that users can refer to it.
   private(set) var binding = ""
   /// The number of visible lines: a page unrolls as it appears.
   private var unrolled = 0
@@ -27,10 +27,10 @@ final class Page: DecliningScreen {
   @ObservationIgnored private var showing: Showing?
 
   /// - Parameters:
-  ///   - content: the lines; read again when the state that it reads has changed.
+  ///   - content: the lines, which are read again when their state has changed.
   ///   - onKey: handles a key; escape also closes the page.
   ///   - onAppear: presents other screens from the page.
-  ///   - prepare: called before the page is dismissed, unless that is forced or its user closes it; it may decline.
+  ///   - prepare: called before the page is dismissed, unless the dismissal is forced or the user closes the page; it may decline.
   init(
     _ title: String, _ kind: Kind = .page, on terminal: Terminal, content: @escaping @MainActor () -> [String],
     onKey: @escaping @MainActor (Key, Showing) -> Void = { _, _ in },
@@ -55,7 +55,7 @@ final class Page: DecliningScreen {
     if key == .escape { Task { await close() } }
   }
 
-  /// Closes the page for its user. The library then resets the state that it was presented from.
+  /// Closes the page for its user. The library then resets the state that presents the page.
   private func close() async {
     guard let showing else { return }
     self.showing = nil
@@ -71,12 +71,12 @@ final class Page: DecliningScreen {
     binding = showing.binding
     terminal.add(self)
     await roll(to: content().count, animated: showing.item["animated"] != .boolean(false))
-    // Cancelled while it appeared: it is removed here, since `disappear` is not called.
+    // The page was cancelled while it appeared. It is removed here, because `disappear` is not called.
     if Task.isCancelled {
       terminal.remove(self)
       throw CancellationError()
     }
-    // The user may have closed it meanwhile.
+    // The user may have closed the page meanwhile.
     guard self.showing != nil else { return }
     unrolled = .max
     onAppear(showing)

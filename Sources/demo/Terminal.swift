@@ -3,7 +3,7 @@ import Glibc
 import Navigation
 import Observation
 
-/// The program's terminal: draws the pages, again when their state changes, and passes the keys to the top page.
+/// The program's terminal. It draws the pages, redraws them when their state changes, and passes the keys to the top page.
 @MainActor @Observable
 final class Terminal {
   struct Missing: Error, CustomStringConvertible {
@@ -13,7 +13,7 @@ final class Terminal {
   /// Called when the terminal is closed, or a signal asks the program to exit.
   @ObservationIgnored var onHangUp: () -> Void = {}
 
-  /// In the order in which they appeared.
+  /// The pages in the order in which they appeared.
   private var pages: [Page] = []
   private var rows = 0
   @ObservationIgnored private var former = termios()
@@ -34,7 +34,7 @@ final class Terminal {
       handle(number) { $0.onHangUp() }
     }
     handle(SIGWINCH) { $0.measure() }
-    // Draws again when anything read while drawing changes: the pages, the models, the size.
+    // The screen is redrawn when any state read by the drawing changes: the pages, the models, the size.
     drawing = observe { [weak self] in self?.draw() }
   }
 
@@ -62,7 +62,7 @@ final class Terminal {
     put("\u{1b}[H" + lines.prefix(rows).map { $0 + "\u{1b}[K" }.joined(separator: "\r\n") + "\u{1b}[J")
   }
 
-  /// Without control characters: other programs may have written the text, and a terminal would execute them.
+  /// The text without control characters: other programs may have written it, and a terminal would execute them.
   private static func printable(_ text: String) -> String {
     String(
       String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "·" : $0 }))
@@ -99,7 +99,7 @@ final class Terminal {
     handle(DispatchSource.makeSignalSource(signal: number, queue: .main), body)
   }
 
-  /// Handlers run on the main queue, and so on the main actor.
+  /// Installs a handler, which runs on the main queue, and so on the main actor.
   private func handle(_ source: any DispatchSourceProtocol, _ body: @escaping @MainActor (Terminal) -> Void) {
     source.setEventHandler { [weak self] in MainActor.assumeIsolated { if let self { body(self) } } }
     source.resume()
