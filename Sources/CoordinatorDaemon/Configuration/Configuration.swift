@@ -133,9 +133,8 @@ public struct Configuration {
   /// A destination whose file has a mistake keeps its last valid version, if any; a file of the same name in a later
   /// directory does not replace it. A destination without a file is removed. Container values are returned only if the
   /// whole file is valid; the values declared so far stay declared in any case (V1).
-  /// - Parameter isSettled: whether no program is writing the files. If not, a missing or empty file is one that an editor is
-  ///   about to write, and
-  ///   the last version stays in effect.
+  /// - Parameter isSettled: whether no program is writing the files. If not, a missing or empty file is one that an editor is about
+  ///   to write, and the last version stays in effect.
   /// - Returns: the configuration in effect, and all mistakes.
   mutating func reload(isSettled: Bool = true) -> Content {
     let (settings, path) = readSettings(isSettled)

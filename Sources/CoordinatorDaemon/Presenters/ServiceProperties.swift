@@ -14,8 +14,7 @@ struct ServiceProperties {
   let list: [Structure<String, Value>]
 
   /// - Returns: nil if the bus cannot carry the command, because its strings are UTF-8, or if the manager cannot: it writes the
-  ///   directory into a
-  ///   file with one setting in each line, and reads that file again (systemd 252).
+  ///   directory into a file with one setting in each line, and reads that file again (systemd 252).
   init?(_ launch: Launch, _ program: ByteString, leavingOutInherited: Bool) {
     let arguments = launch.command.arguments.compactMap(\.text)
     guard let program = program.text, arguments.count == launch.command.arguments.count,

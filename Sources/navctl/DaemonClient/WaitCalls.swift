@@ -109,8 +109,8 @@ extension DaemonClient {
 
   /// Reports a program that could not be started. navd starts it right after its reply, so the next call knows the result.
   /// - Parameter serial: the serial of the reply.
-  /// - Throws: `Failure` with the reason. Queued items are not waited for, and crashes of shown items are ignored:
-  ///   these results would depend on timing.
+  /// - Throws: `Failure` with the reason. Queued items are not waited for, and crashes of shown items are ignored: these results
+  ///   would depend on timing.
   func requireStart(of presentation: ObjectPath, after serial: UInt64) throws(Failure) {
     guard presentation != .root else { return }
     if global.notifies { try watchStart(of: [presentation]) }
