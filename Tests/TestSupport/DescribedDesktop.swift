@@ -1,16 +1,17 @@
 import Glibc
 
-/// A desktop that a program outside of the tests describes: `NAVD_TEST_DESKTOP` is its path. docs/conformance.md says what it does.
+/// A desktop described by a program outside of the tests, whose path is in `NAVD_TEST_DESKTOP`. docs/conformance.md documents such
+/// programs.
 public enum DescribedDesktop {
-  /// The description; nil if the tests are to use their own desktops.
+  /// The description; nil if the tests use their own desktops.
   public static var path: String? {
     getenv("NAVD_TEST_DESKTOP").map { String(cString: $0) }.flatMap { $0.contains("/") ? $0 : nil }
   }
 
-  /// The description, relative to the session's home. The files that were beside it are there, too.
+  /// The description, relative to the session's home. The files beside it are copied, too.
   public static var program: String { "desktop/\(path?.split(separator: "/").last ?? "")" }
 
-  /// Copies the description, since the desktop's user may have no access to it.
+  /// Copies the description, because the desktop's user may have no access to it.
   static func install(in home: Home) throws {
     guard let path, let end = path.lastIndex(of: "/") else {
       throw SetupFailure(description: "expected a path in NAVD_TEST_DESKTOP, found none")
@@ -26,7 +27,7 @@ public enum DescribedDesktop {
     }
   }
 
-  /// The script that starts it.
+  /// The script that starts the described desktop.
   static func script() throws -> String {
     """
     export NAVD_TEST_READY="$XDG_RUNTIME_DIR/displays"
@@ -34,7 +35,7 @@ public enum DescribedDesktop {
     """
   }
 
-  /// The variables of programs on it, from the line that it wrote: `NAME=VALUE` for each.
+  /// The variables of programs on the described desktop, from the line that it wrote: `NAME=VALUE` for each.
   static func variables(_ line: String) throws -> [String: String] {
     var variables: [String: String] = [:]
     for word in line.split(separator: " ") {

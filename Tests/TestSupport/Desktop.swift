@@ -4,7 +4,7 @@ import Glibc
 /// A private desktop with a private bus that exists while this object is held: headless sway, GNOME Shell or KWin, or an X window manager
 /// on a headless X server. Its end kills every program on it.
 ///
-/// It runs as the user of the tests, or as `nobody` if that is root, because sway refuses to run as root.
+/// The desktop runs as the user of the tests, or as `nobody` if that user is root, because sway refuses to run as root.
 public final class Desktop: SessionBus {
   /// The window manager.
   public enum Manager: String, Sendable {
@@ -12,21 +12,21 @@ public final class Desktop: SessionBus {
     case kwinX11 = "kwin_x11"
     case gnome = "gnome-shell"
     case kwin = "kwin_wayland"
-    /// One that is not ours: ``DescribedDesktop``.
+    /// A desktop of another project: ``DescribedDesktop``.
     case described
 
-    /// The command line tool that sends it requests, for sway and i3.
+    /// The command line tool that sends requests to the manager, for sway and i3.
     public var messenger: String { self == .sway ? "/usr/bin/swaymsg" : "/usr/bin/i3-msg" }
 
-    /// Whether it says in properties of X11 which windows there are, and nowhere else (EWMH).
+    /// Whether the manager reports the windows only in properties of X11 (EWMH).
     public var saysByX11: Bool { ![.sway, .i3, .gnome, .kwin, .described].contains(self) }
   }
 
-  /// The user that the desktop belongs to.
+  /// The owner of the desktop.
   struct User {
     let id: uid_t
     let group: gid_t
-    /// Command line prefix that runs a program as this user.
+    /// The command line prefix that runs a program as this user.
     let prefix: [String]
 
     init() throws(SetupFailure) {
@@ -42,11 +42,11 @@ public final class Desktop: SessionBus {
 
   public let manager: Manager
   public let address: String
-  /// Process ID of the bus daemon.
+  /// The process ID of the bus daemon.
   public let processID: pid_t
   public var directory: String { temporary.path }
-  /// Environment variables of programs on the desktop, in addition to those of the bus. The bus was started before the
-  /// displays existed.
+  /// The environment variables of programs on the desktop, in addition to those of the bus. The bus was started before the displays
+  /// existed.
   public let displays: [String: String]
 
   let user: User
@@ -54,10 +54,10 @@ public final class Desktop: SessionBus {
   private let supervised: SupervisedScript
 
   /// - Parameters:
-  ///   - environment: the whole environment of every program there; `NAVD_TEST_SESSION` identifies them when the
+  ///   - environment: the whole environment of every program on the desktop; `NAVD_TEST_SESSION` identifies the programs when the
   ///     desktop ends.
-  ///   - configuration: additional lines of the manager's configuration file, for all but sway, i3 and openbox options of its command; the
-  ///     screen is 1280×720.
+  ///   - configuration: additional lines of the manager's configuration file; options of its command for all managers but sway, i3
+  ///     and openbox. The screen is 1280×720.
   /// - Throws: `SetupFailure` with the reason, if the desktop cannot be set up.
   init(
     _ manager: Manager, of user: User, environment: [String: String], configuration: String,
@@ -68,7 +68,7 @@ public final class Desktop: SessionBus {
     temporary = TemporaryDirectory()
     let directory = temporary.path
     chown(directory, user.id, user.group)
-    // The user who runs the tests may connect to the bus too.
+    // The user who runs the tests may also connect to the bus.
     let bus = """
       <busconfig>
         <include>/usr/share/dbus-1/session.conf</include>
@@ -88,7 +88,7 @@ public final class Desktop: SessionBus {
       switch manager {
       case .sway: "output HEADLESS-1 resolution 1280x720\nexec sh \(directory)/keyboard.sh\n"
       case .i3: "# i3 config file (v4)\nipc-socket \(directory)/manager\nexec --no-startup-id \(told)\n"
-      // Its configuration is the system's; this is what it starts.
+      // openbox has the system's configuration; this is the command that it starts.
       case .openbox: "\(told)\n"
       case .gnome: "\(GnomeShell.script) "
       case .kwin: "\(KWin.script) "
@@ -177,7 +177,7 @@ public final class Desktop: SessionBus {
 }
 
 extension Desktop {
-  /// The topmost and the bottommost rows of an X screen as raw pixels: four bytes a pixel, 1280 pixels a row.
+  /// The topmost and the bottommost rows of an X screen as raw pixels: four bytes per pixel, 1280 pixels per row.
   public func rows(top: Int, bottom: Int) -> (top: [UInt8], bottom: [UInt8]) {
     let screen = Files.contents(of: temporary.path(of: "Xvfb_screen0")).suffix(1280 * 720 * 4)
     return (Array(screen.prefix(1280 * 4 * top)), Array(screen.suffix(1280 * 4 * bottom)))

@@ -1,8 +1,8 @@
 public import EventLoops
 import Glibc
 
-/// A listening socket that behaves like a message bus ("D-Bus Specification", *Authentication Protocol*, *Message Bus
-/// Messages*) until a test makes it misbehave. A real bus never does.
+/// A listening socket that behaves like a message bus ("D-Bus Specification", *Authentication Protocol*, *Message Bus Messages*)
+/// until a test makes it misbehave, which a real bus never does.
 public final class FakeBus {
   /// A received message, parsed as far as a bus needs it.
   public struct Incoming {
@@ -16,17 +16,17 @@ public final class FakeBus {
 
   private enum Stage { case authenticating, open }
 
-  /// For `DBUS_SESSION_BUS_ADDRESS`.
+  /// The address for `DBUS_SESSION_BUS_ADDRESS`.
   public var address: String { "unix:path=\(directory.path(of: "bus"))" }
-  /// Returns the answer to a line of the authentication; nil: answers like a bus.
+  /// Returns the answer to a line of the authentication; nil to answer like a bus.
   public var authenticate: ((String) -> [UInt8]?)?
-  /// Time from accepting a client to closing the connection; nil: never closes.
+  /// The time from accepting a client to closing the connection; nil to keep it open.
   public var lifetime: Duration?
   /// Handles a message.
   public var take: (FakeBus, Incoming) -> Void = { $0.answer($1) }
   /// Whether either side has closed the connection.
   public private(set) var isGone = false
-  /// Number of bytes that could not be written because the client does not read.
+  /// The number of bytes that could not be written because the client does not read.
   public private(set) var unwritten = 0
 
   private let directory = TemporaryDirectory()

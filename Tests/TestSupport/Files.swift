@@ -12,8 +12,8 @@ public enum Files {
   }
 
   /// The text of a file of this package.
-  /// - Parameter path: relative to the package's directory.
-  /// - Throws: `SystemError`, if there is no such file.
+  /// - Parameter path: the path relative to the package's directory.
+  /// - Throws: `SystemError` if there is no such file.
   public static func text(inPackage path: String) throws -> String {
     String(decoding: try bytes(of: "\(package)/\(path)"), as: UTF8.self)
   }
@@ -36,7 +36,7 @@ public enum Files {
   }
 
   /// The names in a directory, without “.” and “..”.
-  /// - Throws: `SystemError`, if it is not a directory or cannot be read.
+  /// - Throws: `SystemError` if the path is not a directory or cannot be read.
   public static func names(in path: String) throws -> [String] {
     guard let directory = opendir(path) else { throw SystemError("opendir \(path)") }
     defer { closedir(directory) }
@@ -50,7 +50,7 @@ public enum Files {
     return names
   }
 
-  /// The path, or the kernel's name of a file without one, to which a symbolic link points; nil, if there is no such link.
+  /// The target of a symbolic link: a path, or the kernel's name of a file without one; nil if there is no such link.
   public static func target(of link: String) -> String? {
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = bytes.withUnsafeMutableBytes { readlink(link, $0.baseAddress!, $0.count) }

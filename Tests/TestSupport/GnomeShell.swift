@@ -4,12 +4,12 @@ import DBusValues
 import Glibc
 public import TextFormats
 
-/// GNOME Shell as a desktop of the tests, and what it says of its windows: by its method Eval, which runs a script in it.
+/// GNOME Shell as a desktop of the tests, and its report about its windows, by its method Eval, which runs a script in the shell.
 public enum GnomeShell {
-  /// The extension, which the desktop has and which is not enabled at first.
+  /// The extension, which is installed on the desktop and disabled at first.
   public static let extensionID = "navd-windows@navd.org"
 
-  /// Puts the extension where the shell looks for those of its user.
+  /// Installs the extension where the shell looks for its user's extensions.
   static func installExtension(in home: Home) throws {
     let directory = ".local/share/gnome-shell/extensions/\(extensionID)"
     home.makeDirectory(directory)
@@ -22,10 +22,10 @@ public enum GnomeShell {
     }
   }
 
-  /// The script that starts it, and tells the displays when it shows its desktop.
+  /// The script that starts GNOME Shell, and reports the displays when the shell shows its desktop.
   ///
-  /// GNOME Shell needs a system bus and, on machines with systemd, logind on that. It starts in the overview, in which no window has the
-  /// focus. Without animations, what is asked of it is done at once.
+  /// GNOME Shell needs a system bus and, on machines with systemd, logind on that bus. It starts in the overview, in which no window
+  /// has the focus. Without animations, it carries out requests at once.
   static let script = #"""
     directory=$XDG_RUNTIME_DIR
     dbus-daemon --session --nofork --nopidfile --address="unix:path=$directory/system-bus" &

@@ -4,7 +4,7 @@ import Glibc
 final class Home {
   let path: String
   private let temporary = TemporaryDirectory()
-  /// The owner of its files, if that is not the user who runs the tests.
+  /// The owner of the files; nil for the user who runs the tests.
   private let owner: Desktop.User?
 
   init(of owner: Desktop.User?) {
@@ -16,7 +16,7 @@ final class Home {
   func path(of name: String) -> String { temporary.path(of: name) }
 
   /// Creates or overwrites a file, and creates its parent directories. A script becomes executable.
-  /// - Parameter name: path relative to this directory.
+  /// - Parameter name: the path relative to this directory.
   /// - Throws: `SystemError`.
   func write(_ text: String, to name: String) throws {
     if let end = name.lastIndex(of: "/") { makeDirectory(String(name[..<end])) }

@@ -17,7 +17,7 @@ extension Session {
     try run(program: path(".local/bin/navctl"), arguments)
   }
 
-  /// Process ID of navd as a service; nil while it does not run.
+  /// The process ID of navd as a service; nil while navd does not run.
   public func navdProcess() throws -> pid_t? {
     let lines = try systemctl("show", "--property=MainPID", "--value", "navd.service").lines
     return lines.first.flatMap { pid_t($0) }.flatMap { $0 == 0 ? nil : $0 }
@@ -26,7 +26,7 @@ extension Session {
   public func isActive(_ unit: String) throws -> Bool { try systemctl("is-active", unit).exitCode == 0 }
 
   /// Writes a unit file of the session's user and reloads the manager.
-  /// - Parameter name: for example `navd.service.d/test.conf`.
+  /// - Parameter name: the name, for example `navd.service.d/test.conf`.
   public func write(_ text: String, toUnit name: String) throws {
     try write(text, to: "config/systemd/user/\(name)")
     let reload = try systemctl("daemon-reload")

@@ -1,6 +1,6 @@
 public import DBusValues
 
-/// Interfaces, methods, properties and children of an object, parsed from its answer to Introspect.
+/// The interfaces, methods, properties and children of an object, parsed from its answer to Introspect.
 public struct Introspected {
   public struct Method: Hashable, Sendable {
     public let interface: String
@@ -25,11 +25,11 @@ public struct Introspected {
   }
 
   public private(set) var methods: [Method] = []
-  /// Interface and name of every property.
+  /// The interface and the name of every property.
   public private(set) var properties: [(interface: String, name: String)] = []
   /// The names of the interfaces.
   public private(set) var interfaces: [String] = []
-  /// The names of its direct children.
+  /// The names of the object's direct children.
   public private(set) var children: [String] = []
 
   /// - Returns: nil if the text is not introspection data.
@@ -72,14 +72,14 @@ public struct Introspected {
     let isEmpty: Bool
   }
 
-  /// The tags in order. navd writes no “>” inside attributes.
+  /// The tags in their order. navd writes no “>” inside attributes.
   private static func tags(of xml: String) -> [Tag] {
     xml.utf8.split(separator: UInt8(ascii: "<")).compactMap { piece in
       guard let end = piece.firstIndex(of: UInt8(ascii: ">")) else { return nil }
       let content = piece[..<end]
       let name = content.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "/") || $0 == content.first }
       var tag = Tag(name: String(Substring(name)), isEmpty: content.last == UInt8(ascii: "/"))
-      // Skip documentation, which is most of the text.
+      // This skips documentation, which is most of the text.
       guard tag.name != "annotation" else { return tag }
       let parts = content.dropFirst(name.count).split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
       for index in stride(from: 0, to: parts.count - 1, by: 2) {

@@ -2,25 +2,25 @@ import EventLoops
 import Glibc
 public import TextFormats
 
-/// KWin on Wayland as a desktop of the tests, and what it says of its windows: by a script that it runs.
+/// KWin on Wayland as a desktop of the tests, and its report about its windows, by a script that it runs.
 public enum KWin {
-  /// Allows a program of the session to know the windows, as the installed file allows navd-windows.
+  /// Allows a program of the session to know the windows, like the installed file for navd-windows.
   static func allowWindows(in home: Home, to name: String = "navd-windows") throws {
-    // The path by which the kernel has the program.
+    // This is the kernel's path of the program.
     guard let path = realpath(home.path(of: "bin/\(name)"), nil) else { throw SystemError("realpath") }
     defer { free(path) }
     let program = String(cString: path)
     let entry = try Files.text(inPackage: "packaging/org.navd.navd-windows.desktop")
       .split(separator: "@BINDIR@/navd-windows", omittingEmptySubsequences: false).joined(separator: program)
     try home.write(entry, to: ".local/share/applications/org.navd.\(name).desktop")
-    // KDE Frameworks 6.13 list only programs that are in a menu, of which Plasma has one.
+    // KDE Frameworks 6.13 list only programs in a menu, which Plasma provides.
     let menu = "<Menu><Name>Applications</Name><DefaultAppDirs/><Include><All/></Include></Menu>\n"
     try home.write(menu, to: "etc/menus/applications.menu")
   }
 
-  /// The script that starts it with four desktops and Xwayland, and tells the displays.
+  /// The script that starts KWin with four desktops and Xwayland, and reports the displays.
   ///
-  /// The file of Debian has a capability, with which it does not run in a container; a copy has none. KWin wants its own name.
+  /// Debian's file has a capability, with which it does not run in a container; a copy has none. The copy needs KWin's own name.
   static let script = #"""
     directory=$XDG_RUNTIME_DIR
     cp /usr/bin/kwin_wayland "$directory/kwin_wayland"
@@ -40,7 +40,8 @@ public enum KWin {
       --socket wayland-0 "sh $directory/started.sh"
     """#
 
-  /// Runs an expression in a script of KWin, which can call others, and writes what it tells. It takes the expression as its argument.
+  /// The program that evaluates its argument, an expression, in a script of KWin, and prints the value. The script sends the value to
+  /// the program by a D-Bus call.
   static let asking = #"""
     import gi, sys, tempfile
     gi.require_version("Gio", "2.0")
@@ -73,7 +74,7 @@ extension Session {
   public func allowWindows(to program: String) throws { try KWin.allowWindows(in: home, to: program) }
 
   /// Runs an expression in a script of KWin.
-  /// - Returns: its value.
+  /// - Returns: the value of the expression.
   @discardableResult
   public func askKWin(_ expression: String) throws -> JSON {
     let run = try run(program: "/usr/bin/python3", ["-c", KWin.asking, expression])

@@ -35,12 +35,12 @@ public struct Marshalled {
     return message.bytes
   }
 
-  /// The little-endian number in these four bytes.
+  /// The little-endian number in four bytes.
   static func number(in bytes: [UInt8], at offset: Int) -> Int {
     bytes[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// Where the arguments of a message begin, and where the message ends.
+  /// The beginning of a message's arguments, and the end of the message.
   /// - Precondition: the first 16 bytes are there.
   static func extent(of message: [UInt8]) -> (body: Int, end: Int) {
     let body = 16 + (number(in: message, at: 12) + 7) / 8 * 8

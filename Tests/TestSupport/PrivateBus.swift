@@ -2,20 +2,20 @@ import Glibc
 
 /// A message bus that only one test uses.
 public protocol SessionBus: AnyObject {
-  /// For `DBUS_SESSION_BUS_ADDRESS`.
+  /// The address for `DBUS_SESSION_BUS_ADDRESS`.
   var address: String { get }
-  /// Process ID of the bus, for tests that stop (SIGSTOP) or kill it.
+  /// The process ID of the bus, for tests that stop (SIGSTOP) or kill it.
   var processID: pid_t { get }
-  /// Directory of the socket `bus`, suitable as `XDG_RUNTIME_DIR`.
+  /// The directory of the socket `bus`, suitable as `XDG_RUNTIME_DIR`.
   var directory: String { get }
 }
 
 /// A private `dbus-daemon` with a private directory that exists while this object is held.
 public final class PrivateBus: SessionBus {
   public let address: String
-  /// Process ID of the daemon.
+  /// The process ID of the daemon.
   public let processID: pid_t
-  /// Contains only the socket `bus`; deleted with the bus.
+  /// A directory that contains only the socket `bus`, and is deleted with the bus.
   public var directory: String { temporary.path }
 
   private let temporary = TemporaryDirectory()
@@ -23,17 +23,17 @@ public final class PrivateBus: SessionBus {
   private let configuration = TemporaryDirectory()
 
   /// - Parameters:
-  ///   - limits: limits that replace those of an ordinary session bus, by their names in its configuration.
+  ///   - limits: limits that replace those of an ordinary session bus, by their names in the bus's configuration.
   ///   - environment: variables for the daemon and the services that it activates, added to the environment of this
   ///     process; `XDG_DATA_HOME` or `XDG_DATA_DIRS` name the directories of the activation files (`dbus-1/services`).
-  /// - Throws: if the daemon does not report its address within the limit.
+  /// - Throws: `SetupFailure` if the daemon does not report its address within the limit.
   public init(
     limits: [String: Int] = [:], environment: [String: String] = [:], limit: Duration = .seconds(30)
   ) throws {
     let file = configuration.path(of: "session.conf")
     try Files.write(Self.configuration(limits), to: file)
-    // The shell kills the daemon when its standard input ends: because we close it, or because this process died.
-    // Variables that select a checking libdbus are for this process only, not for the shell and the bus.
+    // The shell kills the daemon when its standard input ends, because the test closes it or the test process died. Variables that
+    // select a checking libdbus are for this process only, not for the shell and the bus.
     let script = """
       unset LD_LIBRARY_PATH DBUS_FATAL_WARNINGS
       exec 3<&0 </dev/null
@@ -65,7 +65,7 @@ public final class PrivateBus: SessionBus {
   }
 }
 
-/// The environment of this process, with these variables added or replaced.
+/// The environment of this process, with some variables added or replaced.
 func inherited(with environment: [String: String]) -> [String] {
   var variables: [String] = []
   var next = environ

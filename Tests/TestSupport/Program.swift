@@ -7,7 +7,8 @@ public final class Program {
   public let processID: pid_t
   private let commandLine: String
   private var end: (status: ProcessStatus, time: MonotonicInstant)?
-  /// Whether the test has seen its end or has sent it a signal, or goes on without it. See ``unseenFailure``.
+  /// Whether a failure is expected: the test has seen the program's end, has sent it a signal, or goes on without it. See
+  /// ``unseenFailure``.
   public var mayFail = false
   /// Standard output and standard error so far.
   public private(set) var output: [UInt8] = []
@@ -19,10 +20,10 @@ public final class Program {
   private var errorReader: Reader?
   private var exit: ExitWatch?
 
-  /// Starts a program with only this environment, and with no descriptors but the standard three.
+  /// Starts a program with a given environment and no other variables, and with only the three standard descriptors.
   /// - Parameters:
-  ///   - arguments: the program's path, then its arguments.
-  ///   - input: the contents of its standard input.
+  ///   - arguments: the program's path and its arguments.
+  ///   - input: the contents of the program's standard input.
   /// - Throws: `SystemError`.
   public init(_ loop: EventLoop, _ arguments: [String], environment: [String: String], input: [UInt8] = []) throws {
     self.loop = loop
@@ -43,55 +44,55 @@ public final class Program {
     exit = try loop.onExit(of: processID) { [unowned self] in end = ($0, .now) }
   }
 
-  /// nil while it runs.
+  /// The exit status; nil while the program runs.
   public var status: ProcessStatus? {
     if end != nil { mayFail = true }
     return end?.status
   }
 
-  /// Whether it has ended and all of its output was read.
+  /// Whether the program has ended and all of its output was read.
   public var hasEnded: Bool { isReadToTheEnd && status != nil }
 
   private var isReadToTheEnd: Bool {
     end != nil && outputReader?.isAtEnd != false && errorReader?.isAtEnd != false
   }
 
-  /// How it has failed, with its standard error, if the test has not seen that yet: then it waits for nothing.
+  /// A failure of the program that the test has not seen, with the program's standard error. The test then stops waiting.
   var unseenFailure: String? {
     guard let end, !mayFail else { return nil }
     switch end.status {
     case .exited(code: 0), .unknown: return nil
-    // Tests kill programs.
+    // Tests kill programs with these signals.
     case .signaled(signal: SIGKILL), .signaled(signal: SIGTERM), .signaled(signal: SIGINT), .signaled(signal: SIGHUP):
       return nil
     case .exited, .signaled: break
     }
-    // What it has started may keep its standard error open.
+    // Programs that it has started may keep its standard error open.
     guard isReadToTheEnd || end.time + .seconds(1) < .now else { return nil }
     return "\(commandLine.prefix(200)): ended: \(end.status), and said:\n\(errorText)"
   }
 
-  /// Exit status; nil while it runs, or if a signal ended it.
+  /// The exit code; nil while the program runs, or if a signal ended it.
   public var exitCode: Int32? { if case .exited(let code)? = status { code } else { nil } }
 
   public var outputText: String { String(decoding: output, as: UTF8.self) }
   public var errorText: String { String(decoding: errors, as: UTF8.self) }
-  /// The complete lines of its standard output.
+  /// The complete lines of the program's standard output.
   public var lines: [String] { outputLines.lines }
 
-  /// Sends it a signal, if it is still running.
+  /// Sends the program a signal if it is still running.
   public func send(_ signal: Int32) {
     mayFail = true
     if end == nil { exit?.send(signal) }
   }
 
-  /// Whether its standard output is read; while it is not, the pipe fills.
+  /// Whether the program's standard output is read; if not, the pipe fills.
   public var isRead: Bool {
     get { outputReader?.isReading ?? false }
     set { outputReader?.isReading = newValue }
   }
 
-  /// Closes the reading end of its standard output.
+  /// Closes the reading end of the program's standard output.
   public func closeOutput() { outputReader = nil }
 
   deinit {
@@ -164,7 +165,7 @@ private final class Reader {
   }
 }
 
-/// Starts a program with these descriptors from 0 on, and no others.
+/// Starts a program with the given descriptors from 0 on, and no others.
 func spawn(_ arguments: [String], environment: [String], descriptors: [Int32]) throws(SystemError) -> pid_t {
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
@@ -174,7 +175,7 @@ func spawn(_ arguments: [String], environment: [String], descriptors: [Int32]) t
   }
   posix_spawn_file_actions_addclosefrom_np(&actions, Int32(max(3, descriptors.count)))
 
-  // Threads that run tests block most signals; a child would inherit that and ignore SIGTERM.
+  // Threads that run tests block most signals; a child would inherit the mask and ignore SIGTERM.
   var attributes = posix_spawnattr_t()
   posix_spawnattr_init(&attributes)
   defer { posix_spawnattr_destroy(&attributes) }

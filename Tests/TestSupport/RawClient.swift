@@ -1,6 +1,6 @@
 import Glibc
 
-/// A client that writes raw bytes to a bus's socket, to send what no library would ("D-Bus Specification",
+/// A client that writes raw bytes to a bus's socket, to send messages that no library would send ("D-Bus Specification",
 /// *Authentication Protocol*, *Message Format*).
 public final class RawClient {
   public struct Closed: Error {}
@@ -46,7 +46,7 @@ public final class RawClient {
     let size = MemoryLayout<cmsghdr>.size + count * MemoryLayout<Int32>.size
     var control = [UInt8](repeating: 0, count: size)
     control.withUnsafeMutableBytes { buffer in
-      // A cmsghdr: its length, SOL_SOCKET, SCM_RIGHTS.
+      // This is a cmsghdr: its length, SOL_SOCKET, SCM_RIGHTS.
       buffer.storeBytes(of: size, as: Int.self)
       buffer.storeBytes(of: SOL_SOCKET, toByteOffset: 8, as: Int32.self)
       buffer.storeBytes(of: 1, toByteOffset: 12, as: Int32.self)
@@ -109,7 +109,7 @@ public final class RawClient {
     return Marshalled.message(type, flags: flags, serial: serial, fields: fields, body: body)
   }
 
-  /// Reads the next answer: its type, the serial that it answers, and all of its bytes. Skips signals.
+  /// Reads the next answer: its type, the serial of its call, and all of its bytes. Skips signals.
   public func answer() throws -> (type: UInt8, replySerial: UInt32, bytes: [UInt8]) {
     while true {
       while received.count < 16 { try fill() }
@@ -123,7 +123,7 @@ public final class RawClient {
   }
 
   private static func replySerial(_ bytes: [UInt8]) throws -> UInt32 {
-    // The field REPLY_SERIAL: code 5, signature "u", then the number.
+    // This is the field REPLY_SERIAL: code 5, signature "u", then the number.
     for offset in stride(from: 16, to: bytes.count - 8, by: 8)
     where Array(bytes[offset..<offset + 4]) == [5, 1, UInt8(ascii: "u"), 0] {
       return UInt32(Marshalled.number(in: bytes, at: offset + 4))

@@ -1,9 +1,9 @@
-/// The bytes of a record's file, taken apart and damaged where no checksum finds it. Written from the format's description,
-/// without the code that reads it.
+/// The bytes of a record's file, parsed, and damaged where no checksum detects it. The parser follows the format's description,
+/// without the code that reads records.
 public struct RecordBytes {
   public struct Row {
     public var key: [UInt8]
-    /// nil: the row was removed.
+    /// The payload; nil if the row was removed.
     public var payload: [UInt8]?
   }
 
@@ -14,7 +14,7 @@ public struct RecordBytes {
   private let header: [UInt8]
   public var frames: [[Row]] = []
 
-  /// - Returns: nil if these are not the bytes of a record.
+  /// - Returns: nil if the bytes are not a record.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count >= Self.headerLength else { return nil }
     header = Array(bytes.prefix(Self.headerLength))
@@ -47,7 +47,7 @@ public struct RecordBytes {
     bytes.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// The file, with lengths and checksums that fit.
+  /// The file, with correct lengths and checksums.
   public var bytes: [UInt8] {
     frames.reduce(header) { file, rows in
       var payload: [UInt8] = []
@@ -74,7 +74,7 @@ public struct RecordBytes {
 
   // MARK: Damage
 
-  /// A file that is damaged in some places: mostly in its rows, with checksums that fit.
+  /// A file that is damaged in some places: mostly in its rows, with correct checksums.
   public func damaged(_ dice: inout SeededNumbers) -> [UInt8] {
     var copy = self
     for _ in 0..<Int.random(in: 1...3, using: &dice) { copy.strike(&dice) }
@@ -99,7 +99,7 @@ public struct RecordBytes {
     case 3: Self.strike(&frames[frame][index].key, with: other.key, &dice)
     default:
       guard var payload = frames[frame][index].payload else { return }
-      // Handles and serials of other rows are the numbers that are most likely to be taken for right ones.
+      // Handles and serials of other rows are the numbers that are most likely to be accepted.
       Self.strike(&payload, with: dice.chance(0.5) ? other.key : other.payload ?? [], &dice)
       frames[frame][index].payload = payload
     }

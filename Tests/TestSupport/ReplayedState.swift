@@ -8,7 +8,7 @@ public struct ReplayedState {
     let binding: String
     let id: String
     var phase: String
-    /// Whether its presenter asks its user (P16).
+    /// Whether the presenter asks its user (P16).
     var isAsking = false
     /// The item in the last event; nil if no event had one.
     var item: JSON?

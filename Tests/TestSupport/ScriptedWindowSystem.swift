@@ -3,44 +3,44 @@ public import DBus
 import DBusValues
 public import PresentationModel
 
-/// An adapter for the window system (`org.navd.WindowSystem1`) whose windows are what a test says.
+/// An adapter for the window system (`org.navd.WindowSystem1`) whose windows a test controls.
 public final class ScriptedWindowSystem {
   public let connection: Connection
   public private(set) var windows: [Window] = []
   /// The requests received, such as `close w1`.
   public private(set) var requests: [String] = []
-  /// How often a client has read all windows.
+  /// The number of times that a client has read all windows.
   public private(set) var reads = 0
-  /// Called when a client reads all windows, once their answer is made. The signals of changes that it makes are sent before that.
+  /// Called when a client reads all windows, once the answer is made. The signals of changes made here are sent before the answer.
   public var onRead: () -> Void = {}
-  /// Called before that answer is sent.
+  /// Called before the answer of ``onRead`` is sent.
   public var beforeRead: () -> Void = {}
-  /// Whether readers of all windows get no answer.
+  /// Whether clients that read all windows get no answer.
   public var isSilent = false
   private var navd: BusName?
   private var unanswered: [Call<([Structure<String, Properties>], UInt64)>] = []
-  /// Called with the id of a window that was asked to close; by default it closes.
+  /// Called with the id of a window that was asked to close, which closes by default.
   public var onClose: (String) -> Void = { _ in }
-  /// The error of every request; nil: success.
+  /// The error of every request; nil for success.
   public var refusal: DBusError?
   public var serial: UInt64 = 0
-  /// A change sends the signal.
+  /// The outputs. A change sends the signal.
   public var outputs = ["one", "two"] {
     didSet { connection.propertyChanged(WindowSystemInterface.object, WindowSystemInterface.outputs) }
   }
-  /// Empty if unknown. A change sends the signal.
+  /// The output with the focus; empty if unknown. A change sends the signal.
   public var focusedOutput = "one" {
     didSet { connection.propertyChanged(WindowSystemInterface.object, WindowSystemInterface.focusedOutput) }
   }
 
   public var backend = "scripted"
 
-  /// How many sockets for its signals were asked for.
+  /// The number of requests for a socket for the adapter's signals.
   public private(set) var socketRequests = 0
 
   /// - Parameters:
-  ///   - windows: those that are there from the beginning.
-  ///   - socket: makes a socket for its signals; nil: it has no method for that.
+  ///   - windows: the windows that exist from the beginning.
+  ///   - socket: makes a socket for the adapter's signals; nil if the adapter lacks the method.
   public init(
     _ session: Session, _ windows: [Window] = [],
     capabilities: Set<WindowCapability> = Set(WindowCapability.allCases),
@@ -98,7 +98,7 @@ public final class ScriptedWindowSystem {
     onRead()
   }
 
-  /// Answers no call of navd any more, as a program that is stopped.
+  /// Answers no more calls of navd, like a program that is stopped.
   public func stop() throws {
     navd = BusName(
       try connection.callAndWait(Bus.getNameOwner, on: Bus.name, at: Bus.path, CoordinatorNames.bus.text))
@@ -111,7 +111,7 @@ public final class ScriptedWindowSystem {
     navd = nil
   }
 
-  /// Answers the readers that have got no answer, and all later ones.
+  /// Answers the waiting readers, and all later ones.
   public func answer() {
     isSilent = false
     for call in unanswered { answer(call) }

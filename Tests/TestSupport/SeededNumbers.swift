@@ -15,7 +15,7 @@ public struct SeededNumbers: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// Returns true with this probability.
+  /// Returns true with a given probability.
   public mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
 
   /// Returns a random element.

@@ -6,10 +6,10 @@ import Glibc
 import PresentationModel
 import TextFormats
 
-/// The program that is the message bus.
+/// The program of the message bus.
 public enum BusProgram: String, CaseIterable, Sendable {
   case daemon = "dbus-daemon"
-  /// Needs a user manager, which starts it.
+  /// A bus that a user manager starts.
   case broker = "dbus-broker"
 }
 
@@ -23,7 +23,7 @@ public final class Session {
     public init(_ description: String) { self.description = description }
   }
 
-  /// Time limit of every wait. Only a failure takes this long.
+  /// The time limit of every wait. Only a failure takes this long.
   public static let limit = Duration.seconds(30)
 
   public let bus: any SessionBus
@@ -38,32 +38,32 @@ public final class Session {
   public private(set) var navd: Program?
   /// The bus's own name of the navd that was started last.
   private var uniqueName: BusName?
-  /// Environment of the session's programs.
+  /// The environment of the session's programs.
   public var environment: [String: String]
   /// The beginning of navd's command line: a program that executes the rest in its own place.
   public var wrapper: [String] = []
 
   let home: Home
-  /// The owner of the session's files, if that is not the user who runs the tests.
+  /// The owner of the session's files; nil for the user who runs the tests.
   private let user: Desktop.User?
   private var journal: Journal?
   private var watchers: [Watcher] = []
-  /// The programs that were started, as long as the test has them.
+  /// The programs that were started, as long as the test holds them.
   private var programs: [Weak] = []
   private struct Weak { weak var program: Program? }
   private let duration: TestDuration
 
   /// - Parameters:
   ///   - destinations: the text of each destination file, by its name without `.toml`.
-  ///   - starting: whether navd is started, and waited for.
-  ///   - activatable: whether the bus starts navd for who calls it.
-  ///   - services: what else the bus starts: command lines by bus name; `$HOME` in them is the session's.
+  ///   - starting: whether navd is started and waited for.
+  ///   - activatable: whether the bus starts navd for its callers.
+  ///   - services: other services that the bus starts: command lines by bus name; `$HOME` in them is the session's.
   ///   - program: the bus.
   ///   - busLimits: limits that replace those of an ordinary session bus, by their names in its configuration.
-  ///   - managed: whether there is a user manager, whose bus it is then.
-  ///   - desktop: what manages the windows, if there are to be some; the desktop's bus it is then, and its user's all is.
-  ///   - configuration: of that, in its own words.
-  ///   - files: what is there before all that, by path from the session's home.
+  ///   - managed: whether there is a user manager, whose bus is then used.
+  ///   - desktop: the window manager, if there are to be windows. The desktop's bus is then used, and its user owns all files.
+  ///   - configuration: configuration of the desktop, in its own syntax.
+  ///   - files: files that exist before all programs start, by their paths from the session's home.
   ///   - file: the file of the test, and `function` its function, for ``TestDuration``.
   public init(
     destinations: [String: String] = [:], starting: Bool = true, activatable: Bool = false,
@@ -80,7 +80,7 @@ public final class Session {
       "XDG_DATA_HOME": home.path(of: ".local/share"), "XDG_DATA_DIRS": home.path(of: "share"),
       "XDG_STATE_HOME": home.path(of: "state"), "NAVD_TEST_SESSION": home.path,
       "NAVD_TEST_JOURNAL": home.path(of: "journal"),
-      // There is no logind, unless a test says so.
+      // There is no logind, unless a test provides one.
       "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(home.path(of: "system-bus"))",
     ]
     if desktop != nil {
@@ -126,7 +126,7 @@ public final class Session {
       (manager, self.desktop, bus) = (nil, desktop, desktop)
     } else {
       (manager, self.desktop) = (nil, nil)
-      // The bus's own directory is not known before it starts.
+      // The bus's own directory is unknown before the bus starts.
       bus = try PrivateBus(
         limits: busLimits, environment: environment.merging(["XDG_RUNTIME_DIR": home.path]) { $1 })
     }
@@ -134,7 +134,7 @@ public final class Session {
     client = try Connection.open(address: bus.address, loop: loop)
     environment["XDG_RUNTIME_DIR"] = bus.directory
     environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
-    // Pass on the variables that select a checking libdbus.
+    // This passes on the variables that select a checking libdbus.
     for name in ["LD_LIBRARY_PATH", "DBUS_FATAL_WARNINGS"] {
       if let value = getenv(name) { environment[name] = String(cString: value) }
     }
@@ -146,7 +146,7 @@ public final class Session {
   }
 
   deinit {
-    // End navd first, so that it starts no more programs.
+    // navd ends first, so that it starts no more programs.
     navd = nil
     for process in processes() { kill(process.pid, SIGKILL) }
     duration.record()
@@ -164,22 +164,22 @@ public final class Session {
     try write(text, to: "config/navd/destinations/\(name).toml")
   }
 
-  /// Writes a file, by its path relative to the session's home.
+  /// Writes a file, given its path relative to the session's home.
   public func write(_ text: String, to path: String) throws { try home.write(text, to: path) }
 
   // MARK: Programs
 
-  /// Puts a program into the `bin` of the session: a desktop's user may have no access to the build directory.
+  /// Installs a program in the `bin` of the session: a desktop's user may have no access to the build directory.
   public func installProgram(_ name: String) { if desktop != nil { Self.installProgram(name, in: home) } }
 
   private static func installProgram(_ name: String, in home: Home) {
     let path = home.path(of: "bin/\(name)")
-    // The directory may be of another file system.
+    // The directory may be on another file system.
     if link(program(name), path) != 0 { symlink(program(name), path) }
   }
 
-  /// The path of a program: in the directory that `NAVD_TEST_BUILD` names, such as that of a release build, or beside the tests.
-  /// - Parameter name: empty for the directory.
+  /// The path of a program in the directory that `NAVD_TEST_BUILD` names, such as a release build, or else beside the tests.
+  /// - Parameter name: the program's name; empty for the directory.
   public static func program(_ name: String) -> String {
     if let directory = getenv("NAVD_TEST_BUILD"), case let path = "\(String(cString: directory))/\(name)",
       access(path, X_OK) == 0
@@ -193,7 +193,7 @@ public final class Session {
   /// Starts navd and waits until it owns its bus name.
   public func start(_ arguments: [String] = []) throws {
     try waitUntilFormerLeft()
-    // Without the variables of the displays, because a navd that the bus activates lacks them too.
+    // navd gets no variables of the displays, because a navd that the bus activates lacks them, too.
     let navd = try start(wrapper + [executable("navd")] + arguments, environment: environment)
     self.navd = navd
     var owner: BusName?
@@ -206,8 +206,8 @@ public final class Session {
     uniqueName = owner
   }
 
-  /// Waits until the user manager is on its bus, to which it connects some time after it has started it. Without that, navd would start
-  /// commands itself.
+  /// Waits until the user manager is on its bus, to which it connects some time after it has started the bus. Without the manager,
+  /// navd would start commands itself.
   private func waitForManager() throws {
     var owner: BusName?
     let watch = client.watchName("org.freedesktop.systemd1") { owner = $0 }
@@ -215,8 +215,8 @@ public final class Session {
     try wait("the user manager is on the bus") { owner != nil }
   }
 
-  /// Waits until the bus has noticed that the former navd has ended, or the next one cannot own the name: a child that is about to
-  /// execute its program shares navd's connection for a moment, and outlives a navd that is killed.
+  /// Waits until the bus has noticed the end of the former navd; before that, the next navd cannot own the name. A child that is
+  /// about to execute its program shares navd's connection for a moment, and outlives a navd that is killed.
   private func waitUntilFormerLeft() throws {
     guard navd?.status != nil || navd == nil, let former = uniqueName else { return }
     var isThere = true
@@ -226,7 +226,7 @@ public final class Session {
   }
 
   /// Sends navd a signal and waits for its end.
-  /// - Returns: how it ended.
+  /// - Returns: the exit status of navd.
   @discardableResult
   public func stop(_ signal: Int32 = SIGTERM) throws -> ProcessStatus? {
     guard let navd else { return nil }
@@ -235,20 +235,20 @@ public final class Session {
   }
 
   /// Waits until navd has ended.
-  /// - Returns: how it ended.
+  /// - Returns: the exit status of navd.
   @discardableResult
   public func waitForEnd() throws -> ProcessStatus? {
     guard let navd else { return nil }
-    // Do not wait for the end of its standard error: commands that navd started write there too.
+    // The end of its standard error is not waited for: commands that navd started write there, too.
     try wait("navd ends") { navd.status != nil }
-    // Read the last output from the pipe.
+    // This reads the last output from the pipe.
     loop.turn(wait: .zero)
     self.navd = nil
     return navd.status
   }
 
   /// Starts a program in the session.
-  /// - Parameter mayFail: whether the test goes on if it fails, and does not look at that.
+  /// - Parameter mayFail: whether the test goes on after a failure without a check of it.
   public func start(
     program: String, _ arguments: [String], input: String = "", mayFail: Bool = false
   ) throws -> Program {
@@ -266,7 +266,7 @@ public final class Session {
     return program
   }
 
-  /// The path of one of our programs where the session's user has access to it.
+  /// The path of one of navd's programs where the session's user has access to it.
   public func executable(_ name: String) -> String {
     desktop == nil ? Self.program(name) : path("bin/\(name)")
   }
@@ -283,7 +283,7 @@ public final class Session {
     try run(program: executable("navctl"), arguments, input: input)
   }
 
-  /// Starts navctl and returns while it runs. Its exit status is what the test asks about.
+  /// Starts navctl and returns while it runs. The test checks its exit status itself.
   public func startNavctl(_ arguments: String...) throws -> Program {
     try start(program: executable("navctl"), arguments, mayFail: true)
   }
@@ -293,7 +293,7 @@ public final class Session {
     try run(program: "/usr/bin/systemctl", ["--user", "--no-pager"] + arguments)
   }
 
-  /// The lines that a unit has written to the systemd journal so far.
+  /// The lines that a unit has written to the systemd journal.
   public func journal(of unit: String) throws -> [String] {
     guard let inside = manager?.inside else { return [] }
     let arguments = inside + ["/usr/bin/journalctl", "--user-unit=\(unit)", "--no-pager", "--output=cat"]
@@ -304,7 +304,7 @@ public final class Session {
 
   public struct Process: Hashable {
     public let pid: pid_t
-    /// The program's name. Between fork and exec it is the parent's.
+    /// The program's name, which is the parent's name between fork and exec.
     public let name: String
     /// `NAVD_BINDING` and `NAVD_ID`, if navd has set them.
     public let binding: String?
@@ -330,11 +330,11 @@ public final class Session {
     }
   }
 
-  /// All processes of a session, including those that navd did not start. For use after its end.
+  /// All processes of a session, including those that navd did not start; to be used after the session's end.
   /// - Parameter home: the path of the session's home.
   public static func remains(of home: String) -> [pid_t] { environments(of: home).map(\.pid) }
 
-  /// The processes with a session's mark, and their environment.
+  /// The processes with a session's mark, and their environments.
   private static func environments(of mark: String) -> [(pid: pid_t, variables: [ArraySlice<UInt8>])] {
     let mark = Array("NAVD_TEST_SESSION=\(mark)".utf8)
     var found: [(pid_t, [ArraySlice<UInt8>])] = []
@@ -346,19 +346,19 @@ public final class Session {
     return found
   }
 
-  /// Resident memory of a process, in bytes.
+  /// The resident memory of a process, in bytes.
   public static func memory(of pid: pid_t) -> Int {
     let fields = Files.contents(of: "/proc/\(pid)/statm").split(separator: UInt8(ascii: " "))
     guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 
-  /// The most resident memory of a process since ``forgetPeak(of:)``, in bytes.
+  /// The peak of a process's resident memory since ``forgetPeak(of:)``, in bytes.
   public static func peakMemory(of pid: pid_t) -> Int { status("VmHWM:", of: pid) }
 
   public static func forgetPeak(of pid: pid_t) throws { try Files.write("5", to: "/proc/\(pid)/clear_refs") }
 
-  /// Anonymous memory of a process, in bytes. Code is not counted, because it is loaded when first used.
+  /// The anonymous memory of a process, in bytes. Code is not counted, because it is loaded when first used.
   public static func privateMemory(of pid: pid_t) -> Int { status("RssAnon:", of: pid) }
 
   private static func status(_ field: String, of pid: pid_t) -> Int {
@@ -367,7 +367,7 @@ public final class Session {
     return (line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
   }
 
-  /// Number of open descriptors of a process.
+  /// The number of open descriptors of a process.
   public static func descriptors(of pid: pid_t) -> Int {
     (try? Files.names(in: "/proc/\(pid)/fd").count) ?? 0
   }
@@ -378,8 +378,8 @@ public final class Session {
   // MARK: Waiting
 
   /// Turns the loop until the condition holds.
-  /// - Throws: `Failure` with navd's standard error, if the condition does not hold within the limit; at once, if a program of the test
-  ///   has failed, and the test does not know that.
+  /// - Throws: `Failure` with navd's standard error if the condition does not hold within the limit, or at once if a program of the
+  ///   test has failed and the test does not expect it.
   public func wait(
     _ what: String, within limit: Duration = Session.limit, until condition: () -> Bool
   ) throws {
@@ -387,8 +387,7 @@ public final class Session {
     try wait(what, within: limit, lookingEvery: .seconds(1), until: condition)
   }
 
-  /// Turns the loop until the condition holds. For conditions without an event, such as the contents of the process
-  /// table.
+  /// Turns the loop until the condition holds, for conditions without an event, such as the contents of the process table.
   public func poll(
     _ what: String, within limit: Duration = Session.limit, until condition: () throws -> Bool
   ) throws {
@@ -545,7 +544,7 @@ private final class Journal {
 
   init(_ path: String, _ loop: EventLoop) throws {
     guard mkfifo(path, 0o600) == 0 else { throw SystemError("mkfifo \(path)") }
-    // Opened for writing too, so that reading never reaches the end of the file.
+    // The FIFO is opened for writing too, so that reading never reaches its end.
     descriptor = try check("open \(path)") { open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC) }
     watch = try loop.watch(descriptor, .read) { [unowned self] _ in take() }
   }

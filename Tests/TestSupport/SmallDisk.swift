@@ -3,16 +3,16 @@ import Glibc
 
 /// A small file system in memory, in a mount namespace of its own, that exists while this object is held.
 public final class SmallDisk {
-  /// Its directory outside of the namespace. SQLite does not follow this path.
+  /// The file system's directory outside of the namespace. SQLite does not follow this path.
   public let path: String
-  /// Its directory in the namespace.
+  /// The file system's directory in the namespace.
   public let inner: String
   private let processID: String
   private let temporary = TemporaryDirectory()
   private let supervised: SupervisedScript
   private static let namespaces = geteuid() == 0 ? [] : ["--user"]
 
-  /// - Throws: `SetupFailure`, `SystemError`, if there is neither root nor a user namespace.
+  /// - Throws: `SetupFailure` or `SystemError` if there is neither root nor a user namespace.
   public init(megabytes: Int) throws {
     let script = """
       set -eu
@@ -30,7 +30,7 @@ public final class SmallDisk {
     path = "/proc/\(processID)/root\(inner)"
   }
 
-  /// Fills it, until so many bytes are left.
+  /// Fills the file system until a number of bytes is left.
   public func fill(leaving bytes: Int) throws {
     var status = statvfs()
     try check("statvfs \(path)") { statvfs(path, &status) }
@@ -44,7 +44,7 @@ public final class SmallDisk {
     while write(file, page, page.count) == page.count {}
   }
 
-  /// Leaves no room for another file.
+  /// Fills the file system until it has no room for another file.
   public func fillWithFiles() throws {
     for number in 0... {
       let file = open("\(path)/filler\(number)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -53,7 +53,7 @@ public final class SmallDisk {
     }
   }
 
-  /// Removes what filled it.
+  /// Removes the files that filled the file system.
   public func clear() throws {
     for name in try Files.names(in: path) where name.hasPrefix("filler") { unlink("\(path)/\(name)") }
   }

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// A script that sets something up, reports it in lines on its standard output, and removes it when its standard input
-/// ends: through ``end()``, or because the test process died.
+/// A script that sets something up, reports it in lines on its standard output, and removes it when its standard input ends, through
+/// ``end()`` or because the test process died.
 final class SupervisedScript {
   private let processID: pid_t
   private let lifeline: Int32
@@ -13,8 +13,7 @@ final class SupervisedScript {
   init(_ arguments: [String], environment: [String]) throws {
     var input = [Int32](repeating: -1, count: 2)
     var output = [Int32](repeating: -1, count: 2)
-    // Socket pairs instead of pipes, because they are close-on-exec from the start: no other test's child holds this
-    // end open.
+    // Socket pairs are used instead of pipes, because they are close-on-exec from the start: no other test's child holds this end open.
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &input) == 0, socketpair(AF_UNIX, kind, 0, &output) == 0 else {
       throw SetupFailure(description: "socketpair: errno \(errno)")
@@ -54,8 +53,8 @@ final class SupervisedScript {
 
   deinit { end() }
 
-  /// Reads the next lines of its output.
-  /// - Throws: `SetupFailure`, if they do not arrive within the limit.
+  /// Reads the next lines of the script's output.
+  /// - Throws: `SetupFailure` if they do not arrive within the limit.
   func readLines(_ count: Int, limit: Duration) throws -> [String] {
     let deadline = ContinuousClock.now + limit
     var bytes: [UInt8] = []
@@ -81,7 +80,7 @@ final class SupervisedScript {
   }
 }
 
-/// Says why a bus, a user manager or a desktop for a test could not be set up.
+/// The reason why a bus, a user manager or a desktop for a test could not be set up.
 public struct SetupFailure: Error, CustomStringConvertible {
   public let description: String
 }

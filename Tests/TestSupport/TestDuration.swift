@@ -6,7 +6,7 @@ struct TestDuration {
   private let test: String
   private let start = ContinuousClock.now
 
-  /// - Parameter file: as `#fileID` gives it.
+  /// - Parameter file: the file, as in `#fileID`.
   init(_ file: String, _ function: String) { test = "\(file) \(function)" }
 
   func record() {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Calls `body` with the address of a Unix socket, as `bind` and `connect` take it.
+/// Calls `body` with the address of a Unix socket, in the form for `bind` and `connect`.
 func withUnixAddress<Result>(
   _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Result
 ) rethrows -> Result {

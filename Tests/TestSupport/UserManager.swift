@@ -3,19 +3,19 @@ import Glibc
 /// A private `systemd --user` with its own bus, journal and cgroup that exists while this object is held. Its end kills
 /// every process that it has started.
 ///
-/// It runs as the user of the tests. Setting it up needs root: for a cgroup that the user owns, and for a private mount
-/// of `/run` in which systemd is the system manager (`/run/systemd/system`) and writes its journal.
+/// The manager runs as the user of the tests. Its setup needs root: for a cgroup that the user owns, and for a private mount of
+/// `/run` in which systemd is the system manager (`/run/systemd/system`) and writes its journal.
 public final class UserManager: SessionBus {
   public let address: String
-  /// Process ID of systemd.
+  /// The process ID of systemd.
   public let processID: pid_t
   public var directory: String { temporary.path }
 
   private let temporary = TemporaryDirectory()
   private let supervised: SupervisedScript
 
-  /// - Parameter environment: environment of the manager and of everything that it starts, in addition to a `PATH`.
-  /// - Throws: `SetupFailure` with the reason, if the manager cannot be set up.
+  /// - Parameter environment: the environment of the manager and of every program that it starts, in addition to a `PATH`.
+  /// - Throws: `SetupFailure` with the reason if the manager cannot be set up.
   public init(environment: [String: String], limit: Duration = .seconds(30)) throws {
     // The cgroup has the name that a desktop's user manager has, because the journal finds units by it.
     let script = """
@@ -77,7 +77,7 @@ public final class UserManager: SessionBus {
           """)
     }
     address = "unix:path=\(temporary.path)/bus"
-    // The socket file exists shortly before systemd listens on it, and no event reports the latter.
+    // The socket file exists shortly before systemd listens on it, and no event reports when it does.
     let end = ContinuousClock.now + limit
     while !Self.isListenedTo(temporary.path(of: "bus")) {
       guard ContinuousClock.now < end else { throw SetupFailure(description: "the manager's bus cannot be reached") }
@@ -91,8 +91,7 @@ public final class UserManager: SessionBus {
     return withUnixAddress(path) { connect(descriptor, $0, $1) } == 0
   }
 
-  /// Command line prefix that runs a program as root in the mount namespace of the manager, where its `/run` and its
-  /// journal are.
+  /// The command line prefix that runs a program as root in the manager's mount namespace, which has its `/run` and its journal.
   public var inside: [String] {
     (geteuid() == 0 ? [] : ["/usr/bin/sudo", "-n"]) + ["/usr/bin/nsenter", "--mount=/proc/\(processID)/ns/mnt", "--"]
   }

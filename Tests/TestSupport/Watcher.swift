@@ -6,13 +6,13 @@ import TextFormats
 
 /// Records all signals of navd on one connection, in the order of arrival.
 ///
-/// It keeps what they say and not the messages themselves: a connection reads no more while 16 MiB of messages that it has
-/// received are in use, and so would get no answer.
+/// The watcher keeps the content of the signals and not the messages themselves: a connection stops reading while 16 MiB of its
+/// received messages are in use, and would then get no answer.
 public final class Watcher {
   public let connection: Connection
   /// The state at the start of the recording.
   public private(set) var start: JSON = .null
-  /// Every event since then, in the order of arrival.
+  /// Every event since the start, in the order of arrival.
   public private(set) var events: [StateEvent] = []
   /// Every signal, and every answer to a call on the same connection, as text.
   public private(set) var log: [String] = []
@@ -51,7 +51,7 @@ public final class Watcher {
       note(message.line)
       return
     }
-    // One that the state at the start knows, or the last one once more (W3).
+    // An event that the state at the start contains, and the last event once more (W3), are ignored.
     if let serial, event.serial <= serial || event.serial == events.last?.serial { return }
     events.append(event)
     note(event.line)

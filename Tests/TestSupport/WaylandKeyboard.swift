@@ -2,7 +2,7 @@ import Glibc
 
 /// A keyboard with an ordinary layout and a pointer on a Wayland desktop, which exist as long as this object.
 ///
-/// GTK looks keys such as Return up by their place in the layout, and wtype makes a layout of its own for each key.
+/// GTK looks up keys such as Return by their place in the layout, and wtype creates a layout of its own for each key.
 public final class WaylandKeyboard {
   private let session: Session
   private let program: Program
@@ -13,11 +13,11 @@ public final class WaylandKeyboard {
   public init(_ session: Session) throws {
     self.session = session
     try session.write(Self.script, to: "keyboard.py")
-    // The desktop may be another user's.
+    // Another user may own the desktop.
     guard mkfifo(session.path("keys"), 0o600) == 0, chmod(session.path("keys"), 0o666) == 0 else {
       throw Session.Failure("there can be no pipe for the keys: errno \(errno)")
     }
-    // Open for both, so that it does not end while the test has it.
+    // The FIFO is opened for both, so that it does not end while the test holds it.
     keys = open(session.path("keys"), O_RDWR | O_CLOEXEC)
     program = try session.start(program: "/bin/sh", ["-c", "exec python3 -u \"$HOME/keyboard.py\" <\"$HOME/keys\""])
     try waitForLines(1)
@@ -25,7 +25,7 @@ public final class WaylandKeyboard {
 
   deinit { close(keys) }
 
-  /// Presses a key, given by its X name; “alt+” may precede it. Returns when the compositor has it.
+  /// Presses a key, given by its X name; “alt+” may precede it. Returns when the compositor has received it.
   public func press(_ key: String) throws {
     let codes = ["Return": 28, "Escape": 1, "Tab": 15, "Left": 105, "b": 48, "c": 46, "d": 32]
     let name = key.split(separator: "+").last.map(String.init) ?? ""
@@ -33,10 +33,10 @@ public final class WaylandKeyboard {
     try send("\(key.hasPrefix("alt+") ? "alt " : "")\(code)")
   }
 
-  /// Moves the pointer to a point of a screen of 1280×720. Returns when the compositor has it.
+  /// Moves the pointer to a point of a screen of 1280×720. Returns when the compositor has received it.
   public func point(_ x: Int, _ y: Int) throws { try send("point \(x) \(y)") }
 
-  /// Clicks where the pointer is. Returns when the compositor has it.
+  /// Clicks at the pointer. Returns when the compositor has received it.
   public func click() throws { try send("click") }
 
   private func send(_ text: String) throws {
@@ -54,7 +54,7 @@ public final class WaylandKeyboard {
     guard !program.hasEnded else { throw Session.Failure(program.errorText) }
   }
 
-  /// Speaks the wire format of Wayland, since no tool in Debian types with an ordinary layout. Reads codes of evdev.
+  /// A program that speaks the wire format of Wayland, because no tool in Debian types with an ordinary layout. It reads codes of evdev.
   private static let script = #"""
     import array, os, socket, struct, sys
 

@@ -54,7 +54,7 @@ public final class Windows {
     }
   }
 
-  /// Waits until a window of that name has the keyboard focus.
+  /// Waits until a window with a name has the keyboard focus.
   public func waitForFocus(on name: String) throws {
     try session.wait("\(name) has the focus") {
       follow()
@@ -88,7 +88,7 @@ public final class Windows {
   public func close(_ window: Window) throws { try ask("[con_id=\(window.id)] kill") }
 
   /// Sends the manager a request.
-  /// - Throws: `Session.Failure`, if the manager refuses.
+  /// - Throws: `Session.Failure` if the manager refuses.
   @discardableResult
   public func ask(_ arguments: String...) throws -> Program {
     let run = try session.run(program: messenger, arguments)
@@ -106,7 +106,7 @@ public final class Windows {
       if let payload = event["payload"]?.string { ticks.append(payload) }
       guard let change = event["change"]?.string, let window = event["container"].flatMap(Self.window) else { continue }
       if change == "new" {
-        // One that was reported while the tree was asked for is in it already.
+        // The tree contains a window already if it was reported while the tree was requested.
         guard !open.contains(where: { $0.id == window.id }) else { continue }
         open.append(window)
         most = max(most, open.count)

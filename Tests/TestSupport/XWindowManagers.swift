@@ -1,7 +1,9 @@
-// X window managers as desktops of the tests. A further one is a case of `Desktop.Manager`, and its command here if that is not its name.
+// X window managers as desktops of the tests. To add one, add a case of `Desktop.Manager`, and its command here if it differs from
+// the name.
 
 extension Desktop.Manager {
-  /// The command line that starts it, with four workspaces as far as it has any; for the shell, which has its directory in `$directory`.
+  /// The command line that starts the manager, with four workspaces if it has workspaces. The shell that runs it has its directory in
+  /// `$directory`.
   private var xCommand: String {
     switch self {
     case .xfwm4: "xfwm4 --compositor=off"
@@ -13,18 +15,18 @@ extension Desktop.Manager {
     }
   }
 
-  /// What it runs when it starts.
+  /// The commands that the manager runs at its start.
   private var configuring: String {
     switch self {
     case .bspwm: "bspc monitor -d 1 2 3 4"
     case .herbstluftwm:
-      // A new window gets the focus, as elsewhere.
+      // A new window gets the focus, as in other managers.
       "herbstclient rename default 1; for tag in 2 3 4; do herbstclient add $tag; done; herbstclient rule focus=on"
     default: ""
     }
   }
 
-  /// The script that starts it, and tells the display when it says that it manages the windows.
+  /// The script that starts the manager, and reports the display once the manager manages the windows.
   var xScript: String {
     #"""
     directory=$XDG_RUNTIME_DIR
