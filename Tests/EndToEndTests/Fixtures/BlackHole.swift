@@ -3,7 +3,7 @@ import DBusValues
 import TestSupport
 
 extension Session {
-  /// Starts a program that owns a name of the bus, and never answers.
+  /// Starts a program that owns a name on the bus and never answers.
   func startBlackHole(_ name: BusName) throws -> Program {
     let program = try start(program: "/usr/bin/dbus-test-tool", ["black-hole", "--session", "--name=\(name)"])
     var hasOwner = false

@@ -2,21 +2,21 @@ import Glibc
 import TestSupport
 import TextFormats
 
-/// A mosquitto with the configuration of the recipe: TLS, passwords, a list of permissions, and what it remembers on disk.
-/// The user `wall` listens to everything.
+/// A mosquitto with the configuration of the recipe: TLS, passwords, a list of permissions, and persistence on disk. The user `wall`
+/// listens to all topics.
 final class Broker {
   let place: Session
   private let port: UInt16
   private var mosquitto: Program?
   private var observer: Program?
-  /// The number of lines of the observer that were read.
+  /// The number of the observer's lines that were read.
   private var readCount = 0
   /// The messages of each topic, the oldest first.
   private(set) var messages: [String: [String]] = [:]
-  /// What each screen shows of the group `panels`.
+  /// The panel of the group `panels` that each screen shows.
   private(set) var shown: [String: String] = [:]
 
-  /// - Parameter screens: their names, the users of the broker.
+  /// - Parameter screens: the names of the screens, which are users of the broker.
   init(screens: [String]) throws {
     let recipe = try Markdown("recipes/mqtt.md")
     func block(_ start: String) throws -> String {
@@ -32,7 +32,7 @@ final class Broker {
     try place.write(try block("acl"), to: "mosquitto/acl")
     try place.write(
       (screens + ["wall"]).map { "\($0):\(Self.password(of: $0))\n" }.joined(), to: "mosquitto/passwords")
-    // The test's user runs it. The certificate is its own authority.
+    // The test's user runs the broker. The certificate is its own authority.
     let configuration = try block("conf.d/navd.conf").replacing("/etc/mosquitto/certs/ca.crt", with: "/broker.crt")
       .replacing("/etc/mosquitto/certs", with: "").replacing("/etc/mosquitto", with: "")
       .replacing("file /", with: "file \(directory)/").replacing("listener 8883", with: "listener \(port) 127.0.0.1")
@@ -57,7 +57,7 @@ final class Broker {
 
   private static func password(of user: String) -> String { "secret of \(user)" }
 
-  /// The options of the clients, as the recipe has them in `~/.config`.
+  /// The options of the clients, as in the recipe's files in `~/.config`.
   func options(of user: String) -> [String: String] {
     let options = """
       -h 127.0.0.1
@@ -82,7 +82,7 @@ final class Broker {
   private func observe() throws {
     guard observer?.hasEnded != false else { return }
     hear()
-    // With a session of its own, so that it misses nothing while it or the broker is away.
+    // The observer has a session of its own, so that it misses nothing while it or the broker is away.
     observer = try place.start(
       program: "/usr/bin/mosquitto_sub",
       ["-v", "-c", "-i", "observer", "-k", "10", "-q", "1", "-t", "navd/#", "-t", "homeassistant/#"],
@@ -115,7 +115,7 @@ final class Broker {
     }
   }
 
-  /// Reads what the observer has heard since.
+  /// Reads the observer's new lines.
   private func hear() {
     guard let lines = observer?.lines, lines.count > readCount else { return }
     defer { readCount = lines.count }
@@ -169,7 +169,7 @@ final class BrokerScreen {
 
   func script(_ name: String) -> Program? { scripts[name] }
 
-  /// Starts the scripts again that have ended, as systemd does: mosquitto_sub may end with its broker.
+  /// Starts ended scripts again, as systemd does: mosquitto_sub may end with its broker.
   func restartEnded() {
     for (name, script) in scripts where script.status != nil { try? run([name]) }
   }
@@ -177,7 +177,7 @@ final class BrokerScreen {
   /// Ends a script and its children.
   func kill(_ name: String, _ signal: Int32 = SIGKILL) {
     guard let script = scripts.removeValue(forKey: name) else { return }
-    // End the script first, because it could start others.
+    // The script ends first, because it could start other programs.
     let children = Files.contents(of: "/proc/\(script.processID)/task/\(script.processID)/children")
     script.send(signal)
     for child in String(decoding: children, as: UTF8.self).split(separator: " ").compactMap({ pid_t($0) }) {
@@ -185,7 +185,7 @@ final class BrokerScreen {
     }
   }
 
-  /// Kills navd, what it shows, and the scripts.
+  /// Kills navd, its commands, and the scripts.
   func kill() throws {
     for name in Array(scripts.keys) { kill(name) }
     try session.stop(SIGKILL)

@@ -4,8 +4,8 @@ import DBusValues
 import PresentationModel
 import TestSupport
 
-/// A presenter on the bus: implements `org.navd.Presenter1` on a connection of its own. A test can delay its answers
-/// and make it answer with errors.
+/// A presenter on the bus, with `org.navd.Presenter1` on a connection of its own. A test can delay its answers and make it answer
+/// with errors.
 final class BusPresenter {
   static let path: ObjectPath = "/presenter"
 
@@ -17,7 +17,7 @@ final class BusPresenter {
   /// Receives a line for every call, and a line for every answer when it is sent: `present fact 1`, `shown fact 1`,
   /// `update fact 1`, `taken fact 1`, `dismiss fact 1 replaced`, `gone fact 1`.
   var hear: (String) -> Void = { _ in }
-  /// While false, answers are held back.
+  /// Whether the presenter answers; if not, answers are held back.
   var isAnswering = true {
     didSet {
       guard isAnswering else { return }
@@ -26,16 +26,16 @@ final class BusPresenter {
       for (_, answer) in answers { answer() }
     }
   }
-  /// The error that Present returns; nil: success.
+  /// The error that Present returns; nil for success.
   var refusal: DBusError?
-  /// The error that Update returns; nil: success.
+  /// The error that Update returns; nil for success.
   var updateRefusal: DBusError?
-  /// The error that Dismiss returns unless it is forced; nil: `result` says.
+  /// The error that Dismiss returns unless it is forced; nil to return ``result``.
   var refusedEnd: DBusError?
-  /// The result that Dismiss returns; nil: an error.
+  /// The result that Dismiss returns; nil for an error.
   var result: Properties? = [:]
   private var held: [(call: String, answer: () -> Void)] = []
-  /// Slot and id of each presentation that it was asked to present.
+  /// The slot and id of each presentation that the presenter was asked to present.
   private var subjects: [ObjectPath: String] = [:]
 
   init(_ session: Session, destination: String, _ options: Properties = [:]) throws {
@@ -77,7 +77,7 @@ final class BusPresenter {
   private func answer(_ call: String, _ word: String, _ reply: @escaping () -> Void) {
     hear(call)
     let answer = { [unowned self] in
-      // Log the answer before sending it, so that its consequences come later in the log.
+      // The answer is logged before it is sent, so that its consequences come later in the log.
       hear(word)
       reply()
     }

@@ -6,8 +6,8 @@ import PresentationModel
 import TestSupport
 import TextFormats
 
-/// Compares navd's five ways to read the state with each other (GetState, Members, Get, GetManagedObjects, properties),
-/// and with the state derived from its events.
+/// A comparison of navd's five ways to read the state with each other (GetState, Members, Get, GetManagedObjects, properties), and
+/// with the state derived from its events.
 struct ConsistencyCheck {
   private let session: Session
   private let watcher: Watcher
@@ -22,9 +22,9 @@ struct ConsistencyCheck {
   /// Waits until every event so far has arrived: the answer comes after them.
   func catchUp() throws { _ = try session.call(CoordinatorInterface.get, "nothing.here", by: watcher.connection) }
 
-  /// Contradictions found; empty if there are none.
+  /// The contradictions found; empty if there are none.
   mutating func faults() throws -> [String] {
-    // Items that end by themselves may change the state during a comparison, so repeat it.
+    // Items that end by themselves may change the state during a comparison, which is then repeated.
     for _ in 0..<200 {
       if let faults = try look() { return faults }
       session.loop.turn(wait: .milliseconds(5))
@@ -77,7 +77,7 @@ struct ConsistencyCheck {
       }
     }
     for (binding, path, item) in slots {
-      // The remaining time and the process, which the manager tells when it likes, are not part of the state.
+      // The remaining time is not part of the state, nor is the process, which the manager reports at any time.
       func constant(_ entry: JSON?) -> String {
         JSON.object((entry?.object ?? [:]).filter { $0.key != "timeout-left" && $0.key != "pid" }).text
       }

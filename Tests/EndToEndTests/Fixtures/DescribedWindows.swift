@@ -6,7 +6,7 @@ import TextFormats
 struct DescribedWindows {
   let session: Session
 
-  /// The exit status of a description that cannot do what it is asked for.
+  /// The exit status of a description that does not support a request.
   static let cannot: Int32 = 3
 
   func all() throws -> [ManagersWindows.Window] {
@@ -36,12 +36,12 @@ struct DescribedWindows {
   /// The name of the compositor, and its version.
   func version() throws -> String { try run("version").lines.first ?? "" }
 
-  /// Whether the description can do something.
+  /// Whether the description supports a verb.
   func can(_ verb: String) throws -> Bool {
     try session.run(program: session.path(DescribedDesktop.program), [verb]).exitCode != Self.cannot
   }
 
-  /// Which keys the description prints of a window.
+  /// The keys that the description prints for a window.
   func keys() throws -> Set<String> {
     let lines = try run("windows").outputText.split(separator: "\n")
     return try lines.reduce(into: []) { keys, line in

@@ -1,10 +1,10 @@
 import TestSupport
 
-/// A Hyprland, as far as its two sockets go, that does what the test asks.
+/// A server that imitates Hyprland's two sockets under the control of a test.
 final class FakeHyprland: ScriptedServer, ScriptedCompositor {
-  /// Has one monitor and a window with the title `first`; succeeds in all, and prints each command. As versions before 0.56 did, it
-  /// serves one request after the other, and waits for the end of each. For ``tell(_:)``: `window(address, title)` describes a
-  /// window, `event(name, data)` is an event, `send(bytes)` sends any bytes.
+  /// The script has one monitor and a window with the title `first`; all requests succeed, and each command is printed. Like versions
+  /// before 0.56, it serves one request after the other, and waits for the end of each. For ``tell(_:)``: `window(address, title)`
+  /// describes a window, `event(name, data)` is an event, `send(bytes)` sends any bytes.
   private static let script = """
     import json
     def workspace(number): return dict(address=str(number), id=number, type="normal", name=str(number))
@@ -57,15 +57,15 @@ final class FakeHyprland: ScriptedServer, ScriptedCompositor {
   private static let instance = "fake_1795710765_731092797"
 
   /// - Parameters:
-  ///   - lua: whether it is configured in Lua, and not in hyprland.conf.
-  ///   - lines: lines of Python that follow, before it serves.
+  ///   - lua: whether the configuration is in Lua, and not in hyprland.conf.
+  ///   - lines: more lines of Python, which run before the server serves.
   init(_ session: Session, lua: Bool = true, _ lines: String = "") throws {
     try super.init(
       session, script: "lua = \(lua ? "True" : "False")\n" + Self.script + "\n" + lines,
       socket: "hypr/\(Self.instance)/.socket.sock")
   }
 
-  /// The variables by which the adapter finds it.
+  /// The variables by which the adapter finds the server.
   var variables: [String: String] {
     ["HYPRLAND_INSTANCE_SIGNATURE": Self.instance, "XDG_RUNTIME_DIR": session.path("")]
   }

@@ -1,9 +1,9 @@
 import TestSupport
 
-/// A window manager that speaks the protocol of sway, as well or as badly as the test asks.
+/// A server that speaks the protocol of sway, correctly or not, under the control of a test.
 final class FakeI3: ScriptedServer {
-  /// Answers requests with an output, a window with the title `first`, and success. For ``tell(_:)``: `window(change, node(id,
-  /// title))` is an event, `raw(type, bytes)` any message.
+  /// The script answers requests with an output, a window with the title `first`, and success. For ``tell(_:)``: `window(change,
+  /// node(id, title))` is an event, `raw(type, bytes)` is any message.
   private static let script = """
     import json, struct
     def node(id, name, **more):

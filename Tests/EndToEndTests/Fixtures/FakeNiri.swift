@@ -1,9 +1,10 @@
 import TestSupport
 
-/// A niri, as far as its socket goes, that does what the test asks.
+/// A server that imitates niri's socket under the control of a test.
 final class FakeNiri: ScriptedServer, ScriptedCompositor {
-  /// Tells one output, a workspace on it, and a window with the title `first`; succeeds in all, and prints each action. For
-  /// ``tell(_:)``: `window(id, title)` describes a window, `event(name, content)` is an event, `send(bytes)` sends any bytes.
+  /// The script reports one output, a workspace on it, and a window with the title `first`; all requests succeed, and each action is
+  /// printed. For ``tell(_:)``: `window(id, title)` describes a window, `event(name, content)` is an event, `send(bytes)` sends any
+  /// bytes.
   private static let script = """
     import json
     def window(id, title, **more):
@@ -38,11 +39,11 @@ final class FakeNiri: ScriptedServer, ScriptedCompositor {
         while True: threading.Thread(target=handle, args=server.accept()[:1], daemon=True).start()
     """
 
-  /// - Parameter lines: lines of Python that follow, before it serves.
+  /// - Parameter lines: more lines of Python, which run before the server serves.
   init(_ session: Session, _ lines: String = "") throws {
     try super.init(session, script: Self.script + "\n" + lines)
   }
 
-  /// The variables by which the adapter finds it.
+  /// The variables by which the adapter finds the server.
   var variables: [String: String] { ["NIRI_SOCKET": socket] }
 }

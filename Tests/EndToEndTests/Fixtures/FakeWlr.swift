@@ -1,10 +1,10 @@
 import TestSupport
 
-/// A Wayland compositor that offers nothing but an output and the windows of `wlr-foreign-toplevel-management-unstable-v1`, as the
-/// test asks.
+/// A Wayland compositor that offers only an output and the windows of `wlr-foreign-toplevel-management-unstable-v1`, under the
+/// control of a test.
 final class FakeWlr: ScriptedServer {
-  /// For ``tell(_:)``: `opened(title, parent)` opens a window and returns its number, `closed(window)` closes it,
-  /// `minimized(window, True)` minimizes it as its user does, and `entered(window)` says that it is on the output.
+  /// The script for ``tell(_:)``: `opened(title, parent)` opens a window and returns its number, `closed(window)` closes it,
+  /// `minimized(window, True)` minimizes it as its user does, and `entered(window)` reports that it is on the output.
   private static let script = """
     import struct
     def event(object, opcode, *arguments):
@@ -64,7 +64,7 @@ final class FakeWlr: ScriptedServer {
                 minimized(object, length & 0xFFFF == 2)
     """
 
-  /// - Parameter answers: how many questions it answers; at the next one, it prints “asked”.
+  /// - Parameter answers: the number of requests that are answered; at the next one, the server prints “asked”.
   init(_ session: Session, answers: Int = .max) throws {
     try super.init(session, script: "answers = \(answers)\n" + Self.script)
   }

@@ -7,7 +7,7 @@ import TestSupport
 
 /// Clients that call every method of navd with random arguments from a seed, and check every answer.
 final class Fuzzer {
-  /// A call, described in the report of a fault.
+  /// A call, as described in the report of a fault.
   private struct Made: CustomStringConvertible {
     let path: ObjectPath
     let member: String
@@ -26,25 +26,25 @@ final class Fuzzer {
   /// The latest serial that each client received.
   private var serials: [BusName: UInt64] = [:]
   private var objects: [(path: ObjectPath, methods: [Introspected.Method])] = []
-  /// Introspection data already parsed, by its text.
+  /// The introspection data already parsed, by its text.
   private var documents: [String: Introspected] = [:]
   private var pending = 0
-  /// Calls of Wait that are not yet answered.
+  /// The number of calls of Wait that were not answered yet.
   private var waiting = 0
   private var recent: [Made] = []
 
-  /// How often a call was chosen.
+  /// The number of times that a call was chosen.
   private var steps = 0
 
-  /// Number of calls, and of each error returned; "" counts successes.
+  /// The number of calls, and of each error returned; "" counts successes.
   private(set) var calls = 0
   private(set) var answers: [String: Int] = [:]
-  /// Violations of the contract by navd, each with its call.
+  /// The violations of the contract by navd, each with its call.
   private(set) var faults: [String] = []
   /// The methods that were called with arguments of the right types.
   private(set) var called: Set<Introspected.Method> = []
 
-  /// - Parameter longestTransaction: the most requests of a transaction; nil for one more than the limit.
+  /// - Parameter longestTransaction: the maximum number of requests in a transaction; nil for one more than the limit.
   init(_ session: Session, seed: UInt64, longestTransaction: Int? = nil, clients count: Int = 6) throws {
     self.session = session
     arguments = RandomArguments(seed: seed)
@@ -59,7 +59,7 @@ final class Fuzzer {
   private func connect() throws {
     let client = try session.connect()
     client.export("/bar", [presenter(PresenterInterface.present, PresenterInterface.dismiss)])
-    // Its answers have other types than the contract says.
+    // The answers of this presenter have other types than the contract.
     let present = Method(
       PresenterInterface.name, "Present", in: Arg<ObjectPath>("presentation"), Arg<String>("binding"),
       Arg<String>("id"), Arg<Properties>("item"), out: Arg<String>("thanks"))
@@ -125,7 +125,7 @@ final class Fuzzer {
       }
       documents[document] = found
       objects.append((path, found.methods))
-      // A sample of the presentations is enough.
+      // A sample of the presentations suffices.
       let children =
         path == CoordinatorNames.presentations
         ? Array(found.children.shuffled(using: &arguments.numbers).prefix(10)) : found.children
@@ -138,7 +138,7 @@ final class Fuzzer {
         if CoordinatorNames.number(of: below) != nil { presentations.append(below) }
       }
     }
-    // Include some that no longer exist, and one that never does.
+    // Some of these no longer exist, and one never does.
     arguments.presentations = presentations + arguments.presentations.suffix(8) + [CoordinatorNames.presentation(0)]
   }
 
@@ -149,7 +149,7 @@ final class Fuzzer {
 
   /// Makes `count` calls, and waits for the answers to all of them except Wait.
   /// - Parameters:
-  ///   - arbitrariness: probability that an argument is arbitrary.
+  ///   - arbitrariness: the probability that an argument is arbitrary.
   ///   - burst: the maximum number of calls without an answer.
   func run(_ count: Int, arbitrariness: Double, burst: Int = 1) throws {
     for _ in 0..<count {
@@ -180,7 +180,7 @@ final class Fuzzer {
   private var trace: String { recent.suffix(30).map(\.description).joined(separator: "\n") }
 
   private func exchangeClient() throws {
-    // Settle first, so that the closed client has no calls left to count.
+    // The other calls are answered first, so that the closed client has no calls left to count.
     try settle()
     clients.remove(at: Int.random(in: 0..<clients.count, using: &arguments.numbers)).close()
     try connect()
@@ -196,11 +196,11 @@ final class Fuzzer {
   private func callSomething() throws {
     let (path, methods) = arguments.numbers.pick(objects)
     guard !methods.isEmpty else { return }
-    // Call the coordinator's own object most often: it matters most.
+    // The coordinator's own object is called most often, because it matters most.
     let isMain = arguments.numbers.chance(0.6)
     var object = isMain ? CoordinatorNames.object : path
     var method = arguments.numbers.pick(isMain ? objects.first { $0.path == object }?.methods ?? methods : methods)
-    // Call each method at least once, also one that few objects have.
+    // Each method is called at least once, even if only few objects have it.
     if arguments.numbers.chance(0.1), let (path, uncalled) = firstUncalled { (object, method) = (path, uncalled) }
     let isMismatched = arguments.numbers.chance(arguments.arbitrariness / 2)
     let body = isMismatched ? arguments.mismatched(for: method) : arguments.inputs(of: method)

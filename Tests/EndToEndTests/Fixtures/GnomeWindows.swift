@@ -2,11 +2,11 @@ import Glibc
 import TestSupport
 import TextFormats
 
-/// The windows of GNOME Shell, as its compositor has them.
+/// The windows of GNOME Shell, as its compositor knows them.
 struct GnomeWindows {
   let session: Session
 
-  /// Connectors of virtual monitors have numbers of their own.
+  /// The script that names a window's output. Connectors of virtual monitors have numbers of their own.
   private static let output = """
     (window => {
       const monitors = global.backend.get_monitor_manager?.() ?? imports.gi.Meta.MonitorManager.get();
@@ -64,8 +64,7 @@ struct GnomeWindows {
       "global.workspace_manager.get_workspace_by_index(\(workspace - 1)).activate(global.get_current_time())")
   }
 
-  /// Presses a key, given by its X name, together with those of modifiers. The compositor's own devices do it, as it has no protocol
-  /// for that.
+  /// Presses a key, given by its X name, together with modifiers. The compositor's own devices do this, because it has no protocol for it.
   func press(_ keys: [String]) throws {
     let names = ["alt": "Alt_L", "super": "Super_L"]
     let values = keys.map { "Clutter.KEY_\(names[$0] ?? $0)" }.joined(separator: ", ")

@@ -21,7 +21,7 @@ final class HonestClient: Sendable {
 
   private let address: String
   private let state = Mutex(State())
-  /// An eventfd; what is added to it ends a pause of the thread. However often it is added to, no writer waits.
+  /// An eventfd that ends a pause of the thread when it is written. Writers never block.
   private let resumption: Int32
 
   init(_ session: Session) throws {
@@ -94,7 +94,7 @@ final class HonestClient: Sendable {
     var median: Duration { percentile(50) }
     var longest: Duration { .nanoseconds(sorted.last ?? 0) }
 
-    /// The time that this share of the answers, in percent, does not exceed.
+    /// The time that a given percentage of the answers does not exceed.
     func percentile(_ percent: Double) -> Duration {
       .nanoseconds(sorted[min(sorted.count - 1, Int(Double(sorted.count) * percent / 100))])
     }

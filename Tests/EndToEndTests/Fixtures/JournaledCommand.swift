@@ -19,7 +19,7 @@ enum JournaledCommand {
 
   /// The text of a destination file for this command.
   /// - Parameters:
-  ///   - delay: milliseconds from SIGTERM to its exit; nil: it ignores SIGTERM.
+  ///   - delay: the milliseconds from SIGTERM to the command's exit; nil to ignore SIGTERM.
   ///   - more: additional lines of the file.
   static func destination(endingAfter delay: Int?, _ more: String = "") -> String {
     "command = [\"perl\", \"-e\", '''\(script.withoutPlaceholders)''', \"\(delay.map(String.init) ?? "never")\"]\n\(more)\n"
@@ -38,7 +38,7 @@ extension Session {
       .filter { $0.count == 4 && $0[1] == binding }.map { "\($0[0]) \($0[2])" }
   }
 
-  /// Waits until a command of this binding has written a line, for example `start a`.
+  /// Waits until a command of a binding has written a line, for example `start a`.
   func wait(for act: String, of binding: String) throws {
     try wait("a command of \(binding) writes “\(act)”") { commandLog(of: binding).contains(act) }
   }

@@ -5,19 +5,19 @@ import TestSupport
 import Testing
 import TextFormats
 
-/// A shell that draws panels itself, by way of `navctl presenter`.
+/// A shell that draws panels itself, through `navctl presenter`.
 final class LineShell {
   let session: Session
   let program: Program
   private var input: Int32
-  /// The lines that were looked at.
+  /// The number of lines that were read.
   private var read = 0
 
-  /// - Parameter redirection: of standard output; none by default.
+  /// - Parameter redirection: a redirection of standard output; none by default.
   init(_ session: Session, _ arguments: String, redirection: String = "") throws {
     self.session = session
     try #require(mkfifo(session.path("answers"), 0o600) == 0)
-    // Open for both, so that it does not end while the test has it.
+    // The FIFO is opened for both, so that it does not end while the test holds it.
     input = open(session.path("answers"), O_RDWR | O_CLOEXEC)
     let navctl = session.executable("navctl")
     program = try session.start(
@@ -28,7 +28,7 @@ final class LineShell {
     }
   }
 
-  /// Ends its standard input.
+  /// Ends the standard input of navctl.
   func end() {
     close(input)
     input = -1

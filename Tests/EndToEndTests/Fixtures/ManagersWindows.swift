@@ -3,33 +3,33 @@ import TestSupport
 import Testing
 import TextFormats
 
-/// The windows of a desktop as its window manager has them: its tree (sway, i3), its objects (GNOME Shell, KWin), or the properties that
-/// it keeps (other X window managers).
+/// The windows of a desktop as its window manager knows them: from its tree (sway, i3), its objects (GNOME Shell, KWin), or its
+/// properties (other X window managers).
 struct ManagersWindows {
   struct Window: Equatable {
-    /// The manager's number of it.
+    /// The manager's number of the window.
     let id: String
     /// The Wayland application ID or the X window class.
     let name: String
     var title = ""
     var output = ""
-    /// The workspace that it is on; empty if it is hidden.
+    /// The window's workspace; empty if the window is hidden.
     var workspace = ""
     var isFullscreen = false
     var isTiled = false
     var isHidden = false
     var isFocused = false
-    /// Whether it asks for attention.
+    /// Whether the window asks for attention.
     var isUrgent = false
-    /// The X server's number of it.
+    /// The X server's number of the window.
     var xWindow: String?
-    /// Its process, as far as the tree tells it.
+    /// The window's process, as far as the tree contains it.
     var pid: pid_t?
   }
 
   let session: Session
 
-  /// In the order in which they were opened.
+  /// The windows in the order in which they were opened.
   func all() throws -> [Window] {
     switch session.desktop?.manager {
     case .gnome: try GnomeWindows(session: session).all()
@@ -41,25 +41,25 @@ struct ManagersWindows {
 
   private var saysByX11: Bool { session.desktop?.manager.saysByX11 == true }
 
-  /// Nil if it is not GNOME Shell.
+  /// The windows of GNOME Shell; nil for another desktop.
   private var gnome: GnomeWindows? { session.desktop?.manager == .gnome ? GnomeWindows(session: session) : nil }
 
-  /// Nil if it is not KWin.
+  /// The windows of KWin; nil for another desktop.
   private var kwin: KWinWindows? { session.desktop?.manager == .kwin ? KWinWindows(session: session) : nil }
 
-  /// Nil if the desktop is one of those above.
+  /// The windows of a described desktop; nil for another desktop.
   private var described: DescribedWindows? {
     session.desktop?.manager == .described ? DescribedWindows(session: session) : nil
   }
 
   func window(_ name: String) throws -> Window? { try all().first { $0.name == name } }
 
-  /// Waits until the manager has the window as the condition says.
+  /// Waits until a window meets a condition, according to the manager.
   func poll(_ name: String, _ what: String, until condition: (Window?) throws -> Bool) throws {
     try session.poll("the window \(name) \(what)") { try condition(window(name)) }
   }
 
-  /// Waits until there are windows with these parts of names, in any order, and no others. Toolkits write the names of one
+  /// Waits until there are windows whose names contain these parts, in any order, and no others. Toolkits write the names of one
   /// program with and without a capital letter.
   @discardableResult
   func wait(for parts: [String]) throws -> [Window] {
@@ -76,8 +76,8 @@ struct ManagersWindows {
     return windows
   }
 
-  /// Closes a window as its user does: by the manager's command, or as a task list does, which ask its program. A key could be
-  /// lost: openbox gives up its keys and takes them again whenever the keyboard's map changes, as with the first key of xdotool.
+  /// Closes a window as its user does: by the manager's command, or like a task list, which asks the program. A key could be lost:
+  /// openbox releases and grabs its keys again whenever the keyboard map changes, as with the first key of xdotool.
   func close(_ window: Window) throws {
     if let gnome { return try gnome.close(window) }
     if let kwin { return try kwin.close(window) }
@@ -101,7 +101,7 @@ struct ManagersWindows {
     } else if let described {
       try described.focus(window)
     } else if session.desktop?.manager == .dwm {
-      // The focus follows the pointer that enters a window.
+      // The focus follows the pointer when it enters a window.
       let (bar, inside) = (["mousemove", "5", "5"], ["mousemove", "--window", window.id, "50", "50"])
       try session.runTool("/usr/bin/xdotool", bar + inside)
     } else if saysByX11 {
@@ -112,7 +112,7 @@ struct ManagersWindows {
     try session.poll("\(window.name) has the focus") { try all().first { $0.id == window.id }?.isFocused == true }
   }
 
-  /// The workspace that its user sees, on the output with the focus.
+  /// The workspace in view on the output with the focus.
   func workspace() throws -> String {
     if let gnome { return try gnome.workspace() }
     if let kwin { return try kwin.workspace() }
@@ -125,7 +125,7 @@ struct ManagersWindows {
     return try JSON.parse(run.outputText).array?.first { $0["focused"] == true }?["name"]?.string ?? ""
   }
 
-  /// Shows a workspace, as its user does. All but sway and i3 have four of them.
+  /// Shows a workspace, as its user does. All managers except sway and i3 have four workspaces.
   func show(workspace: Int) throws {
     if let gnome {
       try gnome.show(workspace: workspace)
@@ -161,7 +161,7 @@ struct ManagersWindows {
     try session.runTool("/usr/bin/xdotool", ["set_window", "--urgency", "1", id])
   }
 
-  /// The process of a window; nil if its program does not tell it.
+  /// The process of a window; nil if the window's program does not report it.
   func process(of window: Window) throws -> pid_t? {
     if let pid = window.pid { return pid }
     guard let id = window.xWindow else { return nil }
@@ -224,7 +224,7 @@ struct ManagersWindows {
         words[line.prefix { $0 != "(" }] = line.split(separator: "\"", omittingEmptySubsequences: false).map(
           String.init)
       }
-      // A window may end between the two.
+      // A window may end between the two requests.
       guard let names = words["WM_CLASS"], names.count > 3 else { return nil }
       let desktop = text.split(separator: "\n").first { $0.hasPrefix("_NET_WM_DESKTOP") }
         .flatMap { Int($0.split(separator: " ").last ?? "") }

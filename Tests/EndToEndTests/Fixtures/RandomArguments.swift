@@ -8,7 +8,7 @@ import TestSupport
 /// Generates arguments of method calls from a seed: meaningful, borderline and invalid ones.
 struct RandomArguments {
   var numbers: SeededNumbers
-  /// Probability that an argument, or a part of one, is arbitrary; 0 for valid requests.
+  /// The probability that an argument, or a part of one, is arbitrary; 0 for valid requests.
   var arbitrariness = 0.0
   /// Handles of current and past presentations.
   var presentations: [ObjectPath] = [.root]
@@ -16,7 +16,7 @@ struct RandomArguments {
   var serial: UInt64 = 0
   /// navd's limits by name. Sizes and counts are often just below or above one.
   var limits: [String: Int] = [:]
-  /// Whether texts are short: thousands of them are in one value. To make and to compare long ones took nearly all of the
+  /// Whether texts are short, because thousands of them are in one value. Creating and comparing long ones took nearly all of the
   /// fuzzer's time.
   private var hasShortTexts = false
 
@@ -24,7 +24,7 @@ struct RandomArguments {
 
   // MARK: Meaningful arguments
 
-  /// Few names, so that requests affect each other.
+  /// The bindings are few, so that requests affect each other.
   private static let bindings = [
     "a", "a.b", "a.b.c", "a.b.d", "n[0]", "n[1]", "n[1].x", "panels.left", "panels.right", "s[0]", "s[1]", "t",
   ]
@@ -33,7 +33,7 @@ struct RandomArguments {
   private static let stacks = ["s", "main", "a"]
   private static let ids = ["", "", "1", "2", "three"]
   private static let keys = ["badge", "weight", "list"]
-  /// Names of the test's destination files, and of the presenters that the fuzzer registers.
+  /// The names of the test's destination files, and of the presenters that the fuzzer registers.
   private static let destinations = ["sleeper", "short", "missing", "grouped", "hole", "bar", "liar"]
   private static let phases = ["presented", "gone"]
   private static let interfaces = [
@@ -41,7 +41,7 @@ struct RandomArguments {
   ]
   private static let properties = ["Serial", "Limits", "Version", "Phase", "Value", "Title", "Owner"]
 
-  /// RandomArguments of the method's types, arbitrary in parts as `arbitrariness` says.
+  /// Arguments of the method's types, some of them arbitrary according to `arbitrariness`.
   mutating func inputs(of method: Introspected.Method) -> [Value] {
     method.inputs.map { input(input: $0, of: method.name) }
   }
@@ -97,7 +97,7 @@ struct RandomArguments {
           inputs: method.inputs.map { Introspected.Argument(name: $0.name, type: $0.type) }))
       return .structure([.string(method.name.text), .array(element: .variant, inputs.map { .variant($0) })])
     }
-    // One request as often as a transaction may have it, or once too often.
+    // One request is repeated as often as a transaction permits, or once more.
     if let first = requests.first, numbers.chance(0.005) {
       let many = [Value](repeating: first, count: edge(of: "transaction"))
       return .array(element: .structure([.string, .array(.variant)]), many)
@@ -160,12 +160,12 @@ struct RandomArguments {
     return values
   }
 
-  /// A random number below `most`.
+  /// A random number below a limit.
   private mutating func count(_ most: Int) -> Int { Int.random(in: 0..<most, using: &numbers) }
 
   // MARK: Arbitrary arguments
 
-  /// RandomArguments with wrong types, or a wrong number of them.
+  /// Arguments with wrong types, or a wrong number of them.
   mutating func mismatched(for method: Introspected.Method) -> [Value] {
     var values = inputs(of: method)
     switch count(4) {
@@ -216,7 +216,7 @@ struct RandomArguments {
     case .objectPath: return .objectPath(anyPath())
     case .signature: return .signature(numbers.pick(["", "s", "a{sv}", "(((y)))", "aaaaaaaay", "a(ssa{sv})"]))
     case .variant:
-      // Occasionally as deep as D-Bus allows.
+      // The depth is occasionally the maximum of D-Bus.
       if numbers.chance(0.01) { return (0..<30 + count(30)).reduce(Value.byte(1)) { value, _ in .variant(value) } }
       return .variant(depth > 0 ? anyValue(of: self.type(depth: depth - 1), depth: depth - 1) : .byte(7))
     case .array(.byte): return .bytes([UInt8](repeating: integer(), count: size(of: 1)))

@@ -23,16 +23,16 @@ struct AdapterSetup: CustomTestStringConvertible {
       AdapterSetup(manager: .gnome, backend: "gnome"), AdapterSetup(manager: .kwin, backend: "plasma"),
     ] + (getenv("NAVD_TEST_DESKTOPS") == nil ? [] : onRequest)
 
-  /// X window managers, and a second backend for KWin, that `make check-desktops` runs, too.
+  /// The X window managers, and the second backend for KWin, that only `make check-desktops` runs.
   private static let onRequest =
     [
       Desktop.Manager.xfwm4, .mutter, .metacity, .fluxbox, .awesome, .bspwm, .herbstluftwm, .kwinX11,
     ].map { AdapterSetup(manager: $0, backend: "x11") } + [AdapterSetup(manager: .kwin, backend: "kwin")]
 
-  /// Those of navd-windows.
+  /// The setups with navd-windows.
   static let programs = all.filter { $0.manager != .gnome }
 
-  /// Those with a capability, by docs/windows.md.
+  /// The setups with a capability, according to docs/windows.md.
   static func able(_ capability: String) -> [AdapterSetup] {
     all.filter { (try? $0.capabilities().contains(capability)) == true }
   }
@@ -40,7 +40,7 @@ struct AdapterSetup: CustomTestStringConvertible {
   /// Whether the window manager tiles windows.
   var tiles: Bool { manager == .sway || manager == .i3 }
 
-  /// The row of the table in docs/windows.md: what was found to work.
+  /// The capabilities that were found to work, from the row of the table in docs/windows.md.
   func capabilities() throws -> [String] {
     try documentedCapabilities(backend, on: manager.rawValue).filter { $0.cell.hasPrefix("yes") }.map(\.capability)
   }
@@ -54,7 +54,8 @@ func documentedCapabilities(_ backend: String, on manager: String) throws -> [(c
   return zip(WindowCapability.allCases, cells).map { ($0.rawValue, $1) }
 }
 
-/// A program with a window, which does what it reads: `title TEXT`, `dialog`, `window TITLE`. After `unsaved`, a dialog asks before it closes, which
+/// A program with a window, controlled by the lines that it reads: `title TEXT`, `dialog`, `window TITLE`. After `unsaved`, it asks
+/// with a dialog before it closes; `cancel` and `discard` answer the dialog.
 /// `cancel` and `discard` answer.
 let editorProgram = """
   import gi, os, sys
@@ -101,18 +102,18 @@ let editorProgram = """
   Gtk.main()
   """
 
-/// The adapter on a session's desktop, and the windows as its signals tell them. On GNOME Shell, it is the extension.
+/// The adapter on a session's desktop, and the windows according to its signals. On GNOME Shell, the adapter is the extension.
 final class RunningAdapter {
   let session: Session
   private let running: Program?
   private(set) var windows: [Window] = []
-  /// `opened editor`, `closed editor`.
+  /// The log of windows: `opened editor`, `closed editor`.
   private(set) var log: [String] = []
   private(set) var serial: UInt64 = 0
   private(set) var properties: Properties = [:]
   /// Whether no serial was left out.
   private(set) var isGapless = true
-  /// The signals as the bus delivers them, and as the socket does.
+  /// The signals as delivered by the bus, and as delivered by the socket.
   private(set) var (byBus, bySocket): ([[Value]], [[Value]]) = ([], [])
   private var subscriptions: [Subscription] = []
   private var socket: SignalSocket?
@@ -141,7 +142,7 @@ final class RunningAdapter {
     let program = running
     try session.wait("the adapter owns its name") { isReady && owner != nil || program?.hasEnded == true }
     try #require(program?.status == nil, "\(program?.errorText ?? "")")
-    // An adapter need not have it.
+    // The method is optional for adapters.
     if !isExtension, let acquired = try? call(Rows.acquireSignals, ()) {
       socket = try SignalSocket(acquired, on: session.loop) { [unowned self] in
         bySocket.append(Self.content(of: $0))
@@ -160,7 +161,7 @@ final class RunningAdapter {
   /// The process of the adapter. An extension has none.
   var program: Program { running! }
 
-  /// Ends it as a crash does.
+  /// Ends the adapter as a crash does.
   func kill() throws {
     guard let running else { return try session.disableExtension() }
     running.send(SIGKILL)
@@ -233,8 +234,8 @@ final class RunningAdapter {
 }
 
 extension Session {
-  /// Starts the editor with a window of that application id.
-  /// - Parameter variables: of its environment, besides those of the session.
+  /// Starts the editor with a window of an application id.
+  /// - Parameter variables: more variables of its environment.
   func edit(_ name: String, _ variables: [String: String] = [:]) throws -> Program {
     try start(
       program: "/usr/bin/env",

@@ -35,7 +35,7 @@ final class Screen {
     more.merging(["destination": .string(destination)]) { given, _ in given }
   }
 
-  /// The lines of the watcher's log that count here. Signals that are not events begin with a capital letter.
+  /// The lines of the watcher's log that are compared. Signals that are not events begin with a capital letter.
   private var log: [String] {
     watcher.log.filter { $0.first?.isLowercase == true && !$0.hasPrefix("reply ") }
   }
@@ -44,8 +44,8 @@ final class Screen {
   /// - Parameter count: the number of lines to wait for first.
   func happened(_ count: Int = 0) throws -> [String] {
     _ = session.loop.turn(until: { log.count - taken >= count }, within: Session.limit)
-    // navd has processed our answers when it answers this call; their consequences come before its answer, or before
-    // the next one's.
+    // navd has processed the answers of this screen when it answers this call. Their consequences come before its answer, or before
+    // the next call's.
     var known = -1
     while known != log.count {
       known = log.count
@@ -94,7 +94,7 @@ final class Screen {
     try session.call(CoordinatorInterface.get, binding).0
   }
 
-  /// Bindings and ids of all items, in the order of acceptance.
+  /// The bindings and ids of all items, in the order of acceptance.
   func shown() throws -> [String] {
     try session.call(CoordinatorInterface.members, ("all", "")).map { member in
       member.fields.1.isEmpty ? member.fields.0 : "\(member.fields.0) \(member.fields.1)"

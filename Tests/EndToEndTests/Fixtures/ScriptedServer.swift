@@ -1,10 +1,10 @@
 import TestSupport
 
-/// A program in Python that serves a socket as its script says, and then runs the lines that a test tells it.
+/// A Python program that serves a socket by its script, and then runs lines given by a test.
 class ScriptedServer {
   let session: Session
   let program: Program
-  /// The path of its socket.
+  /// The path of the program's socket.
   let socket: String
   private let pipe: String
   private var told = 0
@@ -32,9 +32,9 @@ class ScriptedServer {
     """
 
   /// - Parameters:
-  ///   - script: makes its other sockets, and defines `serve`, which answers on `connection` in a thread of its own, and what tests call. Both take `lock` to
-  ///     send.
-  ///   - socket: the path of its socket, within the session.
+  ///   - script: makes the program's other sockets, and defines `serve`, which answers on `connection` in a thread of its own, and
+  ///     the functions that tests call. Both take `lock` to send.
+  ///   - socket: the path of the program's socket, within the session.
   init(_ session: Session, script: String, socket: String = "fake.socket") throws {
     self.session = session
     self.socket = session.path(socket)
@@ -47,7 +47,7 @@ class ScriptedServer {
     try session.wait("the scripted server listens") { program.lines == ["ready"] || program.hasEnded }
   }
 
-  /// Runs lines of Python in it, and waits until they have run, or until it has ended.
+  /// Runs lines of Python in the program, and waits until they have run, or until the program has ended.
   func tell(_ lines: String...) throws {
     try session.write(lines.map { $0 + "\n" }.joined(), to: "fake.lines")
     let run = try session.run(

@@ -26,7 +26,7 @@ extension Session {
   }
 
   /// Makes the command write 10 000 bytes to its standard output.
-  /// - Returns: its process ID.
+  /// - Returns: the command's process ID.
   @discardableResult
   func writeOutput() throws -> pid_t {
     let pid = try #require(processes().first?.pid)

@@ -9,12 +9,12 @@ final class Terminal {
   private let server: Program
 
   /// - Parameters:
-  ///   - name: distinguishes several terminals of a session.
+  ///   - name: the name that distinguishes several terminals of a session.
   ///   - command: a shell command to run in the terminal.
   init(_ session: Session, _ name: String = "tmux", columns: Int, rows: Int, _ command: String) throws {
     self.session = session
     socket = session.path(name)
-    // Keep the server in the foreground, as a child of the test.
+    // The server stays in the foreground, as a child of the test.
     server = try session.start(program: "/usr/bin/tmux", ["-D", "-S", socket, "-f", "/dev/null"])
     try session.poll("the terminal is ready") {
       try #require(server.status == nil, "\(server.errorText)")

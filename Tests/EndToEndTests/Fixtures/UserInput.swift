@@ -30,7 +30,7 @@ extension Session {
     try runTool("/usr/bin/xdotool", ["mousemove", String(x), String(y), "click", "1", "mousemove", "640", "360"])
   }
 
-  /// Clicks where no window is, at the right edge; sway needs `seat seat0 fallback true`.
+  /// Clicks beside all windows, at the right edge; sway needs `seat seat0 fallback true`.
   func clickOnTheDesktop() throws {
     if desktop?.manager == .sway {
       try runTool(
@@ -41,7 +41,7 @@ extension Session {
     }
   }
 
-  /// Waits for a window that the window manager does not manage, like rofi's. X server only.
+  /// Waits for a window that the window manager does not manage, such as rofi's. X server only.
   func waitForUnmanaged(_ name: String) throws {
     try runTool("/usr/bin/xdotool", ["search", "--sync", "--onlyvisible", "--class", name])
   }

@@ -10,9 +10,9 @@ private typealias Rows = CoordinatorInterface
 /// A desktop with navd and navd-windows.
 final class WindowedDesktop {
   let session: Session
-  /// The windows, as the manager has them.
+  /// The windows, as the manager knows them.
   let screen: ManagersWindows
-  /// Nil if it is an extension of the window manager.
+  /// The adapter; nil if it is an extension of the window manager.
   private(set) var adapter: Program?
   private var nextManager: Program?
 
