@@ -85,7 +85,7 @@ public final class ErrorFiles {
     self.directory = directory
     self.loop = loop
     self.receiver = receiver
-    // Without it, commands have this process's standard error.
+    // Without inotify, commands have this process's standard error.
     notifications = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     if notifications >= 0 {
       watch = try? loop.watch(notifications, .read) { [weak self] _ in self?.takeChanges() }
@@ -205,7 +205,7 @@ public final class ErrorFiles {
     var (bytes, lines) = (Self.maxBytesPerTurn, Self.maxLinesPerTurn)
     var (postponed, unread): ([ByteString], [ByteString]) = ([], [])
     for name in round {
-      // Memory of each file is freed, so that many files written without end do not fill it.
+      // Each file is freed, so that many files written without end do not fill the memory.
       let room = lines > 0 ? min(bytes, share) : 0
       let taken = take(name, upTo: room)
       bytes -= taken.bytes

@@ -1,8 +1,8 @@
 import Glibc
 
 extension ByteString {
-  /// Whether the kernel would execute the file at this path, as far as the file's permissions and first bytes show. The file is a
-  /// binary, or a script whose interpreter is executable. True also for a file that may be executed but not read.
+  /// Whether the kernel would execute the file at this path, as far as the file's permissions and first bytes show: a binary, or
+  /// a script whose interpreter is executable. True also for a file that may be executed but not read.
   public var isExecutable: Bool { isExecutable(throughInterpreters: 4) }
 
   /// - Parameter most: the number of interpreters that may be scripts themselves; the kernel has the same limit.

@@ -53,7 +53,7 @@ public struct OutputCapture: Hashable, Sendable {
   /// The limit and one more byte, which shows that the output was truncated.
   fileprivate var capacity: Int { limit == .max ? limit : limit + 1 }
 
-  /// The output in the file so far, for a command that ended while no process captured its output; nil if there is no file.
+  /// The output moved into the file so far, for a command that ended without a reader; nil if the output was not captured.
   public func read() -> CapturedOutput? {
     let descriptor = file.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
     guard descriptor >= 0 else {

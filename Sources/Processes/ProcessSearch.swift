@@ -68,7 +68,7 @@ extension ProcessSupervisor {
     // No member is older than the oldest tree.
     let oldest = trees.values.lazy.filter(\.isScattered).map { $0.first?.startTime ?? 0 }.min() ?? .max
     var search = ProcessSearch()
-    // This process is no member of its trees, and its descendants are not members for that reason.
+    // This process is not a member of any tree, and its descendants are not members only because they descend from it.
     var assigned: [pid_t: ProcessTree?] = [getpid(): ProcessTree?.none]
     for entry in scan.processes.values {
       // The loop goes up to the next assigned ancestor, and then down again.

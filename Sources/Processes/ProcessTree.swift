@@ -31,7 +31,7 @@ public final class ProcessTree {
     first ?? roots.values.map(\.entry.identity).min { $0.startTime < $1.startTime }
   }
 
-  /// Called once, from a turn of the loop, after the last process has ended, but not before it is set.
+  /// Called once, from a turn of the loop, after the last process has ended. If it is set later than that, it is called when it is set.
   public var onExit: ((ProcessResult) -> Void)? {
     didSet {
       guard let onExit, let result = unreportedResult else { return }

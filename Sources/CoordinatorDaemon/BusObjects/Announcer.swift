@@ -34,7 +34,7 @@ final class Announcer: SignalEmitter {
     case .declined(let subject, _):
       let path = subject.path
       announcePhase(of: subject, at: path, in: machine)
-      // The program may have asked a question when it declined.
+      // The presentation may have been asking its user until now.
       announceQuestion(at: path)
     case .updated(let subject, _):
       guard case .updated(_, _, _, let item, let before) = change.event else { break }

@@ -35,7 +35,7 @@ enum InlineCommands: Hashable, Sendable {
 }
 
 /// Authorizes clients to run programs their own way and to register presenters, which a client in a sandbox may not (L3). Other
-/// requests are open to every client, unless they use these privileges as another client's.
+/// requests are open to every client, unless they would change a program that another client has run its own way.
 final class Authorization {
   /// Something that only a client outside of any sandbox may ask for.
   struct Privilege {

@@ -223,7 +223,7 @@ extension Diagnosis {
     self.init([:])
     self.pid = UInt64(getpid())
     self.since = WallClock.microseconds / 1000
-    // Read now: once the parent has ended, the new parent of navd says nothing about the start.
+    // The parent is read now, because the parent that navd gets after its end says nothing about the start.
     self.startedBy = getppid() > 0 ? ProcessName.of(UInt32(getppid())) : nil
     self.record = runtime.name
     self.setAside = recovered.setAside.map { "\($0.path): \($0.reason)" }

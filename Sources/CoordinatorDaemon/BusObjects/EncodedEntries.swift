@@ -14,7 +14,7 @@ final class EncodedEntries {
   /// The number of turns after which an answer is written although entries are missing, because they change all the time.
   private static let maxTurns = 64
 
-  /// The encoded `a{sv}` of each presentation, without the presenter's part, which may change at any time.
+  /// The encoded entries of each presentation's `a{sv}`, without the presenter's entries, which may change at any time.
   private var entries: [Handle: [UInt8]] = [:]
   private var size = 0
   /// The waiting presentations, whose entries name the holds that keep them waiting (H4), and the holds in force at that time.

@@ -18,7 +18,7 @@ final class FreeMemory {
     if due == nil { due = loop.now + Self.interval }
   }
 
-  /// Returns free memory in the first turn that ends a second after a change, so that no timer wakes navd up.
+  /// Returns free memory in the first turn that ends at least a second after a change, so that no timer wakes navd up.
   func endTurn() {
     guard let due, loop.now >= due else { return }
     self.due = nil

@@ -40,7 +40,7 @@ public struct Configuration {
 
   /// The content of all files.
   struct Content {
-    /// Sorted by name.
+    /// The destinations, sorted by name.
     let destinations: [Destination]
     let containerValues: [DeclaredContainerValue]
     let inlineCommands: InlineCommands

@@ -75,6 +75,6 @@ final class LoadedConfiguration {
     return found
   }
 
-  /// Ends the validity of the warnings: the next request looks for the programs again.
+  /// Discards the first warnings of the turn: the next request looks for the programs again.
   func endTurn() { warningsOfTurn = nil }
 }

@@ -38,7 +38,7 @@ protocol Presenter: AnyObject {
   func move(_ presentation: Presentation)
   /// Releases all data of a presentation whose end is on record.
   func forget(_ handle: Handle)
-  /// How the presentation is shown (its unit, its process), by the keys of the state.
+  /// The facts about the program that shows the presentation (its unit, its process), by the keys of the state.
   func platform(of handle: Handle) -> Properties
   /// Whether a client is the presenter of the presentation (D11).
   func shows(_ handle: Handle, as client: Client) -> Bool

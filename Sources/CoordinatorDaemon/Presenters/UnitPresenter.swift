@@ -126,7 +126,7 @@ final class UnitPresenter: ProgramPresenter {
       guard let self, self.showing[handle] === showing else { return }
       switch end {
       case .finished(SystemdManager.done): stopped(handle)
-      // Another program started the unit again; the unit still has its grace time to end.
+      // The unit was started again meanwhile; it still has its grace time to end.
       case .finished: break
       case .refused(let error) where error.name == Systemd.noSuchUnit: stopped(handle)
       case .refused(let error):

@@ -101,7 +101,7 @@ final class Inhibitors {
   }
 
   private func answered(_ purpose: Purpose, _ result: Result<Descriptor, DBusError>) {
-    // If nothing is asked for, the lock is no longer wanted.
+    // Without a pending request, the lock is no longer wanted.
     guard case .asked? = locks[purpose] else { return }
     switch result {
     case .success(let descriptor): locks[purpose] = .held(descriptor)

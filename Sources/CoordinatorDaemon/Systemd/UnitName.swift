@@ -39,9 +39,9 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  /// The unit of a presentation's command, with a name as desktops give to the units of applications
-  /// (https://systemd.io/DESKTOP_ENVIRONMENTS), so that portals and task managers know its application:
-  /// `app-navd-files@17.service`, or `app-navd-files@17-on-present.service` for another command of the presentation.
+  /// The unit of a presentation's command: `app-navd-files@17.service`, or `app-navd-files@17-on-present.service` for another
+  /// command of the presentation. Desktops name the units of applications in this way (https://systemd.io/DESKTOP_ENVIRONMENTS),
+  /// so portals and task managers know the application.
   static func command(of application: String, _ handle: Handle, occasion: String = "") -> UnitName {
     let end = "@\(handle)\(occasion.isEmpty ? "" : "-" + occasion).service"
     return UnitName(beginning: "app-navd-" + escaped(application.utf8), end: end)

@@ -57,7 +57,7 @@ public struct PresentationOptions: Hashable, Sendable {
   public var mustBeKnown = false
   /// Whether the appearance is animated (T2).
   public var animated: Bool?
-  /// Whether no presenter may decline to end the items that the request ends, or that still wait for their end (P15).
+  /// Whether no presenter may decline to end an item that the request ends, or for whose end it still waits (P15).
   public var isForced = false
 
   /// Creates options from the most common ones; set the others afterwards.
@@ -140,7 +140,7 @@ extension Expectation {
   /// The options of a request without an item.
   /// - Parameters:
   ///   - animated: whether the change is animated; nil leaves it to the transaction (T2).
-  ///   - force: whether no presenter may decline to end the items that the request ends, or that still wait for their end (P15).
+  ///   - force: whether no presenter may decline to end an item that the request ends, or for whose end it still waits (P15).
   func properties(animated: Bool?, force: Bool) -> Properties {
     var all = properties
     all[Options.animated] = animated

@@ -41,7 +41,7 @@ struct HyprlandAnswer {
   /// The address of the focused window; nil if there is none.
   let focused: UInt64?
 
-  /// - Parameter bytes: the answer to ``request``; nil if they are anything else.
+  /// - Returns: nil if the bytes are not an answer to ``request``.
   init?(_ bytes: [UInt8]) {
     let parts = Self.parts(of: bytes).map { JSON.repaired($0, keeping: HyprlandMember.names) }
     guard parts.count == 3, let monitors = parts[0]?.array, let clients = parts[1]?.array, let active = parts[2] else {

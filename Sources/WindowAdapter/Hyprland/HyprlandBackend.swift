@@ -137,7 +137,7 @@ final class HyprlandBackend: Backend {
   /// - Parameter failed: the answer to a refused command, which is nil if there was no answer; nil if all commands succeeded.
   private func outcome(of request: WindowRequest, _ key: WindowTable.Key, failed: [UInt8]??) -> Result<Void, Refusal> {
     guard let failed else { return .success(()) }
-    // The window may have closed since, as an event then says.
+    // The window may have closed since; an event then says so.
     events.readArrived()
     guard model.state.windows.contains(key) else {
       return .failure(.isGone)

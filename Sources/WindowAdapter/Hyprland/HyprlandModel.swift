@@ -22,7 +22,7 @@ struct HyprlandModel {
   private var hasAnswer = false
   /// Whether this version reports the new title with its event.
   private var tellsTitles = false
-  /// The events since the request for the pending answer, which may be older than they are.
+  /// The events since the pending answer was requested; the answer may be older than the events.
   private var meanwhile = Meanwhile()
   /// The effects of requests that no answer reports yet. One request may follow another before the answer.
   private var foreseen = Foresight()

@@ -1,4 +1,4 @@
-/// The times at which failed work is repeated: ever less often, until a limit is over.
+/// The times at which failed work is repeated: ever less often, until the time is over.
 package struct Retries {
   private var delay = Duration.milliseconds(500)
   private var left: Duration
@@ -6,7 +6,7 @@ package struct Retries {
 
   package init(for time: Duration) { left = time }
 
-  /// The time to wait before the next attempt; nil if the limit is over.
+  /// The pause before the next attempt; nil if the time is over.
   package mutating func next() -> Duration? {
     guard left > .zero else { return nil }
     let next = min(delay, left)

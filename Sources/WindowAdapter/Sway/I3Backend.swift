@@ -72,7 +72,7 @@ final class I3Backend: Backend {
         log.warning("no X display, so that the processes of windows are not known: \(error)")
         capabilities.removeAll { $0 == .pid || $0 == .startupID }
       }
-      // i3's container ids are addresses, which other windows get again.
+      // i3's container ids are addresses, which later windows may get again.
       model = I3Model(capabilities: capabilities) { [unowned self] node, isTaken in
         guard let window = node.xWindow, let display else { return I3Model.Identity(id: ids.next()) }
         return display.reading(window) {

@@ -57,7 +57,7 @@ struct I3Tree {
     case "output"?: place.output = Self.output(name ?? "")
     case "workspace"?:
       place.isHidden = name == "__i3_scratch"
-      // An output shows that one of its workspaces that had the focus last.
+      // An output shows its most recently focused workspace.
       place.isInView = !place.isHidden && place.front != nil && place.front == json[.id]
       if place.isInView { workspaces[place.output] = name }
     case "floating_con"?: place.isFloating = true

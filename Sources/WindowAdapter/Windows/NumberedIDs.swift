@@ -6,7 +6,7 @@ struct NumberedIDs {
   private let ids: WindowIDs
   /// The numbers of closed windows.
   private var used: Set<UInt64> = []
-  /// The highest of the numbers that all count as used, so that the set does not grow for ever.
+  /// The number up to which all numbers count as used, so that the set does not grow for ever.
   private var floor: UInt64?
   /// The limit of numbers that are remembered one by one.
   private let remembered: Int

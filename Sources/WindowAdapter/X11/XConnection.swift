@@ -36,7 +36,7 @@ package final class XConnection {
     self.raw = raw
     root = (screens.data ?? first).pointee.root
     let version = xcb_res_query_version_reply(raw, xcb_res_query_version(raw, 1, 2), nil)
-    // The server knows processes since 1.2.
+    // The extension knows processes since version 1.2.
     knowsProcesses = version.map { ($0.pointee.server_major, $0.pointee.server_minor) >= (1, 2) } ?? false
     free(version)
   }

@@ -60,7 +60,7 @@ extension CompletionKind {
 
 /// The names that the daemon knows now. A shell asks navctl for them, and navctl asks the daemon.
 private struct CompletionCandidates {
-  /// The limit of time to answer, in milliseconds.
+  /// The time limit of an answer, in milliseconds.
   private static let timeout: UInt64 = 1000
 
   /// The command line before the word that is being completed.

@@ -149,7 +149,7 @@ extension DaemonClient {
       .compactMap { $0.presentation.map(CoordinatorNames.presentation) }
   }
 
-  /// Waits and reports whether programs that were just started fail at once (`--notify`), because nothing else would tell the user.
+  /// Fails if programs that were just started fail at once (`--notify`), because nothing else would tell the user.
   /// - Throws: `Failure` for the first program that fails.
   private func watchStart(of presentations: [ObjectPath]) throws(Failure) {
     guard !presentations.isEmpty else { return }
