@@ -69,8 +69,8 @@ final class SystemdManager {
   }
 
   enum Presence: Equatable {
-    /// The bus or the manager has not answered yet, or the manager has just left. A manager that is updated (`systemctl --user
-    /// daemon-reexec`) leaves the bus and comes back.
+    /// The bus or the manager has not answered yet, or the manager has just left. The manager leaves the bus and comes back when
+    /// it is updated (`systemctl --user daemon-reexec`).
     case unknown
     case absent
     /// `version` is systemd's release, such as 252; nil if it cannot be read.

@@ -110,7 +110,7 @@ public final class Coordinator: Sendable {
     }
   }
 
-  /// Declares a key, so that other clients can read its default (V1). Requests declare the keys that they set by themselves.
+  /// Declares a key, so that other clients can read its default (V1). A request itself declares the keys that it sets.
   public func declare<Key: ContainerValueKey>(_ key: Key.Type) async throws(NavigationError) {
     try await change(Rows.declareContainerValue, (key.name, key.declaredDefault))
   }

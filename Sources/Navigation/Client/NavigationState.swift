@@ -53,7 +53,7 @@ public struct PresentationState: Hashable, Sendable {
   public let stack: String?
   /// The parent, which ends after the presentation (C3).
   public let parent: PresentationHandle?
-  /// The client that owns the presentation, which ends when this client leaves the bus (O1).
+  /// The client that owns the presentation: when the client leaves the bus, the presentation ends (O1).
   public let owner: String?
   /// The item's value.
   public let value: Properties

@@ -54,8 +54,8 @@ protocol Driver: AnyObject, Sendable {
   /// Whether the driver has requested the end or the replacement of a presentation that has not ended.
   func hasGivenUp(_ presentation: PresentationHandle) -> Bool
 
-  /// Handles that the slot holds a presentation again, because a presenter declined its dismissal (P15). The state gets its item
-  /// back, instead of the item that the driver has requested since.
+  /// Handles a declined dismissal, after which the slot holds the presentation again (P15). The state gets its item back, instead
+  /// of the item that the driver has requested since.
   func declined(_ presentation: PresentationHandle)
 
   /// Handles a change of the item of a presentation at one of the driver's bindings, whoever requested it.

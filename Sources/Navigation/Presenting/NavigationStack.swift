@@ -34,9 +34,9 @@ extension Presenting {
     declare(type, file, line) { path, index in path.read().value(index, of: type).flatMap(content) }
   }
 
-  /// Registers the screens for values of a type that the screens edit in the path: `navigationDestination(for: Binding<Note>.self) {
-  /// $note in … }`. An `Identifiable` value of an array keeps its screen while it keeps its `id`. Any other edited value, and each
-  /// edited value of a ``NavigationPath``, gets a new screen.
+  /// Registers screens that edit their values, of one type, in the path:
+  /// `navigationDestination(for: Binding<Note>.self) { $note in … }`. An `Identifiable` value of an array keeps its screen while
+  /// it keeps its `id`. Any other edited value, and each edited value of a ``NavigationPath``, gets a new screen.
   public func navigationDestination<Element: Hashable & Codable>(
     for type: Binding<Element>.Type, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping (Binding<Element>) -> (any Screen)?

@@ -12,8 +12,8 @@ import Synchronization
 /// they end when it leaves the bus. While no coordinator can be reached, state waits, and is presented when one can.
 /// When the bus ends, all screens are dismissed and their state becomes nil. A ``DecliningScreen`` is asked then, too.
 ///
-/// A navigator retains the closures that make its screens. A closure that uses the navigator therefore captures it weakly, `{ [weak
-/// navigator] fact in … }`; otherwise neither is ever released.
+/// A navigator retains the closures that make its screens. So a closure that uses the navigator captures it weakly, as in
+/// `{ [weak navigator] fact in … }`; otherwise neither is ever released.
 ///
 /// A navigator lives as long as it shows screens of its own. When it is released, it dismisses the presentations that other
 /// destinations show for it.

@@ -2,8 +2,8 @@ import TestSupport
 
 /// A server that speaks the protocol of sway, correctly or not, under the control of a test.
 final class FakeI3: ScriptedServer {
-  /// The script answers requests with an output, a window with the title `first`, and success. For ``tell(_:)``: `window(change,
-  /// node(id, title))` is an event, `raw(type, bytes)` is any message.
+  /// The script answers requests with an output, a window with the title `first`, and success. For ``tell(_:)``:
+  /// `window(change, node(id, title))` is an event, `raw(type, bytes)` is any message.
   private static let script = """
     import json, struct
     def node(id, name, **more):
