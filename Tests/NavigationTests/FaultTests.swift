@@ -361,6 +361,26 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try await fixture.until { fixture.display.ends == [.replaced] }
   }
 
+  @Test("R6: the result of a screen that navd has not recorded when it is killed is told to the next one")
+  func navd_killedBeforeItRecordsAResult_getsItAgain() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.isPresented()
+    let presentation = try #require(try await fixture.coordinator.state().presentations.first?.presentation)
+    fixture.display.stuck = ["a"]
+    model.note = nil
+    try await fixture.until { fixture.display.disappearing == ["a"] }
+    session.navd?.send(SIGSTOP)
+    fixture.display.stuck = []
+    try await fixture.shows()
+    try session.stop(SIGKILL)
+    try session.start()
+    #expect(try await fixture.coordinator.waitUntilGone(presentation).result == ["name": .string("a")])
+    #expect(fixture.display.log == ["+a", "-a"])
+  }
+
   @Test("P5: a screen closed by its user while navd is down is reported later")
   func navd_downDuringClose_isReportedLater() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())

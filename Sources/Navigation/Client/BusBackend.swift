@@ -22,7 +22,9 @@ actor BusBackend: CoordinatorBackend {
   private let listeners = Listeners()
   private var servings: [Serving] = []
   private var lastServing = 0
-  /// The serial of the last state or event that was sent to listeners.
+  /// nil as long as `connection` is.
+  private var results: KeptResults?
+  /// The serial of the last state or event that listeners got.
   private var lastSerial: UInt64 = 0
   private var coordinator: NameWatch?
 
@@ -60,6 +62,7 @@ actor BusBackend: CoordinatorBackend {
         self?.assumeIsolated { $0.end(.unreachable("the connection to the bus ended")) }
       }
       self.connection = connection
+      results = KeptResults(connection)
       return clientName(connection.uniqueName.text)
     } catch {
       throw .unreachable(error.message)
@@ -297,16 +300,27 @@ actor BusBackend: CoordinatorBackend {
     object.implement(PresenterInterface.dismiss) { [weak self] input, call in
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
-        service.answer(call) { () throws(DBusError) in
-          do throws(Declined) {
-            return try await host.dismiss(Handle(path: input.0) ?? Handle(0), DismissalOptions(input.2))
-          } catch {
-            throw DBusError(name: ErrorCode.declined.errorName, message: error.message)
-          }
+        let handle = Handle(path: input.0) ?? Handle(0)
+        // An earlier navd was killed before it has recorded that.
+        if let result = service.results?.take(handle.number) {
+          service.results?.answer(call, with: result, of: handle.number)
+        } else {
+          Task { await service.dismiss(handle, DismissalOptions(input.2), host, call) }
         }
       }
     }
     return object
+  }
+
+  private func dismiss(
+    _ handle: Handle, _ options: DismissalOptions, _ host: any PresenterHost, _ call: Call<Properties>
+  ) async {
+    do throws(Declined) {
+      let result = try await host.dismiss(handle, options)
+      if let results { results.answer(call, with: result, of: handle.number) } else { call.reply(result) }
+    } catch {
+      call.fail(DBusError(name: ErrorCode.declined.errorName, message: error.message))
+    }
   }
 
   private func answer<Output: Sendable>(
@@ -341,5 +355,6 @@ actor BusBackend: CoordinatorBackend {
     for waiter in waiting.values.flatMap(\.values) { waiter.resume(returning: .failure(error)) }
     connection?.close(flushing: .milliseconds(200))
     connection = nil
+    results = nil
   }
 }

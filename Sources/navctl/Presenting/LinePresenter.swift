@@ -19,6 +19,8 @@ final class LinePresenter {
   private struct Showing {
     var presenting: Call<Void>?
     var dismissing: [(call: Call<Properties>, isForced: Bool)] = []
+    /// Whether a navd that is gone has asked to dismiss it, as the next one will.
+    var isToBeDismissed = false
   }
 
   private let daemon: DaemonClient
@@ -26,8 +28,8 @@ final class LinePresenter {
   private let automatic: Automatic
   /// The presentations that are shown or to be shown, by number.
   private var showings: [UInt64: Showing] = [:]
-  /// The results of the presentations that the program has closed, by number, until navd knows.
-  private var closed: [UInt64: Properties] = [:]
+  /// The results of those that are gone.
+  private let results: KeptResults
   /// Called when the reader has taken all lines.
   private var whenRead: [() -> Void] = []
 
@@ -35,6 +37,7 @@ final class LinePresenter {
     self.daemon = daemon
     self.writer = writer
     self.automatic = automatic
+    results = KeptResults(daemon.connection)
     writer.onDrained = { [unowned self] in
       let calls = whenRead
       whenRead = []
@@ -57,8 +60,10 @@ final class LinePresenter {
     _ = daemon.connection.watchName(CoordinatorNames.bus) { [unowned self] owner in
       defer { isFirst = false }
       guard owner != nil else {
-        // The answers are not awaited any more; the next navd asks again.
-        for number in showings.keys { showings[number] = Showing() }
+        // Nobody waits for these answers; the next navd asks again.
+        for (number, showing) in showings {
+          showings[number] = Showing(isToBeDismissed: showing.isToBeDismissed || !showing.dismissing.isEmpty)
+        }
         return
       }
       guard !isFirst else { return }
@@ -83,12 +88,13 @@ final class LinePresenter {
     let object = ImplementedInterface(PresenterInterface.interface, calledBy: CoordinatorNames.bus)
     object.implement(PresenterInterface.present) { [unowned self] input, call in
       let number = CoordinatorNames.number(of: input.0) ?? 0
-      if let result = closed.removeValue(forKey: number), StateEntry(input.3).restored == true {
-        // This navd assumes that the presentation is shown.
+      if let result = results.take(number), StateEntry(input.3).restored == true {
+        // This navd assumes that it is shown.
         call.reply()
         return close(number, result) { _ in }
       }
       showings[number, default: Showing()].presenting = call
+      showings[number]!.isToBeDismissed = false
       if automatic.presents { whenRead.append { [unowned self] in presented(number) } }
       say(
         "present", number,
@@ -103,8 +109,10 @@ final class LinePresenter {
     }
     object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
       let number = CoordinatorNames.number(of: input.0) ?? 0
-      // The program may have reported the end already.
-      guard showings[number] != nil else { return call.reply(closed.removeValue(forKey: number) ?? [:]) }
+      // It may have reported the end already.
+      guard showings[number] != nil else {
+        return results.answer(call, with: results.take(number) ?? [:], of: number)
+      }
       let options = DismissalOptions(input.2)
       showings[number]!.dismissing.append((call, options.forced ?? false))
       if let time = automatic.dismissesAfter {
@@ -165,10 +173,10 @@ final class LinePresenter {
 
   /// Reports that a presentation is closed. If navd is away, the next one gets the report.
   private func close(_ number: UInt64, _ result: Properties, _ report: @escaping (DBusError?) -> Void) {
-    closed[number] = result
+    results.keep(result, of: number)
     call(CoordinatorInterface.closed, (CoordinatorNames.presentation(number), result)) { [weak self] error in
       if let error, DaemonClient.isRestart(error) { return }
-      self?.closed[number] = nil
+      self?.results.forget(number)
       report(error)
     }
   }
@@ -190,9 +198,10 @@ final class LinePresenter {
 
   @discardableResult
   private func dismissed(_ number: UInt64, _ result: Properties) -> Bool {
-    guard let calls = showings[number]?.dismissing, !calls.isEmpty else { return false }
+    guard let showing = showings[number], showing.isToBeDismissed || !showing.dismissing.isEmpty else { return false }
     showings[number] = nil
-    for (call, _) in calls { call.reply(result) }
+    if showing.dismissing.isEmpty { results.keep(result, of: number) }
+    for (call, _) in showing.dismissing { results.answer(call, with: result, of: number) }
     return true
   }
 

@@ -247,6 +247,31 @@ func presenter_closesWithoutNavd_isReportedToTheNext() throws {
   #expect(shell.program.lines.count == 1 && !shell.program.errorText.contains("line 2"))
 }
 
+@Test(
+  "R6: the result of a panel is told to the next navd if one is killed before it has recorded that",
+  arguments: [true, false])
+func presenter_dismissesAndNavdIsKilled_tellsTheNext(_ isRunning: Bool) throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar --grace 1m")
+  let (path, number) = try showCalendar(of: shell, in: session)
+  try session.runNavctl("dismiss", "calendar")
+  #expect(try shell.call()["call"] == "dismiss")
+  if isRunning {
+    session.navd?.send(SIGSTOP)
+  } else {
+    try session.stop(SIGKILL)
+    shell.say(#"{"act":\#(number),"action":"open"}"#)
+    try shell.waitForError("line 2: navd is not running")
+  }
+  shell.say(#"{"dismissed":\#(number),"result":{"answer":"bye"}}"#)
+  shell.say(#"{"dismissed":\#(number)}"#)
+  try shell.waitForError("presentation \(number) is not shown here")
+  if isRunning { try session.stop(SIGKILL) }
+  try session.start()
+  #expect(try session.ending(of: path).result == ["answer": .string("bye")])
+  #expect(shell.program.lines.count == 2)
+}
+
 @Test("For a shell that only listens, navctl answers")
 func presenter_automatic_answers() throws {
   let session = try Session()
