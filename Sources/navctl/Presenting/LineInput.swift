@@ -3,17 +3,31 @@ import Glibc
 
 /// Reads lines from a descriptor as they arrive.
 final class LineInput {
-  /// The limit in bytes of a line; the largest value that navd accepts fits.
-  private static let maxLine = 4 << 20
+  /// Bytes of a line; the largest value that navd takes fits.
+  static let maxLine = 4 << 20
+
+  /// While true, no line is handed on, and nothing more is read, so that who writes has to wait.
+  var isPaused = false {
+    didSet {
+      guard isPaused != oldValue, !hasEnded else { return }
+      watch?.interest = isPaused ? [] : .read
+      if !isPaused { proceedSoon() }
+    }
+  }
 
   private let descriptor: Int32
+  private let loop: EventLoop
   private let onLine: (_ number: Int, _ bytes: [UInt8]?) -> Void
   private let onEnd: () -> Void
+  /// nil for a file, which cannot be watched, and is always ready.
   private var watch: Watch?
+  /// What was read and belongs to no line yet.
+  private var arrived: ArraySlice<UInt8> = []
   private var pending: [UInt8] = []
   private var count = 0
   /// Whether the line is too long, and its rest is skipped.
   private var isSkipping = false
+  private var hasEnded = false
 
   /// - Parameters:
   ///   - onLine: called with each line, counted from 1; nil for a line that is too long.
@@ -22,33 +36,51 @@ final class LineInput {
     _ descriptor: Int32, _ loop: EventLoop, onLine: @escaping (Int, [UInt8]?) -> Void, onEnd: @escaping () -> Void
   ) {
     self.descriptor = descriptor
+    self.loop = loop
     self.onLine = onLine
     self.onEnd = onEnd
     watch = try? loop.watch(descriptor, .read) { [weak self] _ in self?.read() }
-    // A file cannot be watched, and is always ready.
-    if watch == nil { loop.soon { [weak self] in while self?.read() == true {} } }
+    if watch == nil { proceedSoon() }
+  }
+
+  /// Goes on with what was read already, and with a file.
+  private func proceedSoon() {
+    loop.soon { [weak self] in
+      guard let self else { return }
+      takeLines()
+      while watch == nil, !isPaused, read() {}
+    }
   }
 
   /// - Returns: whether more bytes may follow.
   @discardableResult
   private func read() -> Bool {
+    takeLines()
+    guard !isPaused, !hasEnded else { return !hasEnded }
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     let size = Glibc.read(descriptor, &buffer, buffer.count)
     guard size > 0 else {
       if size < 0, errno == EINTR || errno == EAGAIN { return true }
+      hasEnded = true
       if !pending.isEmpty || isSkipping { endLine() }
       watch?.cancel()
       onEnd()
       return false
     }
-    var rest = buffer[..<size]
-    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      take(rest[..<end])
-      endLine()
-      rest = rest[(end + 1)...]
-    }
-    take(rest)
+    arrived = buffer[..<size]
+    takeLines()
     return true
+  }
+
+  private func takeLines() {
+    while !isPaused, let end = arrived.firstIndex(of: UInt8(ascii: "\n")) {
+      take(arrived[..<end])
+      arrived = arrived[(end + 1)...]
+      endLine()
+    }
+    guard !isPaused else { return }
+    take(arrived)
+    arrived = []
   }
 
   private func take(_ bytes: ArraySlice<UInt8>) {

@@ -7,7 +7,8 @@ import TextFormats
 
 /// A presenter on the bus that writes a line of JSON for each call, and reads a line for each answer and report.
 ///
-/// It keeps no more data than navd has asked for: an update, and any automatic answer, is answered once the reader has taken its line.
+/// It keeps no more than navd has asked for: an update is answered when its reader has taken it, and so is what it answers by itself.
+/// Nor does it keep more than a few reports of its program: who writes more than navd answers has to wait.
 final class LinePresenter {
   /// The answers that the presenter gives without its program.
   struct Automatic {
@@ -30,6 +31,19 @@ final class LinePresenter {
   private var showings: [UInt64: Showing] = [:]
   /// The results of those that are gone.
   private let results: KeptResults
+  /// Called with true when so many reports of its program are not answered that it should take no more lines, and with false when there is
+  /// room again.
+  var onBusy: ((Bool) -> Void)?
+  private static let maxUnanswered = 64
+  /// The calls that navd has not answered, and the size of the lines that they report, in bytes.
+  private var unanswered = (count: 0, size: 0) {
+    didSet {
+      let isBusy = unanswered.count >= Self.maxUnanswered || unanswered.size >= LineInput.maxLine
+      if isBusy != self.isBusy { onBusy?(isBusy) }
+      self.isBusy = isBusy
+    }
+  }
+  private var isBusy = false
   /// Called when the reader has taken all lines.
   private var whenRead: [() -> Void] = []
 
@@ -73,11 +87,17 @@ final class LinePresenter {
     }
   }
 
+  /// - Parameter size: of the line that makes the call necessary, in bytes.
   private func call<Input, Output>(
-    _ method: Method<Input, Output>, at path: ObjectPath = CoordinatorNames.object, _ input: Input,
+    _ method: Method<Input, Output>, at path: ObjectPath = CoordinatorNames.object, _ input: Input, size: Int = 0,
     _ completion: @escaping (DBusError?) -> Void
   ) {
+    unanswered.count += 1
+    unanswered.size += size
     daemon.connection.call(method, on: CoordinatorNames.bus, at: path, input, timeout: nil, autoStart: false) {
+      [weak self] in
+      self?.unanswered.count -= 1
+      self?.unanswered.size -= size
       if case .failure(let error) = $0 { completion(error) } else { completion(nil) }
     }
   }
@@ -160,21 +180,23 @@ final class LinePresenter {
     case .failed(let error): isExpected = failed(number, error)
     case .dismissed(let result): isExpected = dismissed(number, result)
     case .declined(let message): isExpected = declined(number, message, fail)
-    case .asking(let message): call(CoordinatorInterface.asking, (path, message), report)
+    case .asking(let message): call(CoordinatorInterface.asking, (path, message), size: bytes.count, report)
     case .closed(let result):
-      // The presentation is gone, so every open call of navd is answered.
-      close(number, result, report)
+      // It is gone, so that nothing that navd has asked for is left to be answered.
+      close(number, result, size: bytes.count, report)
       for (call, _) in showings.removeValue(forKey: number)?.dismissing ?? [] { call.reply(result) }
-    case .act(let action, let parameters): call(CoordinatorInterface.act, (path, action, parameters), report)
-    case .update(let value): call(PresentationInterface.update, at: path, (value, [:]), report)
+    case .act(let action, let parameters):
+      call(CoordinatorInterface.act, (path, action, parameters), size: bytes.count, report)
+    case .update(let value): call(PresentationInterface.update, at: path, (value, [:]), size: bytes.count, report)
     }
     if !isExpected { fail("navd has not asked for this answer about presentation \(number)") }
   }
 
-  /// Reports that a presentation is closed. If navd is away, the next one gets the report.
-  private func close(_ number: UInt64, _ result: Properties, _ report: @escaping (DBusError?) -> Void) {
+  /// Reports that it is closed. If navd is away, the next one gets the report.
+  private func close(_ number: UInt64, _ result: Properties, size: Int = 0, _ report: @escaping (DBusError?) -> Void) {
     results.keep(result, of: number)
-    call(CoordinatorInterface.closed, (CoordinatorNames.presentation(number), result)) { [weak self] error in
+    call(CoordinatorInterface.closed, (CoordinatorNames.presentation(number), result), size: size) {
+      [weak self] error in
       if let error, DaemonClient.isRestart(error) { return }
       self?.results.forget(number)
       report(error)

@@ -82,6 +82,7 @@ struct PresenterVerb: ParsableCommand {
     } onEnd: {
       if !isAlone { stop(nil) }
     }
+    presenter.onBusy = { [weak input] in input?.isPaused = $0 }
     daemon.loop.run()
     withExtendedLifetime((input, presenter)) {}
     if let failure { throw failure }

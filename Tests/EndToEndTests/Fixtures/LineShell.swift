@@ -45,6 +45,21 @@ final class LineShell {
     return try JSON.parse(program.lines[read - 1])
   }
 
+  /// Writes a short line if it takes one now.
+  func tryToSay(_ line: String) -> Bool {
+    let flags = fcntl(input, F_GETFL)
+    _ = fcntl(input, F_SETFL, flags | O_NONBLOCK)
+    defer { _ = fcntl(input, F_SETFL, flags) }
+    return (line + "\n").withCString { write(input, $0, strlen($0)) } > 0
+  }
+
+  /// Whether it waits for something.
+  var isWaiting: Bool {
+    let fields = String(decoding: Files.contents(of: "/proc/\(program.processID)/stat"), as: UTF8.self).split(
+      separator: " ")
+    return fields.count > 2 && fields[2] == "S"
+  }
+
   func waitForError(_ text: String) throws {
     try session.wait("the error “\(text)”; found \(program.errorText)") { program.errorText.contains(text) }
   }

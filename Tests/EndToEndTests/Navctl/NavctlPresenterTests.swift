@@ -308,3 +308,25 @@ func presenter_readerSlowOrGone_delaysNobody() throws {
   #expect(try session.ending(of: path).reason == "failed")
   #expect(shell.program.errorText == "")
 }
+
+@Test("L2: a shell that reports more than navd answers has to wait, and nothing of it is lost")
+func presenter_reportsWithoutEnd_hasToWait() throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar")
+  let (_, number) = try showCalendar(of: shell, in: session)
+  let watcher = try session.watch()
+  let line = #"{"act":\#(number),"action":"open"}"#
+  session.navd?.send(SIGSTOP)
+  let most = 4 << 20
+  var written = 0
+  try session.poll("it reads no more") {
+    let before = written
+    while written < most, shell.tryToSay(line) { written += line.utf8.count + 1 }
+    return written >= most || written == before && shell.isWaiting
+  }
+  #expect(written < 256 << 10)
+  session.navd?.send(SIGCONT)
+  shell.say(#"{"act":\#(number),"action":"last"}"#)
+  try session.wait("its last report") { watcher.events.last?.json["action"] == "last" }
+  #expect(watcher.events.count { $0.json["action"] == "open" } == written / (line.utf8.count + 1))
+}
