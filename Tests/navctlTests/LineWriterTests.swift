@@ -46,6 +46,19 @@ private func pipe() throws -> (read: Int32, write: Int32) {
   #expect(writer.pendingCount == 0)
 }
 
+@Test("L2: what waits is written in the time of its length")
+func lineWriter_muchThatWaits_isWrittenInItsTime() throws {
+  let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+  try #require(descriptor >= 0)
+  defer { close(descriptor) }
+  let writer = LineWriter(descriptor, try EventLoop())
+  // In parts of PIPE_BUF bytes. If all that follows were moved each time, these would be 256 GiB.
+  let clock = ContinuousClock()
+  let time = clock.measure { writer.write(raw: String(repeating: "x", count: 48 << 20)) }
+  #expect(writer.pendingCount == 0)
+  #expect(time < .seconds(10))
+}
+
 @Test func lineWriter_readerEndsWhileNothingIsWritten_endsWithEPIPE() throws {
   let (reader, descriptor) = try pipe()
   defer { close(descriptor) }

@@ -1,5 +1,6 @@
 import CDBus
 import DBusValues
+import DequeModule
 import EventLoops
 import Glibc
 
@@ -96,8 +97,8 @@ public final class Connection {
   /// Whether signals were dropped since there was room for the last time.
   var hasDroppedSignals = false
   lazy var standardInterfaces = StandardInterfaces(self)
-  /// Messages that were received while waiting for a reply. They are handled later in order.
-  private var postponed: [Message] = []
+  /// Messages received while waiting for a reply, to be handled later in order.
+  private var postponed: Deque<Message> = []
   private var isDrainScheduled = false
   /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
   private var isDrainPaused = false

@@ -6,7 +6,7 @@ final class StreamSocket {
   private let descriptor: Int32
   private let path: String
   private var watch: Watch?
-  private var unsent: [UInt8] = []
+  private var unsent = UnwrittenBytes()
   private var isEnding = false
   private var buffer: [UInt8]
   /// Called with bytes that have arrived.
@@ -59,7 +59,7 @@ final class StreamSocket {
   func close() { watch?.cancel() }
 
   func send(_ bytes: [UInt8]) {
-    unsent += bytes
+    unsent.append(bytes)
     write()
   }
 
@@ -71,13 +71,9 @@ final class StreamSocket {
 
   private func write() {
     while !unsent.isEmpty {
-      let count = Glibc.send(descriptor, unsent, unsent.count, Int32(MSG_NOSIGNAL))
-      if count < 0 {
-        if errno == EINTR { continue }
-        // Reading will find the error, too.
-        break
-      }
-      unsent.removeFirst(count)
+      let count = unsent.write { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      // An error is found by reading, too.
+      if count < 0, errno != EINTR { break }
     }
     if unsent.isEmpty, isEnding { shutdown(descriptor, Int32(SHUT_WR)) }
     watch?.interest = unsent.isEmpty ? .read : [.read, .write]

@@ -15,9 +15,8 @@ final class LineWriter {
   private let descriptor: Int32
   private let isTerminal: Bool
   private var watch: Watch?
-  private var pending: [UInt8] = []
-  /// The interest while nothing is to be written. The writing end of a pipe never becomes readable, so this reports only that the
-  /// reader has closed its end.
+  private var pending = UnwrittenBytes()
+  /// The writing end of a pipe never becomes readable: waiting for that reports only that the reader has closed its end.
   private let idle: Interest
 
   init(_ descriptor: Int32, _ loop: EventLoop) {
@@ -39,7 +38,7 @@ final class LineWriter {
 
   /// Writes the text without a newline.
   func write(raw text: String) {
-    pending.append(contentsOf: text.utf8)
+    pending.append(text.utf8)
     guard let watch else {
       flush(all: true)
       return
@@ -58,10 +57,8 @@ final class LineWriter {
 
   private func flush(all: Bool) {
     repeat {
-      let count = pending.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, min($0.count, Int(PIPE_BUF))) }
-      if count >= 0 {
-        pending.removeFirst(count)
-      } else if errno != EINTR, errno != EAGAIN {
+      let count = pending.write { Glibc.write(descriptor, $0.baseAddress, min($0.count, Int(PIPE_BUF))) }
+      if count < 0, errno != EINTR, errno != EAGAIN {
         onEnd?(errno)
         return
       }
