@@ -1,5 +1,6 @@
 import DBus
 import DBusValues
+import EventLoops
 import Logging
 import PresentationModel
 import PresentationRules
@@ -13,8 +14,10 @@ final class Inhibitors {
   }
 
   private enum Lock {
-    case asked
+    /// By the question of this number.
+    case asked(UInt64)
     case held(Descriptor)
+    case refused
   }
 
   private let facts: SessionFacts
@@ -25,6 +28,12 @@ final class Inhibitors {
   /// The presentations on the screen that have to end before the computer sleeps.
   private var sleepers: Set<Handle> = []
   private var isAsleep = false
+  private var lastQuestion: UInt64 = 0
+  /// When refused locks are asked for again.
+  private var retry: Timer?
+  private var pause = firstPause
+  private static let firstPause = Duration.seconds(1)
+  private static let longestPause = Duration.seconds(60)
 
   init(_ facts: SessionFacts, log: Logger) {
     self.facts = facts
@@ -45,6 +54,13 @@ final class Inhibitors {
   /// Takes the locks again, because an earlier logind has lost them.
   func takeAll() {
     locks = [:]
+    pause = Self.firstPause
+    update()
+  }
+
+  /// logind refuses locks while it prepares for sleep, and past a number of them.
+  private func askAgain() {
+    for (purpose, lock) in locks { if case .refused = lock { locks[purpose] = nil } }
     update()
   }
 
@@ -66,7 +82,7 @@ final class Inhibitors {
       sleepers.remove(handle)
     case .hold(SessionFact.sleep.rawValue, let isInForce):
       isAsleep = isInForce
-      guard !isInForce else { return update() }
+      guard !isInForce else { return askAgain() }
       machine.forEachPresentation { presentation in
         if presentation.phase.isLive { appeared(presentation.handle, presentation.item) }
       }
@@ -93,19 +109,30 @@ final class Inhibitors {
     for purpose in locks.keys where wanted[purpose] == nil { locks[purpose] = nil }
     guard let system = facts.system else { return }
     for (purpose, lock) in wanted where locks[purpose] == nil {
-      locks[purpose] = .asked
+      lastQuestion += 1
+      let question = lastQuestion
+      locks[purpose] = .asked(question)
       system.call(
         Logind.Manager.inhibit, on: Logind.name, at: Logind.path, lock, autoStart: false
-      ) { [weak self] result in self?.answered(purpose, result) }
+      ) { [weak self] result in self?.answered(question, for: purpose, result) }
     }
   }
 
-  private func answered(_ purpose: Purpose, _ result: Result<Descriptor, DBusError>) {
-    // Without a pending request, the lock is no longer wanted.
-    guard case .asked? = locks[purpose] else { return }
+  private func answered(_ question: UInt64, for purpose: Purpose, _ result: Result<Descriptor, DBusError>) {
+    // Otherwise it is not wanted any more, or the answer is that of an earlier logind.
+    guard case .asked(question)? = locks[purpose] else { return }
     switch result {
-    case .success(let descriptor): locks[purpose] = .held(descriptor)
-    case .failure(let error): log.warning("logind gives no inhibitor lock: \(error.message)")
+    case .success(let descriptor):
+      locks[purpose] = .held(descriptor)
+      pause = Self.firstPause
+    case .failure(let error):
+      locks[purpose] = .refused
+      if pause == Self.firstPause {
+        log.warning("logind gives no inhibitor lock, and is asked again: \(error.message)")
+      }
+      guard retry?.isPending != true, let loop = facts.system?.loop else { return }
+      retry = loop.timer(after: pause) { [weak self] in self?.askAgain() }
+      pause = min(pause * 2, Self.longestPause)
     }
   }
 }

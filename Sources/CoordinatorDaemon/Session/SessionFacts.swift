@@ -31,6 +31,8 @@ final class SessionFacts {
   private var completion: (([SessionFact: Bool]) -> Void)?
   private var limit: Timer?
   private var isBegun = false
+  /// How often the owner of a source's name has changed: what an earlier owner answers late does not count.
+  private var changes: [Source: UInt64] = [:]
   private var hasLoggedAbsence = false
   private var watches: [NameWatch] = []
   private var subscriptions: [Subscription] = []
@@ -102,6 +104,18 @@ final class SessionFacts {
     if before != after, isBegun { onChange(fact, after) }
   }
 
+  /// Asks the owner of a source's name.
+  /// - Parameter completion: is not called if the name has another owner before that has answered.
+  private func ask<Input, Output>(
+    _ source: Source, by connection: Connection, _ method: Method<Input, Output>, on name: BusName, at path: ObjectPath,
+    _ input: Input, _ completion: @escaping (Result<Output, DBusError>) -> Void
+  ) {
+    let change = changes[source]
+    connection.call(method, on: name, at: path, input, autoStart: false) { [weak self] result in
+      if self?.changes[source] == change { completion(result) }
+    }
+  }
+
   // MARK: Screen savers
 
   private func follow(_ saver: ScreenSaverInterface) {
@@ -114,6 +128,7 @@ final class SessionFacts {
     }
     watches.append(
       session.watchName(saver.bus) { [unowned self] owner in
+        changes[source, default: 0] += 1
         set(.locked, false, by: source)
         guard owner != nil else { return answered(source) }
         ask(saver, saver.paths[...])
@@ -123,8 +138,7 @@ final class SessionFacts {
   private func ask(_ saver: ScreenSaverInterface, _ paths: ArraySlice<ObjectPath>) {
     let source = Source.screenSaver(saver.bus)
     guard let path = paths.first else { return answered(source) }
-    session.call(saver.getActive, on: saver.bus, at: path, (), autoStart: false) { [weak self] result in
-      guard let self else { return }
+    ask(source, by: session, saver.getActive, on: saver.bus, at: path, ()) { [unowned self] result in
       guard case .success(let isActive) = result else { return ask(saver, paths.dropFirst()) }
       set(.locked, isActive, by: source)
       answered(source)
@@ -151,6 +165,7 @@ final class SessionFacts {
       })
     watches.append(
       system!.watchName(Logind.name) { [unowned self] owner in
+        changes[.logind, default: 0] += 1
         guard owner != nil else { return logindIsAbsent("logind is not on the system bus") }
         findSession()
         onLogind?()
@@ -168,24 +183,26 @@ final class SessionFacts {
     answered(.logind)
   }
 
-  /// Finds navd's session. A service of the user is in none, and belongs to the user's graphical session.
-  private func findSession() {
+  private func askLogind<Input, Output>(
+    _ method: Method<Input, Output>, at path: ObjectPath, _ input: Input,
+    _ completion: @escaping (Result<Output, DBusError>) -> Void
+  ) {
     guard let system else { return }
+    ask(.logind, by: system, method, on: Logind.name, at: path, input, completion)
+  }
+
+  /// Finds the session that navd is in; a service of the user is in none, and belongs to the graphical one.
+  private func findSession() {
     if let id = getenv("XDG_SESSION_ID").map({ String(cString: $0) }), !id.isEmpty {
-      system.call(Logind.Manager.getSession, on: Logind.name, at: Logind.path, id, autoStart: false) {
-        [weak self] result in
-        self?.found(try? result.get())
-      }
+      askLogind(Logind.Manager.getSession, at: Logind.path, id) { [unowned self] result in found(try? result.get()) }
       return
     }
-    system.call(
-      PropertyAccessing.get, on: Logind.name, at: Logind.ownUser, (Logind.user.text, "Display"), autoStart: false
-    ) { [weak self] result in
+    askLogind(PropertyAccessing.get, at: Logind.ownUser, (Logind.user.text, "Display")) { [unowned self] result in
       var path: ObjectPath?
       if let value = try? result.get(), case .structure(let fields) = value, fields.count == 2 {
         path = ObjectPath(value: fields[1])
       }
-      self?.found(path == .root ? nil : path)
+      found(path == .root ? nil : path)
     }
   }
 
@@ -207,17 +224,14 @@ final class SessionFacts {
         set(.locked, false, by: .request)
       },
     ]
-    system.call(
-      PropertyAccessing.get, on: Logind.name, at: Logind.path,
-      (Logind.Manager.name.text, Logind.Manager.preparingForSleep), autoStart: false
-    ) { [weak self] result in
+    askLogind(
+      PropertyAccessing.get, at: Logind.path, (Logind.Manager.name.text, Logind.Manager.preparingForSleep)
+    ) { [unowned self] result in
       if let value = try? result.get(), let isPreparing = Bool(value: value) {
-        self?.set(.sleep, isPreparing, by: .logind)
+        set(.sleep, isPreparing, by: .logind)
       }
     }
-    system.call(PropertyAccessing.getAll, on: Logind.name, at: path, Logind.Session.name.text, autoStart: false) {
-      [weak self] result in
-      guard let self else { return }
+    askLogind(PropertyAccessing.getAll, at: path, Logind.Session.name.text) { [unowned self] result in
       switch result {
       case .success(let properties):
         take(properties)

@@ -24,6 +24,8 @@ private enum Mock {
   static let addMethods = Method(
     interface, "AddMethods", in: Arg<String>("interface"),
     Arg<[Structure<String, String, String, String>]>("methods"))
+  static let methodCalls = Method(
+    interface, "GetMethodCalls", in: Arg<String>("method"), out: Arg<[Structure<UInt64, [Value]>]>("calls"))
   static func setActive(_ interface: InterfaceName) -> Method<Bool, Void> {
     Method(interface, "SetActive", in: Arg<Bool>("active"))
   }
@@ -228,6 +230,35 @@ func screenSaver_freedesktop_isHold(path: String) throws {
   try waitForHolds(nil)
 }
 
+@Test("H2: what the former owner of a screen saver's name answers does not count")
+func screenSaver_formerOwner_isNotBelieved() throws {
+  let session = try Session()
+  let (name, interface): (BusName, InterfaceName) = ("org.gnome.ScreenSaver", "org.gnome.ScreenSaver")
+  let getActive = Method(interface, "GetActive", out: Arg<Bool>("active"))
+  var asked: [Call<Bool>] = []
+  /// Takes the name, and waits until navd asks.
+  func takeName() throws -> Connection {
+    let connection = try session.connect()
+    let saver = ImplementedInterface(Interface(interface, members: [getActive]))
+    saver.implement(getActive) { _, call in asked.append(call) }
+    connection.export("/org/gnome/ScreenSaver", [saver])
+    connection.requestName(name) { _ in }
+    let count = asked.count
+    try session.wait("navd asks") { asked.count > count }
+    return connection
+  }
+  let former = try takeName()
+  former.releaseName(name)
+  // The bus has taken that in before this call.
+  _ = try session.call(Rows.holds, (), by: former)
+  let saver = try takeName()
+  asked[1].reply(false)
+  asked[0].reply(true)
+  // navd has received both answers before these calls.
+  for connection in [saver, former] { #expect(try session.call(Rows.holds, (), by: connection).isEmpty) }
+  #expect(try session.state()["holds"] == nil)
+}
+
 @Test("H5: a logind that does not answer delays navd for a second at most; until it does, facts count as recorded")
 func logind_silent_delaysForASecond() throws {
   let logind = try LogindSession(["secret": "state = true\nholds = { locked = \"postpone\" }\n"])
@@ -353,6 +384,23 @@ func inhibit_presented_isHeld() throws {
   try waitForInhibitors("idle:sleep Film block")
   try session.dismiss("film")
   try waitForInhibitors()
+}
+
+@Test("H7: a lock that logind refuses is asked for again")
+func inhibit_refused_isAskedForAgain() throws {
+  let logind = try LogindSession(["film": "command = [\"sleep\", \"60\"]\ninhibit = [\"idle\"]\n"])
+  let refusing = Structure(
+    "Inhibit", "ssss", "h",
+    "raise dbus.exceptions.DBusException('too many', name='org.freedesktop.DBus.Error.LimitsExceeded')")
+  try logind.client.callAndWait(
+    Mock.addMethods, on: LogindSession.name, at: LogindSession.manager, ("org.freedesktop.login1.Manager", [refusing]))
+  try logind.session.present("film")
+  try logind.session.poll("it asks twice") {
+    try logind.client.callAndWait(
+      Mock.methodCalls, on: LogindSession.name, at: LogindSession.manager, "Inhibit"
+    ).count >= 2
+  }
+  #expect(logind.session.navd?.errorText.contains("gives no inhibitor lock, and is asked again: too many") == true)
 }
 
 @Test("H5: navd delays the sleep of the computer until what that dismisses has ended")
