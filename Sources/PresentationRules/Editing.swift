@@ -8,9 +8,8 @@ extension Transaction {
   ) throws(Refusal) {
     guard let before = item(at: binding)?.content else { throw Refusal.notPresented(binding) }
     var item = before
-    // The cost counts twice: the edited value is copied, and checked as a whole.
-    try spend(2 * (item.value.nodes + item.containerValues.nodes))
     func edit(_ held: Properties) throws(Refusal) -> Properties {
+      try spend(copying: held)
       var edited = held
       for key in remove { edited[key] = nil }
       edited.merge(value) { $1 }
@@ -18,6 +17,7 @@ extension Transaction {
       return edited
     }
     func editContainer(_ held: Properties) throws(Refusal) -> Properties {
+      try spend(copying: held)
       let edited = held.merging(containerValues ?? [:]) { $1 }
       try turn.machine.check(containerValues: edited)
       return edited
@@ -50,5 +50,11 @@ extension Transaction {
       slot.author = author
     }
     reopen(binding)
+  }
+
+  /// Counts what it takes to copy properties and to check them as a whole: for an entry, whose key is compared and checked, as much as for a
+  /// dozen values.
+  private mutating func spend(copying properties: Properties) throws(Refusal) {
+    try spend(12 * properties.count + properties.nodes)
   }
 }

@@ -65,6 +65,28 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test(
+    "L2: edits of a value of many keys count for more than those of a long one")
+  func work_editsOfManyKeys_countForEach() throws {
+    let fixture = try fixture { $0.work = 14_000 }
+    let keys: Properties = Dictionary(uniqueKeysWithValues: (0..<500).map { ("k\($0)", .int32(1)) })
+    try fixture.present("keys", "", .with(value: keys))
+    let list = Value.array(element: .int32, Array(repeating: .int32(1), count: 1000))
+    try fixture.present("list", "", .with(value: ["k": list]))
+    func updates(_ binding: BindingID, _ count: Int) -> [Request] {
+      let update = Request(.update(binding, value: [:], remove: ["x"], containerValues: nil, timeout: nil))
+      return Array(repeating: update, count: count)
+    }
+    #expect(fixture.refusal(of: updates("keys", 3))?.message.contains("“work”") == true)
+    try fixture.apply(updates("keys", 2))
+    try fixture.apply(updates("list", 13))
+    // Of an item that is presented again without a value, the value of before is edited.
+    let again = Request(.present("keys", id: "", .with()))
+    #expect(fixture.refusal(of: [again] + updates("keys", 3))?.message.contains("“work”") == true)
+    try fixture.ask(.dismissAll(.everything))
+    try fixture.clearAway()
+  }
+
   @Test("L1: a stack has a greatest height")
   func stack_tooHigh_refused() throws {
     let fixture = try fixture { $0.stack = 3 }

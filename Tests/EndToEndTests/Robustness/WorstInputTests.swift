@@ -79,6 +79,10 @@ private let member: Properties = ["group": .string("group"), "tag": .string("tag
 private let large: Properties = [
   "value": (["k": Value.array(element: .int32, (0..<200_000).map { .int32($0) })] as Properties).value
 ]
+/// A value of many keys, whose edits take longer than those of the former.
+private let wide: Properties = [
+  "value": Properties(uniqueKeysWithValues: (0..<20_000).map { ("k\($0)", .string("".padded(to: 20))) }).value
+]
 private func path(_ id: String, _ count: Int) -> [Structure<String, String, Properties>] {
   (0..<count).map { _ in Structure("", id, none) }
 }
@@ -122,15 +126,23 @@ private func worstInput(of method: String) -> WorstInput? {
       prepare: { try $0.presentFamily($1) }, ask: { [$0.begun(Rows.toggle, ("parent", "", none), $1)] })
   case "Update":
     return WorstInput(
-      prepare: { session, _ in try session.present("large", "", large) },
+      prepare: { session, _ in
+        try session.present("large", "", large)
+        try session.present("wide", "", wide)
+      },
       ask: { session, client in
-        // One more than is done at once.
-        let updates = (0..<64).map { number -> TransactionRequest in
-          TransactionRequest("Update", [.string("large"), (["n": .int32(number)] as Properties).value, none.value])
+        var calls: [() -> Bool] = []
+        for binding in ["large", "wide"] {
+          // More than are done at once, and as many.
+          for count in [64, 13] as [Int32] {
+            let updates = (0..<count).map { number -> TransactionRequest in
+              TransactionRequest("Update", [.string(binding), (["n": .int32(number)] as Properties).value, none.value])
+            }
+            calls.append(session.begun(Rows.apply, (updates, none), client))
+          }
+          calls.append(session.begun(Rows.update, (binding, none, none), client))
         }
-        return [
-          session.begun(Rows.apply, (updates, none), client), session.begun(Rows.update, ("large", none, none), client),
-        ]
+        return calls
       })
   case "Dismiss":
     return WorstInput(
