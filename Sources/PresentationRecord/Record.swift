@@ -150,7 +150,13 @@ public final class Record {
     if lock == nil {
       // A directory that exists by now belongs to another navd.
       try check("mkdir \(directory)") { mkdir(directory, 0o700) }
-      lock = try DirectoryLock(directory, timeout: 0)
+      do throws(SystemError) {
+        lock = try DirectoryLock(directory, timeout: 0)
+      } catch {
+        // Else the next commit would take it for another navd's.
+        if error.code != EWOULDBLOCK { rmdir(directory) }
+        throw error
+      }
     }
     let file = try RecordFile.create("\(directory)/\(Self.name)", rows)
     storage = .file(file)

@@ -61,7 +61,7 @@ extension Session {
   fileprivate var descriptors: Int { get throws { Session.descriptors(of: try #require(navd?.processID)) } }
 
   /// Limits the descriptors of navd.
-  fileprivate func limitDescriptors(_ soft: Int, _ hard: Int) throws {
+  func limitDescriptors(_ soft: Int, _ hard: Int) throws {
     let pid = try #require(navd?.processID)
     let run = try run(program: "/usr/bin/prlimit", ["--pid", "\(pid)", "--nofile=\(soft):\(hard)"])
     try #require(run.exitCode == 0, "\(run.errorText)")

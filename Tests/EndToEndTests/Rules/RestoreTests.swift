@@ -157,3 +157,22 @@ func restore_noDirectory_isTold() throws {
   #expect(lines.count == 1, "\(lines)")
   #expect(try session.list() == ["memo 2 "])
 }
+
+@Test("K4, L2: items are kept for the next login once navd has the descriptors that it needs for that")
+func restore_withoutDescriptorsAtFirst_isKeptLater() throws {
+  let user = User()
+  defer { withExtendedLifetime(user) {} }
+  let session = try user.login()
+  let navd = try #require(session.navd)
+  let used = Set(try Files.names(in: "/proc/\(navd.processID)/fd").compactMap { Int($0) })
+  let firstUnused = try #require((0...used.count).first { !used.contains($0) })
+  try session.limitDescriptors(firstUnused, 1024)
+  try session.present("memo", "1")
+  try session.wait("it says that it keeps nothing; \(navd.errorText)") {
+    navd.errorText.contains("items are not kept for the next login until there is room")
+  }
+  try session.limitDescriptors(1024, 1024)
+  try session.present("memo", "2")
+  try session.stop()
+  #expect(try user.login().list() == ["memo 2 "])
+}
