@@ -257,10 +257,10 @@ public final class Record {
     return wasRemoved
   }
 
-  /// All rows of the file, if it is no longer at its path; nil if it is, or was a moment ago.
+  /// All rows of the file if it is at its path no more; nil if it is, or if it was there a moment ago and is still somewhere.
   private func rowsOfRemovedFile() -> LiveRows? {
     let now = MonotonicInstant.now
-    guard case .file(let file) = storage, now >= nextLook else { return nil }
+    guard case .file(let file) = storage, now >= nextLook || file.isUnlinked else { return nil }
     nextLook = now + lookInterval
     return file.isRemoved ? try? file.rows() : nil
   }

@@ -120,6 +120,11 @@ final class RecordFile {
   var isLong: Bool { length >= checkpointLength }
   /// Whether the file is no longer at its path, so that nobody would find new rows.
   var isRemoved: Bool { leadsElsewhere(path, than: descriptor) }
+  /// Whether no path leads to the file any more: quicker to know than ``isRemoved``.
+  var isUnlinked: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_nlink == 0
+  }
 
   /// Appends a whole frame or nothing.
   func append(_ payload: [UInt8]) throws(SystemError) {

@@ -205,6 +205,20 @@ func recordFile_zerosAtItsEnd_hasWhatIsBefore() throws {
   }
 }
 
+@Test("R1: a record whose file is removed right after it was looked for is whole again with the next turn")
+func recordFile_removedAfterALook_isMadeAgain() throws {
+  let directory = TemporaryDirectory()
+  let path = directory.path(of: "record.journal")
+  let record = try Record.open(in: directory.path) { _ in }.record
+  record.lookInterval = .seconds(3600)
+  record.note(try turn(2))
+  #expect(try !record.commit())
+  unlink(path)
+  record.note(try turn(3))
+  #expect(try record.commit())
+  #expect(try state(of: path)?.numbers.serial == Serial(3))
+}
+
 @Test("R4: whichever bit of a file is another, it is set aside as it was")
 func recordFile_damaged_isSetAside() throws {
   let directory = try record(of: 2...4)
