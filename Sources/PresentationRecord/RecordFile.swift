@@ -86,7 +86,8 @@ final class RecordFile {
     while rest.count >= prefixLength {
       var prefix = PayloadReader(rest)
       let (count, inverse, sum): (UInt32, UInt32, UInt64) = try (prefix.get(), prefix.get(), prefix.get())
-      guard inverse == ~count else {
+      // A length that no file has is none, though the other word is its inverse: both are in each other's place.
+      guard inverse == ~count, count <= maxLength else {
         if rest.allSatisfy({ $0 == 0 }) { break }
         throw Unreadable("there is no frame at byte \(rest.startIndex)")
       }

@@ -205,6 +205,21 @@ func recordFile_zerosAtItsEnd_hasWhatIsBefore() throws {
   }
 }
 
+@Test("R4: a frame whose words of the length are in each other's place is damage, and no frame that is incomplete")
+func recordFile_swappedLength_isSetAside() throws {
+  let directory = try record(of: 2...4)
+  let path = directory.path(of: "record.journal")
+  let bytes = Files.contents(of: path)
+  var start = try newLength()
+  for number in UInt64(2)...4 {
+    var swapped = bytes
+    swapped.replaceSubrange(start..<start + 8, with: bytes[start + 4..<start + 8] + bytes[start..<start + 4])
+    try put(swapped, path)
+    #expect(throws: Unreadable.self, "\(number)") { try state(of: path) }
+    start += 16 + payload(of: try turn(number)).count
+  }
+}
+
 @Test("R1: a record whose file is removed right after it was looked for is whole again with the next turn")
 func recordFile_removedAfterALook_isMadeAgain() throws {
   let directory = TemporaryDirectory()
