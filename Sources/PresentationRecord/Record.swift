@@ -36,7 +36,7 @@ public final class Record {
     public var memories: [Handle: Properties] = [:]
     /// The path to which an unreadable record was moved, and the reason why it could not be read; nil if it was read.
     public var setAside: (path: String, reason: String)?
-    /// The bad texts in the record, for people, each with its row. These rows are left out.
+    /// What is bad in the record and left out, for people: each bad text with the row that has it.
     public var faults: [String] = []
     /// The path of a copy of the record that still has the rows that were left out; nil if no copy could be made.
     public var copy: String?
@@ -116,13 +116,14 @@ public final class Record {
   private static func open<Restored>(
     _ directory: String, _ lock: DirectoryLock, _ timeout: Double, _ restore: (Content) throws -> Restored
   ) throws -> (record: Record, restored: Restored) {
-    func content(of rows: LiveRows) throws -> Content {
+    func content(of rows: LiveRows, isTorn: Bool = false) throws -> Content {
       var content = try rows.content()
+      if isTorn { content.faults.append("its last changes, of which a loss of power has taken parts") }
       if !content.faults.isEmpty { content.copy = try? keepCopy(directory) }
       return content
     }
     if let (file, rows) = try RecordFile.open("\(directory)/\(name)") {
-      let content = try content(of: rows)
+      let content = try content(of: rows, isTorn: file.isTorn)
       let restored = try restore(content)
       // Files of an earlier release are left if navd was killed in `begin` before it removed them.
       EarlierRecord.remove(from: directory)

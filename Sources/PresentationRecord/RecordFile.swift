@@ -9,8 +9,9 @@ import Glibc
 /// length as a `u32`, the same with all bits inverted, the payload's checksum as a `u64`, and the payload. All numbers are
 /// little-endian.
 ///
-/// One write passes a frame to the kernel. A writer that is killed leaves at most the beginning of a frame at the end, of which no
-/// client was notified. A machine that loses power perhaps leaves zeros. Any other difference is damage.
+/// One write hands a frame to the kernel. A writer that is killed leaves at most the beginning of a frame at the end, of
+/// which nobody was notified. A machine that loses power perhaps leaves zeros where it has not written the end of the file
+/// yet; what they are in, and follows, is lost. Any other difference is damage.
 final class RecordFile {
   private static let name = Array("navd record\n".utf8)
   private static let version: UInt32 = 1
@@ -34,7 +35,9 @@ final class RecordFile {
   /// The offset of the next frame, in bytes.
   private var length = 0
   private var checkpointLength = 0
-  /// Whether a part of a frame that could not be written may follow the last frame.
+  /// Whether a loss of power has taken parts of the end of the file.
+  private(set) var isTorn = false
+  /// Whether part of a frame that could not be written may follow the last one.
   private var hasRemnant = false
 
   private init(_ path: String, _ descriptor: Int32) { (self.path, self.descriptor) = (path, descriptor) }
@@ -48,7 +51,8 @@ final class RecordFile {
     let writable = Glibc.open(path, O_RDWR | O_CLOEXEC)
     let file = RecordFile(path, writable >= 0 ? writable : try openFile(path, O_RDONLY))
     file.isReadOnly = writable < 0
-    guard let (rows, snapshotEnd, end, fileEnd) = try file.read() else { return nil }
+    guard let (rows, snapshotEnd, end, fileEnd, isTorn) = try file.read() else { return nil }
+    file.isTorn = isTorn
     (file.length, file.checkpointLength) = (end, checkpointLength(snapshotEnd))
     // The next frame may be shorter than the rest of an incomplete one.
     file.hasRemnant = end < fileEnd
@@ -66,7 +70,7 @@ final class RecordFile {
 
   /// The live rows, and the ends of the snapshot, of the last complete frame and of the file. nil if the file does not have this
   /// format.
-  private func read() throws -> (rows: LiveRows, snapshotEnd: Int, end: Int, fileEnd: Int)? {
+  private func read() throws -> (rows: LiveRows, snapshotEnd: Int, end: Int, fileEnd: Int, isTorn: Bool)? {
     let bytes = try contents(of: descriptor, path)
     guard bytes.starts(with: Self.name) else { return nil }
     var header = PayloadReader(bytes.dropFirst(Self.name.count))
@@ -74,13 +78,16 @@ final class RecordFile {
     guard version == Self.version else {
       throw Unreadable("a later release of navd has written it: expected format \(Self.version), found \(version)")
     }
-    let (frames, end) = try Self.frames(in: bytes.dropFirst(Self.prefixLength))
+    let (frames, end, isTorn) = try Self.frames(in: bytes.dropFirst(Self.prefixLength))
     guard let snapshot = frames.first else { throw Unreadable("the snapshot is incomplete") }
-    return (try LiveRows(frames), snapshot.endIndex, end, bytes.count)
+    return (try LiveRows(frames), snapshot.endIndex, end, bytes.count, isTorn)
   }
 
-  /// The payloads of all complete frames, and the end of the last one.
-  static func frames(in bytes: ArraySlice<UInt8>) throws(Unreadable) -> (payloads: [ArraySlice<UInt8>], end: Int) {
+  /// The payloads of all complete frames, where the last of them ends, and whether a loss of power has taken parts of what follows.
+  /// - Parameter bytes: with their positions in the file as indices.
+  static func frames(
+    in bytes: ArraySlice<UInt8>
+  ) throws(Unreadable) -> (payloads: [ArraySlice<UInt8>], end: Int, isTorn: Bool) {
     var payloads: [ArraySlice<UInt8>] = []
     var rest = bytes
     while rest.count >= prefixLength {
@@ -89,17 +96,37 @@ final class RecordFile {
       // A length that no file has is none, though the other word is its inverse: both are in each other's place.
       guard inverse == ~count, count <= maxLength else {
         if rest.allSatisfy({ $0 == 0 }) { break }
+        if isTorn(rest, upTo: rest.startIndex + prefixLength) { return (payloads, rest.startIndex, true) }
         throw Unreadable("there is no frame at byte \(rest.startIndex)")
       }
       guard Int(count) <= rest.count - prefixLength else { break }
       let payload = try prefix.bytes(Int(count))
       guard checksum(payload) == sum else {
+        if payload.endIndex == rest.endIndex, isTorn(rest, upTo: rest.endIndex) {
+          return (payloads, rest.startIndex, true)
+        }
         throw Unreadable("the frame at byte \(rest.startIndex) has another checksum than its payload")
       }
       payloads.append(payload)
       rest = bytes[payload.endIndex...]
     }
-    return (payloads, rest.startIndex)
+    return (payloads, rest.startIndex, false)
+  }
+
+  /// The least part of a file that a disk writes as a whole, in bytes.
+  private static let sectorLength = 512
+  /// Zeros in a row that no payload has.
+  private static let minZeros = 64
+
+  /// Whether one of the sectors that begin before `end` has nothing of what was written.
+  private static func isTorn(_ rest: ArraySlice<UInt8>, upTo end: Int) -> Bool {
+    var start = rest.startIndex
+    while start < end {
+      let next = min((start / sectorLength + 1) * sectorLength, rest.endIndex)
+      if next - start >= minZeros, rest[start..<next].allSatisfy({ $0 == 0 }) { return true }
+      start = next
+    }
+    return false
   }
 
   /// The checksum, of eight bytes at a time (after FNV-1a). A change of any of the eight changes it.
@@ -171,7 +198,9 @@ final class RecordFile {
 
   /// All rows that were written, even if the file was removed since.
   func rows() throws -> LiveRows {
-    guard let (rows, _, end, _) = try read(), end == length else { throw Unreadable("another program changed \(path)") }
+    guard let (rows, _, end, _, _) = try read(), end == length else {
+      throw Unreadable("another program changed \(path)")
+    }
     return rows
   }
 

@@ -205,6 +205,47 @@ func recordFile_zerosAtItsEnd_hasWhatIsBefore() throws {
   }
 }
 
+/// The changes of a turn whose frame is in several sectors of a disk.
+private func longTurn(_ number: UInt64) throws -> RecordChanges {
+  var changes = try turn(number)
+  for handle in 1000...1040 as ClosedRange<UInt64> {
+    let row = RecordedState.PresentationRow(
+      Presentation(
+        handle: Handle(handle), binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented),
+      slotChanged: Serial(number))
+    changes.presentations.append((Handle(handle), row))
+  }
+  return changes
+}
+
+@Test("A file of whose last frame a loss of power has taken a part has the frames before, and a copy is kept")
+func recordFile_tornFrameAtItsEnd_hasWhatIsBefore() throws {
+  let directory = try record(of: 2...4)
+  let path = directory.path(of: "record.journal")
+  let before = (bytes: Files.contents(of: path), state: try state(of: path))
+  let record = try Record.open(in: directory.path) { _ in }.record
+  record.note(try longTurn(5))
+  try record.commit()
+  let bytes = Files.contents(of: path)
+  #expect(bytes.count > before.bytes.count + 4 * 512)
+  let sectors = stride(from: before.bytes.count / 512 * 512, to: bytes.count, by: 512)
+  for sector in sectors {
+    let taken = max(sector, before.bytes.count)..<min(sector + 512, bytes.count)
+    // Fewer zeros may be what was written.
+    guard taken.count >= 64 else { continue }
+    var torn = bytes
+    torn.replaceSubrange(taken, with: [UInt8](repeating: 0, count: taken.count))
+    let other = TemporaryDirectory()
+    try put(torn, other.path(of: "record.journal"))
+    let (later, content) = try Record.open(in: other.path) { $0 }
+    #expect(content.setAside == nil && content.state == before.state, "\(taken)")
+    #expect(content.faults.count == 1 && content.copy.map { Files.contents(of: $0) } == torn, "\(taken)")
+    later.note(try turn(6))
+    try later.commit()
+    #expect(try state(of: other.path(of: "record.journal"))?.numbers.serial == Serial(6), "\(taken)")
+  }
+}
+
 @Test("R4: a frame whose words of the length are in each other's place is damage, and no frame that is incomplete")
 func recordFile_swappedLength_isSetAside() throws {
   let directory = try record(of: 2...4)
