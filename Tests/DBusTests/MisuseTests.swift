@@ -231,6 +231,7 @@ func outgoing_busThatDoesNotRead_heldCallsWait() throws {
   var limits = Connection.Limits()
   limits.outgoingBytes = 1 << 20
   limits.outgoingBytesPerCall = .max
+  limits.timePerCall = .seconds(3600)
   let fixture = try Fixture(serviceLimits: limits)
   fixture.implementation.implement(Echo.later) { key, call in call.reply(String(repeating: key, count: 100_000)) }
   fixture.service.hold(fixture.client.uniqueName, refusing: .disconnected())
@@ -247,6 +248,41 @@ func outgoing_busThatDoesNotRead_heldCallsWait() throws {
   kill(fixture.bus.processID, SIGCONT)
   #expect(fixture.loop.turn { answers == 100 })
   #expect(fixture.service.heldCalls.isEmpty)
+}
+
+@Test(
+  "L2: the next call of a client whose reply is large waits until that is written, so that replies to others do not wait behind many"
+)
+func outgoing_largeReplies_areMadeOneByOne() throws {
+  let fixture = try Fixture()
+  let others = try (0..<2).map { _ in try Connection.open(address: fixture.bus.address, loop: fixture.loop) }
+  fixture.implementation.implement(Echo.later) { key, call in call.reply(String(repeating: key, count: 1 << 20)) }
+  let clients = [fixture.client] + others
+  var answers = 0
+  for client in clients {
+    fixture.service.hold(client.uniqueName, refusing: .disconnected())
+    for _ in 0..<10 {
+      client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x", timeout: nil) {
+        if case .success = $0 { answers += 1 }
+      }
+    }
+  }
+  #expect(fixture.loop.turn { fixture.service.heldBytes >= 30 * 256 })
+  kill(fixture.bus.processID, SIGSTOP)
+  for client in clients { fixture.service.release(client.uniqueName) }
+  // Each has made one reply.
+  #expect(fixture.loop.turn { fixture.service.longCalls.waitingForRoom.count == 3 })
+  #expect(fixture.service.outgoingSize < 3 * (1 << 20) + 1000)
+  #expect(!fixture.loop.turn(wait: .milliseconds(1)))
+  kill(fixture.bus.processID, SIGCONT)
+  var most = 0
+  #expect(
+    fixture.loop.turn {
+      if answers > 2 { most = max(most, fixture.service.outgoingSize) }
+      return answers == 30
+    })
+  #expect(most < 2 << 20)
+  #expect(fixture.service.heldCalls.isEmpty && fixture.service.longCalls.waitingForRoom.isEmpty)
 }
 
 @Test func outgoing_busKilledWithUnwrittenBytes_isReportedOnce() throws {

@@ -268,6 +268,7 @@ public final class Connection {
       loop.soon { [weak self] in self?.onSignalsMissed?(nil) }
     }
     continueHeldCalls()
+    continueLongCalls()
     continueLargeReplies()
     observeUnread()
     // Otherwise the next turn comes when the bus has read, or has told how much it keeps.

@@ -46,12 +46,15 @@ extension Connection {
 
   /// Whether no large reply is being made or waits, and there is room for one.
   private var canServeLargeReply: Bool {
-    largeReplies.current == nil && largeReplies.waiting.isEmpty && transport.outgoingSize <= Self.largeReplyRest
+    largeReplies.current == nil && largeReplies.waiting.isEmpty && hasRoomForLargeReply
   }
 
-  /// Serves the next call if the last reply has left. Call this at the end of a turn, after its messages were sent.
+  /// Whether little waits to be written before what is made now.
+  var hasRoomForLargeReply: Bool { transport.outgoingSize <= Self.largeReplyRest }
+
+  /// Serves the next call if the last reply has left. Call at the end of a turn, after its messages were sent.
   func continueLargeReplies() {
-    guard transport.outgoingSize <= Self.largeReplyRest else { return }
+    guard hasRoomForLargeReply else { return }
     if let client = largeReplies.current {
       largeReplies.current = nil
       loop.soon { [weak self] in self?.release(client) }
@@ -69,7 +72,7 @@ extension Connection {
 
   private func serveLargeReply() {
     largeReplies.isScheduled = false
-    guard transport.outgoingSize <= Self.largeReplyRest,
+    guard hasRoomForLargeReply,
       let index = largeReplies.waiting.firstIndex(where: { !unread.isStalled($0.client) })
     else { return }
     if let prepare = largeReplies.waiting[index].prepare, !prepare() { return scheduleLargeReply() }

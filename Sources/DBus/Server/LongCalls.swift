@@ -1,11 +1,13 @@
 import DBusValues
+import DequeModule
 import EventLoops
 
 /// The clients whose last call took long, or made very much to send. Their next calls are held until those of others were served. So no
 /// client has to wait behind all of them if one sends many such calls at once (L2).
 ///
-/// The calls of others may still be on their way, behind megabytes of the first client's arguments: the bus keeps the order of
-/// messages.
+/// The calls of others may still be on their way: behind megabytes of the first client's arguments, in the order in which
+/// the bus passes everything on. And the replies to others wait behind all that was not written before them; so these clients are
+/// released one by one, when little of that is left.
 struct LongCalls {
   /// The time without messages from the bus after which it has passed on all of them.
   fileprivate static let pause = Duration.milliseconds(1)
@@ -13,7 +15,10 @@ struct LongCalls {
   fileprivate static let leastLimit = Duration.milliseconds(10)
 
   fileprivate var clients: Set<BusName> = []
-  /// The time at which messages were last received from the bus, or looked for.
+  /// Those that only wait until what was made before is written.
+  fileprivate(set) var waitingForRoom: Deque<BusName> = []
+  fileprivate var isReleasing = false
+  /// When messages were last received from the bus, or looked for.
   fileprivate var lastReceived = EventLoop.Instant(nanoseconds: 0)
 
   mutating func noteReceived(on loop: EventLoop) {
@@ -42,9 +47,21 @@ extension Connection {
   private func serve(_ client: BusName, ifNothingCameSince time: EventLoop.Instant, _ limit: EventLoop.Instant) {
     let now = loop.now
     guard longCalls.lastReceived > time, now < limit else {
-      longCalls.clients.remove(client)
-      return release(client)
+      longCalls.waitingForRoom.append(client)
+      return continueLongCalls()
     }
     loop.timer(after: LongCalls.pause) { [weak self] in self?.serve(client, ifNothingCameSince: now, limit) }
+  }
+
+  /// Releases the next client if there is room for what its calls make. Call at the end of a turn, after its messages were sent.
+  func continueLongCalls() {
+    guard !longCalls.isReleasing, hasRoomForLargeReply, let client = longCalls.waitingForRoom.popFirst() else { return }
+    longCalls.isReleasing = true
+    loop.soon { [weak self] in
+      guard let self else { return }
+      longCalls.isReleasing = false
+      longCalls.clients.remove(client)
+      release(client)
+    }
   }
 }
