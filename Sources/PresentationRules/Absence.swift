@@ -20,6 +20,13 @@ extension PresentationFields {
   }
 }
 
+extension Destination {
+  /// Whether it has the presenter of another registration, with the same times.
+  fileprivate func isShown(as other: Destination) -> Bool {
+    (presenter, source, startTimeout, grace) == (other.presenter, other.source, other.startTimeout, other.grace)
+  }
+}
+
 extension StateMachine {
   /// Whether a presentation stays when its presenter leaves the bus, since the presenter may come back.
   func mayReturn(to handle: Handle, at now: Instant) -> Bool {
@@ -67,13 +74,24 @@ extension Turn {
 
   /// Has a presentation shown by the presenter that has come back.
   mutating func presenterReturned(_ handle: Handle, as destination: Shared<Destination>) {
-    guard var presentation = state.presentations[handle], presentation.awaitsPresenter,
-      var own = presentation.item.destination
+    guard state.presentations[handle]?.awaitsPresenter == true else { return }
+    handOver(handle, to: destination)
+    presentAgain(handle)
+  }
+
+  /// Has what begins shown by the presenter that counts now: while it waited, a shell may have reloaded itself (D1).
+  mutating func findPresenter(of handle: Handle) {
+    guard let own = state.presentations[handle]?.item.destination, own.isBus, let last = state.registry[own.name],
+      last.isBus, !own.content.isShown(as: last.content)
     else { return }
+    handOver(handle, to: last)
+  }
+
+  /// Gives a presentation the presenter of another registration. All else stays as its destination said when it began (D13).
+  private mutating func handOver(_ handle: Handle, to destination: Shared<Destination>) {
+    guard var own = state.presentations[handle]?.item.destination else { return }
     (own.presenter, own.source) = (destination.presenter, destination.source)
     (own.startTimeout, own.grace) = (destination.startTimeout, destination.grace)
-    presentation.item.destination = own
-    state.presentations[handle] = presentation
-    presentAgain(handle)
+    state.presentations[handle]!.item.destination = own
   }
 }

@@ -183,7 +183,8 @@ struct Turn: ~Copyable {
     if let membership = presentation.item.membership { state.groups[membership.group]!.live = handle }
     if let position = presentation.item.position { state.stacks[position.stack]!.started += 1 }
     beginHold(of: presentation)
-    guard let destination = presentation.item.destination, destination.presenter != .none else {
+    findPresenter(of: handle)
+    guard let destination = state.presentations[handle]!.item.destination, destination.presenter != .none else {
       becomePresented(handle)
       return
     }

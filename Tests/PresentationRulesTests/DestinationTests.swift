@@ -163,6 +163,36 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("D1: what waited when its destination was registered anew is presented by the presenter that counts then")
+  func presenter_registersWhileItsItemWaits_presentsIt() throws {
+    try fixture.register(destination("shell", by: "bert"), by: "bert")
+    try fixture.show("a", "1", .with(to: "shell"))
+    try fixture.present("a", "2", .with(to: "shell"))
+    try fixture.register(destination("shell", by: "anna"), by: "anna")
+    fixture.leave("bert")
+    _ = fixture.taken()
+    fixture.report(.dismissAnswered(1, result: [:]))
+    #expect(fixture.taken() == ["dismissed a 1 replaced", "presenting a 2", "present 2 a"])
+    #expect(fixture.item("a")?.destination?.source == .client("anna"))
+    try fixture.clearAway()
+  }
+
+  @Test("D1: what waited when its presenter registered again has the times of that registration")
+  func presenter_registersAgainWhileItsItemWaits_givesItItsTimes() throws {
+    try fixture.register(destination("shell", by: "bert"), by: "bert")
+    try fixture.show("a", "1", .with(to: "shell"))
+    try fixture.present("a", "2", .with(to: "shell"))
+    var patient = destination("shell", by: "bert")
+    patient.startTimeout = 60_000
+    try fixture.register(patient, by: "bert")
+    fixture.report(.dismissAnswered(1, result: [:]))
+    fixture.pass(59_999)
+    #expect(fixture.phase(2) == "presenting")
+    fixture.pass(1)
+    #expect(fixture.phase(2) == "dismissing")
+    try fixture.clearAway()
+  }
+
   @Test("D4: a name of a file's destination that has an owner again is asked")
   func presenter_nameReturns_presentsAgain() throws {
     try fixture.show("a", "1", .with(to: "bus"))

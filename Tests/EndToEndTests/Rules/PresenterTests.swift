@@ -334,6 +334,21 @@ func presenter_registeringBeforeLeaving_isAskedAgain() throws {
   try session.wait("it is asked") { next.log == ["present fact 1"] }
 }
 
+@Test("D1: what waits while a shell reloads itself is presented by the shell that is there then")
+func presenter_registeringWhileItsItemWaits_presentsIt() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let first = try session.present("fact", "1", dialog)
+  #expect(try session.call(Rows.wait, (first, "presented")).0 == "")
+  presenter.isAnswering = false
+  let second = try session.present("fact", "2", dialog)
+  try session.wait("the first one is told to end") { presenter.log.last == "dismiss replaced" }
+  let next = try BusPresenter(session, destination: "dialog")
+  presenter.connection.close()
+  #expect(try session.call(Rows.wait, (second, "presented")).0 == "")
+  #expect(next.log == ["present fact 2"])
+}
+
 @Test("D4: what is dismissed while its presenter is away ends at once")
 func presenter_away_itemIsDismissedAtOnce() throws {
   let session = try Session()

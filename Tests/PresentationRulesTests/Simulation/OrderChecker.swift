@@ -212,7 +212,7 @@ struct OrderChecker {
       return nil
 
     case .presenterReturned(let handle):
-      if let showing = showing(handle), showing.isAway { comesBack(handle, as: nil) }
+      if let showing = showing(handle), showing.isAway { comesBack(handle) }
       return nil
 
     case .updateAnswered(let handle):
@@ -260,11 +260,15 @@ struct OrderChecker {
   }
 
   /// A presenter has come back, perhaps under another name.
-  mutating func comesBack(_ handle: Handle, as destination: Destination?) {
+  mutating func comesBack(_ handle: Handle) {
     guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return }
     alive[index].isAway = false
     alive[index].isToBeShownAgain = true
-    guard let destination else { return }
+  }
+
+  /// The presenter of another registration shows it.
+  mutating func handOver(_ handle: Handle, to destination: Destination) {
+    guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return }
     alive[index].presenter = destination.presenter
     (alive[index].startTimeout, alive[index].grace) = (destination.startTimeout, destination.grace)
   }

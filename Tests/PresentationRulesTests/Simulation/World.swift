@@ -511,7 +511,20 @@ struct World: ~Copyable {
 
   /// D4: the presenter of a destination shows what the one before it has left behind.
   private mutating func comesBack(_ showing: OrderChecker.Showing, as destination: Destination) {
-    checker.comesBack(showing.handle, as: destination)
+    checker.comesBack(showing.handle)
+    handOver(showing, to: destination)
+  }
+
+  /// D1: what has waited is shown by the presenter that counts when its turn comes.
+  private mutating func findPresenter(of handle: Handle) {
+    guard let showing = checker.showing(handle), showing.isBus, !showing.hasStarted, let name = showing.destination,
+      let last = model.destination(name), case .bus = last.presenter
+    else { return }
+    handOver(showing, to: last)
+  }
+
+  private mutating func handOver(_ showing: OrderChecker.Showing, to destination: Destination) {
+    checker.handOver(showing.handle, to: destination)
     guard let binding = model.binding(of: showing.token), var own = model.slots[binding]?.item.destination else {
       return
     }
@@ -559,6 +572,7 @@ struct World: ~Copyable {
     // A fallback is selected by another change of the same input (K1).
     let isOneChange = input.isOneChange && model.fellBack.isEmpty && model.late == 0
     try watcher.take(outcome.changes, from: machine, isOneChange: isOneChange)
+    for case .present(let handle) in outcome.commands { findPresenter(of: handle) }
     let shown = shown
     let forced = Set(model.going.filter(\.value.isForced).keys)
     try checker.take(
