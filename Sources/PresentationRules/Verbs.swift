@@ -123,7 +123,7 @@ extension Transaction {
   func presented(by answer: Answer) -> BindingID? {
     switch answer {
     case .presentation(let binding), .toggled(let binding): binding
-    case .selected(let group, _): selected(in: group)
+    case .selected(let group, let tag): holder(of: GroupTag(group: group, tag: tag))
     case .changed, .count, .path: nil
     }
   }
@@ -145,8 +145,9 @@ extension Transaction {
       draft.endsParked.isForced = true
       return []
     case .dismissAll(.group(let group)), .deselect(let group, _): return [.group(group)]
-    case .select(let group, _, _, _, _), .toggleSelection(let group, _, _, _, _):
-      return subjects(of: selected(in: group)).union([.group(group)])
+    // It may have to queue, or be held.
+    case .select(let group, let tag, _, _, _), .toggleSelection(let group, let tag, _, _, _):
+      return subjects(of: holder(of: GroupTag(group: group, tag: tag))).union([.group(group)])
     case .dismissAll(.stack(let stack)), .pop(let stack, _), .popTo(let stack, _): return [.stack(stack)]
     case .push(let stack, let binding, _, _): return subjects(of: binding).union([.stack(stack)])
     case .setPath(let stack, let elements):

@@ -546,6 +546,35 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("P15: a forced selection of what has to queue forces the item that it replaces", arguments: [false, true])
+  func select_forcedIntoTheQueue_forcesWhatItReplaces(isToggle: Bool) throws {
+    try show("x", "", member())
+    try show("y", "1")
+    let options = member("g", .queue)
+    try fixture.ask(
+      isToggle
+        ? .toggleSelection("g", tag: "y", binding: "y", id: "2", options)
+        : .select("g", tag: "y", binding: "y", id: "2", options), isForced: true)
+    #expect(
+      fixture.taken() == ["group g x y · y", "dismissing y 1", "waiting y 2", "dismiss 2 replaced forced"])
+    try fixture.clearAway()
+  }
+
+  @Test("P15: a selection that queues names neither the slot nor the group of the member that stays selected")
+  func select_forcedIntoTheQueue_forcesNoOther() throws {
+    try show("y", "1")
+    try fixture.present("y", "2", member())
+    _ = fixture.taken()
+    try fixture.ask(.select("g", tag: "x", binding: "x", id: nil, member("g", .queue)), isForced: true)
+    #expect(fixture.taken() == ["group g x y · x", "waiting x"])
+    fixture.declines(1)
+    #expect(
+      fixture.taken() == [
+        "selection g x", "group g x y ·", "declined y 1", "dismissed y 2 declined", "presenting x", "present 3 x",
+      ])
+    try fixture.clearAway()
+  }
+
   @Test("P15: a forced request forces nothing that it does not wait for")
   func present_forced_forcesNoOther() throws {
     try show("a")

@@ -167,6 +167,13 @@ struct FocusTests {
     focus(member)
     #expect(try fixture.raise(toggle) == .selected(false))
   }
+
+  @Test("N7: a raising selection that has to queue raises no other member")
+  func toggleSelection_raisingIntoTheQueue_raisesNoOther() throws {
+    try fixture.show("member", "", ItemOptions())
+    try fixture.raise(.toggleSelection("g", tag: "other", binding: nil, id: nil, .with(ifBusy: .queue)))
+    #expect(fixture.taken() == ["group g member other · other", "waiting g.other"])
+  }
 }
 
 extension RulesFixture {

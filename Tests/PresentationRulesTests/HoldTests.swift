@@ -220,6 +220,15 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "offer")
   }
 
+  @Test("H4, P15: a forced selection of what is held forces the item that it replaces")
+  func heldMember_selectedByForce_forcesWhatItReplaces() throws {
+    try fixture.show("y", "1", .with(to: "alarm"))
+    try fixture.hold("dnd")
+    _ = fixture.taken()
+    try fixture.ask(.select("g", tag: "y", binding: "y", id: "2", .with(to: "note", group: "g")), isForced: true)
+    #expect(fixture.taken() == ["group g y · y", "dismissing y 1", "waiting y 2", "dismiss 1 replaced forced"])
+  }
+
   @Test("H4: in one transaction, too, what comes after a held member neither waits for it nor drops it")
   func heldMember_inTransaction_blocksNobody() throws {
     try fixture.hold("dnd")

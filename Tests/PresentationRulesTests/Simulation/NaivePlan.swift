@@ -266,8 +266,8 @@ struct NaivePlan {
       let all = Array(items.keys) + before.going.values.map(\.binding) + before.slots.keys
       return Set(all.filter { $0.root == root }.map { .slot($0) })
     case .dismissAll(.group(let group)), .deselect(let group, _): return [.group(group)]
-    case .select(let group, _, _, _, _), .toggleSelection(let group, _, _, _, _):
-      return around(selected(in: group)).union([.group(group)])
+    case .select(let group, let tag, _, _, _), .toggleSelection(let group, let tag, _, _, _):
+      return around(items.first { $0.value.group == group && $0.value.tag == tag }?.key).union([.group(group)])
     case .dismissAll(.stack(let stack)), .pop(let stack, _), .popTo(let stack, _): return [.stack(stack)]
     case .push(let stack, let binding, _, _): return around(binding).union([.stack(stack)])
     case .setPath(let stack, _):
