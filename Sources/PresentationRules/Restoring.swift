@@ -125,6 +125,7 @@ extension Turn {
       if case .gone = survival { presentation.phase.dismissal?.stage == .held } else { false }
     }
     _ = machine.force(machine.dismissed(before: ends.map { $0.handle } + owned + departed.map { $0.0.handle }))
+    for client in left.sorted() { unregister(client) }
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
     loseParked(survivals)
     // The result of a program whose windows were gone is lost (N3).
@@ -137,7 +138,7 @@ extension Turn {
       ends + owned.sorted().map { End(handle: $0, reason: .owner) } + held.filter { !gone.contains($0.handle) })
     for client in left.sorted() {
       releaseHolds(of: client)
-      forget(client)
+      state.countsOfClients[client] = nil
     }
     for (presentation, survival) in open { resumeShowing(of: presentation, survival) }
     advance()

@@ -160,10 +160,11 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   public mutating func clientLeft(_ client: Client, at now: Instant, most: Int = .max) -> Outcome {
     let ends = ends(ofItemsOf: client, most: most)
     return process(at: now) { turn in
+      turn.unregister(client)
       turn.clear(ends, by: client)
       turn.releaseHolds(of: client)
       if turn.state.ownedBy[client] == nil { turn.state.requesters.forget(client) }
-      turn.forget(client)
+      turn.state.countsOfClients[client] = nil
     }
   }
 

@@ -116,9 +116,8 @@ struct Turn: ~Copyable {
     }
   }
 
-  /// Removes the registrations and the counts of a client that left.
-  mutating func forget(_ client: Client) {
-    state.countsOfClients[client] = nil
+  /// Removes the registrations of a client that left. What begins because of that is shown by those that are left (D1).
+  mutating func unregister(_ client: Client) {
     guard let names = state.registry.ofClients[client] else { return }
     var differing: Set<GroupTag> = []
     for name in names { differing.formSymmetricDifference(state.registry.unregister(name, by: client) ?? []) }

@@ -177,6 +177,18 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("D1: what begins since a client leaves is not shown by what that client has registered")
+  func client_leavingWithItsItem_showsNothingMore() throws {
+    try fixture.register(destination("shell", by: "bert"), by: "bert")
+    try fixture.register(destination("shell", by: "anna"), by: "anna")
+    try fixture.present("a", "1", .with(group: "g", owned: true), by: "anna")
+    try fixture.present("b", "", .with(to: "shell", group: "g", ifBusy: .queue), by: "bert")
+    fixture.leave("anna")
+    #expect(fixture.item("b")?.destination?.source == .client("bert"))
+    #expect(fixture.phase(2) == "presenting")
+    try fixture.clearAway()
+  }
+
   @Test("D1: what waited when its presenter registered again has the times of that registration")
   func presenter_registersAgainWhileItsItemWaits_givesItItsTimes() throws {
     try fixture.register(destination("shell", by: "bert"), by: "bert")
