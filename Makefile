@@ -55,6 +55,7 @@ SEED ?= $(shell date +%s)
 WORLDS ?= 50000
 N ?= 200
 KILLS ?= 300
+STEPS ?= 40000
 CALLS ?= 1000000
 MINUTES ?= 10
 ROUNDS ?= 300
@@ -63,7 +64,7 @@ DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 # The tests of NavigationGTK are built with all others. Programs to install need no GTK.
 check test test-debug-libdbus kill-storm check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
 
-.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate mutate kill-storm fuzz check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -81,6 +82,7 @@ help:
 	@echo 'make soak                a long mixed load, its growth in memory and descriptors, and wake-ups when idle [MINUTES=10]'
 	@echo 'make fuzz                calls navd for long with valid and invalid arguments [SEED=] [CALLS=1000000]'
 	@echo 'make kill-storm          kills navd many times at random instants under load [KILLS=300]'
+	@echo 'make walk                a random walk through the rules with a real navd, beside a model of its own [SEED=] [STEPS=40000]'
 	@echo 'make check-programs      presents well-known programs on sway, i3 and openbox, and writes what was seen to docs/windows.md'
 	@echo 'make check-clients       compiles what code generators for C++ make of the interfaces, and runs a program with it'
 	@echo 'make check-desktops      runs the adapters on the desktops of Debian 12, 13 and sid, and writes what was seen to docs/windows.md [ONLY=]'
@@ -188,6 +190,12 @@ mutate:
 kill-storm:
 	@.ci/setup
 	NAVD_TEST_KILLS=$(KILLS) swift test --filter killStorm
+
+# On one bus after the other, with release binaries, so that commands and requests meet more closely.
+walk:
+	@.ci/setup
+	NAVD_SEED=$(SEED) NAVD_TEST_WALK_STEPS=$(STEPS) \
+		swift test --no-parallel --scratch-path .build/simulation -c release -Xswiftc -enable-testing --filter walk_
 
 # The long form of tests in `make test`: all limits at their real size, and more broken buses; with release binaries, so that
 # times count.

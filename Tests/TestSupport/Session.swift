@@ -11,6 +11,11 @@ public enum BusProgram: String, CaseIterable, Sendable {
   case daemon = "dbus-daemon"
   /// A bus that a user manager starts.
   case broker = "dbus-broker"
+
+  /// The bus that a variable of the environment names, so that long runs can go side by side; nil if it names none.
+  public static func named(by variable: String) -> [BusProgram]? {
+    getenv(variable).flatMap { BusProgram(rawValue: String(cString: $0)) }.map { [$0] }
+  }
 }
 
 /// A private desktop session with a real navd: a bus, directories, and programs that use them.

@@ -12,9 +12,6 @@ private typealias Rows = CoordinatorInterface
 /// Number of calls in a run; `make fuzz` makes more.
 private let calls = getenv("NAVD_TEST_FUZZ_CALLS").flatMap { Int(String(cString: $0)) } ?? 1000
 
-/// The buses: both, or the one that is named, so that long runs can go side by side.
-private let buses = getenv("NAVD_TEST_FUZZ_BUS").flatMap { BusProgram(rawValue: String(cString: $0)) }.map { [$0] }
-
 /// A session whose commands are harmless whatever their arguments: its PATH contains only programs that do nothing.
 private func harmlessSession(on program: BusProgram) throws -> Session {
   let session = try Session(
@@ -76,7 +73,7 @@ extension Fuzzer {
 
 @Test(
   "L2: calling every method with arbitrary arguments leaves navd, its memory use and other clients as before",
-  .serialized, arguments: buses ?? BusProgram.allCases)
+  .serialized, arguments: BusProgram.named(by: "NAVD_TEST_FUZZ_BUS") ?? BusProgram.allCases)
 func fuzz_everyMethod_leavesNavdAsBefore(on program: BusProgram) throws {
   let seed = SeededNumbers.chosenSeed
   let session = try harmlessSession(on: program)
