@@ -779,8 +779,11 @@ class Model:
         self.finish()
 
     def begin_hold(self, cookie, name, owner):
+        begins = name not in self.holds_in_force()
         self.holders[cookie] = (name, owner)
-        self.apply_holds()
+        # H5: what has declined its dismissal stays while another one holds, too.
+        if begins:
+            self.apply_holds()
         self.finish()
 
     def apply_holds(self):
