@@ -769,10 +769,13 @@ class Model:
 
     def client_left(self, client):
         self.gone_clients.add(client)
-        for one in list(self.slots.values()):
-            if one.owner == client and self.is_current(one):
-                self.note("O1")
+        for one in [one for one in self.slots.values() if one.owner == client]:
+            self.note("O1")
+            if self.is_current(one):
                 self.clear(one.binding, "owner")
+            # P12: also what would end with its parent, or with what is below it.
+            self.replace_reason(one, "owner")
+            one.is_forced = True
         self.force(one.token for one in self.going if one.owner == client)
         for cookie in [cookie for cookie, (_, owner) in self.holders.items() if owner == client]:
             del self.holders[cookie]
