@@ -1,8 +1,8 @@
 import DBus
 import DBusValues
 
-/// The results of a presenter's presentations that have ended, by number, until navd has recorded them: if one is killed before that, the
-/// next one asks again (R6).
+/// The results of a presenter's ended presentations, by number, until navd has recorded them. If navd is killed before that, the next navd
+/// asks again (R6).
 public final class KeptResults {
   private let connection: Connection
   private var results: [UInt64: Properties] = [:]
@@ -13,16 +13,16 @@ public final class KeptResults {
 
   public func forget(_ number: UInt64) { results[number] = nil }
 
-  /// The result of a presentation, which is not kept any longer.
+  /// Returns the result of a presentation, and forgets it.
   public func take(_ number: UInt64) -> Properties? { results.removeValue(forKey: number) }
 
   /// Answers navd's call to dismiss a presentation with a result, and keeps it until it is recorded.
   public func answer(_ call: Call<Properties>, with result: Properties, of number: UInt64) {
     call.reply(result)
-    // Nothing of it can be lost.
+    // An empty result loses nothing.
     guard !result.isEmpty else { return }
     keep(result, of: number)
-    // navd takes the answer in before this call, and answers no call before what it has taken in is on record.
+    // navd reads the answer before this call, and replies only when what it has read is on record.
     connection.call(
       Peer.ping, on: call.sender, at: CoordinatorNames.object, (), timeout: nil, autoStart: false
     ) { [weak self] in

@@ -1,4 +1,4 @@
-/// Bytes that wait until a descriptor takes them. Taking some away costs the time of these, however many follow.
+/// Bytes that wait until a descriptor takes them. The cost of a write grows with the bytes written, and not with those that remain.
 package struct UnwrittenBytes {
   private var bytes: [UInt8] = []
   /// The number of `bytes` that were written.
@@ -11,13 +11,13 @@ package struct UnwrittenBytes {
 
   package mutating func append(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
-  /// Hands the bytes to a function that writes from their beginning, and takes away as many as it says to have written.
-  /// - Parameter write: its result is less than zero if it failed.
-  /// - Returns: its result.
+  /// Passes the bytes to a function that writes them from the beginning, and removes the number that it returns.
+  /// - Parameter write: returns the number of written bytes; less than zero if it failed.
+  /// - Returns: the function's result.
   package mutating func write(_ write: (UnsafeRawBufferPointer) -> Int) -> Int {
     let count = bytes.withUnsafeBytes { write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
     written += max(count, 0)
-    // Moves the rest when it is less than what was written.
+    // The rest is moved only when it is smaller than the part that was written.
     if written > bytes.count / 2 {
       bytes = Array(bytes[written...])
       written = 0

@@ -36,7 +36,7 @@ public final class Record {
     public var memories: [Handle: Properties] = [:]
     /// The path to which an unreadable record was moved, and the reason why it could not be read; nil if it was read.
     public var setAside: (path: String, reason: String)?
-    /// What is bad in the record and left out, for people: each bad text with the row that has it.
+    /// The bad parts of the record, for people. They are left out: bad texts with their rows, and torn changes at the end.
     public var faults: [String] = []
     /// The path of a copy of the record that still has the rows that were left out; nil if no copy could be made.
     public var copy: String?
@@ -154,7 +154,7 @@ public final class Record {
       do throws(SystemError) {
         lock = try DirectoryLock(directory, timeout: 0)
       } catch {
-        // Else the next commit would take it for another navd's.
+        // The next commit would take the directory for another navd's.
         if error.code != EWOULDBLOCK { rmdir(directory) }
         throw error
       }
@@ -258,7 +258,7 @@ public final class Record {
     return wasRemoved
   }
 
-  /// All rows of the file if it is at its path no more; nil if it is, or if it was there a moment ago and is still somewhere.
+  /// All rows of the file, if it is no longer at its path; nil if it is, or if it was a moment ago and still has a path.
   private func rowsOfRemovedFile() -> LiveRows? {
     let now = MonotonicInstant.now
     guard case .file(let file) = storage, now >= nextLook || file.isUnlinked else { return nil }

@@ -9,9 +9,9 @@ import Glibc
 /// length as a `u32`, the same with all bits inverted, the payload's checksum as a `u64`, and the payload. All numbers are
 /// little-endian.
 ///
-/// One write hands a frame to the kernel. A writer that is killed leaves at most the beginning of a frame at the end, of
-/// which nobody was notified. A machine that loses power perhaps leaves zeros where it has not written the end of the file
-/// yet; what they are in, and follows, is lost. Any other difference is damage.
+/// One write passes a frame to the kernel. A writer that is killed leaves at most the beginning of a frame at the end, of which no
+/// client was notified. A machine that loses power perhaps leaves zeros where the end of the file was not yet written. The first frame
+/// with such zeros, and all after it, are lost. Any other difference is damage.
 final class RecordFile {
   private static let name = Array("navd record\n".utf8)
   private static let version: UInt32 = 1
@@ -37,7 +37,7 @@ final class RecordFile {
   private var checkpointLength = 0
   /// Whether a loss of power has taken parts of the end of the file.
   private(set) var isTorn = false
-  /// Whether part of a frame that could not be written may follow the last one.
+  /// Whether a part of a frame that could not be written may follow the last frame.
   private var hasRemnant = false
 
   private init(_ path: String, _ descriptor: Int32) { (self.path, self.descriptor) = (path, descriptor) }
@@ -83,8 +83,8 @@ final class RecordFile {
     return (try LiveRows(frames), snapshot.endIndex, end, bytes.count, isTorn)
   }
 
-  /// The payloads of all complete frames, where the last of them ends, and whether a loss of power has taken parts of what follows.
-  /// - Parameter bytes: with their positions in the file as indices.
+  /// The payloads of all complete frames, the end of the last one, and whether a loss of power has taken parts of what follows.
+  /// - Parameter bytes: the frames; an index is a position in the file.
   static func frames(
     in bytes: ArraySlice<UInt8>
   ) throws(Unreadable) -> (payloads: [ArraySlice<UInt8>], end: Int, isTorn: Bool) {
@@ -93,7 +93,7 @@ final class RecordFile {
     while rest.count >= prefixLength {
       var prefix = PayloadReader(rest)
       let (count, inverse, sum): (UInt32, UInt32, UInt64) = try (prefix.get(), prefix.get(), prefix.get())
-      // A length that no file has is none, though the other word is its inverse: both are in each other's place.
+      // Two words that are each other's inverse, but in the wrong order, are damage: no file has such a length.
       guard inverse == ~count, count <= maxLength else {
         if rest.allSatisfy({ $0 == 0 }) { break }
         if isTorn(rest, upTo: rest.startIndex + prefixLength) { return (payloads, rest.startIndex, true) }
@@ -113,12 +113,12 @@ final class RecordFile {
     return (payloads, rest.startIndex, false)
   }
 
-  /// The least part of a file that a disk writes as a whole, in bytes.
+  /// The smallest part of a file that a disk writes as a whole, in bytes.
   private static let sectorLength = 512
-  /// Zeros in a row that no payload has.
+  /// The number of zeros in a row that no payload has.
   private static let minZeros = 64
 
-  /// Whether one of the sectors that begin before `end` has nothing of what was written.
+  /// Whether one of the sectors that begin before `end` has zeros only.
   private static func isTorn(_ rest: ArraySlice<UInt8>, upTo end: Int) -> Bool {
     var start = rest.startIndex
     while start < end {
@@ -148,7 +148,7 @@ final class RecordFile {
   var isLong: Bool { length >= checkpointLength }
   /// Whether the file is no longer at its path, so that nobody would find new rows.
   var isRemoved: Bool { leadsElsewhere(path, than: descriptor) }
-  /// Whether no path leads to the file any more: quicker to know than ``isRemoved``.
+  /// Whether the file has no path any more. This takes less time than ``isRemoved``.
   var isUnlinked: Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_nlink == 0

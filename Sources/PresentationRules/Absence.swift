@@ -21,7 +21,7 @@ extension PresentationFields {
 }
 
 extension Destination {
-  /// Whether it has the presenter of another registration, with the same times.
+  /// Whether a presentation has the presenter and the times of another registration.
   fileprivate func isShown(as other: Destination) -> Bool {
     (presenter, source, startTimeout, grace) == (other.presenter, other.source, other.startTimeout, other.grace)
   }
@@ -79,7 +79,7 @@ extension Turn {
     presentAgain(handle)
   }
 
-  /// Has what begins shown by the presenter that counts now: while it waited, a shell may have reloaded itself (D1).
+  /// Gives a presentation that begins the presenter that counts now: a shell may have registered anew while it waited (D1).
   mutating func findPresenter(of handle: Handle) {
     guard let own = state.presentations[handle]?.item.destination, own.isBus, let last = state.registry[own.name],
       last.isBus, !own.content.isShown(as: last.content)
@@ -87,7 +87,7 @@ extension Turn {
     handOver(handle, to: last)
   }
 
-  /// Gives a presentation the presenter of another registration. All else stays as its destination said when it began (D13).
+  /// Gives a presentation the presenter of another registration. Everything else stays as its destination said at its start (D13).
   private mutating func handOver(_ handle: Handle, to destination: Shared<Destination>) {
     guard var own = state.presentations[handle]?.item.destination else { return }
     (own.presenter, own.source) = (destination.presenter, destination.source)

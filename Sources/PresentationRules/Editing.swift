@@ -52,8 +52,8 @@ extension Transaction {
     reopen(binding)
   }
 
-  /// Counts what it takes to copy properties and to check them as a whole: for an entry, whose key is compared and checked, as much as for a
-  /// dozen values.
+  /// The cost of copying properties and checking them as a whole. An entry costs as much as a dozen values, since its key is compared and
+  /// checked.
   private mutating func spend(copying properties: Properties) throws(Refusal) {
     try spend(12 * properties.count + properties.nodes)
   }

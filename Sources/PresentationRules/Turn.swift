@@ -116,7 +116,7 @@ struct Turn: ~Copyable {
     }
   }
 
-  /// Removes the registrations of a client that left. What begins because of that is shown by those that are left (D1).
+  /// Removes the registrations of a client that left. Presentations that begin because of that are shown by the remaining ones (D1).
   mutating func unregister(_ client: Client) {
     guard let names = state.registry.ofClients[client] else { return }
     var differing: Set<GroupTag> = []

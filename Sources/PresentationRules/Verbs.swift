@@ -145,7 +145,7 @@ extension Transaction {
       draft.endsParked.isForced = true
       return []
     case .dismissAll(.group(let group)), .deselect(let group, _): return [.group(group)]
-    // It may have to queue, or be held.
+    // The item may have to wait in a queue, or for a hold.
     case .select(let group, let tag, _, _, _), .toggleSelection(let group, let tag, _, _, _):
       return subjects(of: holder(of: GroupTag(group: group, tag: tag))).union([.group(group)])
     case .dismissAll(.stack(let stack)), .pop(let stack, _), .popTo(let stack, _): return [.stack(stack)]

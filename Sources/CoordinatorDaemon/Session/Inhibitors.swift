@@ -14,7 +14,7 @@ final class Inhibitors {
   }
 
   private enum Lock {
-    /// By the question of this number.
+    /// The request of this number is under way.
     case asked(UInt64)
     case held(Descriptor)
     case refused
@@ -29,7 +29,7 @@ final class Inhibitors {
   private var sleepers: Set<Handle> = []
   private var isAsleep = false
   private var lastQuestion: UInt64 = 0
-  /// When refused locks are asked for again.
+  /// The timer after which refused locks are requested again.
   private var retry: Timer?
   private var pause = firstPause
   private static let firstPause = Duration.seconds(1)
@@ -119,7 +119,7 @@ final class Inhibitors {
   }
 
   private func answered(_ question: UInt64, for purpose: Purpose, _ result: Result<Descriptor, DBusError>) {
-    // Otherwise it is not wanted any more, or the answer is that of an earlier logind.
+    // The lock may no longer be wanted, or the answer may come from an earlier logind.
     guard case .asked(question)? = locks[purpose] else { return }
     switch result {
     case .success(let descriptor):

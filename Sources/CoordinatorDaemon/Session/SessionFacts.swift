@@ -31,7 +31,7 @@ final class SessionFacts {
   private var completion: (([SessionFact: Bool]) -> Void)?
   private var limit: Timer?
   private var isBegun = false
-  /// How often the owner of a source's name has changed: what an earlier owner answers late does not count.
+  /// The number of changes of the owner of a source's name, by which late answers of an earlier owner are known.
   private var changes: [Source: UInt64] = [:]
   private var hasLoggedAbsence = false
   private var watches: [NameWatch] = []
@@ -105,7 +105,7 @@ final class SessionFacts {
   }
 
   /// Asks the owner of a source's name.
-  /// - Parameter completion: is not called if the name has another owner before that has answered.
+  /// - Parameter completion: is not called if the owner changes before it has answered.
   private func ask<Input, Output>(
     _ source: Source, by connection: Connection, _ method: Method<Input, Output>, on name: BusName, at path: ObjectPath,
     _ input: Input, _ completion: @escaping (Result<Output, DBusError>) -> Void
@@ -191,7 +191,7 @@ final class SessionFacts {
     ask(.logind, by: system, method, on: Logind.name, at: path, input, completion)
   }
 
-  /// Finds the session that navd is in; a service of the user is in none, and belongs to the graphical one.
+  /// Finds navd's session. A service of the user is in none, and belongs to the user's graphical session.
   private func findSession() {
     if let id = getenv("XDG_SESSION_ID").map({ String(cString: $0) }), !id.isEmpty {
       askLogind(Logind.Manager.getSession, at: Logind.path, id) { [unowned self] result in found(try? result.get()) }

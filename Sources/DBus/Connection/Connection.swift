@@ -97,7 +97,7 @@ public final class Connection {
   /// Whether signals were dropped since there was room for the last time.
   var hasDroppedSignals = false
   lazy var standardInterfaces = StandardInterfaces(self)
-  /// Messages received while waiting for a reply, to be handled later in order.
+  /// Messages that were received while waiting for a reply. They are handled later in order.
   private var postponed: Deque<Message> = []
   private var isDrainScheduled = false
   /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.

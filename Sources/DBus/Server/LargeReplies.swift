@@ -49,10 +49,10 @@ extension Connection {
     largeReplies.current == nil && largeReplies.waiting.isEmpty && hasRoomForLargeReply
   }
 
-  /// Whether little waits to be written before what is made now.
+  /// Whether so few bytes wait to be written that a large reply may be made.
   var hasRoomForLargeReply: Bool { transport.outgoingSize <= Self.largeReplyRest }
 
-  /// Serves the next call if the last reply has left. Call at the end of a turn, after its messages were sent.
+  /// Serves the next call if the last reply has left. Call this at the end of a turn, after its messages were sent.
   func continueLargeReplies() {
     guard hasRoomForLargeReply else { return }
     if let client = largeReplies.current {

@@ -5,9 +5,9 @@ import EventLoops
 /// The clients whose last call took long, or made very much to send. Their next calls are held until those of others were served. So no
 /// client has to wait behind all of them if one sends many such calls at once (L2).
 ///
-/// The calls of others may still be on their way: behind megabytes of the first client's arguments, in the order in which
-/// the bus passes everything on. And the replies to others wait behind all that was not written before them; so these clients are
-/// released one by one, when little of that is left.
+/// The calls of others may still be on their way, behind megabytes of the first client's arguments: the bus keeps the order of
+/// messages. Replies to others wait behind everything that was not written before them. So the clients are released one by one, each
+/// when few bytes are left to be written.
 struct LongCalls {
   /// The time without messages from the bus after which it has passed on all of them.
   fileprivate static let pause = Duration.milliseconds(1)
@@ -15,10 +15,10 @@ struct LongCalls {
   fileprivate static let leastLimit = Duration.milliseconds(10)
 
   fileprivate var clients: Set<BusName> = []
-  /// Those that only wait until what was made before is written.
+  /// The clients that wait only until earlier messages are written.
   fileprivate(set) var waitingForRoom: Deque<BusName> = []
   fileprivate var isReleasing = false
-  /// When messages were last received from the bus, or looked for.
+  /// The time at which messages were last received from the bus, or looked for.
   fileprivate var lastReceived = EventLoop.Instant(nanoseconds: 0)
 
   mutating func noteReceived(on loop: EventLoop) {
@@ -53,7 +53,7 @@ extension Connection {
     loop.timer(after: LongCalls.pause) { [weak self] in self?.serve(client, ifNothingCameSince: now, limit) }
   }
 
-  /// Releases the next client if there is room for what its calls make. Call at the end of a turn, after its messages were sent.
+  /// Releases the next client if there is room for the output of its calls. Call this at the end of a turn, after its messages were sent.
   func continueLongCalls() {
     guard !longCalls.isReleasing, hasRoomForLargeReply, let client = longCalls.waitingForRoom.popFirst() else { return }
     longCalls.isReleasing = true

@@ -22,9 +22,9 @@ actor BusBackend: CoordinatorBackend {
   private let listeners = Listeners()
   private var servings: [Serving] = []
   private var lastServing = 0
-  /// nil as long as `connection` is.
+  /// The results that navd may ask for again; nil as long as `connection` is.
   private var results: KeptResults?
-  /// The serial of the last state or event that listeners got.
+  /// The serial of the last state or event that was sent to listeners.
   private var lastSerial: UInt64 = 0
   private var coordinator: NameWatch?
 
@@ -301,7 +301,7 @@ actor BusBackend: CoordinatorBackend {
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
         let handle = Handle(path: input.0) ?? Handle(0)
-        // An earlier navd was killed before it has recorded that.
+        // An earlier navd was killed before it recorded the result.
         if let result = service.results?.take(handle.number) {
           service.results?.answer(call, with: result, of: handle.number)
         } else {

@@ -72,7 +72,7 @@ final class StreamSocket {
   private func write() {
     while !unsent.isEmpty {
       let count = unsent.write { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-      // An error is found by reading, too.
+      // Reading will find the error, too.
       if count < 0, errno != EINTR { break }
     }
     if unsent.isEmpty, isEnding { shutdown(descriptor, Int32(SHUT_WR)) }

@@ -3,10 +3,10 @@ import Glibc
 
 /// Reads lines from a descriptor as they arrive.
 final class LineInput {
-  /// Bytes of a line; the largest value that navd takes fits.
+  /// The limit in bytes of a line; the largest value that navd accepts fits.
   static let maxLine = 4 << 20
 
-  /// While true, no line is handed on, and nothing more is read, so that who writes has to wait.
+  /// Whether reading is paused: no line is passed on and nothing is read, so that the writer has to wait.
   var isPaused = false {
     didSet {
       guard isPaused != oldValue, !hasEnded else { return }
@@ -19,9 +19,9 @@ final class LineInput {
   private let loop: EventLoop
   private let onLine: (_ number: Int, _ bytes: [UInt8]?) -> Void
   private let onEnd: () -> Void
-  /// nil for a file, which cannot be watched, and is always ready.
+  /// The watch of the descriptor; nil for a file, which cannot be watched and is always ready.
   private var watch: Watch?
-  /// What was read and belongs to no line yet.
+  /// The bytes that were read and belong to no line yet.
   private var arrived: ArraySlice<UInt8> = []
   private var pending: [UInt8] = []
   private var count = 0
@@ -43,7 +43,7 @@ final class LineInput {
     if watch == nil { proceedSoon() }
   }
 
-  /// Goes on with what was read already, and with a file.
+  /// Continues with the bytes that were read already, and with a file.
   private func proceedSoon() {
     loop.soon { [weak self] in
       guard let self else { return }

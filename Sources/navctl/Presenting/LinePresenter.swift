@@ -7,8 +7,8 @@ import TextFormats
 
 /// A presenter on the bus that writes a line of JSON for each call, and reads a line for each answer and report.
 ///
-/// It keeps no more than navd has asked for: an update is answered when its reader has taken it, and so is what it answers by itself.
-/// Nor does it keep more than a few reports of its program: who writes more than navd answers has to wait.
+/// It keeps no more data than navd has asked for: an update, and any automatic answer, is answered once the reader has taken its line.
+/// It keeps few reports of its program: a program that writes more than navd answers has to wait.
 final class LinePresenter {
   /// The answers that the presenter gives without its program.
   struct Automatic {
@@ -20,7 +20,7 @@ final class LinePresenter {
   private struct Showing {
     var presenting: Call<Void>?
     var dismissing: [(call: Call<Properties>, isForced: Bool)] = []
-    /// Whether a navd that is gone has asked to dismiss it, as the next one will.
+    /// Whether an earlier navd asked to dismiss the presentation. The next navd will ask again.
     var isToBeDismissed = false
   }
 
@@ -29,13 +29,12 @@ final class LinePresenter {
   private let automatic: Automatic
   /// The presentations that are shown or to be shown, by number.
   private var showings: [UInt64: Showing] = [:]
-  /// The results of those that are gone.
+  /// The results of the presentations that have ended.
   private let results: KeptResults
-  /// Called with true when so many reports of its program are not answered that it should take no more lines, and with false when there is
-  /// room again.
+  /// Called with true when too many reports are unanswered for more lines to be read, and with false when there is room again.
   var onBusy: ((Bool) -> Void)?
   private static let maxUnanswered = 64
-  /// The calls that navd has not answered, and the size of the lines that they report, in bytes.
+  /// The number of calls that navd has not answered, and the size in bytes of the lines that they report.
   private var unanswered = (count: 0, size: 0) {
     didSet {
       let isBusy = unanswered.count >= Self.maxUnanswered || unanswered.size >= LineInput.maxLine
@@ -74,7 +73,7 @@ final class LinePresenter {
     _ = daemon.connection.watchName(CoordinatorNames.bus) { [unowned self] owner in
       defer { isFirst = false }
       guard owner != nil else {
-        // Nobody waits for these answers; the next navd asks again.
+        // The answers are not awaited any more; the next navd asks again.
         for (number, showing) in showings {
           showings[number] = Showing(isToBeDismissed: showing.isToBeDismissed || !showing.dismissing.isEmpty)
         }
@@ -87,7 +86,7 @@ final class LinePresenter {
     }
   }
 
-  /// - Parameter size: of the line that makes the call necessary, in bytes.
+  /// - Parameter size: the size in bytes of the line that is reported.
   private func call<Input, Output>(
     _ method: Method<Input, Output>, at path: ObjectPath = CoordinatorNames.object, _ input: Input, size: Int = 0,
     _ completion: @escaping (DBusError?) -> Void
@@ -109,7 +108,7 @@ final class LinePresenter {
     object.implement(PresenterInterface.present) { [unowned self] input, call in
       let number = CoordinatorNames.number(of: input.0) ?? 0
       if let result = results.take(number), StateEntry(input.3).restored == true {
-        // This navd assumes that it is shown.
+        // This navd assumes that the presentation is shown.
         call.reply()
         return close(number, result) { _ in }
       }
@@ -129,7 +128,7 @@ final class LinePresenter {
     }
     object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
       let number = CoordinatorNames.number(of: input.0) ?? 0
-      // It may have reported the end already.
+      // The program may have reported the end already.
       guard showings[number] != nil else {
         return results.answer(call, with: results.take(number) ?? [:], of: number)
       }
@@ -182,7 +181,7 @@ final class LinePresenter {
     case .declined(let message): isExpected = declined(number, message, fail)
     case .asking(let message): call(CoordinatorInterface.asking, (path, message), size: bytes.count, report)
     case .closed(let result):
-      // It is gone, so that nothing that navd has asked for is left to be answered.
+      // The presentation is gone, so every open call of navd is answered.
       close(number, result, size: bytes.count, report)
       for (call, _) in showings.removeValue(forKey: number)?.dismissing ?? [] { call.reply(result) }
     case .act(let action, let parameters):
@@ -192,7 +191,7 @@ final class LinePresenter {
     if !isExpected { fail("navd has not asked for this answer about presentation \(number)") }
   }
 
-  /// Reports that it is closed. If navd is away, the next one gets the report.
+  /// Reports that a presentation is closed. If navd is away, the next one gets the report.
   private func close(_ number: UInt64, _ result: Properties, size: Int = 0, _ report: @escaping (DBusError?) -> Void) {
     results.keep(result, of: number)
     call(CoordinatorInterface.closed, (CoordinatorNames.presentation(number), result), size: size) {
