@@ -1,6 +1,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import EventLoops
 import Glibc
 import NavigationTesting
 import Observation
@@ -13,11 +14,7 @@ import Testing
 /// What the embedded coordinator and navd answer alike, since they share one service.
 @Suite @MainActor struct ServiceTests {
   /// Milliseconds since 1970.
-  private static var wallClock: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
-  }
+  private static var wallClock: UInt64 { WallClock.microseconds / 1000 }
 
   private static func isRecent(_ time: UInt64?, since start: UInt64) -> Bool {
     // Both clocks are read one after the other.
