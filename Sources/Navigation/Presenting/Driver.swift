@@ -17,6 +17,9 @@ protocol Driver: AnyObject, Sendable {
   /// The slot or the stack that the driver controls on the bus, which never changes.
   var subject: DrivenSubject { get }
 
+  /// Called when the coordinator has something else than the state, which is kept: the state is to be read again.
+  var onDifference: (() -> Void)? { get set }
+
   /// Reads the state, and returns the requests that make the presentations follow it. It is not called again before they are answered.
   /// - Parameter onChange: called within the next change of the state.
   func changes(_ transaction: Transaction, onChange: @escaping @Sendable (Transaction) -> Void)

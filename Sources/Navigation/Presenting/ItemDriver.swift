@@ -178,7 +178,6 @@ final class ItemDriver: Driver {
   private var isTooLate = false
   /// Whether the presentation has no parent, because the parent was being dismissed.
   private(set) var isWithoutParent = false
-  /// Called if the coordinator has another item or value than the state, which is kept.
   var onDifference: (() -> Void)?
   /// The driver that now presents the same binding.
   private weak var successor: ItemDriver?

@@ -159,8 +159,7 @@ final class PathDriver: Driver {
   private var isRetired = false
   /// The path that the coordinator has refused. It is requested again after a change.
   private var refused: (any PathValues)?
-  /// Called when the path was refused, so that it is read again.
-  var onRefusal: (() -> Void)?
+  var onDifference: (() -> Void)?
   private let from: String?
   /// The screens that have appeared.
   private var shown: Set<PresentationHandle> = []
@@ -345,7 +344,7 @@ final class PathDriver: Driver {
     guard name != .notPresented, name != .stale else { return false }
     // The state stays unchanged. Screens whose values it no longer contains are still dismissed.
     refused = values
-    if asked.additions > 0 || asked.edits > 0 { onRefusal?() }
+    if asked.additions > 0 || asked.edits > 0 { onDifference?() }
     return true
   }
 

@@ -213,12 +213,10 @@ public final class Navigator: Presenting {
   // MARK: Drivers
 
   func add(_ driver: any Driver) -> Presence {
-    if let driver = driver as? ItemDriver { takeOver(driver) }
-    if let driver = driver as? PathDriver {
-      driver.onRefusal = { [weak self, weak driver] in
-        if let driver { self?.schedule(driver) }
-      }
+    driver.onDifference = { [weak self, weak driver] in
+      if let driver { self?.schedule(driver) }
     }
+    if let driver = driver as? ItemDriver { takeOver(driver) }
     claim(driver)
     drivers.add(driver)
     schedule(driver, in: Transaction.current)
@@ -239,9 +237,6 @@ public final class Navigator: Presenting {
 
   /// Adds a driver. A binding is one slot: if it is presented twice, the last driver counts and takes over the presentation.
   private func takeOver(_ driver: ItemDriver) {
-    driver.onDifference = { [weak self, weak driver] in
-      if let driver { self?.schedule(driver) }
-    }
     guard let former = drivers.first(of: driver.subject) as? ItemDriver else { return }
     if driver.hasState(of: former) {
       reportMisuse(
