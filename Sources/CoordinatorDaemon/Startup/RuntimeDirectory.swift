@@ -9,7 +9,7 @@ struct RuntimeDirectory {
   private let path: ByteString
   /// The time for which its content counts.
   enum Lifetime {
-    /// Without end, on any bus: the user named the directory.
+    /// The content counts without end, on any bus, because the user named the directory.
     case unlimited
     /// As long as the bus of the session.
     case session

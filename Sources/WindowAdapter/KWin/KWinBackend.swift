@@ -17,7 +17,8 @@ final class KWinBackend: Backend {
   /// The source of the outputs, whose names scripts of KWin 5 do not know.
   private let compositor: PlasmaConnection
   private var model = KWinModel()
-  private var owner: BusName?
+  /// Whether the script that follows the windows was started.
+  private var isFollowing = false
   private var ready: (() -> Void)?
   private var hasComplained = false
   /// Requests that KWin has not carried out; it is working on the first one.
@@ -71,9 +72,9 @@ final class KWinBackend: Backend {
     }
     connection.export(Self.object, [object])
     _ = connection.watchName(KWinScripting.bus) { [unowned self] owner in
-      guard let owner else { return onEnd?("KWin has left the bus") ?? () }
-      guard self.owner == nil else { return }
-      self.owner = owner
+      guard owner != nil else { return onEnd?("KWin has left the bus") ?? () }
+      guard !isFollowing else { return }
+      isFollowing = true
       scripting.start(KWinScript.following(connection.uniqueName.text), as: Self.following) { [unowned self] in
         if case .failure(let error) = $0 { onEnd?("KWin runs no scripts: \(error.message)") }
       }
