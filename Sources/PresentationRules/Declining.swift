@@ -51,7 +51,9 @@ extension StateMachine {
     guard let presentation = state.presentations[handle] else { return [] }
     var found = Array(presentation.children)
     if let position = presentation.item.position {
-      if let above = dismissed(on: position.stack, at: position.index + 1) {
+      // What is dismissed above a new element stands on the element that had its place before.
+      let isLowest = dismissed(on: position.stack, at: position.index).map { $0 == handle } ?? true
+      if isLowest, let above = dismissed(on: position.stack, at: position.index + 1) {
         found.append(above)
       } else if !presentation.phase.isDismissing, let above = current(on: position.stack, at: position.index + 1) {
         found.append(above)

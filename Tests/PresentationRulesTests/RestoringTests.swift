@@ -440,6 +440,24 @@ private final class RestartableMachine {
         == [.dismiss(others[1], .dismissed, animated: true, isForced: true)])
   }
 
+  @Test("R6, P15: an element whose owner has left does not force what stood above the element before it")
+  func restored_ownedTookPlaceInStack_doesNotForceOthers() throws {
+    let navd = try RestartableMachine()
+    let shown = try ["a", "b", "c"].map { text in
+      let handle = try navd.present(text, to: "bus") { $0.stack = binding("s") }
+      navd.hear(.presentAnswered(handle, error: nil))
+      return handle
+    }
+    try navd.dismiss("b")
+    _ = try navd.present("d", to: "bus", by: Client(":1.1")) {
+      $0.owned = true
+      $0.stack = binding("s")
+    }
+    let survivals = Dictionary(uniqueKeysWithValues: shown.map { ($0, Survival.toBeShown) })
+    let again = Command.dismiss(shown[2], .popped, animated: true, isForced: false)
+    #expect(try navd.restart(survivals, left: [Client(":1.1")]).first == again)
+  }
+
   @Test("P15: a record of an earlier release forces what nobody may decline")
   func restored_fromEarlierRelease_knowsWhatIsForced() throws {
     let navd = try RestartableMachine()
