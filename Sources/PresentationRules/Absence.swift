@@ -28,6 +28,13 @@ extension Destination {
 }
 
 extension StateMachine {
+  /// Whether a presenter on the bus shows a presentation, or ends it, and may leave.
+  func hasPresenterOnBus(_ handle: Handle) -> Bool {
+    guard let presentation = state.presentations[handle] else { return false }
+    return presentation.item.destination?.isBus == true && !presentation.awaitsPresenter
+      && presentation.phase != .waiting
+  }
+
   /// Whether a presentation stays when its presenter leaves the bus, since the presenter may come back.
   func mayReturn(to handle: Handle, at now: Instant) -> Bool {
     guard let presentation = state.presentations[handle] else { return false }
@@ -38,9 +45,7 @@ extension StateMachine {
 extension Turn {
   /// Notes that the presenter of a presentation has left the bus.
   mutating func presenterLeft(_ handle: Handle) {
-    guard let presentation = state.presentations[handle], presentation.item.destination?.isBus == true,
-      !presentation.awaitsPresenter
-    else { return }
+    guard let presentation = state.presentations[handle], machine.hasPresenterOnBus(handle) else { return }
     guard machine.mayReturn(to: handle, at: now) else {
       let error =
         presentation.phase == .presented

@@ -40,8 +40,8 @@ extension StateMachine {
   /// The ends to carry out before a presenter's report.
   public mutating func massEnds(of report: Report, at now: Instant) -> MassEnds {
     switch report {
-    case .presenterLeft(let handle):
-      massEnds(of: mayReturn(to: handle, at: now) ? [] : [End(handle: handle, reason: .failed, isOver: true)])
+    case .presenterLeft(let handle) where hasPresenterOnBus(handle) && !mayReturn(to: handle, at: now):
+      massEnds(of: [End(handle: handle, reason: .failed, isOver: true)])
     // A late report about a presentation that waits changes nothing (P5).
     case .ended(let handle, _, _) where state.presentations[handle]?.phase != .waiting:
       massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
@@ -58,8 +58,8 @@ extension StateMachine {
     case .outputGone(let handle): massEnds(of: ends(withOutputOf: handle))
     case .focused(let handle, let isOwn): massEnds(of: ends(ofFocusGoingTo: handle, isOwn: isOwn))
     case .noFocus(let isOwn): massEnds(of: ends(ofFocusGoingTo: nil, isOwn: isOwn))
-    case .ended, .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden, .parkedEnded,
-      .focusLost, .windowsGone, .windowsBack, .presenterReturned:
+    case .presenterLeft, .ended, .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden,
+      .parkedEnded, .focusLost, .windowsGone, .windowsBack, .presenterReturned:
       MassEnds()
     }
   }

@@ -331,7 +331,9 @@ struct NaiveModel {
         try plan.settle()
         let before = self
         self = plan.result(at: now)
-        fellBack = before.fellBack.union([group])
+        // Its tag may take the place of another group's in the memory (L1).
+        let forgetting = Set(before.memory.map(\.group)).filter { before.tags(of: $0) != tags(of: $0) }
+        fellBack = before.fellBack.union(forgetting).union([group])
         fallbacks[group] = NaiveFallback(destination: name)
       } catch {
         let rule = destination(name)?.itemSettings?.restart ?? RestartRule(.always)

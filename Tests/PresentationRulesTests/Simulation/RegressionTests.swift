@@ -356,6 +356,18 @@ import Testing
     #expect(!afterResult.isEmpty)
   }
 
+  @Test("P5, L2: nothing ends before its time because a presenter is said to leave that shows nothing yet")
+  func massEnds_presenterOfWaitingItemLeft_areNone() throws {
+    var limits = Limits()
+    limits.ends = 2
+    let fixture = RulesFixture(limits: limits)
+    try fixture.show("screen", "1", .with(to: "bus"))
+    try fixture.present("screen", "2", .with(to: "bus"))
+    let waiting = try #require(fixture.handle("screen"))
+    for index in 0..<4 { try fixture.present(binding("screen[\(index)]"), "", .with(to: "bare")) }
+    #expect(fixture.machine.massEnds(of: .presenterLeft(waiting), at: fixture.now).isEmpty)
+  }
+
   @Test("N3: a report on windows of an item that follows none changes nothing")
   func item_withoutWindows_losesNone() throws {
     let fixture = fixtureWithWindows()
