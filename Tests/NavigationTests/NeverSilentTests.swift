@@ -241,6 +241,22 @@ private final class Screenless: Screen {
     }
   }
 
+  @Test("A model with the name of one that is gone is presented by another navigator, without a report")
+  func binding_ofFormerModelsName_isNotReported() {
+    let reports = MisuseLog()
+    Misuse.reporting(to: { message, file, _ in reports.add(message, file) }) {
+      let (coordinator, display) = (Coordinator.embedded(), Display())
+      @MainActor func present(_ model: Model, by navigator: Navigator) {
+        let binding = Bindable(model, .shared("one-after-another")).isPresented.named("panel")
+        navigator.present(isPresented: binding) { RecordingScreen("a", on: display) }
+      }
+      let (former, navigator) = (Navigator(coordinator), Navigator(coordinator))
+      present(Model(), by: former)
+      withExtendedLifetime(former) { present(Model(), by: navigator) }
+      #expect(reports.messages == [])
+    }
+  }
+
   @Test(
     "A deep link whose screens declare the next ones when they appear is right", arguments: CoordinatorKind.allCases)
   func path_declaredByItsScreens_isNotReported(_ kind: CoordinatorKind) async throws {

@@ -223,10 +223,11 @@ public final class Navigator: Presenting {
     return Presence(driver, self)
   }
 
-  /// Notes that this navigator presents a subject. Two navigators with one subject would end each other's presentations.
+  /// Notes that this navigator presents a subject. Two navigators with one subject would end each other's presentations. A model that
+  /// is gone leaves its name to the next one, even if its last screens keep their navigator for a moment.
   private func claim(_ driver: any Driver) {
     if let other = coordinator.navigators[driver.subject]?.navigator, other !== self,
-      other.drivers.first(of: driver.subject) != nil
+      other.drivers.first(of: driver.subject)?.root.isGone == false
     {
       reportMisuse(
         "“\(driver.subject.name)” is presented by two navigators, each of which ends what the other shows; present it by one of them",
