@@ -10,6 +10,9 @@ struct LargeReplies {
   /// The client whose reply has not left yet.
   fileprivate var current: BusName?
   fileprivate var isScheduled = false
+
+  /// Whether no large reply is being made or waits.
+  fileprivate var isIdle: Bool { current == nil && waiting.isEmpty }
 }
 
 extension Connection {
@@ -44,17 +47,15 @@ extension Connection {
     scheduleLargeReply()
   }
 
-  /// Whether no large reply is being made or waits, and there is room for one.
-  private var canServeLargeReply: Bool {
-    largeReplies.current == nil && largeReplies.waiting.isEmpty && hasRoomForLargeReply
-  }
+  /// Whether a large reply may be made now, without waiting for others.
+  private var canServeLargeReply: Bool { largeReplies.isIdle && hasRoomForLargeReply }
 
   /// Whether so few bytes wait to be written that a large reply may be made.
   var hasRoomForLargeReply: Bool { transport.outgoingSize <= Self.largeReplyRest }
 
   /// Serves the next call if the last reply has left. Call this at the end of a turn, after its messages were sent.
   func continueLargeReplies() {
-    guard hasRoomForLargeReply else { return }
+    guard !largeReplies.isIdle, hasRoomForLargeReply else { return }
     if let client = largeReplies.current {
       largeReplies.current = nil
       loop.soon { [weak self] in self?.release(client) }

@@ -55,7 +55,8 @@ extension Connection {
 
   /// Releases the next client if there is room for the output of its calls. Call this at the end of a turn, after its messages were sent.
   func continueLongCalls() {
-    guard !longCalls.isReleasing, hasRoomForLargeReply, let client = longCalls.waitingForRoom.popFirst() else { return }
+    guard !longCalls.waitingForRoom.isEmpty, !longCalls.isReleasing, hasRoomForLargeReply else { return }
+    let client = longCalls.waitingForRoom.removeFirst()
     longCalls.isReleasing = true
     loop.soon { [weak self] in
       guard let self else { return }
