@@ -29,6 +29,9 @@ final class ConfigurationWatch {
 
   private let loop: EventLoop
   private let descriptor: Int32
+  /// The memory for events, kept because most requests look for some.
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: 1 << 16, alignment: MemoryLayout<inotify_event>.alignment)
   private let onChange: (_ isSettled: Bool) -> Void
   private var watch: Watch?
   private var interests: [Int32: Interest] = [:]
@@ -51,6 +54,7 @@ final class ConfigurationWatch {
     settled?.cancel()
     watch?.cancel()
     close(descriptor)
+    buffer.deallocate()
   }
 
   /// Watches the files of a configuration from now on. Call it before reading them, so that no change is missed.
@@ -166,26 +170,22 @@ final class ConfigurationWatch {
 
   /// - Returns: whether the queue was empty.
   private func receive() -> Bool {
-    var isEmpty = false
+    let count = read(descriptor, buffer.baseAddress, buffer.count)
     var isOfInterest = false
-    withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
-      let count = read(descriptor, buffer.baseAddress, buffer.count)
-      isEmpty = count <= 0
-      var offset = 0
-      let size = MemoryLayout<inotify_event>.size
-      while offset + size <= count {
-        let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
-        let name = buffer[(offset + size)..<(offset + size + Int(event.len))].prefix { $0 != 0 }
-        offset += size + Int(event.len)
-        // Events were lost.
-        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isOfInterest = true }
-        // The removal of a watch is an event, too.
-        guard event.mask & UInt32(IN_IGNORED) == 0, let interest = interests[event.wd] else { continue }
-        if interest.includes(Array(name)) { isOfInterest = true }
-      }
+    var offset = 0
+    let size = MemoryLayout<inotify_event>.size
+    while offset + size <= count {
+      let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+      let name = buffer[(offset + size)..<(offset + size + Int(event.len))].prefix { $0 != 0 }
+      offset += size + Int(event.len)
+      // Events were lost.
+      if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isOfInterest = true }
+      // The removal of a watch is an event, too.
+      guard event.mask & UInt32(IN_IGNORED) == 0, let interest = interests[event.wd] else { continue }
+      if interest.includes(Array(name)) { isOfInterest = true }
     }
     if isOfInterest { noteChange() }
-    return isEmpty
+    return count <= 0
   }
 
   private func noteChange() {

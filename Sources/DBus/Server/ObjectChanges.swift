@@ -53,14 +53,15 @@ struct ObjectChanges {
 
   /// Notes a change of a property. An object that was added or removed in this turn is announced without such changes.
   mutating func changed(
-    _ path: ObjectPath, _ interfaces: @autoclosure () -> [ImplementedInterface], _ property: some InterfaceMember
+    _ path: ObjectPath, _ interfaces: @autoclosure () -> [ImplementedInterface], _ property: MemberName,
+    of declared: InterfaceName
   ) {
     update(path, interfaces) { change in
       guard change.existence == .existing,
-        let interface = change.interfaces.first(where: { $0.interface.name == property.interface }),
-        !change.properties.contains(where: { $0.interface === interface && $0.name == property.name.text })
+        let interface = change.interfaces.first(where: { $0.interface.name == declared }),
+        !change.properties.contains(where: { $0.interface === interface && $0.name == property.text })
       else { return }
-      change.properties.append((interface, property.name.text))
+      change.properties.append((interface, property.text))
     }
   }
 
@@ -111,17 +112,19 @@ extension Connection {
   /// Inlined, so that nothing is made for a new object, which is announced with all its properties.
   @inlinable
   public func propertyChanged<T>(_ path: ObjectPath, _ property: Property<T>) {
-    if !isNew(path) { noteChange(of: property, at: path) }
+    if !isNew(path) { noteChange(of: property.name, of: property.interface, property.emitsChanged, at: path) }
   }
 
   @usableFromInline
   func isNew(_ path: ObjectPath) -> Bool { changes.isNew(path) }
 
   @usableFromInline
-  func noteChange<T>(of property: Property<T>, at path: ObjectPath) {
+  func noteChange(
+    of property: MemberName, of interface: InterfaceName, _ emitsChanged: EmitsChanged, at path: ObjectPath
+  ) {
     managedObjects.noteChange(path)
-    guard property.emitsChanged == .true || property.emitsChanged == .invalidates else { return }
-    changes.changed(path, objects.interfaces(at: path), property)
+    guard emitsChanged == .true || emitsChanged == .invalidates else { return }
+    changes.changed(path, objects.interfaces(at: path), property, of: interface)
   }
 
   /// Removes and returns the signals of all changes. A signal whose values cannot be sent is left out.
