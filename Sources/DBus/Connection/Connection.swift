@@ -128,6 +128,22 @@ public final class Connection {
     Connection(try Transport(address: address, loop: loop, limits: limits), loop: loop, limits: limits)
   }
 
+  /// Connects to the bus at a D-Bus address, and registers with it without waiting for its answer.
+  /// - Parameter completion: called once, in a later turn: when the bus has answered, with `Disconnected` when it has ended the connection,
+  ///   or with the error because of which there is none; never if the bus does not answer.
+  public static func open(
+    address: String, loop: EventLoop, limits: Limits = Limits(),
+    _ completion: @escaping (Result<Connection, DBusError>) -> Void
+  ) {
+    do throws(DBusError) {
+      _ = try Transport(address: address, loop: loop, limits: limits) { transport in
+        completion(transport.map { Connection($0, loop: loop, limits: limits) })
+      }
+    } catch {
+      loop.soon { completion(.failure(error)) }
+    }
+  }
+
   /// Connects to the session bus at `$DBUS_SESSION_BUS_ADDRESS`, or else at `$XDG_RUNTIME_DIR/bus`.
   public static func session(loop: EventLoop, limits: Limits = Limits()) throws(DBusError) -> Connection {
     try open(address: sessionAddress(), loop: loop, limits: limits)

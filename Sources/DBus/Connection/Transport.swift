@@ -43,18 +43,9 @@ final class Transport {
 
   /// Connects and registers with the bus. This blocks.
   init(address: String, loop: EventLoop, limits: Connection.Limits) throws(DBusError) {
-    // Without this, libdbus-1 ignores SIGPIPE for the whole process.
-    dbus_connection_set_change_sigpipe(0)
-    let raw = try checked { error in dbus_connection_open_private(address, error) }
+    let raw = try Self.connect(to: address, limits)
     self.raw = raw
     self.loop = loop
-    dbus_connection_set_exit_on_disconnect(raw, 0)
-    // The first and the third limit must not be lower than those of the bus: libdbus-1 drops the connection for a larger message, and
-    // anyone may send us one. (`Limits` restricts requests when they are read.) The other limits only pause reading.
-    dbus_connection_set_max_message_size(raw, Int(DBUS_MAXIMUM_MESSAGE_LENGTH))
-    dbus_connection_set_max_received_size(raw, limits.receivedBytes)
-    dbus_connection_set_max_message_unix_fds(raw, Self.maxDescriptors)
-    dbus_connection_set_max_received_unix_fds(raw, Self.maxReceivedDescriptors)
     do throws(DBusError) {
       _ = try checked { error in dbus_bus_register(raw, error) != 0 ? raw : nil }
       try attach()
@@ -62,6 +53,58 @@ final class Transport {
       close()
       throw error
     }
+  }
+
+  /// Connects and registers with the bus, without waiting until the bus answers. Use the transport after that.
+  /// - Parameter completion: called once, when the bus has answered or ended; never if it does neither.
+  init(
+    address: String, loop: EventLoop, limits: Connection.Limits,
+    _ completion: @escaping (Result<Transport, DBusError>) -> Void
+  ) throws(DBusError) {
+    let raw = try Self.connect(to: address, limits)
+    self.raw = raw
+    self.loop = loop
+    do throws(DBusError) {
+      guard
+        let hello = dbus_message_new_method_call(
+          DBUS_SERVICE_DBUS, DBUS_PATH_DBUS, DBUS_INTERFACE_DBUS, "Hello").map(Message.init(adopting:)),
+        dbus_connection_send(raw, hello.raw, nil) != 0
+      else { throw DBusError(name: .noMemory, message: "out of memory") }
+      // The closure keeps this object until the bus has answered.
+      onReady = { [self] in takeName(completion) }
+      try attach()
+    } catch {
+      onReady = nil
+      close()
+      throw error
+    }
+  }
+
+  private static func connect(to address: String, _ limits: Connection.Limits) throws(DBusError) -> OpaquePointer {
+    // Without this, libdbus-1 ignores SIGPIPE for the whole process.
+    dbus_connection_set_change_sigpipe(0)
+    let raw = try checked { error in dbus_connection_open_private(address, error) }
+    dbus_connection_set_exit_on_disconnect(raw, 0)
+    // The first and the third limit must not be lower than those of the bus: libdbus-1 drops the connection for a larger message, and
+    // anyone may send us one. (`Limits` restricts requests when they are read.) The other limits only pause reading.
+    dbus_connection_set_max_message_size(raw, Int(DBUS_MAXIMUM_MESSAGE_LENGTH))
+    dbus_connection_set_max_received_size(raw, limits.receivedBytes)
+    dbus_connection_set_max_message_unix_fds(raw, maxDescriptors)
+    dbus_connection_set_max_received_unix_fds(raw, maxReceivedDescriptors)
+    return raw
+  }
+
+  /// Takes the name that the bus answers to Hello.
+  private func takeName(_ completion: (Result<Transport, DBusError>) -> Void) {
+    // Authentication changes what libdbus-1 waits for.
+    applyInterest()
+    guard let answer = pop() else { return }
+    onReady = nil
+    if let error = answer.error { return completion(.failure(error)) }
+    // Without a name, the message says that the connection has ended.
+    guard let name = answer.destination else { return completion(.failure(.disconnected())) }
+    dbus_bus_set_unique_name(raw, name.text)
+    completion(.success(self))
   }
 
   deinit {
