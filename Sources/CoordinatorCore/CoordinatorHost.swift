@@ -34,9 +34,9 @@ package protocol CoordinatorHost: AnyObject {
   /// Reads the configuration files again.
   /// - Throws: `Refusal` with the code `invalidConfiguration`.
   func reload() throws(Refusal)
-  /// Reads the configuration files again if they have changed since they were read. It is called before each request that may depend on
-  /// them, so it must be cheap when nothing has changed.
-  func readChangedFiles()
+  /// Takes in what has changed on the host: the facts of the session, and the configuration files, which are read again. It is called
+  /// before each request that may depend on them, so it must be cheap when nothing has changed.
+  func takeInChanges()
   /// Prepares to quit. It is called before the state machine ends everything; the host exits after that (R5).
   func willQuit()
 
@@ -87,7 +87,7 @@ package enum ServicePrivilege: Sendable {
 }
 
 extension CoordinatorHost {
-  package func readChangedFiles() {}
+  package func takeInChanges() {}
 
   package func note(_ refused: RefusedFallback) {}
 }

@@ -126,7 +126,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   ) {
     do throws(Refusal) {
       let request = try method.read(input)
-      host.readChangedFiles()
+      host.takeInChanges()
       try host.authorize([request], isTransaction: false, call) { [unowned self] trust, requests throws(Refusal) in
         try perform(requests[0], for: call, trust: trust) { [unowned self] in method.answer($0, serial) }
       }
@@ -152,7 +152,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     do throws(Refusal) {
       let transaction = try TransactionCall(requests, options)
       let animated = options[Options.animated] ?? true
-      host.readChangedFiles()
+      host.takeInChanges()
       try host.authorize(transaction.requests, isTransaction: true, call) {
         [unowned self] trust, requests throws(Refusal) in
         // Other clients may have changed the state before this client was authorized.

@@ -27,7 +27,7 @@ extension CoordinatorService {
     binder.bind(Rows.release) { Release.version }
     binder.bind(Rows.serial) { [unowned self] in serial }
     binder.bind(Rows.diagnosis) { [unowned self] in
-      host.readChangedFiles()
+      host.takeInChanges()
       var diagnosis = host.diagnosis
       diagnosis.limits = limits.mapValues(\.value)
       return diagnosis.properties
@@ -110,7 +110,7 @@ extension CoordinatorService {
       }
     case "Destinations":
       binder.bind(Rows.destinations) { [unowned self] _, call in
-        host.readChangedFiles()
+        host.takeInChanges()
         call.reply(machine.destinations.map { Structure($0.name, $0.entry.properties) })
       }
     default: return false

@@ -89,6 +89,9 @@ extension StateMachine {
     }
   }
 
+  /// The facts of the session that are true.
+  public var facts: Set<SessionFact> { Set(SessionFact.allCases.filter { state.holders[Holder.Key($0)] != nil }) }
+
   /// The names of the holds in force, sorted.
   public var holdsInForce: [String] { state.holdsInForce.sorted() }
 

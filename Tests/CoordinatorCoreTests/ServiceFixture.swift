@@ -219,7 +219,7 @@ final class ServiceFixture: CoordinatorHost {
 
   func reload() throws(Refusal) { if let reloadRefusal { throw reloadRefusal } }
 
-  func readChangedFiles() {
+  func takeInChanges() {
     guard let destinations = changedFiles else { return }
     changedFiles = nil
     log.append("read files")

@@ -73,7 +73,10 @@ extension Coordinator: CoordinatorHost {
     }
   }
 
-  func readChangedFiles() { configuration.noticeChanges() }
+  func takeInChanges() {
+    facts.tell()
+    configuration.noticeChanges()
+  }
 
   func willQuit() {
     log.notice("quitting: every presentation ends")

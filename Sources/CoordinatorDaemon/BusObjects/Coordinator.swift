@@ -69,7 +69,7 @@ final class Coordinator {
     let manager = SystemdManager(connection)
     windowSystem = WindowSystem(connection, log: log)
     facts = SessionFacts(connection, log: log)
-    inhibitors = Inhibitors(facts, log: log)
+    inhibitors = Inhibitors(facts.logind, log: log)
     let windows = WindowPresenter(
       loop: loop, windowSystem, maxParked: limits.parked, log: log, remember: { record.note(memory: $1, of: $0) },
       report: { [unowned self] in take($0) })
@@ -93,8 +93,8 @@ final class Coordinator {
       afterResuming { [unowned self] in service.set(fact, isTrue) }
     }
     self.configuration.onChange = { [unowned self] in loadConfiguration(isSettled: $0) }
-    facts.onLogind = { [unowned self] in inhibitors.takeAll() }
-    windows.onOtherFullscreen = { [unowned self] in facts.windows(areFullscreen: $0) }
+    facts.logind.onArrival = { [unowned self] in inhibitors.takeAll() }
+    windows.onOtherFullscreen = { [unowned self] in facts.set(.fullscreen, $0, by: .windows) }
     connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
     // The next program starts before the end of the last one is announced, because the user waits for the new program. A client
     // that asks about the failure then also finds the new program.

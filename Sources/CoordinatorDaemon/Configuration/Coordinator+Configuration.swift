@@ -32,14 +32,14 @@ extension Coordinator {
     guard !windowSystem.isNeededForFullscreen, all.contains(where: { $0[SessionFact.fullscreen.rawValue] != nil })
     else { return }
     windowSystem.isNeededForFullscreen = true
-    facts.expectWindows()
+    facts.expect([.fullscreen], from: .windows)
     windowSystem.whenKnown { [unowned self] in
       if !windowSystem.isPresent {
         log.notice(
           "no adapter for the window system is on the bus, so it cannot say whether a window is fullscreen; start navd-windows"
         )
       }
-      facts.windowsAreKnown()
+      facts.answered(.windows)
     }
   }
 

@@ -20,7 +20,7 @@ final class Inhibitors {
     case refused
   }
 
-  private let facts: SessionFacts
+  private let logind: LogindFacts
   private let log: Logger
   private var locks: [Purpose: Lock] = [:]
   /// The presented items that ask for a lock.
@@ -35,8 +35,8 @@ final class Inhibitors {
   private static let firstPause = Duration.seconds(1)
   private static let longestPause = Duration.seconds(60)
 
-  init(_ facts: SessionFacts, log: Logger) {
-    self.facts = facts
+  init(_ logind: LogindFacts, log: Logger) {
+    self.logind = logind
     self.log = log
   }
 
@@ -107,7 +107,7 @@ final class Inhibitors {
     if !sleepers.isEmpty { wanted[.sleep] = ("sleep", "navd", "Private windows close first", "delay") }
     // Closing the last copy of its descriptor ends a lock.
     for purpose in locks.keys where wanted[purpose] == nil { locks[purpose] = nil }
-    guard let system = facts.system else { return }
+    guard let system = logind.system else { return }
     for (purpose, lock) in wanted where locks[purpose] == nil {
       lastQuestion += 1
       let question = lastQuestion
@@ -130,7 +130,7 @@ final class Inhibitors {
       if pause == Self.firstPause {
         log.warning("logind gives no inhibitor lock, and is asked again: \(error.message)")
       }
-      guard retry?.isPending != true, let loop = facts.system?.loop else { return }
+      guard retry?.isPending != true, let loop = logind.system?.loop else { return }
       retry = loop.timer(after: pause) { [weak self] in self?.askAgain() }
       pause = min(pause * 2, Self.longestPause)
     }

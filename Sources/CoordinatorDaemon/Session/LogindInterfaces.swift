@@ -15,6 +15,9 @@ enum Logind {
     static let inhibit = Method(
       name, "Inhibit", in: Arg<String>("what"), Arg<String>("who"), Arg<String>("why"), Arg<String>("mode"),
       out: Arg<Descriptor>("pipe_fd"))
+    static let sessionNew = Signal(name, "SessionNew", Arg<String>("session_id"), Arg<ObjectPath>("object_path"))
+    static let sessionRemoved = Signal(
+      name, "SessionRemoved", Arg<String>("session_id"), Arg<ObjectPath>("object_path"))
     static let prepareForSleep = Signal(name, "PrepareForSleep", Arg<Bool>("start"))
     static let preparingForSleep = "PreparingForSleep"
   }

@@ -17,7 +17,7 @@ extension Coordinator {
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
     // Items that ended with another session have ended long ago.
     if !recovered.isOfOtherSession { service.machine.forEachPresentation(hooks.follow) }
-    facts.whenKnown { [unowned self] known in resume(recovered, known, completion) }
+    facts.whenKnown(recorded: service.machine.facts) { [unowned self] facts in resume(recovered, facts, completion) }
   }
 
   /// Handles the report of a presenter.
@@ -28,7 +28,7 @@ extension Coordinator {
   }
 
   private func resume(
-    _ recovered: RecoveredSession, _ known: [SessionFact: Bool], _ completion: @escaping () -> Void
+    _ recovered: RecoveredSession, _ facts: [SessionFact: Bool], _ completion: @escaping () -> Void
   ) {
     // Until now the record belonged to the previous navd; changes of this navd, with its clock, belong to its own session.
     connection.beforeFlush = { [unowned self] in recordChanges() }
@@ -46,7 +46,7 @@ extension Coordinator {
       let before = service.machine.count
       let early = self.early ?? []
       self.early = nil
-      service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: known)
+      service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: facts)
       inhibitors.follow(service.machine)
       announcer.follow(service.machine)
       for client in clients.subtracting(left) { clientWatcher.follow(client) }

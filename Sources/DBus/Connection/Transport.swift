@@ -67,7 +67,8 @@ final class Transport {
     do throws(DBusError) {
       guard
         let hello = dbus_message_new_method_call(
-          DBUS_SERVICE_DBUS, DBUS_PATH_DBUS, DBUS_INTERFACE_DBUS, "Hello").map(Message.init(adopting:)),
+          DBUS_SERVICE_DBUS, DBUS_PATH_DBUS, DBUS_INTERFACE_DBUS, "Hello"
+        ).map(Message.init(adopting:)),
         dbus_connection_send(raw, hello.raw, nil) != 0
       else { throw DBusError(name: .noMemory, message: "out of memory") }
       // The closure keeps this object until the bus has answered.

@@ -26,6 +26,9 @@ private enum Mock {
     Arg<[Structure<String, String, String, String>]>("methods"))
   static let methodCalls = Method(
     interface, "GetMethodCalls", in: Arg<String>("method"), out: Arg<[Structure<UInt64, [Value]>]>("calls"))
+  static let addSession = Method(
+    interface, "AddSession", in: Arg<String>("id"), Arg<String>("seat"), Arg<UInt32>("user"), Arg<String>("name"),
+    Arg<Bool>("active"), out: Arg<String>("path"))
   static func setActive(_ interface: InterfaceName) -> Method<Bool, Void> {
     Method(interface, "SetActive", in: Arg<Bool>("active"))
   }
@@ -78,15 +81,16 @@ private final class LogindSession {
     try session.wait("logind has ended") { [logind] in logind!.hasEnded }
   }
 
-  func set(_ hint: String, _ isTrue: Bool) throws {
+  func set(_ hint: String, _ isTrue: Bool, at path: ObjectPath = LogindSession.path) throws {
     try client.callAndWait(
-      Mock.updateProperties, on: Self.name, at: Self.path, ("org.freedesktop.login1.Session", [hint: .boolean(isTrue)]))
+      Mock.updateProperties, on: Self.name, at: path, ("org.freedesktop.login1.Session", [hint: .boolean(isTrue)]))
   }
 
-  func emit(_ name: String, at path: ObjectPath = LogindSession.path, _ arguments: [Value] = []) throws {
+  func emit(
+    _ name: String, at path: ObjectPath = LogindSession.path, _ signature: String = "", _ arguments: [Value] = []
+  ) throws {
     let interface = path == Self.path ? "org.freedesktop.login1.Session" : "org.freedesktop.login1.Manager"
-    try client.callAndWait(
-      Mock.emitSignal, on: Self.name, at: path, (interface, name, arguments.isEmpty ? "" : "b", arguments))
+    try client.callAndWait(Mock.emitSignal, on: Self.name, at: path, (interface, name, signature, arguments))
   }
 
   /// Says that the computer sleeps soon, also to a navd that starts now.
@@ -94,7 +98,7 @@ private final class LogindSession {
     try client.callAndWait(
       Mock.updateProperties, on: Self.name, at: Self.manager,
       ("org.freedesktop.login1.Manager", ["PreparingForSleep": .boolean(true)]))
-    try emit("PrepareForSleep", at: Self.manager, [.boolean(true)])
+    try emit("PrepareForSleep", at: Self.manager, "b", [.boolean(true)])
   }
 
   /// The inhibitors: kind, program and mode.
@@ -123,6 +127,42 @@ private final class LogindSession {
   }
 }
 
+/// A screen saver in this process, which says and answers what a test has it say.
+private final class ScreenSaver {
+  private static let bus: BusName = "org.gnome.ScreenSaver"
+  private static let path: ObjectPath = "/org/gnome/ScreenSaver"
+  private static let interface: InterfaceName = "org.gnome.ScreenSaver"
+  private static let getActive = Method(interface, "GetActive", out: Arg<Bool>("active"))
+  private static let activeChanged = Signal(interface, "ActiveChanged", Arg<Bool>("active"))
+  let connection: Connection
+  /// Whether it leaves navd's question open until ``answer(_:)``.
+  var isSilent = false
+  private let session: Session
+  private var asked: [Call<Bool>] = []
+
+  init(_ session: Session) throws {
+    self.session = session
+    connection = try session.connect()
+    let object = ImplementedInterface(Interface(Self.interface, members: [Self.getActive, Self.activeChanged]))
+    object.implement(Self.getActive) { [unowned self] _, call in
+      asked.append(call)
+      if !isSilent { call.reply(false) }
+    }
+    connection.export(Self.path, [object])
+  }
+
+  /// Takes the name, also from another one, and waits until navd asks.
+  func take() throws {
+    let mayBeReplacedAndReplaces: UInt32 = 1 | 2
+    _ = try connection.callAndWait(
+      Bus.requestName, on: Bus.name, at: Bus.path, (Self.bus.text, mayBeReplacedAndReplaces))
+    try session.wait("navd asks") { !asked.isEmpty }
+  }
+
+  func say(_ isActive: Bool) { try? connection.emit(Self.activeChanged, from: Self.path, isActive) }
+  func answer(_ isActive: Bool) { asked.last?.reply(isActive) }
+}
+
 @Test("H2: logind says whether the session is locked, idle or about to sleep")
 func logind_facts_areHolds() throws {
   let logind = try LogindSession([:])
@@ -136,9 +176,9 @@ func logind_facts_areHolds() throws {
   try logind.set("LockedHint", false)
   try logind.waitForHolds("idle")
   try logind.set("IdleHint", false)
-  try logind.emit("PrepareForSleep", at: LogindSession.manager, [.boolean(true)])
+  try logind.emit("PrepareForSleep", at: LogindSession.manager, "b", [.boolean(true)])
   try logind.waitForHolds("sleep")
-  try logind.emit("PrepareForSleep", at: LogindSession.manager, [.boolean(false)])
+  try logind.emit("PrepareForSleep", at: LogindSession.manager, "b", [.boolean(false)])
   try logind.waitForHolds()
   // A request to lock counts until the locker says what it has done.
   try logind.emit("Lock")
@@ -288,6 +328,87 @@ func logind_silent_delaysForASecond() throws {
   try logind.waitForHolds("locked")
 }
 
+@Test("H5: a system bus that does not answer delays navd for a second at most; when it does, logind is followed")
+func systemBus_silent_delaysForASecond() throws {
+  let logind = try LogindSession([:], isRunning: false)
+  try logind.startLogind()
+  try logind.set("LockedHint", true)
+  kill(logind.bus.processID, SIGSTOP)
+  defer { kill(logind.bus.processID, SIGCONT) }
+  try logind.session.start()
+  #expect(try logind.session.state()["holds"] == nil)
+  kill(logind.bus.processID, SIGCONT)
+  try logind.waitForHolds("locked")
+}
+
+@Test("H5: until logind has answered, a screen saver does not end the lock that the record says")
+func logind_silent_screenSaverDoesNotUnlock() throws {
+  let logind = try LogindSession([:])
+  let session = logind.session
+  try logind.set("LockedHint", true)
+  try logind.waitForHolds("locked")
+  try session.stop(SIGKILL)
+  logind.logind.send(SIGSTOP)
+  try session.start()
+  let saver = try ScreenSaver(session)
+  try saver.take()
+  saver.say(true)
+  saver.say(false)
+  #expect(try session.call(Rows.holds, (), by: saver.connection).count == 1)
+  logind.logind.send(SIGCONT)
+  try logind.set("LockedHint", false)
+  try logind.waitForHolds()
+}
+
+@Test("H2: a session that logind begins later is followed, and so is the next one after its end")
+func logind_sessionLater_isFollowed() throws {
+  let logind = try LogindSession([:], isRunning: false)
+  let session = logind.session
+  session.environment["XDG_SESSION_ID"] = "c2"
+  try logind.startLogind()
+  try session.start()
+  let name = "/org/freedesktop/login1/session/c2"
+  let path = try #require(ObjectPath(name))
+  let call = { (method: Method<(String, String, UInt32, String, Bool), String>) in
+    try logind.client.callAndWait(
+      method, on: LogindSession.name, at: LogindSession.manager, ("c2", "seat0", 1000, "anna", true))
+  }
+  #expect(try call(Mock.addSession) == name)
+  for _ in 0..<2 {
+    try logind.emit("SessionNew", at: LogindSession.manager, "so", [.string("c2"), .objectPath(path)])
+    try logind.set("LockedHint", true, at: path)
+    try logind.waitForHolds("locked")
+    try logind.set("LockedHint", false, at: path)
+    try logind.waitForHolds()
+    try logind.emit("SessionRemoved", at: LogindSession.manager, "so", [.string("c2"), .objectPath(path)])
+  }
+}
+
+@Test("H2: while the name of a screen saver changes hands, the screen counts as locked until the new owner answers")
+func screenSaver_changesHands_staysLocked() throws {
+  let session = try Session()
+  let (former, next) = (try ScreenSaver(session), try ScreenSaver(session))
+  try former.take()
+  former.say(true)
+  #expect(try session.call(Rows.holds, (), by: former.connection).count == 1)
+  next.isSilent = true
+  try next.take()
+  #expect(try session.call(Rows.holds, (), by: next.connection).count == 1)
+  next.answer(false)
+  #expect(try session.call(Rows.holds, (), by: next.connection).isEmpty)
+}
+
+@Test("L2: a screen saver that changes its mind without end changes the hold once in a turn")
+func screenSaver_flood_isToldOnceInATurn() throws {
+  let session = try Session()
+  let saver = try ScreenSaver(session)
+  try saver.take()
+  let before = try session.call(Rows.getState, ()).1
+  for index in 0..<5000 { saver.say(index % 2 == 1) }
+  #expect(try session.call(Rows.holds, (), by: saver.connection).count == 1)
+  #expect(try session.call(Rows.getState, ()).1 - before < 1000)
+}
+
 @Test("H2, H7: a logind that comes later, or comes back, says what is true, and gets the inhibitor locks again")
 func logind_late_isFollowed() throws {
   let logind = try LogindSession(
@@ -410,7 +531,7 @@ func sleep_dismissing_isDelayed() throws {
   let session = logind.session
   let secret = try session.present("secret")
   try session.poll("it delays") { try logind.inhibitors() == ["sleep navd delay"] }
-  try logind.emit("PrepareForSleep", at: LogindSession.manager, [.boolean(true)])
+  try logind.emit("PrepareForSleep", at: LogindSession.manager, "b", [.boolean(true)])
   #expect(try session.ending(of: secret).reason == "held")
   try session.poll("it no longer delays") { try logind.inhibitors() == [] }
 }
