@@ -1,5 +1,3 @@
-// Other programs depend on these names and signatures, so they are written out here by hand a second time.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -7,6 +5,9 @@ import PresentationModel
 import TestSupport
 import Testing
 import TextFormats
+
+// The members of the interfaces: their names and signatures. Other programs depend on them, so this file writes them out by hand a
+// second time.
 
 @Test func coordinator_members_areThoseOfTheContract() {
   #expect(

@@ -1,10 +1,10 @@
-// Scripts and files depend on the texts of error names, exit codes and durations.
-
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
 import Testing
 import TextFormats
+
+// The texts of error names, exit codes and durations, on which scripts and files depend.
 
 @Test func errorNames_all_areThoseOfTheContract() {
   #expect(

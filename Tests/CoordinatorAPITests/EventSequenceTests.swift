@@ -2,7 +2,7 @@ import Testing
 
 @testable import CoordinatorAPI
 
-/// W1: each event counts once, and a missing one is noticed.
+/// The order of events at a client: each event counts once, and the client notices a missing one (W1, W2).
 struct EventSequenceTests {
   private func begun(at serial: UInt64) -> EventSequence<String> {
     var events = EventSequence<String>(maxEarly: 2)
@@ -19,7 +19,7 @@ struct EventSequenceTests {
     #expect(events.place("a", 7) == .past)
   }
 
-  @Test("W1: an event after a missing one, or of a new count, is noticed, and counts for nothing")
+  @Test("W1: an event after a missing one, or of a new count of serials, is noticed and does not count")
   func event_afterAMissingOne_isAfterAGap() {
     var events = begun(at: 7)
     #expect(events.place("b", 9) == .afterGap)
@@ -38,7 +38,7 @@ struct EventSequenceTests {
     #expect(events.isBegun)
     #expect(events.place("contained", 5) == .past)
     #expect(events.place("first", 6) == .next)
-    // What was not kept leaves a gap.
+    // An event that was not kept leaves a gap.
     #expect(events.place("next", 8) == .afterGap)
     events.forget()
     #expect(!events.isBegun && events.begin(at: 9) == [])

@@ -1,9 +1,9 @@
-// Code generators make identifiers of the names of arguments and properties, and types of signatures.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 import Testing
+
+// Names for code generators, which make identifiers of the names of arguments and properties, and types of signatures.
 
 /// The words that C, C++, Python, Vala and JavaScript do not take as a name.
 private let reservedWords = Set(
@@ -37,7 +37,7 @@ func argument_name_isAnIdentifierInEveryLanguage(of interface: InterfaceName) th
       case .property: [ArgumentDescription]()
       }
     for argument in arguments { #expect(isIdentifier(argument.name), "\(interface).\(member.name): \(argument.name)") }
-    // A generated function has one scope for all of them.
+    // A generated function has one scope for all its arguments.
     #expect(Set(arguments.map(\.name)).count == arguments.count, "\(interface).\(member.name)")
     if case .method(_, let inputs, _, _, _) = member {
       #expect(localNames.isDisjoint(with: inputs.map(\.name)), "\(interface).\(member.name)")
@@ -50,11 +50,11 @@ func property_name_isAnIdentifierInEveryLanguage(of interface: InterfaceName) th
   for case .property(let name, _, _, _, _, let annotations) in try #require(
     Contract.interfaces.first { $0.name == interface }
   ).members {
-    // Qt's getter.
+    // The name of Qt's getter.
     let getter = annotations.first { $0.name == QtAnnotation.propertyGetter }?.value
     let lowercased = name.text.prefix(1).lowercased() + name.text.dropFirst()
     #expect(isIdentifier(getter ?? lowercased) && isIdentifier(name.text), "\(interface).\(name)")
-    // Functions of QObject.
+    // The names of functions of QObject.
     #expect(!["parent", "property", "children"].contains(getter ?? lowercased), "\(interface).\(name)")
   }
 }
@@ -79,7 +79,7 @@ func property_name_isAnIdentifierInEveryLanguage(of interface: InterfaceName) th
         }
       for (type, name) in types {
         #expect((name == nil) == isQts(type), "\(interface.name).\(member.name): \(type)")
-        // Generated code passes it to macros.
+        // The generated code passes the name to macros.
         #expect(name?.contains(",") != true, "\(interface.name).\(member.name): \(name ?? "")")
       }
     }

@@ -3,6 +3,8 @@ import DBusValues
 import Testing
 import TextFormats
 
+// Values from JSON and JSON from values: the types that a text gets, and the mistakes that are reported.
+
 private func sameTypeAndValue(_ a: Value, _ b: Value) -> Bool { a.type == b.type && a == b }
 
 @Test(

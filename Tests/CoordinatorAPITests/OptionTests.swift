@@ -4,6 +4,8 @@ import PresentationModel
 import Testing
 import TextFormats
 
+// Options of requests: their types, how they are read from the bus and from JSON, and how a mistake is reported.
+
 @Test func options_ofTheContract_areAccepted() throws {
   var options: Properties = [:]
   options[Options.destination] = "sleeper"

@@ -6,6 +6,8 @@ import TextFormats
 
 @testable import CoordinatorAPI
 
+// Events as signals and as JSON: the members that each has.
+
 @Test func event_json_omitsMissingMembers() {
   #expect(
     StateEvent(.selection(group: "panels", tag: nil), serial: 3).json

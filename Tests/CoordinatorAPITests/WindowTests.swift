@@ -1,9 +1,10 @@
-// Adapters of other authors depend on these keys, so they are written out here by hand a second time.
-
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
 import Testing
+
+// The keys and words with which adapters describe windows. Adapters of other authors depend on them, so this file writes them out
+// by hand a second time.
 
 @Test func windowProperties_keys_areThoseOfTheContract() {
   let keys = WindowProperties.table.rows.map { "\($0.name) \($0.types.map(\.signature).joined(separator: " "))" }
