@@ -36,7 +36,7 @@ final class ScriptedCall<Output>: ServiceCall {
   var refusal: Refusal? { if case .failure(let refusal) = result { refusal } else { nil } }
 }
 
-/// Keeps what the service binds.
+/// A binder that keeps the methods and properties which the service binds, so that a test can call them.
 final class ScriptedBinder: ServiceBinder {
   fileprivate final class Body<Input, Output> {
     let serve: (Input, any ServiceCall<Output>) -> Void
@@ -68,7 +68,7 @@ final class ServiceFixture: CoordinatorHost {
   enum Decision {
     case allow
     case refuse(Refusal)
-    /// The test decides by ``ServiceFixture/decide(_:)``.
+    /// An authorization that the test decides with ``ServiceFixture/decide(_:)``.
     case later
   }
 
@@ -82,15 +82,15 @@ final class ServiceFixture: CoordinatorHost {
 
   var decision = Decision.allow
   private var undecided: [(Refusal?) -> Void] = []
-  /// What is known about the clients, which is told once more after a request that needs trust: then they are `verdict`.
+  /// The trust in a client. A request that needs trust asks for it a second time, and is then told `verdict`.
   var trust = Trust.trusted
   var verdict = Trust.trusted
   /// The refusal of every change, as if the record could not be written.
   var recordRefusal: Refusal?
   var reloadRefusal: Refusal?
-  /// The destinations of files that have changed and were not read; nil if none has.
+  /// The destinations of files that have changed and were not read; nil if no file has changed.
   var changedFiles: [Destination]?
-  /// The presentations whose presenter every client is.
+  /// The presentations of which every client counts as the presenter.
   var presented: Set<Handle> = []
   /// The report that answers a command while it is carried out.
   var answerAtOnce: ((Command) -> Report?)?
@@ -126,8 +126,8 @@ final class ServiceFixture: CoordinatorHost {
     for decide in all { decide(refusal) }
   }
 
-  /// Does the work that was left to a later turn.
-  /// - Returns: whether there was any.
+  /// Does the work that the service has left to a later turn.
+  /// - Returns: whether there was any work.
   func turn() -> Bool {
     let work = later
     later = []

@@ -6,6 +6,7 @@ import PresentationModel
 import PresentationRules
 import Testing
 
+/// The service between the contract and the rules: reading, requests, authorization, waiting calls, time, clients and the end.
 @Suite struct ServiceTests {
   private typealias Rows = CoordinatorInterface
 
@@ -18,7 +19,7 @@ import Testing
 
   // MARK: The contract
 
-  @Test("Every property of the contract is bound, and every method when it is asked for by its name")
+  @Test("Every property of the contract is bound at once, and a method when somebody asks for it by name")
   func contract_members_areBound() {
     let fixture = ServiceFixture()
     for member in Rows.interface.members {
@@ -61,7 +62,7 @@ import Testing
 
   // MARK: Reading
 
-  @Test("O2: Get has the time that is left, which shrinks with the clock")
+  @Test("O2: Get has the time that is left of a timeout, which shrinks with the clock")
   func get_timeoutRuns_hasTimeLeft() throws {
     let fixture = ServiceFixture()
     try fixture.present("a", "", ["timeout": .uint64(1000)])
@@ -79,7 +80,7 @@ import Testing
     #expect(try fixture.entry("c").timeoutLeft == 50)
   }
 
-  @Test("Get of an empty slot has “/” and an empty entry")
+  @Test("The reply of Get for an empty slot is “/” and an empty entry")
   func get_emptySlot_hasNoPresentation() throws {
     let fixture = ServiceFixture()
     let (path, item, serial) = try fixture.call(Rows.get, "a").output()
@@ -147,7 +148,7 @@ import Testing
     #expect(fixture.taken().contains("read files") && fixture.changedFiles == nil)
     try fixture.present("fresh", "", known)
     #expect(!fixture.taken().contains("read files"))
-    // Also of a name that is known already.
+    // A name that is known already is read again, too.
     fixture.changedFiles = [destination("fresh", group: "panels"), destination("mixer", group: "panels")]
     try fixture.present("fresh", "2", known)
     #expect(fixture.changedFiles == nil && fixture.taken().contains("selection panels fresh"))
@@ -201,7 +202,9 @@ import Testing
     #expect(fixture.taken() == ["dismissing a", "command dismiss 1 dismissed", "answer Dismiss"])
   }
 
-  @Test("W1: a command that is answered at once is announced before the answer to the request, whose serial counts it")
+  @Test(
+    "W1: an immediate answer of a presenter is announced before the reply to the request, and the serial of the reply counts it"
+  )
   func request_commandAnsweredAtOnce_isAnnouncedBeforeTheAnswer() throws {
     let fixture = ServiceFixture()
     fixture.answerAtOnce = { command in
@@ -262,7 +265,7 @@ import Testing
     let defaults = fixture.service.machine.containerValueDefaults
     #expect(defaults["rank"] == nil)
     #expect(try fixture.call(Rows.destinations, ()).output().map(\.fields.0) == ["screen"])
-    // What happens by itself is taken in all the same.
+    // Changes that happen by themselves are taken in all the same.
     #expect(try fixture.call(Rows.closed, (Handle(1).path, [:])).output().0)
     #expect(fixture.bindings.isEmpty)
   }
@@ -284,7 +287,7 @@ import Testing
     #expect(fixture.bindings == ["a", "b"] && Set(fixture.followed) == [Client("anna")])
   }
 
-  @Test("L3: a call that is not authorized, now or later, is refused and changes nothing")
+  @Test("L3: a call without authorization is refused, at once or later, and changes nothing")
   func authorization_refused_changesNothing() {
     let fixture = ServiceFixture()
     let refusal = Refusal(.accessDenied, "in a sandbox")
@@ -299,7 +302,7 @@ import Testing
     #expect(fixture.bindings.isEmpty && fixture.service.serial == 0 && fixture.followed.isEmpty)
   }
 
-  @Test("P10, L3: a transaction expects its serial when it is carried out, not when it arrives")
+  @Test("P10, L3: the serial that a transaction expects is compared when it is carried out, not when it arrives")
   func apply_stateMovedBeforeAuthorization_isStale() throws {
     let fixture = ServiceFixture()
     fixture.decision = .later
@@ -322,11 +325,11 @@ import Testing
     for phase in ["presented", "gone"] {
       #expect(try fixture.wait(handle, phase).output() == ("closed", ["choice": .string("yes")]))
     }
-    // Only as who keeps the item (D1).
+    // The service follows the client that keeps the item (D1), and none that waits for it.
     #expect(fixture.followed == [Client("anna")])
   }
 
-  @Test("D6: Wait answers when the phase is reached, to each that waits")
+  @Test("D6: Wait answers when the phase is reached, for every waiting call")
   func wait_phaseToCome_answersThen() throws {
     let fixture = ServiceFixture()
     let handle = try fixture.present("a", "", ["destination": .string("screen")])
@@ -348,7 +351,7 @@ import Testing
     #expect(fixture.call(Rows.wait, ("/elsewhere", "gone")).refusal != nil)
   }
 
-  @Test("L1: the waiting calls of a client are limited, and count no longer when they are answered or given up")
+  @Test("L1: the waiting calls of a client are limited, and stop counting when they are answered or given up")
   func wait_pastItsLimit_isRefused() throws {
     var limits = Limits()
     limits.waitsPerClient = 2
@@ -365,7 +368,7 @@ import Testing
     #expect(fixture.wait(a).result == nil)
   }
 
-  @Test("L1: the waiting calls of all clients are limited, and count no longer when they are answered")
+  @Test("L1: the waiting calls of all clients are limited, and stop counting when they are answered")
   func wait_pastTheLimitOfAll_isRefused() throws {
     var limits = Limits()
     limits.waits = 2
@@ -399,7 +402,8 @@ import Testing
 
   // MARK: Time
 
-  @Test("O2: an alarm is only set for an earlier time; what is due ends, and the next alarm is set")
+  @Test(
+    "O2: a new alarm is set only for an earlier time; an alarm ends the items that are due, and the next one is set")
   func alarm_deadlines_areServedInTime() throws {
     let fixture = ServiceFixture()
     func present(_ binding: String, _ timeout: UInt64) throws {
@@ -420,7 +424,7 @@ import Testing
     fixture.service.expire()
     #expect(fixture.bindings == ["a", "b"] && fixture.alarms.last == after(1000))
     #expect(try fixture.history().first?.reason == "expired")
-    // What is due at another time is another change, and has an alarm of its own, which may have passed.
+    // An item that is due at another time ends in another change, with an alarm of its own, whose time may have passed.
     fixture.pass(milliseconds: 10_000)
     fixture.service.expire()
     #expect(fixture.bindings == ["b"] && fixture.alarms.last == after(5000))
@@ -443,7 +447,7 @@ import Testing
 
   // MARK: Clients
 
-  @Test("O1: what a client that left owned ends over several turns, and its calls wait no longer")
+  @Test("O1: the items of a client that left end over several turns, and its calls wait no longer")
   func client_left_endsWhatItOwned() throws {
     let fixture = ServiceFixture()
     let kept = try fixture.present("kept")
@@ -508,7 +512,7 @@ import Testing
   }
 }
 
-/// Requests that end more than a turn can.
+/// Requests that end more items than one turn can end.
 @Suite struct MassEndTests {
   private typealias Rows = CoordinatorInterface
 
@@ -526,10 +530,10 @@ import Testing
   func dismissAll_many_takesTurns() throws {
     let fixture = try fixture()
     let call = fixture.call(Rows.dismissAll, ["all": .boolean(true)])
-    // To find what ends takes a turn of its own.
+    // The search for the items to end takes a turn of its own.
     #expect(fixture.log.first == "hold anna" && fixture.bindings.count == 1200 && fixture.turn())
     #expect(fixture.bindings.count == 700 && call.result == nil)
-    // Another client is served in between, and what it presents has come too late for this.
+    // Another client is served in between. Its new item has come too late to be dismissed.
     try fixture.present("other", by: "berta")
     try fixture.dismiss("a0", by: "berta")
     while fixture.turn() {}
@@ -538,7 +542,7 @@ import Testing
   }
 
   @Test(
-    "C3, L2: what ends with its parent ends over several turns before it",
+    "C3, L2: many children end over several turns, before their parent",
     arguments: ["Dismiss", "Toggle", "Present", "Closed", "expire", "report"])
   func parent_ofMany_endsLast(_ how: String) throws {
     let fixture = try fixture(from: "p")
@@ -567,7 +571,7 @@ import Testing
     #expect(fixture.bindings.count == 1201 && fixture.turn())
     #expect(fixture.bindings.count == 701 && fixture.bindings.contains("p"))
     while fixture.turn() {
-      // An alarm may come in between.
+      // An alarm may go off in between.
       if how == "expire" { fixture.service.expire() }
     }
     #expect(isAnswered() && fixture.bindings == (how == "Present" ? ["p"] : []))
@@ -576,7 +580,7 @@ import Testing
   }
 
   @Test(
-    "P5, P10, L2: a presentation is not dismissed that has followed another one while the children of that ended",
+    "P5, P10, L2: a dismissal spares the presentation that replaces its own while the children end",
     arguments: [false, true])
   func presentation_replacedWhileItsChildrenEnd_successorStays(isForced: Bool) throws {
     let fixture = try fixture(0)
@@ -616,7 +620,7 @@ import Testing
   }
 
   @Test(
-    "H2, L2: a fact that ends while what it dismisses ends over several turns is not in force afterwards",
+    "H2, L2: a fact is in force as it was last set, also if it changes while its dismissals take several turns",
     arguments: [[false], [false, true], [false, true, false], [true]])
   func fact_changesWhileManyEnd_isAsLastSet(news: [Bool]) throws {
     let fixture = ServiceFixture(holds: ["locked": .dismiss])
@@ -635,7 +639,7 @@ import Testing
     #expect(fixture.service.machine.holdsInForce.isEmpty)
   }
 
-  @Test("P15, L2: a forced DismissAll of many also forces what its scope still waits for")
+  @Test("P15, L2: a forced DismissAll of many also forces the dismissals in its scope that still wait")
   func dismissAll_manyForced_forcesWhatIsAsking() throws {
     let fixture = try fixture(150)
     let asking = try fixture.present("letter", "", ["destination": .string("screen")])
@@ -651,7 +655,7 @@ import Testing
   }
 
   @Test(
-    "G9, L2: what waits in a queue, and ends with the selected member, is not presented in between",
+    "G9, L2: a queued item that ends with the selected member is not presented in between",
     arguments: ["DismissAll", "Dismiss", "clientLeft"])
   func queued_endingOverTurnsWithTheSelected_isNotPresented(_ how: String) throws {
     let fixture = try fixture(0)
@@ -673,7 +677,7 @@ import Testing
     #expect(fixture.bindings == (how == "clientLeft" ? ["p"] : []))
   }
 
-  @Test("G9, L2: a request that ends many leaves the queue unchanged of the group in which it replaces a member")
+  @Test("G9, L2: a request that ends many and replaces a member of a group leaves the queue of the group unchanged")
   func queue_memberReplacedByARequestThatEndsMany_isUnchanged() throws {
     let fixture = try fixture(0)
     try fixture.present("p")

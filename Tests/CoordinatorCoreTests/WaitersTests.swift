@@ -4,6 +4,7 @@ import Testing
 
 @testable import CoordinatorCore
 
+/// Waiting calls: which events answer them, how they are counted, and how they are forgotten.
 @Suite struct WaitersTests {
   private typealias WaitCall = ScriptedCall<(String, Properties)>
   private let anna = Client("anna")
@@ -15,7 +16,7 @@ import Testing
     if case .success(let output) = call.result { output.0 } else { nil }
   }
 
-  @Test("Presented answers the calls for that phase, and the end answers all that are left")
+  @Test("The phase presented answers the calls that wait for it, and the end answers all others")
   func waiters_presentedAndEnded_answerByPhase() throws {
     var waiters = Waiters()
     let calls = (shown: WaitCall(anna), gone: WaitCall(anna), other: WaitCall(anna))
@@ -30,7 +31,7 @@ import Testing
     // A presentation may end without having been presented.
     waiters.ended(two, .failed, [:])
     #expect(try calls.other.output().0 == "failed")
-    // A second event finds nobody.
+    // A second event finds no waiting call.
     waiters.presented(one)
     waiters.ended(one, .closed, [:])
   }
