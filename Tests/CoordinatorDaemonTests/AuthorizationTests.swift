@@ -9,10 +9,12 @@ import Testing
 @testable import CoordinatorDaemon
 @testable import DBus
 
+// Authorization of clients: the look-up of who they are, the requests that wait for it, and what needs a privilege (L3).
+
 private enum Example {
   static let name: InterfaceName = "org.example.Example"
   static let path: ObjectPath = "/example"
-  /// Needs a privilege if its argument says so.
+  /// A method that needs a privilege if its argument says so.
   static let ask = Method(name, "Ask", in: Arg<String>("text"), Arg<Bool>("privileged"), out: Arg<String>("text"))
 }
 
@@ -106,12 +108,12 @@ func authorization_sandboxedClient_isRefused() throws {
   #expect(fixture.answers == [answer, answer])
   #expect(fixture.lookedUp == [])
   #expect(fixture.carriedOut == [])
-  // Everything else stays open to it.
+  // All other methods stay open to the client.
   try fixture.ask("c", privileged: false)
   #expect(fixture.carriedOut == ["c"])
 }
 
-@Test("L3: a request that turns out to need a client outside of any sandbox is carried out when navd knows that it is")
+@Test("L3: a request that turns out to need an unconfined client is carried out when navd knows that its client is one")
 func authorization_requestThatNeedsTrust_isRepeatedWhenTheClientIsKnown() throws {
   let fixture = try AuthorizationFixture()
   try fixture.ask("another's", privileged: false)
@@ -123,7 +125,9 @@ func authorization_requestThatNeedsTrust_isRepeatedWhenTheClientIsKnown() throws
   #expect(fixture.lookedUp == [])
 }
 
-@Test("L3: such a request of a client in a sandbox is refused, with what it asked for")
+@Test(
+  "L3: a request that turns out to need an unconfined client is refused to a client in a sandbox, and the refusal names what it asked for"
+)
 func authorization_requestThatNeedsTrustOfASandboxedClient_isRefused() throws {
   let fixture = try AuthorizationFixture()
   try fixture.ask("another's", privileged: false)
@@ -154,7 +158,7 @@ func authorization_unknownClient_isRefusedAndLookedUpAgain(error: DBusError?, re
   #expect(fixture.carriedOut == ["b"])
 }
 
-@Test("While a client is looked up, its later requests wait in their order, and no other client's")
+@Test("While a client is looked up, its later requests wait in their order, and those of other clients do not")
 func authorization_lateAnswer_holdsTheClientsLaterRequests() throws {
   let fixture = try AuthorizationFixture()
   let other = try fixture.bus.connect()
@@ -225,10 +229,10 @@ func authorization_privilege_isNeededToRunPrograms() throws {
   #expect(try subject(directory) == "option “directory”")
   #expect(try subject(environment) == "option “environment”")
   #expect(try subject(plain, Request(.dismissAll(.everything))) == nil)
-  // The rules decide, since a toggle may end the item.
+  // The rules decide about a toggle, since it may end the item.
   let given = ItemOptions.with { $0.directory = "/" }
   #expect(try subject(Request(.toggle(try BindingID("panel"), id: "", given, anyID: true))) == nil)
-  // In a path with its element, in a transaction with its index.
+  // An element of a path is named with its number, and a request of a transaction with its index.
   let elements = [
     RequestedElement(binding: nil, id: "0"),
     RequestedElement(binding: nil, id: "1", options: .with { $0.directory = "/" }),

@@ -10,6 +10,8 @@ import Testing
 @testable import CoordinatorDaemon
 @testable import DBus
 
+// Presenters on the bus: the calls that they get, their answers, their limits, and what follows when they leave (D4, P15).
+
 private let barName: BusName = "org.example.Bar"
 private let handle = Handle(1)
 
@@ -53,7 +55,7 @@ private final class ScriptedPresenter {
   }
 }
 
-/// The presenter under test.
+/// The presenter under test, and the reports that it makes.
 private final class BusPresenterFixture {
   let bus: BusFixture
   private(set) var presenter: BusPresenter!
@@ -77,7 +79,7 @@ private final class BusPresenterFixture {
     try bus.settle()
   }
 
-  /// Presents an item, and has it answered.
+  /// Presents an item, and waits for the presenter's answer.
   func presentWhole(_ program: ScriptedPresenter) throws {
     try present()
     try program.answer()
@@ -156,11 +158,11 @@ func busPresenter_noAnswer_isAwaitedUntilThePresenterLeaves() throws {
   try fixture.bus.advance(by: .seconds(3600))
   #expect(fixture.reports == [])
   try fixture.bus.close(program.connection)
-  // The bus answers the call, or the name's loss comes first: that is reported once.
+  // Two things tell of the end, the bus's answer to the call and the loss of the name; the first of them is reported.
   #expect(fixture.reports == [.presenterLeft(handle)])
 }
 
-@Test("D4: a presenter that leaves the bus is reported once, and so is one that takes its name then")
+@Test("D4: a presenter that leaves the bus is reported once, and so is one that takes the name afterwards")
 func busPresenter_leavesAndReturns_isReportedOnceEach() throws {
   let fixture = try BusPresenterFixture()
   let program = try ScriptedPresenter(fixture.bus)
@@ -176,7 +178,7 @@ func busPresenter_leavesAndReturns_isReportedOnceEach() throws {
   #expect(next.items.map { $0["restored"] } == [.boolean(true)])
 }
 
-@Test("D4: a presenter that has left is not waited for when its item has ended")
+@Test("D4: after the end of its item, navd does not wait for a presenter that has left")
 func busPresenter_leavesAndIsForgotten_isNotWatched() throws {
   let fixture = try BusPresenterFixture()
   let program = try ScriptedPresenter(fixture.bus)
@@ -215,7 +217,7 @@ func busPresenter_leavesWithMany_isReportedOverTurns() throws {
   #expect(fixture.reports == [.presentAnswered(handle, error: nil)])
   try fixture.bus.close(program.connection)
   #expect(fixture.reports.count == 2)
-  // One that had left before the call.
+  // This item is for a presenter that had left before the call.
   try fixture.present(2, name: name)
   #expect(fixture.reports.contains(.presenterLeft(Handle(2))))
 }
@@ -235,7 +237,7 @@ func busPresenter_update_isSentUnlessThePresenterIsTheAuthor() throws {
   try fixture.bus.settle()
   #expect(program.items.last == ["title": .string("b")])
   #expect(fixture.reports.count == 1)
-  // An error ends nothing.
+  // An error in the answer to an update ends nothing.
   try program.answer(error: "no")
   try fixture.bus.settle()
   #expect(fixture.reports == [.updateAnswered(handle), .updateAnswered(handle)])
@@ -356,7 +358,7 @@ func busPresenter_manyThatNeverAnswer_leaveRoomForOthers() throws {
   try fixture.bus.settle()
   try fixture.present(360, name: "org.example.D")
   #expect(programs[3].calls.count == 38)
-  // The bus answers for one that leaves.
+  // The bus answers the calls to a presenter that leaves.
   try fixture.bus.close(programs[0].connection)
   #expect(fixture.bus.connection.openCallCount == 126)
 }
@@ -371,7 +373,7 @@ func busPresenter_noneLeftForAll_eachHasAFew() throws {
   for (index, name) in names.enumerated() {
     for number: UInt64 in 0..<12 { try fixture.present(UInt64(index) * 100 + number, name: name) }
   }
-  // The last ones exceed the limit of 80 by a tenth.
+  // The last calls exceed the limit of 80 by a tenth.
   #expect(programs.map(\.calls.count) == [9] + [Int](repeating: 8, count: 9) + [7, 0, 0, 0])
   #expect(fixture.bus.connection.openCallCount == limits.allCalls)
   try programs[0].answer()
@@ -413,9 +415,9 @@ func busPresenter_dismissalsPastTheLimit_wait() throws {
   for number: UInt64 in 1...4 { fixture.presenter.dismiss(Handle(number), .dismissed, animated: true, isForced: false) }
   try fixture.bus.settle()
   #expect(program.calls.count == 6)
-  // The presenter may still show it, so it gets the call all the same.
+  // The presenter may still show the item, so it gets the call although navd has forgotten it.
   fixture.presenter.forget(Handle(4))
-  // Nothing new overtakes them.
+  // New calls do not overtake the waiting ones.
   try program.answer()
   fixture.presenter.present(try fixture.presentation(5), [:])
   try fixture.bus.settle()
@@ -443,7 +445,7 @@ func busPresenter_dismissDeclined_isReportedAndStays() throws {
   try fixture.bus.settle()
   #expect(fixture.reports == [.declined(handle, message: "unsaved")])
   #expect(fixture.presenter.shows(handle, as: Client(program.connection.uniqueName.text)))
-  // Another dismissal is another call.
+  // A second dismissal is a second call.
   try fixture.dismiss()
   try program.answer()
   try fixture.bus.settle()
@@ -461,7 +463,7 @@ func busPresenter_dismissForcedLater_isCalledAgain() throws {
   #expect(program.calls.suffix(2) == ["Dismiss replaced false", "Dismiss replaced false forced"])
   try program.answer(error: "unsaved", named: declined)
   try fixture.bus.settle()
-  // The rules do not count it.
+  // The first call's answer is reported, and the rules ignore it.
   #expect(fixture.reports == [.declined(handle, message: "unsaved")])
   try program.answer()
   try fixture.bus.settle()
@@ -516,7 +518,7 @@ func busPresenter_earlierSignature_isCalledByThat() throws {
   #expect(fixture.reports.last == .dismissAnswered(handle, result: ["answer": .string("bye")]))
 }
 
-@Test("P15: a presenter without a suitable Dismiss has ended nothing")
+@Test("P15: a presenter without a suitable Dismiss ends nothing")
 func busPresenter_noDismiss_isNoEnd() throws {
   let fixture = try BusPresenterFixture()
   _ = try earlierPresenter(fixture, dismisses: false)
@@ -560,7 +562,7 @@ func busPresenter_adopted_isToBeShownAsRestored() throws {
   #expect(fixture.reports == [.presenterLeft(handle)])
 }
 
-@Test("D4, R6: a presenter that was away when navd was killed is waited for by the next one")
+@Test("D4, R6: the next navd waits for a presenter that was away when navd was killed")
 func busPresenter_adoptedWhileAway_isReportedWhenItReturns() throws {
   let fixture = try BusPresenterFixture()
   var away = try fixture.presentation()

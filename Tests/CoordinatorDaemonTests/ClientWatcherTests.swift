@@ -6,6 +6,8 @@ import Testing
 @testable import CoordinatorDaemon
 @testable import DBus
 
+// The watcher of clients: each departure from the bus is reported once (O1).
+
 @Test("O1: a client that leaves is reported once, however often it is watched")
 func clientWatcher_clientLeaves_isReportedOnce() throws {
   let bus = try BusFixture()
@@ -30,7 +32,7 @@ func clientWatcher_clientLeaves_isReportedOnce() throws {
   defer { withExtendedLifetime(watcher) {} }
   watcher.follow(Client(client.uniqueName.text))
   watcher.follow(Client("no unique name"))
-  // The bus may notice it later than other calls.
+  // The bus may notice the departure later than other calls.
   try bus.wait { !left.isEmpty }
   try bus.settle()
   #expect(left == [Client(client.uniqueName.text)])

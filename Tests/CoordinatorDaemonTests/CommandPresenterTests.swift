@@ -11,6 +11,8 @@ import TextFormats
 
 @testable import CoordinatorDaemon
 
+// Commands as presenters: the choice of their launcher, what they inherit, their results and ends, and their adoption (D3, D6, R2).
+
 private let handle = Handle(1)
 
 /// A launcher that starts nothing, and reports what the test says.
@@ -188,7 +190,7 @@ func commandPresenter_oldManager_isNotUsed(version: String) throws {
   try fixture.present(1)
   systemd.connection.close()
   try bus.wait { !fixture.manager.isPresent }
-  // It may come back and start this one.
+  // The manager may come back and start this command.
   try fixture.present(2)
   #expect(fixture.services.managerLeftCount == 0 && fixture.direct.launches.isEmpty)
   try bus.advance(by: .seconds(5))

@@ -8,6 +8,8 @@ import TextFormats
 
 @testable import CoordinatorDaemon
 
+// Configuration files: where they are searched for, which count, what is reported of mistakes, and how changes are noticed.
+
 /// The destinations in effect as `name:style`, and the faults without the path of the root.
 private struct Loaded: Equatable {
   var styles: [String]
@@ -210,7 +212,7 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   #expect(keys() == ["late"])
   try bases.write(settings: "container-values.early = { signature = 's', default = '' }", in: 1)
   #expect(keys() == ["early"])
-  // A mistake in the first file is reported with those of the destinations, and the next file does not replace it.
+  // A mistake in the first file is reported with those of the destinations, and the next file does not replace the first.
   try bases.write("= 1", to: "a.toml")
   try bases.write(settings: "container-value = 1")
   let content = bases.configuration.reload()
@@ -239,7 +241,7 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   }
   for path in ["0", "0/navd", "0/navd/"] { #expect(keys(path) == ["k"], "\(path)") }
   #expect(keys("0/navd/destinations") == [])
-  // Without destinations, too; but in a directory of destinations, navd.toml is the file of one.
+  // Settings are read without a directory of destinations, too. In a directory of destinations, navd.toml is a destination.
   rmdir(bases.path(""))
   for path in ["0", "0/navd"] { #expect(keys(path) == ["k"], "\(path)") }
   mkdir(bases.path(""), 0o755)
@@ -330,7 +332,7 @@ func configurationReport_launcherWithoutItsScope_isAWarning(_ program: String) t
   #expect(try warnings("command = ['\(program)', '{id}']"))
   #expect(try warnings("command = ['\(program)']\nscope = 'tree'"))
   #expect(try !warnings("command = ['\(program)']\nscope = 'process'"))
-  // A menu, which prints what was chosen.
+  // This command is a menu, which prints what was chosen.
   #expect(try !warnings("command = ['\(program)', '-dmenu']"))
 }
 
@@ -357,7 +359,7 @@ func configuration_mistakeInSettings_switchesNothingOn() throws {
   let watch = try ConfigurationWatch(loop) { reports.append($0) }
   try watch.follow(bases.configuration)
   #expect(!watch.reportPending())
-  // The kernel has told of it; the loop has not read that.
+  // The kernel has told of the change; the loop has not read that.
   try bases.write("style = 'one'", to: "a.toml")
   #expect(watch.reportPending() && reports == [false])
   #expect(!watch.reportPending() && reports == [false])
@@ -365,7 +367,7 @@ func configuration_mistakeInSettings_switchesNothingOn() throws {
   #expect(!watch.reportPending())
   #expect(loop.turn(until: { reports.count > 1 }, within: .seconds(20)))
   #expect(!watch.reportPending() && reports == [false, true])
-  // One that settles before somebody asks is reported once.
+  // A change that settles before somebody asks is reported once.
   try bases.write("style = 'two'", to: "a.toml")
   #expect(loop.turn(until: { reports.count > 2 }, within: .seconds(20)))
   #expect(!watch.reportPending() && reports == [false, true, true])
@@ -380,7 +382,7 @@ func configuration_notSettled_keepsWhatIsAboutToBeWritten() throws {
   try bases.write(settings: "inline-commands = false\n")
   let isAllowed = { (content: Configuration.Content) in content.inlineCommands == .allowed }
   #expect(bases.reload() == Loaded(["a:own", "b:b"]))
-  // As some editors write: the old version gets another name, and the new one is made empty at first.
+  // Some editors write so: the old version gets another name, and the new one is made empty at first.
   try #require(rename(bases.path("a.toml"), bases.path("a.toml~")) == 0)
   try bases.write("", to: "b.toml")
   try bases.write("style = 'c'", to: "c.toml")
@@ -389,23 +391,23 @@ func configuration_notSettled_keepsWhatIsAboutToBeWritten() throws {
   #expect(!isAllowed(bases.configuration.reload(isSettled: false)))
   try #require(unlink(bases.root.path(of: "0/navd/navd.toml")) == 0)
   #expect(!isAllowed(bases.configuration.reload(isSettled: false)))
-  // All of the directory, as a program that makes links to a new version of it does.
+  // The whole directory is gone for a moment while a program makes links to a new version of it.
   try #require(rename(bases.root.path(of: "0"), bases.root.path(of: "old")) == 0)
   #expect(bases.reload(isSettled: false) == Loaded(["a:own", "b:b", "c:c"]))
   try #require(rename(bases.root.path(of: "old"), bases.root.path(of: "0")) == 0)
-  // What has settled is what the user wants.
+  // After the changes have settled, the files say what the user wants.
   #expect(bases.reload() == Loaded(["a:system", "b:", "c:c"]))
   #expect(isAllowed(bases.configuration.reload()))
 }
 
-@Test("A link counts as well that leads to a directory, to another link, or to what is made later")
+@Test("Links are followed to a directory, to another link, and to a file that is made later")
 func configurationWatch_link_isFollowed() throws {
   var bases = Bases()
   let root = bases.root
   for directory in ["one", "two"] { mkdir(root.path(of: directory), 0o755) }
   try bases.write("style = 'one'", toPath: root.path(of: "one/a.toml"))
   try bases.write("style = 'two'", toPath: root.path(of: "two/a.toml"))
-  // As programs replace links: another one is renamed to its name.
+  // Programs replace a link by renaming another one to its name.
   func link(_ name: String, to target: String) {
     #expect(symlink(target, root.path(of: "new")) == 0 && rename(root.path(of: "new"), root.path(of: name)) == 0)
   }
@@ -440,7 +442,7 @@ func configurationWatch_link_isFollowed() throws {
   try watch.follow(bases.configuration)
   try bases.write("style = 'three'", toPath: root.path(of: "later/b.toml"))
   try expect(Loaded(["b:three"]))
-  // Links in a circle.
+  // These links lead in a circle.
   link("later/b.toml", to: "c.toml")
   link("later/c.toml", to: "b.toml")
   #expect(watch.reportPending() && bases.reload().faults.count == 1)

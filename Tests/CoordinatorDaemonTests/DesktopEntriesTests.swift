@@ -4,7 +4,9 @@ import Testing
 
 @testable import CoordinatorDaemon
 
-@Test("N1: a desktop file gives the ids of the windows of the program that it starts, if no other one starts it")
+// Desktop files as a source of window ids (N1).
+
+@Test("N1: a desktop file gives the ids of its program's windows, if it is the only one for that program")
 func desktopEntries_ofPrograms_giveIDs() throws {
   let directory = TemporaryDirectory()
   mkdir(directory.path(of: "applications"), 0o700)

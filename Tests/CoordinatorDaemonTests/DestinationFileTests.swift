@@ -9,6 +9,8 @@ import TextFormats
 
 @testable import CoordinatorDaemon
 
+// Destination files: what each key means, and the message for each mistake.
+
 private func read(_ text: String, name: String = "volume") throws -> Destination {
   try DestinationFile.read(Array(text.utf8), name: name, path: "/d/\(name).toml")
 }
@@ -182,7 +184,7 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
   #expect(faults("style = 'popover'", name: "9") == [])
 }
 
-// One mistake, and its message: the whole line that users read.
+// Each case is one mistake and its message, the whole line that users read.
 @Test(arguments: [
   (
     "state = true\ncommand = ['a']",

@@ -11,9 +11,9 @@ import Testing
 @testable import CoordinatorDaemon
 @testable import Processes
 
-/// Services whose manager leaves the bus and does not come back.
+/// Services whose manager leaves the bus and does not come back: few searches of the process table serve many of them.
 @Suite(.timeLimit(.minutes(3))) struct HandOverTests {
-  @Test("Services whose manager has left are searched for in one scan, and handed over a few per turn.")
+  @Test("Services whose manager has left are searched for in one scan, and a few of them are handed over in each turn")
   func handOver_manyServices_scansOnceAndReportsAFewPerTurn() throws {
     let fixture = try ServiceFixture()
     let count = ProcessSupervisor.adoptionsPerTurn + 8
@@ -30,12 +30,12 @@ import Testing
       most = max(most, fixture.observer.ended.count - before)
       return fixture.observer.ended.count == ended.count
     }
-    // The second scan confirms that nothing is left of those that have ended.
+    // The second scan confirms that no process is left of the services that have ended.
     #expect(fixture.scans == 2)
     #expect(most <= ProcessSupervisor.adoptionsPerTurn)
     #expect(running.map(\.platform) == fixture.processes.map { ["pid": .uint64(UInt64($0))] })
 
-    // They are dismissed together, with a few searches for all.
+    // The services are dismissed together, with a few searches for all.
     let scans = fixture.scans
     for command in running { command.terminate() }
     try fixture.wait {
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(
-    "Services that are dismissed together, or end together, are searched for processes that have moved in one look at all."
+    "For services that end together, or are dismissed together, all processes are looked through once for those that have moved"
   )
   func terminate_manyServices_looksThroughAllProcessesOnce() throws {
     let fixture = try ServiceFixture()
@@ -62,17 +62,17 @@ import Testing
       fixture.loop.turn(wait: .milliseconds(5))
       return fixture.observer.ended.count == count
     }
-    // The ends come in a few turns.
+    // The services end in a few turns.
     #expect(fixture.looks <= 8, "\(fixture.looks)")
   }
 
-  @Test("A dismissal during the search ends the processes that it finds.")
+  @Test("A dismissal during the search for the processes ends those that are found")
   func terminate_whileTheProcessesAreSearchedFor_endsThem() throws {
     let fixture = try ServiceFixture()
     let command = try fixture.launch(Handle(1), isAlive: true)
     try fixture.finishLaunching()
     fixture.manager.close()
-    // The manager cannot stop it, so the search begins; the second request comes while it goes on.
+    // The manager has left and cannot stop the service, so the search begins. The second request comes while the search goes on.
     try fixture.wait {
       command.terminate()
       fixture.loop.turn(wait: .milliseconds(1))
@@ -96,7 +96,7 @@ private final class ServiceFixture {
   let manager: Connection
   let observer = Observer()
   private(set) var scans = 0
-  /// How often all processes were looked through for those that have moved.
+  /// The number of times that all processes were looked through for those that have moved.
   private(set) var looks = 0
   private let bus: PrivateBus
   private let directory = TemporaryDirectory()
@@ -104,9 +104,9 @@ private final class ServiceFixture {
   private var launcher: ServiceLauncher?
   private var systemd: SystemdManager?
   private(set) var processes: [pid_t] = []
-  /// The services that they seem to be in.
+  /// The services in which the processes seem to be.
   private var services: [pid_t: ByteString] = [:]
-  /// The services whose first process has ended: the manager said so, and no more before it left.
+  /// The services whose first process has ended; the manager reported nothing else before it left.
   private var ended: [UnitName] = []
   private var jobs = 0
   private var launches = 0
@@ -171,7 +171,7 @@ private final class ServiceFixture {
   deinit {
     let marker = Array(directory.path.utf8)
     for process in processes {
-      // The number of one that was reaped may be another's.
+      // The number of a process that was reaped may belong to another process.
       guard case .value(let value) = ProcessTable.variable(CommandPresenter.markerVariable, of: process),
         value.bytes.starts(with: marker)
       else { continue }
@@ -187,7 +187,7 @@ private final class ServiceFixture {
   }
 
   /// Starts a service.
-  /// - Parameter isAlive: whether it has a process, as one has that the manager has started.
+  /// - Parameter isAlive: whether the service has a process, as a started one has.
   func launch(_ handle: Handle, isAlive: Bool) throws -> any RunningCommand {
     let marker = ByteString("\(directory.path)-\(handle)")
     let launch = Launch(
@@ -217,7 +217,7 @@ private final class ServiceFixture {
     return command
   }
 
-  /// Has the manager say that the services have ended whose first process has.
+  /// Makes the manager report the services whose first process has ended.
   func endServices() throws {
     for unit in ended {
       let state: Properties = ["ActiveState": .string("inactive"), "Result": .string("success")]
@@ -225,11 +225,11 @@ private final class ServiceFixture {
     }
   }
 
-  /// Waits until the launcher has the manager's answers.
+  /// Waits until the launcher has the answers of the manager.
   func finishLaunching() throws {
     try #require(loop.turn(until: { self.jobs == self.launches }))
     for unit in ended {
-      // A command that was never started would be started anew.
+      // The manager reports that the service has started, since a command that never started would be started again.
       let state: Properties = [
         "ActiveState": .string("active"), "ExecMainCode": .int32(Int32(CLD_EXITED)), "ExecMainStatus": .int32(0),
       ]

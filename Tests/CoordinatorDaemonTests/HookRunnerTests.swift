@@ -8,6 +8,8 @@ import Testing
 
 @testable import CoordinatorDaemon
 
+// Hooks of destination files: what they get, their order, their limits and their ends (D14).
+
 /// A launcher that starts nothing; the test ends what it has launched.
 private final class NoLauncher: CommandLauncher {
   private(set) var launches: [(launch: Launch, observer: any LaunchObserver)] = []
@@ -78,7 +80,7 @@ private final class HookFixture {
     hooks.note(.dismissed(Handle(number), try BindingID("osd"), id: "7", .expired, result: [:]))
   }
 
-  /// The ends of turns until nothing more starts.
+  /// Finishes turns until no more hooks start.
   func startAll() { for _ in 0..<200 { hooks.startSome() } }
 }
 
@@ -106,7 +108,7 @@ func hook_ofAnItem_getsTheItem() throws {
   )
 }
 
-@Test("D14: an item that was never presented has no hook for its end")
+@Test("D14: an item that was never presented starts no hook at its end")
 func hook_neverPresented_none() throws {
   let fixture = try HookFixture()
   try fixture.dismissed(1)
@@ -126,7 +128,7 @@ func hook_starting_isNotIdle() throws {
   #expect(fixture.hooks.isIdle)
 }
 
-@Test("D14: what a hook fails with is in the log")
+@Test("D14: the error of a hook is in the log")
 func hook_failing_isLogged() throws {
   let fixture = try HookFixture()
   try fixture.presented(1)
@@ -171,7 +173,7 @@ func hook_ofOneDestination_runsAfterTheOther() throws {
   fixture.launcher.end(0, .exited(code: 0))
   fixture.startAll()
   #expect(occasions().last == "on-dismiss 1")
-  // navd that quits waits for no hook to end.
+  // A navd that quits waits for no hook to end.
   #expect(!fixture.hooks.isIdle)
   fixture.hooks.startSome(isLast: true)
   #expect(occasions().last == "on-present 2")

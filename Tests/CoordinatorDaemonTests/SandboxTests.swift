@@ -7,12 +7,14 @@ import Testing
 
 @testable import CoordinatorDaemon
 
+// Sandboxes of clients, as the kernel tells of them: security labels, cgroups and processes (L3).
+
 private func sandbox(of credentials: Properties) -> Result<Sandbox?, Sandbox.Unknown> {
   Result { () throws(Sandbox.Unknown) in try Sandbox(of: Credentials(credentials)) }
 }
 
 @Test(
-  "L3: a snap by its AppArmor label",
+  "L3: a snap is recognized by its AppArmor label",
   arguments: [
     ("snap.firefox.firefox (enforce)\0", Sandbox.snap), ("snap.code.code (complain)\0", .snap),
     ("snap.firefox.hook.configure\0", .snap), ("unconfined\0", nil), ("/usr/bin/snap (enforce)\0", nil),
@@ -25,7 +27,7 @@ func sandbox_securityLabel_identifiesIt(_ label: String, _ sandbox: Sandbox?) {
 private let user = "/user.slice/user-1000.slice/user@1000.service/app.slice"
 
 @Test(
-  "L3: a program in a sandbox by its cgroup",
+  "L3: a program in a sandbox is recognized by its cgroup",
   arguments: [
     ("0::\(user)/snap.firefox.firefox-8a2b.scope\n", Sandbox.snap),
     ("0::/system.slice/snap.lxd.daemon.service\n", .snap),
@@ -64,7 +66,7 @@ func sandbox_endedProcess_isUnknown() throws {
   #expect(posix_spawn(&pid, "/bin/true", nil, nil, arguments, linux_environment()) == 0)
   let process = Descriptor(owning: pidfd_open(pid, 0))
   waitpid(pid, nil, 0)
-  // The ended process's id is now this process's, as it seems.
+  // The id of the ended process seems to be that of this process now.
   let credentials: Properties = ["ProcessID": .uint32(UInt32(getpid())), "ProcessFD": .descriptor(process)]
   #expect(sandbox(of: credentials) == .failure(Sandbox.Unknown(why: "its process has ended")))
   let own = Descriptor(owning: pidfd_open(getpid(), 0))

@@ -10,6 +10,8 @@ import Testing
 @testable import DBus
 @testable import Processes
 
+// Commands as transient services of systemd: their start, their end, managers that leave, and adoption (D3, R2).
+
 private let handle = Handle(1)
 private let unit = try! UnitName("app-navd-panel@1.service")
 
@@ -67,7 +69,7 @@ private final class LauncherFixture: LaunchObserver {
     return running
   }
 
-  /// Adopts the command as a navd does that has it on record.
+  /// Adopts the command from its record, as a navd does after a restart.
   func adopt() throws -> (any RunningCommand)? {
     var found: [Handle: any RunningCommand]?
     let remembered = RememberedLaunch(marker: marker, output: output, unit: unit)
@@ -79,7 +81,7 @@ private final class LauncherFixture: LaunchObserver {
     return try #require(found)[handle]
   }
 
-  /// Launches a command, and has its job done.
+  /// Launches a command, and finishes the manager's job for it.
   func launchWhole(scope: CommandScope = .tree) throws -> any RunningCommand {
     let running = try #require(try launch(scope: scope))
     try systemd.finish(try systemd.accept())
@@ -92,7 +94,7 @@ private final class LauncherFixture: LaunchObserver {
     let running = try launchWhole(scope: scope)
     let process = try process()
     try announce(["ActiveState": .string("active"), "MainPID": .uint32(UInt32(process.processID))])
-    // The process may not execute its program yet.
+    // The process may not have executed its program yet.
     try waitForEvents(1)
     try #require(events == [.started(handle, error: nil)])
     events = []
@@ -113,7 +115,7 @@ private final class LauncherFixture: LaunchObserver {
     try bus.settle()
   }
 
-  /// The end of the main process by exiting.
+  /// Announces that the main process has exited.
   func announceExit(_ status: Int32, active: String = "inactive") throws {
     try announce([
       "ActiveState": .string(active), "MainPID": .uint32(0), "ExecMainCode": .int32(Int32(CLD_EXITED)),
@@ -121,7 +123,7 @@ private final class LauncherFixture: LaunchObserver {
     ])
   }
 
-  /// Waits for events of real processes, while time passes for the supervisor, which searches for orphans in intervals.
+  /// Waits for events of real processes. Time passes for the supervisor, which searches for orphans in intervals.
   func waitForEvents(_ count: Int) throws {
     for _ in 0..<500 where events.count < count {
       bus.loop.turn(wait: .milliseconds(20))
@@ -142,7 +144,7 @@ private final class LauncherFixture: LaunchObserver {
   }
 }
 
-@Test("N1: a window of a service's first process belongs to it, also if the manager has not told the process yet")
+@Test("N1: a window of a service's first process belongs to it, even before the manager has told its process")
 func serviceLauncher_processNotToldYet_isIncluded() throws {
   for scope in [CommandScope.tree, .process] {
     let fixture = try LauncherFixture()
@@ -192,7 +194,7 @@ func serviceLauncher_executedProcess_isStartedAndEndsWithItsResult() throws {
   let result = ProcessResult(
     status: .exited(code: 3), output: CapturedOutput(bytes: Array("hello".utf8), isTruncated: false))
   #expect(fixture.events == [.ended(handle, result)])
-  // Later signals and the end of the manager are about nothing.
+  // Later signals and the departure of the manager change nothing.
   try fixture.announce(["ActiveState": .string("active")])
   try fixture.announceExit(0)
   try fixture.leave()
@@ -215,7 +217,9 @@ func serviceLauncher_executedProcess_isStartedAndEndsWithItsResult() throws {
   withExtendedLifetime((forked, executed)) {}
 }
 
-@Test("A service that is inactive before its job is done has not ended; the new unit's state is reported first")
+@Test(
+  "A service that is reported inactive before its job is done has not ended, since the state of the new unit comes first"
+)
 func serviceLauncher_inactiveBeforeTheJob_isNoEnd() throws {
   let fixture = try LauncherFixture()
   _ = try fixture.launch()
@@ -330,7 +334,7 @@ func serviceLauncher_noAnswer_isAnErrorAndStopsTheService() throws {
   #expect(fixture.events == [.ended(handle, result)])
 }
 
-@Test("D3: of a command whose first process is all of it, the manager ends the first process alone")
+@Test("D3: the manager ends only the first process of a command with the scope process")
 func serviceLauncher_scopeOfAProcess_isThatOfItsUnit() throws {
   let fixture = try LauncherFixture()
   let (running, process) = try fixture.launchRunning(scope: .process)
@@ -457,7 +461,7 @@ func serviceLauncher_dismissedBeforeTheManagerIsBack_isStopped() throws {
   try fixture.bus.wait { process.status != nil }
   try fixture.leave()
   try fixture.bus.advance(by: .seconds(5))
-  // Searched for again while processes of other tests are in the middle of execve.
+  // The search is repeated while processes of other tests are in the middle of execve.
   try fixture.waitForEvents(1)
   let result = ProcessResult(status: .unknown, output: CapturedOutput(bytes: [], isTruncated: false))
   #expect(fixture.events == [.ended(handle, result)])
@@ -490,19 +494,19 @@ func serviceLauncher_adopted_isFoundIfItsUnitRuns() throws {
   #expect(result.status == .exited(code: 0))
 }
 
-@Test("R2: a unit of an earlier release, which set no mark, is known by the variable that it gave its processes")
+@Test("R2: a unit of an earlier release has no mark and is recognized by the variable that its processes have")
 func serviceLauncher_adoptedWithoutAMark_isFoundByItsVariable() throws {
   let fixture = try LauncherFixture()
   fixture.systemd.set(unit, active: "active", of: fixture.marker, isMarked: false)
   #expect(try fixture.adopt()?.remembered.unit == unit)
 }
 
-@Test("R2: a unit that has the name of a command's, and was started by a navd with another record, is left alone")
+@Test("R2: a unit with a command's name is left alone if a navd with another record has started it")
 func serviceLauncher_adoptedUnitOfAnotherNavd_isLeftAlone() throws {
   for isMarked in [true, false] {
     let fixture = try LauncherFixture()
     fixture.systemd.set(unit, active: "active", of: "another-1", isMarked: isMarked)
-    // The other navd's process, which may have dropped its mark.
+    // The process is the other navd's, and may have dropped its mark.
     let process = try fixture.process(hasMarker: false)
     #expect(try fixture.adopt() == nil)
     #expect(fixture.systemd.calls.allSatisfy { $0 == "Subscribe" }, "\(fixture.systemd.calls)")
@@ -511,11 +515,11 @@ func serviceLauncher_adoptedUnitOfAnotherNavd_isLeftAlone() throws {
   }
 }
 
-@Test("A command that is dismissed before the manager has taken its start ends no unit of its name")
+@Test("A command that is dismissed before the manager has accepted its start ends no other unit of its name")
 func serviceLauncher_dismissedBeforeItsUnitExists_endsNoOther() throws {
   let fixture = try LauncherFixture(mayStartDirectly: true)
   let running = try #require(try fixture.launch())
-  // The unit of another navd does what it does.
+  // The unit of another navd becomes active under the same name.
   try fixture.announce(["ActiveState": .string("active"), "MainPID": .uint32(1)])
   running.terminate()
   running.kill()
@@ -528,7 +532,7 @@ func serviceLauncher_dismissedBeforeItsUnitExists_endsNoOther() throws {
   #expect(fixture.output.read() == nil)
 }
 
-@Test("A command that is dismissed before the manager has taken its start is stopped when it has")
+@Test("A command that is dismissed before the manager has accepted its start is stopped afterwards")
 func serviceLauncher_dismissedBeforeItsUnitExists_isStoppedThen() throws {
   let fixture = try LauncherFixture()
   let running = try #require(try fixture.launch())
@@ -538,7 +542,7 @@ func serviceLauncher_dismissedBeforeItsUnitExists_isStoppedThen() throws {
   #expect(fixture.systemd.calls.last == "StopUnit \(unit)")
 }
 
-@Test("Without an answer to a start, a unit of its name that is another navd's is not stopped")
+@Test("After a start without an answer, a unit of that name that belongs to another navd is not stopped")
 func serviceLauncher_noAnswerAndAnotherNavdsUnit_isNotStopped() throws {
   let fixture = try LauncherFixture()
   _ = try fixture.launch()

@@ -5,6 +5,8 @@ import TextFormats
 
 @testable import CoordinatorDaemon
 
+// The settings in navd.toml: container values, holds and inline-commands, and the message for each mistake.
+
 private func read(_ text: String) throws -> [String: Value] {
   let content = SettingsFile.read(Array(text.utf8), path: "/c/navd.toml")
   try #require(content.faults.isEmpty)
@@ -120,7 +122,7 @@ private func faults(_ text: String) -> [String] {
     "1:18: expected a key of letters, digits, “_” and “-” that begins with a letter or “_”, found “a\\x0ab”"
   ),
   ("[container-values]\nk = { signature = 's', default = '' }\nk = 1", "3:1: “k” is already defined at line 2"),
-  // At the position inside a default.
+  // The position of this mistake is inside a default.
   (
     "[container-values.k]\nsignature = 'as'\ndefault = [\n  'a',\n  2,\n]",
     "5:3: “default” of “k”: expected a string (s)"
@@ -149,7 +151,7 @@ func settingsFile_mistake_isReportedWithItsPosition(_ text: String, _ fault: Str
     faults("container-values.k = { signature = 's', default = '\(text)' }").first?.contains("container-values") == true)
 }
 
-@Test("H3: what holds do is read, unless there is a mistake in it")
+@Test("H3: the settings of holds are read, unless there is a mistake in them")
 func settingsFile_holds_areRead() {
   func holds(_ text: String) -> [String: String]? {
     SettingsFile.read(Array(text.utf8), path: "/c/navd.toml").holds?.mapValues(\.rawValue)

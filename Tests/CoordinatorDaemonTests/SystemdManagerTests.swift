@@ -4,6 +4,8 @@ import Testing
 @testable import CoordinatorDaemon
 @testable import DBus
 
+// The client of systemd's user manager: whether there is one, the states of units, and jobs.
+
 private let mixer = try! UnitName("mixer.service")
 
 /// A client of a scripted manager, and everything that it reports.
@@ -35,7 +37,7 @@ private final class ManagerFixture {
     }
   }
 
-  /// Whether the client listens to job signals.
+  /// Whether the client is subscribed to signals about jobs.
   var receivesJobs: Bool { bus.connection.subscriptions.contains { $0.rule.text.contains("JobRemoved") } }
 }
 
@@ -72,7 +74,7 @@ func systemdManager_managerOnTheBus_isPresentWithItsRelease(version: String, rel
   #expect(manager.presence == .absent)
   systemd.answerCalls()
   try bus.wait { manager.isPresent }
-  // Nor is one that leaves without an answer told twice.
+  // A manager that leaves without an answer is not reported a second time.
   var presences = 0
   manager.onPresenceChanged = { presences += 1 }
   systemd.connection.close()
@@ -87,7 +89,7 @@ func systemdManager_managerOnTheBus_isPresentWithItsRelease(version: String, rel
   try fixture.bus.settle()
   let first = try fixture.addSystemd()
   first.connection.close()
-  // It may be updated, so nobody is told yet.
+  // The manager may have left for an update, so nobody is told yet.
   try fixture.bus.wait { fixture.manager.presence == .unknown }
   let second = try fixture.addSystemd()
   #expect(fixture.presences == [.absent, .present(version: 252), .present(version: 252)])
@@ -112,7 +114,7 @@ func systemdManager_managerOnTheBus_isPresentWithItsRelease(version: String, rel
   try systemd.announce(mixer, ["ActiveState": .string("active"), "MainPID": .uint32(7), "Unrelated": .string("x")])
   try fixture.bus.settle()
   #expect(watch.state == UnitState(active: "active", mainProcess: 7))
-  // The same again, and a property of another type.
+  // The same state comes again, with a property of another type.
   try systemd.announce(mixer, ["ActiveState": .string("active"), "Result": .int32(3)])
   try fixture.bus.settle()
   #expect(changes == 1)
@@ -264,7 +266,7 @@ func job_finished_isReportedOnce(isEarly: Bool) throws {
   #expect(fixture.outcomes == ["done"])
 }
 
-@Test("A start and a stop that a manager has not taken are requested in their order from the next one")
+@Test("A start and a stop that a manager has not accepted are requested in their order from the next one")
 func job_managerLeavesBeforeSeveralAnswers_areRequestedInTheirOrder() throws {
   let fixture = try ManagerFixture()
   let first = try fixture.addSystemd()
@@ -311,7 +313,7 @@ func job_managerTookTheCallBeforeItLeft_isDone() throws {
   #expect(!fixture.receivesJobs)
 }
 
-@Test("A job that ends while the manager is away is done: the manager that is back does not know it")
+@Test("A job that ends while the manager is away is done, since the manager does not know it when it is back")
 func job_endedWhileTheManagerWasAway_isDone() throws {
   let fixture = try ManagerFixture()
   let first = try fixture.addSystemd()
@@ -334,7 +336,7 @@ func job_endedWhileTheManagerWasAway_isDone() throws {
   #expect(!fixture.receivesJobs)
 }
 
-@Test("A manager that is back and does not say whether it has a job is asked again")
+@Test("A manager that is back is asked about a job again until it answers")
 func job_endedWhileTheManagerWasAway_isAskedAboutUntilThereIsAnAnswer() throws {
   let fixture = try ManagerFixture()
   let first = try fixture.addSystemd()
@@ -345,7 +347,7 @@ func job_endedWhileTheManagerWasAway_isAskedAboutUntilThereIsAnAnswer() throws {
   first.connection.close()
   try fixture.bus.wait { !fixture.manager.isPresent }
   let systemd = try FakeSystemd(fixture.bus, isSilentLater: true)
-  // Its number is another unit's now.
+  // The number of the job now belongs to another unit.
   systemd.continues(job, of: try UnitName("other.service"))
   try fixture.bus.wait { fixture.manager.isPresent }
   try fixture.bus.settle()

@@ -6,6 +6,8 @@ import Testing
 
 @testable import CoordinatorDaemon
 
+// Placeholders in the arguments of commands, and paths below the home directory (D3).
+
 private func expand(_ text: String, id: String = "7", title: String? = nil, _ value: Properties = [:]) throws -> String
 {
   var item = Item(id: id)
@@ -65,7 +67,7 @@ func destination_programBelowHome_isExpanded(_ program: String, _ path: String) 
     name: "a", presenter: .command([Array(program.utf8), Array("~/y".utf8)]), source: .file(path: ""))
   let arguments = try destination.arguments(for: Item(id: ""), at: BindingID("b"), home: "/h")
   #expect(arguments == [path, "~/y"].map { Array($0.utf8) })
-  // The shell that wrote a request has expanded what it should.
+  // The shell in which a request was written has expanded its paths already.
   destination.source = .request
   #expect(try destination.arguments(for: Item(id: ""), at: BindingID("b"), home: "/h")?.first == Array(program.utf8))
 }

@@ -7,6 +7,8 @@ import Testing
 
 @testable import CoordinatorDaemon
 
+// Names of systemd units: placeholders, escapes, object paths and the release of the manager (D5).
+
 @Test(
   "D5: placeholders in a unit's name are escaped as by systemd-escape",
   arguments: ["", "a", "a-b", "a/b", ".a", "a.b", "a b", "ü", "\\", "a@b:c_d", "/", "-", "%n$HOME\n", "notes[3].body"])

@@ -6,6 +6,8 @@ import Testing
 @testable import CoordinatorDaemon
 @testable import DBus
 
+// Units of systemd as presenters: their start, their end, managers that leave, and adoption (D5).
+
 private let mixer = try! UnitName("mixer.service")
 private let handle = Handle(1)
 private let statesOfUnits = "“systemctl --user status 'mixer.service'”"
@@ -37,7 +39,7 @@ private final class UnitFixture {
     try bus.settle()
   }
 
-  /// Presents the unit, and has its job done.
+  /// Presents the unit, and finishes the manager's job for it.
   func presentWhole(_ systemd: FakeSystemd) throws {
     systemd.set(mixer, active: "active", process: 7)
     try present()
@@ -147,7 +149,7 @@ func unitPresenter_jobDone_isPresented(endsBeforeTheAnswer: Bool) throws {
   let fixture = try UnitFixture(bus)
   try fixture.present(1)
   try fixture.present(2, unit: "other.service")
-  // The second is dismissed before it starts.
+  // The second presentation is dismissed before it starts.
   try fixture.dismiss(2)
   #expect(fixture.reports == [.dismissAnswered(Handle(2), result: [:])])
   systemd.answerCalls()
@@ -217,7 +219,7 @@ func unitPresenter_unitRestarts_isNotReported() throws {
   #expect(systemd.calls.last == "StopUnit mixer.service")
   #expect(fixture.reports == [])
   let job = try systemd.accept()
-  // The unit's change may come before the job's end.
+  // The change of the unit may come before the end of the job.
   try systemd.announce(mixer, ["ActiveState": .string("inactive")])
   try systemd.finish(job)
   try fixture.bus.settle()

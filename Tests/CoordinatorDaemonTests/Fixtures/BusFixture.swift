@@ -10,8 +10,9 @@ import Testing
 @testable import CoordinatorDaemon
 @testable import PresentationRules
 
-/// A private bus with the connection of the code under test and any number of peers, all on one loop. The loop's clock
-/// stands still until the test advances it, so that no timeout takes real time.
+/// A private bus with the connection of the code under test and any number of peers, all on one loop: for code that needs a real
+/// bus and scripted programs on it. The clock of the loop stands still until the test advances it, so that no timeout takes real
+/// time.
 final class BusFixture {
   let loop: EventLoop
   /// The connection of the code under test.
@@ -42,7 +43,7 @@ final class BusFixture {
     return peer
   }
 
-  /// Gives a name to a peer.
+  /// Gives a name on the bus to a peer.
   func own(_ name: BusName, _ peer: Connection) throws {
     var isOwner = false
     peer.requestName(name) { isOwner = (try? $0.get()) != nil }
@@ -58,7 +59,7 @@ final class BusFixture {
     try #require(isFulfilled)
   }
 
-  /// Turns the loop until everything sent so far was received and answered, and the answers were, too.
+  /// Turns the loop until all messages so far were received and answered, and the answers were received.
   func settle() throws {
     for _ in 0..<4 {
       let open = connections.filter(\.isOpen)
@@ -70,7 +71,7 @@ final class BusFixture {
     }
   }
 
-  /// Closes the connection of a peer. The bus may notice that later than calls of others.
+  /// Closes the connection of a peer. The bus may notice that later than calls of other peers.
   func close(_ peer: Connection) throws {
     peer.close()
     var hasOwner = true

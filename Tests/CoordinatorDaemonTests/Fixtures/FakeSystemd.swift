@@ -6,8 +6,8 @@ import Testing
 
 @testable import CoordinatorDaemon
 
-/// The user's service manager as a test scripts it: jobs are answered and finished, and changes announced, when the test
-/// says so, in any order.
+/// The user's service manager, scripted by a test: it answers calls, finishes jobs and announces changes when the test says so, in
+/// any order. It starts no process.
 final class FakeSystemd {
   typealias JobCall = Call<ObjectPath>
   private static let version = Property<String>(Systemd.Manager.name, "Version", emitsChanged: .const)
@@ -112,7 +112,7 @@ final class FakeSystemd {
     try connection.emit(Systemd.Manager.jobRemoved, from: Systemd.path, (lastJob, job, "", result))
   }
 
-  /// Has a job that it had before it was re-executed.
+  /// Adds a job that the manager had before it was re-executed.
   func continues(_ job: ObjectPath, of unit: UnitName) {
     let object = ImplementedInterface(Interface(Systemd.job, members: [Self.jobUnit]))
     object.implement(Self.jobUnit) { _ in Structure(unit.text, unit.path) }
