@@ -3,6 +3,8 @@ import Testing
 
 @testable import DBus
 
+// Argument lists, which are written from the memory of tuples.
+
 /// The elements of a tuple have other sizes and alignments in memory than on the bus.
 @Test func argumentList_elementsOfDifferentSizes_areWrittenAsOneByOne() throws {
   let list = ArgumentList(

@@ -6,6 +6,8 @@ import Testing
 
 @testable import DBus
 
+// Clients of the bus: names, watches, subscriptions, calls and blocking calls.
+
 @Test func requestName_nameThatIsOwned_failsWithoutQueueing() throws {
   let fixture = try Fixture()
   let name: BusName = "org.example.Echo1"

@@ -3,6 +3,8 @@ import Testing
 
 @testable import DBus
 
+// Interfaces declared in Swift: the signatures, the arguments and the introspection that follow from a declaration.
+
 enum Sample {
   static let name: InterfaceName = "org.example.Sample1"
   static let nothing = Method(name, "Nothing")

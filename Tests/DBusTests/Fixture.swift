@@ -11,7 +11,7 @@ enum Echo {
   static let echo = Method(name, "Echo", in: Arg<Value>("value"), out: Arg<Value>("value"))
   static let join = Method(
     name, "Join", in: Arg<String>("first"), Arg<UInt32>("second"), Arg<Properties>("options"), out: Arg<String>("all"))
-  /// Replied to by the test.
+  /// A method to which the test replies when it wants to.
   static let later = Method(name, "Later", in: Arg<String>("key"), out: Arg<String>("value"))
   static let list = Method(name, "List", out: Arg<[String]>("all"), hasLargeReply: true)
   static let pass = Method(name, "Pass", in: Arg<Descriptor>("one"), out: Arg<Descriptor>("other"))
@@ -24,7 +24,7 @@ enum Echo {
     name, doc: "For tests.", members: [echo, join, later, list, pass, happened, count, label, hint, birth])
 }
 
-/// A private bus with an echo service and a client, both on one loop.
+/// A private bus with an echo service and a client, both on one loop: for tests of both ends of a connection.
 final class Fixture {
   let bus: PrivateBus
   let loop: EventLoop
@@ -90,7 +90,7 @@ final class Fixture {
     return try #require(result).get().body()
   }
 
-  /// The error of such a call.
+  /// The error of a call that the client makes.
   func error(
     _ member: MemberName, of interface: InterfaceName?, at path: ObjectPath = Echo.path, _ body: [Value] = []
   ) -> DBusError? {

@@ -83,7 +83,7 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   for value in wrong {
     let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, value) }
     #expect(error?.name == .invalidArgs, "\(value.type)")
-    // As an argument of its own type, and in a dictionary.
+    // The value is an argument of its own type here, and a value of a dictionary below.
     #expect(throws: DBusError.self) { try OutgoingMessage.call("X", of: nil, on: "a.b", at: "/", [value]) }
     #expect(throws: DBusError.self) { try fixture.call(Echo.join, ("", 0, ["x": value])) }
   }
@@ -243,7 +243,7 @@ func outgoing_busThatDoesNotRead_heldCallsWait() throws {
   for _ in 0..<200 { fixture.loop.turn(wait: .zero) }
   #expect(fixture.service.outgoingSize > limits.outgoingBytes)
   #expect(fixture.service.outgoingSize < 3 << 20)
-  // They do not keep the loop busy meanwhile.
+  // The held calls do not keep the loop busy meanwhile.
   #expect(!fixture.loop.turn(wait: .milliseconds(1)))
   kill(fixture.bus.processID, SIGCONT)
   #expect(fixture.loop.turn { answers == 100 })
@@ -251,7 +251,7 @@ func outgoing_busThatDoesNotRead_heldCallsWait() throws {
 }
 
 @Test(
-  "L2: the next call of a client whose reply is large waits until that is written, so that replies to others do not wait behind many"
+  "L2: a client's next call waits until its large reply is written, so that the replies to others wait behind few"
 )
 func outgoing_largeReplies_areMadeOneByOne() throws {
   let fixture = try Fixture()
@@ -270,7 +270,7 @@ func outgoing_largeReplies_areMadeOneByOne() throws {
   #expect(fixture.loop.turn { fixture.service.heldBytes >= 30 * 256 })
   kill(fixture.bus.processID, SIGSTOP)
   for client in clients { fixture.service.release(client.uniqueName) }
-  // Each has made one reply.
+  // Each client has got one reply.
   #expect(fixture.loop.turn { fixture.service.longCalls.waitingForRoom.count == 3 })
   #expect(fixture.service.outgoingSize < 3 * (1 << 20) + 1000)
   #expect(!fixture.loop.turn(wait: .milliseconds(1)))
@@ -311,7 +311,7 @@ func input_tooLarge_isRefused() throws {
     let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, large) }
     #expect(error?.name == .limitsExceeded)
   }
-  // Small as a message, and much larger as values.
+  // The array is small as a message, and much larger as values.
   let many = Value.array(element: .boolean, Array(repeating: .boolean(true), count: 2 << 20))
   let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, many) }
   #expect(error?.name == .limitsExceeded)
@@ -330,7 +330,7 @@ func input_manyDescriptors_doesNotEndTheService() throws {
       signature: "h", body: body.bytes, descriptors: count)
   }
   try fixture.settle()
-  // Thousands, in calls that expect no reply.
+  // Thousands of descriptors come in calls that expect no reply.
   if let other = try? RawClient(fixture.bus) {
     for _ in 0..<200 {
       _ = try? other.send(
@@ -369,7 +369,7 @@ func input_descriptorsDuringABlockingCall_areRefused() throws {
   try fixture.settle()
 }
 
-@Test("L2: a method that declares no descriptors is not called with any")
+@Test("L2: a call with descriptors is refused if its method declares none")
 func input_undeclaredDescriptors_areRefused() throws {
   let fixture = try Fixture()
   let directory = TemporaryDirectory()
@@ -378,7 +378,7 @@ func input_undeclaredDescriptors_areRefused() throws {
   let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, file) }
   #expect(error?.name == .invalidArgs)
   #expect(error?.message.contains("descriptors") == true, "\(error?.message ?? "")")
-  // Nor is an undeclared one received with a reply.
+  // An undeclared descriptor in a reply is not received, either.
   fixture.implementation.implement(Echo.echo) { _, call in call.reply(file) }
   let late = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, .byte(1)) }
   #expect(late?.name == .invalidArgs)
@@ -396,13 +396,13 @@ func input_lingeringSocket_isClosedAtOnce(isCall: Bool) throws {
   try check("setsockopt") { setsockopt(socket.number, SOL_SOCKET, SO_LINGER, &lingering, size) }
   if !isCall { fixture.implementation.implement(Echo.echo) { _, call in call.reply(.descriptor(socket)) } }
   #expect(throws: DBusError.self) { try fixture.call(Echo.echo, isCall ? .descriptor(socket) : .byte(1)) }
-  // The option is the socket's, not the descriptor's.
+  // The option belongs to the socket, not to the descriptor.
   var left = size
   try check("getsockopt") { getsockopt(socket.number, SOL_SOCKET, SO_LINGER, &lingering, &left) }
   #expect(lingering.l_onoff == 0)
 }
 
-/// The descriptors of this process for a file; other tests open others.
+/// The descriptors of this process for a file. The process has others, since other tests open some.
 private func descriptors(ofTheFileOf descriptor: Int32) throws -> [Int32] {
   func file(_ descriptor: Int32) -> [UInt]? {
     var status = stat()
@@ -465,7 +465,7 @@ func input_invalidText_disconnectsOnlyTheSender(text: [UInt8]) throws {
       signature: "s", body: body.bytes)
     try client.write(Array(message[..<(message.count * share / 101)]))
   }
-  // A client that sends its calls and disconnects before the replies.
+  // This client sends its calls and disconnects before the replies.
   let client = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   try client.send(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x")
   client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x") { _ in }
@@ -493,7 +493,7 @@ func input_invalidText_disconnectsOnlyTheSender(text: [UInt8]) throws {
   var limits = Connection.Limits()
   limits.receivedBytes = 64 << 10
   let fixture = try Fixture(serviceLimits: limits)
-  // More bytes than `receivedBytes`: a call that waits for its reply does not keep its message.
+  // The calls have more bytes than `receivedBytes`; a call that waits for its reply does not keep its message.
   let key = String(repeating: "k", count: 10_000)
   for _ in 0..<50 {
     fixture.start(Echo.later, key) { _ in }

@@ -4,6 +4,8 @@ import Testing
 
 @testable import DBus
 
+// Outgoing messages on a socket: the bytes, the descriptors, slow readers and closed ones.
+
 /// A connected pair of sockets.
 private struct Sockets: ~Copyable {
   let ours: Int32
@@ -83,7 +85,7 @@ private func bytes(_ message: OutgoingMessage, serial: UInt8) -> [UInt8] {
   var outgoing = OutgoingBytes()
   for message in [plain, one, plain, two, plain] { outgoing.append(message, serial: 1) }
   #expect(outgoing.write(to: sockets.ours) == .written)
-  // A read ends before the bytes that other descriptors were sent with.
+  // A read ends before the bytes that were sent with other descriptors.
   var received: [UInt8] = []
   var counts: [Int: Int] = [:]
   while case (let part, let count) = sockets.read(), !part.isEmpty {

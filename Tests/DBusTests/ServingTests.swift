@@ -6,6 +6,8 @@ import Testing
 
 @testable import DBus
 
+// Served objects: the methods and properties that clients use, replies, and calls that are held.
+
 @Test func call_ofAContract_isServed() throws {
   let fixture = try Fixture()
   #expect(try fixture.call(Echo.join, ("a", 2, ["x": .boolean(true)])) == "a 2 [\"x\"]")
@@ -185,7 +187,7 @@ private enum Word: String, ValueConvertible {
 
   fixture.waiting[1].reply("second")
   fixture.waiting[0].fail(DBusError(name: "org.example.Error.No", message: "why"))
-  // The third call is released without a reply.
+  // The third call ends without a reply.
   fixture.waiting = []
   try #require(fixture.loop.turn { answers.count == 3 })
   #expect(answers[0] == .success("second"))
@@ -227,7 +229,7 @@ private enum Word: String, ValueConvertible {
   #expect(try fixture.call(Sample.pop, ("main", 3), at: "/both") == 3)
   #expect(try fixture.call(Echo.echo, .byte(1), at: "/both") == .byte(1))
   #expect(try fixture.call("Pop", of: nil, at: "/both", [.string(""), .uint32(9)]) == [.uint32(9)])
-  // In the contract, but not implemented.
+  // The method is in the contract, but not implemented.
   #expect(fixture.error("Nothing", of: Sample.name, at: "/both")?.name == .unknownMethod)
   fixture.service.unexport("/both")
   #expect(fixture.error("Pop", of: Sample.name, at: "/both")?.name == .unknownObject)
@@ -300,7 +302,7 @@ func hold_servedCalls_giveTheirSizeBack() throws {
   }
   for _ in 0..<4 { ask() }
   try fixture.settle(by: Connection.open(address: fixture.bus.address, loop: fixture.loop))
-  // One call is left at each time, so that the queue never ends.
+  // One call is left each time, so that the queue never ends.
   fixture.implementation.implement(Echo.echo) { value, call in
     fixture.service.hold(call.sender, refusing: refusal)
     call.reply(value)

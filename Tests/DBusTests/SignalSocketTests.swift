@@ -6,6 +6,8 @@ import Testing
 
 @testable import DBus
 
+// Sockets that bring the signals of a service past the bus.
+
 /// A client of the fixture's service by a socket, and what it has received.
 private final class Listener {
   private(set) var received: [String] = []
@@ -119,7 +121,7 @@ private func pair(_ type: __socket_type) throws -> (Descriptor, Descriptor) {
   let (output, input) = (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
   let file = Descriptor(owning: open("/proc/self/exe", O_RDONLY | O_CLOEXEC))
   let stream = try pair(SOCK_STREAM).1
-  // Always ready to be read, and never with anything.
+  // This socket is always ready to be read, and never has anything.
   let (_, datagrams) = try pair(SOCK_DGRAM)
   try #require(shutdown(datagrams.number, Int32(SHUT_RD)) == 0)
   let internet = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))

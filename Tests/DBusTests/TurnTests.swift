@@ -5,6 +5,8 @@ import Testing
 
 @testable import DBus
 
+// The messages of a turn: their order, which of them wait, and how long turns are spread.
+
 /// The signals and replies that the client has received, in order.
 private final class Log {
   var lines: [String] = []
@@ -100,7 +102,7 @@ func turn_messagesMadeInAnyOrder_areSentAsSignalsThenChangesThenReplies() throws
     fixture.service.propertyChanged(Echo.path, Echo.count)
     try? fixture.service.emit(Echo.happened, from: Echo.path, ("two", 2))
     fixture.service.beforeFlush = { [unowned fixture] in
-      // A signal made here is sent with the others, once.
+      // A signal made at this point is sent with the others, once.
       fixture.service.beforeFlush = nil
       try? fixture.service.emit(Echo.happened, from: Echo.path, ("hook", 3))
     }
@@ -169,7 +171,7 @@ func turn_changesBeforeAndAfterAReading_areSentBeforeAndAfterItsReply() throws {
     log.lines == ["read \([first, second])", "Happened after", #"removed \#(first) ["org.example.Item1"]"#])
 }
 
-@Test("W2: what tells of the state is sent before later changes, also in a turn that has made very much")
+@Test("W2: a reply about the state is sent before later changes, even in a turn with very many messages")
 func turn_readingReplyInAFullTurn_isSentBeforeLaterChanges() throws {
   var limits = Connection.Limits()
   limits.outgoingBytesPerTurn = 1000
@@ -188,12 +190,12 @@ func turn_readingReplyInAFullTurn_isSentBeforeLaterChanges() throws {
   #expect(log.lines.suffix(2) == [#"read ["old"]"#, "Happened after"])
 }
 
-@Test("R1: what follows from a call that cannot be sent is sent in a turn of its own, after what is done before")
+@Test("R1: the changes that follow from a call that cannot be sent have a turn of their own, after the earlier changes")
 func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   let fixture = try Fixture()
   let log = try fixture.listen()
   fixture.service.unread.stalled[fixture.client.uniqueName] = 0
-  /// What had been sent when the call failed, until the change that follows from it is recorded.
+  /// The bytes that had been sent when the call failed; nil once the change that follows from it is recorded.
   var sizeAtFailure: Int?
   fixture.service.beforeFlush = {
     if let size = sizeAtFailure { #expect(fixture.service.transport.sentSize == size) }
@@ -230,7 +232,7 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   fixture.loop.run()
   try #require(fixture.loop.turn { log.lines == ["Happened one", "Happened two"] })
   #expect(afterOne == before)
-  // They never wait for more than one turn.
+  // The signals wait for one turn at most.
   #expect(try #require(afterTwo) > before)
 }
 
@@ -273,7 +275,7 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   try fixture.settle()
   #expect(log.lines == [])
 
-  // Removed and added again: the removal is announced first.
+  // The object is removed and added again: the removal is announced first.
   items.phases[1] = "y"
   fixture.service.objectRemoved(path)
   fixture.service.objectAdded(path)
@@ -281,7 +283,7 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   try fixture.settle()
   #expect(log.lines == [#"removed \#(path) ["org.example.Item1"]"#, "added \(path) y"])
 
-  // Removed, added and removed again.
+  // The object is removed, added and removed again.
   log.lines = []
   fixture.service.objectRemoved(path)
   fixture.service.objectAdded(path)
@@ -334,7 +336,7 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   #expect(fixture.service.managedObjects.count == 0)
 }
 
-@Test("L2: many objects are listed in parts, and those that change meanwhile as they are at the answer")
+@Test("L2: many objects are listed in parts, and those that change meanwhile are listed as they are at the reply")
 func objectManager_objectsThatChangeMeanwhile_areListedAsTheyAre() throws {
   let fixture = try Fixture()
   let items = fixture.exportItems()
@@ -411,7 +413,7 @@ private func turn_longCallsOfOneClient_areOvertaken(_ kind: LongCall) throws {
     while fixture.loop.now < end {}
     call.reply(key.prefix { $0 != "x" } + String(repeating: "x", count: kind == .reply ? 100_000 : 0))
   }
-  // More than the sockets between the bus and its clients hold, and less than the limit of a client.
+  // The arguments have more bytes than the sockets between the bus and its clients hold, and fewer than the limit of a client.
   let rest = String(repeating: "x", count: kind == .timeAndArguments ? 70_000 : 0)
   var answers: [Substring] = []
   var before: Int?
@@ -423,7 +425,7 @@ private func turn_longCallsOfOneClient_areOvertaken(_ kind: LongCall) throws {
   }
   for client in [fixture.client, other] {
     client.flush()
-    // The bus has passed on the calls before.
+    // The bus has passed on the earlier calls.
     _ = try client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
   }
   #expect(fixture.loop.turn { answers.count == 50 && before != nil })
