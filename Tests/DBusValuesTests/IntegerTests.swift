@@ -1,6 +1,8 @@
 import DBusValues
 import Testing
 
+// Conversions between the integer types of the bus.
+
 private let integerTypes: [ValueType] = [.byte, .int16, .uint16, .int32, .uint32, .int64, .uint64]
 
 @Test func integer_thatFits_isConvertedToEveryType() throws {

@@ -1,6 +1,8 @@
 import DBusValues
 import Testing
 
+// Names and object paths: which texts are valid.
+
 @Test(arguments: ["/", "/a", "/a/b_1", "/_", "/0", "/" + String(repeating: "x", count: 5000)])
 func objectPath_valid_isAccepted(text: String) { #expect(ObjectPath(text)?.text == text) }
 

@@ -1,6 +1,8 @@
 import DBusValues
 import Testing
 
+// Names of any text as elements of object paths, and back.
+
 @Test(
   arguments: [
     ("main", "main"), ("notes[3].body", "notes_5b3_5d_2ebody"), ("", "_"), ("_", "_5f"), ("3d", "_33d"),

@@ -1,6 +1,8 @@
 import DBusValues
 import Testing
 
+// Signatures: which texts are valid.
+
 @Test(arguments: ["", "s", "a{sv}", "ssa{sv}", "a(ssa{sv})", "aav", "(y(bn)q)", "aaaay", "a{oh}", "ybnqiuxtdsogvh"])
 func signature_valid_isAcceptedWithTheSameText(text: String) throws {
   let signature = try #require(Signature(text))

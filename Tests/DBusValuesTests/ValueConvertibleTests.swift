@@ -1,6 +1,8 @@
 import DBusValues
 import Testing
 
+// Conversions between types of Swift and values of the bus.
+
 private func roundTrip<T: ValueConvertible & Equatable>(_ original: T, as signature: String) {
   #expect(T.valueType.signature == signature)
   #expect(original.value.type.signature == signature)

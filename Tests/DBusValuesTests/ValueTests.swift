@@ -2,6 +2,8 @@ import DBusValues
 import Glibc
 import Testing
 
+// Values of the bus: equality, types, sizes and depths.
+
 private let integersOfSeven: [Value] = [
   .byte(7), .int16(7), .uint16(7), .int32(7), .uint32(7), .int64(7), .uint64(7),
 ]
@@ -57,7 +59,7 @@ func equality_bytes_equalArraysOfTheSameNumbers() {
 }
 
 @Test func equality_strings_areComparedByBytes() {
-  // Canonically equivalent, but different text: such a change must not be lost.
+  // These strings are canonically equivalent but different texts; a change from one to the other must not be lost.
   #expect(Value.string("\u{e9}") != .string("e\u{301}"))
   #expect(Value.string("a").hashValue == Value.string("a").hashValue)
 }
@@ -122,7 +124,7 @@ func equality_bytes_equalArraysOfTheSameNumbers() {
 }
 
 @Test func dictionary_keysThatSwiftComparesAsEqual_areBothKept() {
-  // One é of one scalar, and one of two.
+  // One key has an é of one scalar, the other an é of two.
   let entries: [Value: Value] = [.string("\u{e9}"): .variant(.byte(1)), .string("e\u{301}"): .variant(.byte(2))]
   guard case .dictionary(_, _, let same) = Value(key: .string, value: .variant, entries) else {
     Issue.record("one of the keys is lost")
