@@ -4,6 +4,8 @@ import Testing
 
 @testable import EventLoops
 
+// Clocks and durations at the ends of their range.
+
 @Test("The wall clock saturates before 1970 and after the time whose nanoseconds fit into an Int64")
 func wallClock_anyTime_saturates() {
   func microseconds(_ seconds: Int, _ nanoseconds: Int = 0) -> UInt64 {

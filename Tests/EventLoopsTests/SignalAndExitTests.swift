@@ -54,7 +54,7 @@ private func shell(_ script: String) throws -> pid_t {
     try #require(loop.turn(until: { !seen.isEmpty }))
     #expect(seen == [expected])
     #expect(!loop.turn(wait: .zero))
-    // It is reaped.
+    // The child is reaped.
     #expect(waitpid(pid, nil, WNOHANG) == -1 && errno == ECHILD)
   }
 

@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func loop_withEveryKindOfDescriptor_closesThemOnExec() async {
-    // In a process of its own, where no other test opens descriptors at the same time.
+    // The loop is in a process of its own, where no other test opens descriptors at the same time.
     await #expect(processExitsWith: .success) {
       let loop = try EventLoop()
       try loop.onSignal([SIGUSR1]) { _ in }
@@ -109,7 +109,7 @@ import Testing
       let loop = try EventLoop()
       for _ in 0..<1_000 { loop.timer(after: .seconds(60)) {} }
       loop.turn(wait: .zero)
-      // The runtime has a few of its own.
+      // The Swift runtime has a few descriptors of its own.
       #expect(descriptors(of: "[timerfd]").count < 10)
     }
   }

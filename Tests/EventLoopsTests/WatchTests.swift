@@ -36,7 +36,7 @@ final class Pipe {
   }
 }
 
-/// The loop never calls a cancelled handler, and never misses a ready descriptor.
+/// Watches of descriptors: the loop never calls a cancelled handler, and never misses a ready descriptor.
 @Suite struct WatchTests {
   @Test func watch_readyDescriptor_callsTheHandlerOncePerTurn() throws {
     let loop = try EventLoop()
@@ -116,7 +116,7 @@ final class Pipe {
           calls += 1
           let other = pipes[1 - index].reader
           watches[1 - index].cancel()
-          // The other's number now belongs to an empty pipe.
+          // The number of the other descriptor now belongs to an empty pipe.
           #expect(dup2(quiet.reader, other) == other)
           _ = try? loop.watch(other, .read) { _ in newcomerCalls += 1 }
         })
