@@ -1,12 +1,12 @@
-// Installed applications, by their desktop files.
-
 import Glibc
 import TestSupport
 import Testing
 
 @testable import SessionFiles
 
-/// Two directories of data, the first of which comes first.
+// Installed applications, as their desktop files describe them.
+
+/// Two directories of data. A file in the first one replaces that in the second.
 private struct Installed {
   private let roots = [TemporaryDirectory(), TemporaryDirectory()]
   var directories: [[UInt8]] { roots.map { Array($0.path.utf8) } }
@@ -61,7 +61,7 @@ private let calculator = """
   #expect(action.arguments == ["calc", "--mode=basic", "--icon", "org.example.Calc"])
   #expect(action.title == "Calculator: Basic mode")
   #expect(installed.mistake("org.example.Calc", action: "empty").contains("expected Exec"))
-  // Only what Actions lists is one.
+  // An action counts only if Actions lists it.
   #expect(
     installed.mistake("org.example.Calc", action: "secret").contains("which has “basic”, “empty”, found “secret”"))
 }
@@ -76,7 +76,7 @@ private let calculator = """
   #expect(Application.ids(in: installed.directories) == ["a", "b", "gone"])
 }
 
-@Test("Of many mistaken ids, the first ones get a hint by their letters, and all others only one that takes no time")
+@Test("The first of many mistaken ids get a hint by their letters, and the others a hint that takes no time to find")
 func application_manyMistakes_areNotAllComparedWithAll() throws {
   let files = (0..<600).map { ("org.example.App\($0)", "[Desktop Entry]\nName=A\nExec=a") }
   let installed = try Installed(Dictionary(uniqueKeysWithValues: files))
@@ -86,7 +86,7 @@ func application_manyMistakes_areNotAllComparedWithAll() throws {
   #expect(hints.dropFirst(7).allSatisfy { $0 == nil })
   #expect(applications.hint(for: "app17") == "org.example.App17")
   #expect(applications.hint(for: "org.example.App17.desktop") == "org.example.App17")
-  // One that is installed later is not missed.
+  // An application that is installed later is found.
   try Files.write(
     "[Desktop Entry]\nName=L\nExec=l",
     to: String(decoding: installed.directories[0], as: UTF8.self) + "/applications/later.desktop")
@@ -108,7 +108,7 @@ func application_manyMistakes_areNotAllComparedWithAll() throws {
     try installed.application("org.example.Bus", action: "go").arguments == [
       "gapplication", "action", "org.example.Bus", "go",
     ])
-  // Which terminal there is depends on the machine.
+  // The machine decides which terminal there is.
   if let top = try? installed.application("top") {
     #expect(top.arguments.suffix(3) == ["top", "-d", "1"] && top.arguments.count > 3 && top.windowID == nil)
   } else {
@@ -117,7 +117,7 @@ func application_manyMistakes_areNotAllComparedWithAll() throws {
 }
 
 @Test(
-  "What is no application is refused with the reason",
+  "An id that is no application's is refused with the reason",
   arguments: [
     ("none", "no application “none” is installed"), ("Calc", "did you mean “org.example.Calc”?"),
     ("org.example.Calc.desktop", "did you mean “org.example.Calc”?"), ("link", "expected the Type “Application”"),

@@ -1,8 +1,8 @@
-// The content of desktop files: groups, keys, translations and escapes.
-
 import Testing
 
 @testable import SessionFiles
+
+// The content of desktop files: groups, keys, translations and escapes.
 
 private let text = """
   # A comment, and a key before any group
@@ -37,7 +37,7 @@ private func file(_ languages: [String] = []) -> DesktopFile { DesktopFile(Array
 }
 
 @Test(
-  "The best translation counts: language, country and modifier before less of them",
+  "The most specific translation counts: language, country and modifier come first",
   arguments: [
     (["LANG": "de_AT.UTF-8"], "Mappen"), (["LANG": "de_DE.UTF-8"], "Dateien"), (["LANG": "sr_YU@latin"], "Datoteke"),
     (["LANG": "C"], "Files"), ([:], "Files"), (["LANG": "de", "LC_MESSAGES": "fr_FR"], "Fichiers"),

@@ -1,12 +1,12 @@
-// The command lines of desktop files: the quoting and the field codes of the Desktop Entry Specification.
-
 import Testing
 
 @testable import SessionFiles
 
+// The command lines of desktop files: the quoting and the field codes of the Desktop Entry Specification.
+
 private let fields = ExecLine.Fields(icon: "calc", name: "Rechner", path: "/usr/share/applications/a.desktop")
 
-/// The arguments of an `Exec` as it stands in a file.
+/// The arguments of an `Exec` line, given as it stands in a file.
 private func arguments(_ exec: String, _ fields: ExecLine.Fields = fields) throws -> [String] {
   let file = DesktopFile(Array("[Desktop Entry]\nExec=\(exec)\n".utf8))
   return try ExecLine(try #require(file["Exec"]), fields).arguments
@@ -17,14 +17,14 @@ private func arguments(_ exec: String, _ fields: ExecLine.Fields = fields) throw
   arguments: [
     ("gimp", ["gimp"]), ("gimp --new  -a", ["gimp", "--new", "-a"]), (#"gimp "two words""#, ["gimp", "two words"]),
     (#"gimp "" x"#, ["gimp", "", "x"]), (#""/opt/My Program/run" -x"#, ["/opt/My Program/run", "-x"]),
-    // As GLib has it, and files of Wine and others need it.
+    // GLib reads this quoting, and files of Wine and others need it.
     (#"sh -c 'a "b" c'"#, ["sh", "-c", #"a "b" c"#]),
     (#"wine C:\\\\windows\\\\a\\ b.exe"#, ["wine", #"C:\windows\a b.exe"#]),
   ])
 func execLine_quotes_areTakenAway(exec: String, expected: [String]) throws { #expect(try arguments(exec) == expected) }
 
 @Test(
-  "The escapes of strings come before those of quotes: four backslashes are one, and two before a sign are one",
+  "The escapes of strings come before those of quotes: four backslashes become one, and so do two before another sign",
   arguments: [
     (#"a "\\\\""#, [#"\"#]), (#"a "\\$HOME""#, ["$HOME"]), (#"a "\\"b\\"""#, [#""b""#]), (#"a "\\`id\\`""#, ["`id`"]),
     (#"a "x\\\\y""#, [#"x\y"#]), (#"a\sb"#, ["b"]), (#"a "b\tc""#, ["b\tc"]),
@@ -34,7 +34,7 @@ func execLine_escapes_areThoseOfBothRules(exec: String, expected: [String]) thro
 }
 
 @Test(
-  "No file and no URL is given, so the field codes for them are nothing; the others stand for what the file says",
+  "The field codes for files and URLs expand to nothing, since none are given; the others stand for what the file says",
   arguments: [
     ("a %f", []), ("a %F -x", ["-x"]), ("a %u %U", []), ("a --file=%f", ["--file="]), ("a %d %D %n %N %v %m", []),
     ("a %i", ["--icon", "calc"]), ("a %c", ["Rechner"]), ("a -n %c!", ["-n", "Rechner!"]),
@@ -50,7 +50,7 @@ func execLine_fieldCodes_areExpanded(exec: String, expected: [String]) throws {
   }
 }
 
-@Test("A long word is read, and field codes make no more than a command may have")
+@Test("A long word is read, and field codes expand to no more than the limit of a command")
 func execLine_long_isReadOrRefused() throws {
   let long = String(repeating: "a", count: 1 << 19)
   #expect(try arguments("x \(long)") == ["x", long])
@@ -62,7 +62,7 @@ func execLine_long_isReadOrRefused() throws {
 }
 
 @Test(
-  "What is no command line is refused with the reason",
+  "An invalid command line is refused with the reason",
   arguments: [
     (#"a "b"#, "expected another \""), ("a %x", "found “%x”"), ("a %", "found “%”"), (" ", "expected a program"),
     ("%f", "expected a program"), (#""""#, "expected a program"),
