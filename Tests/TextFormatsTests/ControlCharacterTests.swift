@@ -2,12 +2,14 @@ import Testing
 
 @testable import TextFormats
 
-/// Everything that a terminal or a reader may take as a command: C0, DEL, C1, the separators of lines and paragraphs, and the
+// Control characters in texts for people: each is spelled out, and similar characters stay.
+
+/// The characters that a terminal or a reader may take as a command: C0, DEL, C1, the separators of lines and paragraphs, and the
 /// controls of direction.
 private let controls = [0..<0x20, 0x7F..<0xA0, 0x61C..<0x61D, 0x200E..<0x2010, 0x2028..<0x202F, 0x2066..<0x206A]
   .flatMap { $0.map { Unicode.Scalar(UInt32($0))! } }
 
-/// The neighbours of these, and others that only look like them.
+/// The neighbors of the controls, and other characters that only look like them.
 private let others = [
   0x20, 0x7E, 0xA0, 0xAD, 0x61B, 0x61D, 0x200B, 0x200C, 0x200D, 0x2010, 0x2027, 0x202F, 0x2065, 0x206A, 0x2603, 0xFEFF,
   0x1F600, 0x10FFFF,

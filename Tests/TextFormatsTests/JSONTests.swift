@@ -1,6 +1,8 @@
 import Testing
 import TextFormats
 
+// JSON: parsing with positions and limits, reading with members left out, and writing.
+
 @Test(
   arguments: [
     ("null", JSON.null), ("true", true), (" false\n", false), ("0", 0), ("-0", 0), ("-12", -12),

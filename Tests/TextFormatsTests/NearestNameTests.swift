@@ -1,6 +1,8 @@
 import Testing
 import TextFormats
 
+// The suggestion for a misspelled name.
+
 @Test func nearest_misspelledName_isFoundAndAnotherIsNot() {
   let names = ["command", "unit", "bus", "start-timeout"]
   #expect(nearest(to: "comand", among: names) == "command")

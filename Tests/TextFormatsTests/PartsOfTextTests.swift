@@ -1,13 +1,14 @@
 import Testing
 import TextFormats
 
+/// Splitting and replacing in texts, by bytes and not by characters.
 @Suite struct PartsOfTextTests {
   @Test(
     arguments: [
       ("", "a", nil), ("abc", "x", nil), ("ab", "abc", nil), ("abc", "a", ["", "bc"]), ("abc", "c", ["ab", ""]),
       ("abc", "abc", ["", ""]), ("aab", "ab", ["a", ""]), ("a--b--c", "--", ["a", "b--c"]),
       ("für dich", "ü", ["f", "r dich"]),
-      // A letter and its combining mark are one character; the letter's byte still matches.
+      // A letter and its combining mark are one character; the byte of the letter matches all the same.
       ("e\u{301}", "e", ["", "\u{301}"]),
     ] as [(String, String, [String]?)])
   func text_partedAtAnother_isWhatIsBeforeAndAfterItsFirstPlace(text: String, part: String, parts: [String]?) {
@@ -21,7 +22,7 @@ import TextFormats
   ])
   func text_replacingAll_hasTheOtherInEachPlace(text: String, expected: String) {
     #expect(text.replacingAll("{o}", with: "HDMI") == expected)
-    // Inserted text is not searched.
+    // The inserted text is not searched again.
     #expect(text.replacingAll("{o}", with: "{o}") == text)
   }
 }

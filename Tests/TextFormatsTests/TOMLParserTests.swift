@@ -2,6 +2,8 @@ import Testing
 
 @testable import TextFormats
 
+// The TOML parser: positions, mistakes, limits of depth, and the time for large documents.
+
 private func fault(_ bytes: [UInt8]) -> String? {
   do throws(FileFault) {
     _ = try TOMLParser.document(bytes, file: "f")
@@ -61,7 +63,7 @@ func toml_mistake_isReportedWithItsPosition(_ text: String, _ expected: String) 
   #expect(fault([0x61, 0x3d, 0x27, 0xed, 0xa0, 0x80, 0x27])?.hasPrefix("f:1:4: ") == true)
 }
 
-@Test("Keys that Swift compares as equal (one é of one scalar, one of two) are refused, so that neither is lost")
+@Test("Two keys that Swift compares as equal (an é of one scalar and one of two) are refused, so that neither is lost")
 func toml_canonicallyEquivalentKeys_areRefused() {
   #expect(fault(Array("'\u{e9}' = 1\n'e\u{301}' = 2".utf8))?.hasPrefix("f:2:1: ") == true)
 }

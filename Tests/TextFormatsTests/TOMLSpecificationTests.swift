@@ -2,12 +2,14 @@ import Testing
 
 @testable import TextFormats
 
-/// A document, and what TOML v1.0.0 (https://toml.io/en/v1.0.0) says of it. Each test is a section of that text.
+// The TOML parser beside the specification. Each test is a section of TOML v1.0.0 (https://toml.io/en/v1.0.0).
+
+/// A document, and what the specification says of it: its meaning, or the position of its mistake.
 struct TOMLCase: Sendable, CustomTestStringConvertible {
-  /// `meaning` lists keys and values in the order of keys, as in `a=1 b={c=“x”} d=[1 2]`.
+  /// A document with keys and values. `meaning` lists them in the order of keys, as in `a=1 b={c=“x”} d=[1 2]`.
   static func valid(_ text: String, _ meaning: String) -> TOMLCase { TOMLCase(text: text, expected: meaning) }
 
-  /// `position` is the line and column of the mistake, as in `2:1`.
+  /// A document with a mistake. `position` is its line and column, as in `2:1`.
   static func invalid(_ text: String, at position: String) -> TOMLCase {
     TOMLCase(text: text, expected: "refused at \(position)")
   }
