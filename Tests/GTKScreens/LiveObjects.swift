@@ -28,7 +28,7 @@ final class LiveObjects {
     return count
   }
 
-  /// The types of those that are in no window.
+  /// The types of the living widgets that are in no window.
   var strays: [String] {
     var strays = alive
     for window in windows { visit(window) { strays[$0] = nil } }
@@ -58,7 +58,7 @@ final class LiveObjects {
   private var windows: [Widget] {
     let all = gtk_window_get_toplevels()
     return (0..<g_list_model_get_n_items(all)).compactMap { index in
-      // The list retains them.
+      // The list retains its elements.
       let item = g_list_model_get_item(all, index)!
       g_object_unref(item)
       return item.assumingMemoryBound(to: GtkWidget.self)
@@ -72,7 +72,7 @@ final class LiveObjects {
   }
 
   private func visit(_ widget: Widget, _ body: (Widget) -> Void) {
-    // GTK keeps one for all windows.
+    // GTK keeps one tooltip window for all windows.
     if typeName(of: widget) == "GtkTooltipWindow" { return }
     body(widget)
     watch(widget)
@@ -87,7 +87,7 @@ final class LiveObjects {
     guard alive[widget] == nil else { return }
     alive[widget] = typeName(of: widget)
     widget.withMemoryRebound(to: GObject.self, capacity: 1) { object in
-      // Unlike a weak reference of GObject, which ends when it is disposed, data ends when it is finalized.
+      // The data of an object ends when the object is finalized; a weak reference of GObject ends earlier, when it is disposed.
       g_object_set_data_full(object, "finalizing", Unmanaged.passRetained(Finalizing(self, widget)).toOpaque()) {
         data in
         _ = Unmanaged<Finalizing>.fromOpaque(data!).takeRetainedValue()

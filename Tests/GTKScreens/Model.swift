@@ -19,7 +19,7 @@ final class Model: Navigable {
 
   var isOpen = true
   var sheet: Sheet?
-  /// Its text is not saved; its window declines.
+  /// A note whose text is not saved, so that its window declines to be closed.
   var note: Sheet?
   var isHinted = false
   var dialog: Dialog<Answer>?
@@ -27,7 +27,7 @@ final class Model: Navigable {
   var panel: Panel?
   var answer: Answer?
 
-  /// What a test reads.
+  /// The state as a line, for tests to read.
   var description: String {
     [
       "sheet=\(sheet?.id, default: "nil")", "note=\(note?.id, default: "nil")", "text=\(note?.text ?? "")",

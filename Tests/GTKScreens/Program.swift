@@ -5,8 +5,8 @@ import Navigation
 import NavigationGTK
 import Observation
 
-/// A program that tests start on a private desktop: it changes its state as its standard input says, and writes on its standard output
-/// what the state is.
+/// A program that tests start on a private desktop. It reads changes of its state from its standard input, and writes its state on
+/// its standard output.
 @main @MainActor
 final class Program {
   private let model = Model()
@@ -72,7 +72,7 @@ final class Program {
     case "hint": model.isHinted = words[1] == "true"
     case "dialog": model.dialog = words.count > 1 ? question(words[1]) : nil
     case "path":
-      // A click on a page that moves would miss it.
+      // The path changes without an animation, since a click on a moving page would miss.
       withTransaction(Transaction(animated: false)) { model.path = words.dropFirst().compactMap { Int($0) } }
     case "panel": model.panel = words.count > 1 ? Model.Panel(rawValue: words[1]) : nil
     case "where": write("where \(place(of: words[1]))")
@@ -91,18 +91,18 @@ final class Program {
     }
   }
 
-  /// Widgets in windows, widgets alive, screens alive, and the types of widgets that are alive and in no window.
+  /// The counts of widgets in windows, living widgets and living screens, and the types of living widgets in no window.
   private var counts: String {
     "windows=\(live.scan()) alive=\(live.widgets) screens=\(live.screens) \(live.strays.joined(separator: " "))"
   }
 
-  /// The middle of a widget in its window, and the title of that.
+  /// The middle of a widget in its window, and the title of the window.
   private func place(of name: String) -> String {
-    // It has no size before the first frame.
+    // A widget has no size before its first frame.
     guard let widget = live.widget(name), gtk_widget_get_width(widget) > 0, let root = gtk_widget_get_root(widget)
     else { return "nowhere" }
     let window = UnsafeMutableRawPointer(root)
-    // Keys that are pressed now would reach another.
+    // A key that is pressed now would reach another window.
     guard gtk_window_is_active(window.assumingMemoryBound(to: GtkWindow.self)) != 0 else { return "nowhere" }
     var bounds = graphene_rect_t()
     _ = gtk_widget_compute_bounds(widget, window.assumingMemoryBound(to: GtkWidget.self), &bounds)
@@ -113,7 +113,7 @@ final class Program {
   }
 
   /// Presents and dismisses every kind of screen in turns, and writes how many objects are left.
-  /// - Parameter kinds: those of the kinds 0 to 5 that are shown.
+  /// - Parameter kinds: the kinds of screens to show, of 0 to 5.
   private func rounds(_ count: Int, of kinds: [Int]) async {
     let before = (counts, memory)
     for round in 0..<count {
@@ -137,7 +137,8 @@ final class Program {
     write("rounds \(count): before: \(before.0) \(before.1) KiB, after: \(counts) \(memory) KiB")
   }
 
-  /// Its private memory. What it shares with the compositor does not count: GTK 4.8 leaks a buffer with each window that it draws by cairo.
+  /// The private memory of the program. Memory that it shares with the compositor does not count: GTK 4.8 leaks a buffer with each
+  /// window that it draws by cairo.
   private var memory: Int {
     guard let file = fopen("/proc/self/status", "r") else { return 0 }
     defer { fclose(file) }
@@ -150,7 +151,7 @@ final class Program {
   }
 }
 
-/// Writes a line, also into a pipe at once.
+/// Writes a line at once, even into a pipe.
 private func write(_ line: String) {
   print(line)
   fflush(nil)

@@ -2,7 +2,7 @@ import CGTK
 import Navigation
 import NavigationGTK
 
-/// The screens of the program: every kind of NavigationGTK, with widgets that tests find by their names.
+/// The screens of the program: one of every kind of NavigationGTK, with widgets that tests find by their names.
 @MainActor
 struct Screens {
   let model: Model
@@ -41,7 +41,7 @@ struct Screens {
 
   private func sheet(_ sheet: Binding<Model.Sheet>) -> WindowScreen {
     window("Sheet \(sheet.wrappedValue.id)") { showing in
-      // With a close button of its own on every compositor.
+      // A header bar gives the window a close button of its own on every compositor.
       gtk_window_set_titlebar(showing.window, gtk_header_bar_new())
       let text = label("")
       showing.observe { gtk_label_set_text(OpaquePointer(text), sheet.wrappedValue.text) }
@@ -70,7 +70,7 @@ struct Screens {
     PopoverScreen(on: anchor) { showing in noted(showing, label("a hint")) }
   }
 
-  /// Pages with odd numbers are asked before they disappear, so that both ways to go back are there.
+  /// A page of the path. Pages with odd numbers are asked before they disappear, so that the tests have both ways to go back.
   private func page(_ number: Int) -> PageScreen {
     let agree: WidgetScreen.Preparation = { _ in }
     return PageScreen(
