@@ -2,7 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Counts, and asks for a fact about the number.
+// The example GTKFacts, used with keyboard and pointer: it asks before an edit is lost, and navctl navigates it.
+
+/// Presses the keys that count and ask for a fact about the number.
 private func askForAFact(_ program: GTKProgram, about number: Int = 1) throws {
   try program.wait(windows: "Facts")
   try program.keyboard.press("Tab")
@@ -34,7 +36,7 @@ func gtkFacts_onTheBus_isNavigatedByNavctl() throws {
   func bindings() throws -> Set<String> {
     Set(try session.navctl("list", "--format", "{binding}").lines)
   }
-  // The first row of the list.
+  // The keys select the first row of the list.
   for key in ["Tab", "Return"] { try program.keyboard.press(key) }
   try session.poll("the note is open") { try bindings() == ["facts.window", "facts.path[0]"] }
   try program.keyboard.press("alt+Left")
@@ -57,7 +59,7 @@ func screenshot_gtkFacts_isInTheDocument() throws {
   try program.keyboard.point(1200, 700)
   try askForAFact(program, about: 7)
   var (last, picture): ([UInt8], [UInt8]) = ([], [])
-  // Until everything is drawn.
+  // The picture stays the same when everything is drawn.
   try program.session.poll("the picture does not change") {
     last = picture
     picture = try program.session.run(program: "/usr/bin/grim", ["-g", "12,12 416x396", "-"]).output

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import TextFormats
 
-/// A program with GTK on a headless sway, and a keyboard and a pointer for it.
+/// A program with GTK on a headless sway, with a keyboard and a pointer for it: for tests of NavigationGTK as its users meet it.
 final class GTKProgram {
   let session: Session
   let keyboard: WaylandKeyboard
@@ -15,7 +15,7 @@ final class GTKProgram {
   ///   - name: the program.
   ///   - arguments: its arguments.
   ///   - isPlain: whether it has GTK's own look, and no libadwaita.
-  ///   - configuration: further lines of sway's.
+  ///   - configuration: further lines of sway's configuration.
   /// - Throws: `Session.Failure`.
   init(
     _ name: String, _ arguments: [String] = [], isPlain: Bool = false, configuration: String = "",
@@ -28,13 +28,13 @@ final class GTKProgram {
     windows = try session.start(
       program: "/usr/bin/swaymsg", ["-m", "-t", "subscribe", #"["window","tick"]"#])
     let windows = windows
-    // A subscriber to ticks is sent one immediately.
+    // A new subscriber to ticks is sent one immediately.
     try session.wait("sway reports windows") { !windows.lines.isEmpty }
     session.installProgram(name)
     guard mkfifo(session.path("commands"), 0o600) == 0, chmod(session.path("commands"), 0o666) == 0 else {
       throw Session.Failure("there can be no pipe for the commands: errno \(errno)")
     }
-    // Open for both, so that it does not end while the test has it.
+    // The pipe is open for reading and writing, so that it does not end while the test has it.
     commands = open(session.path("commands"), O_RDWR | O_CLOEXEC)
     program = try session.start(
       program: "/bin/sh",
@@ -46,13 +46,13 @@ final class GTKProgram {
 
   // MARK: Its state
 
-  /// Sends it a line.
+  /// Sends a line to the program.
   func send(_ command: String) {
     let line = command + "\n"
     _ = line.withCString { write(commands, $0, strlen($0)) }
   }
 
-  /// Waits until the last state that it has written has all these parts.
+  /// Waits until the last state that the program has written has all these parts.
   func wait(for state: String...) throws {
     let program = program
     try explaining {
@@ -63,7 +63,7 @@ final class GTKProgram {
     }
   }
 
-  /// Sends it a command, and returns what it answers: the rest of the line that begins with the same word.
+  /// Sends a command to the program, and returns its answer: the rest of the line that begins with the same word.
   func ask(_ command: String, within limit: Duration = Session.limit) throws -> String {
     let (count, program) = (program.lines.count, program)
     let word = command.prefix { $0 != " " }
@@ -76,10 +76,10 @@ final class GTKProgram {
     return String((answer ?? "").dropFirst(word.count + 1))
   }
 
-  /// What GTK says of mistakes of the program, on its standard error.
+  /// The messages of GTK about mistakes of the program, from its standard error.
   var complaints: [Substring] { program.errorText.split(separator: "\n").filter { $0.contains("CRITICAL") } }
 
-  /// Adds to an error what the program and the compositor have said.
+  /// Adds the messages of the program and of the compositor to an error.
   private func explaining(_ body: () throws -> Void) throws {
     do { try body() } catch {
       let said = program.lines.filter { !$0.hasPrefix("where nowhere") }.joined(separator: "\n")
@@ -87,8 +87,8 @@ final class GTKProgram {
     }
   }
 
-  /// How often its main thread has gone to sleep while this waits. libdispatch's manager thread wakes up each second in every program with
-  /// Swift's tasks, to count the threads that run, and does not count.
+  /// The number of times that the main thread of the program goes to sleep during this time. The thread of libdispatch's manager
+  /// does not count: in every program with Swift's tasks it wakes up each second, to count the threads that run.
   func wakeUps(during time: Duration) throws -> Int {
     func count() -> Int {
       let path = "/proc/\(program.processID)/task/\(program.processID)/status"
@@ -104,7 +104,8 @@ final class GTKProgram {
 
   // MARK: Its windows
 
-  /// What sway has reported: `new Sheet 1`, `close Sheet 1`, `focus Main`. A window may get its title after it is new.
+  /// The events of windows that sway has reported: `new Sheet 1`, `close Sheet 1`, `focus Main`. A window may get its title after
+  /// it is new.
   var events: [String] {
     let reports = windows.lines.compactMap { line -> (change: String, window: JSON)? in
       guard let event = try? JSON.parse(line), let window = event["container"] else { return nil }
@@ -141,12 +142,12 @@ final class GTKProgram {
     try explaining { try session.poll("\(widget) is shown") { try ask("where \(widget)") != "nowhere" } }
   }
 
-  /// Waits until it is not.
+  /// Waits until a widget is not in the window with the keyboard.
   func wait(untilGone widget: String) throws {
     try explaining { try session.poll("\(widget) is gone") { try ask("where \(widget)") == "nowhere" } }
   }
 
-  /// Waits until there are so many windows, and the last one has the focus. The dialogs of some releases of GTK have a title.
+  /// Waits until there are this many windows, and the last one has the focus. The dialogs of some releases of GTK have a title.
   func wait(windows count: Int) throws {
     try explaining {
       try session.wait("there are \(count) windows") {

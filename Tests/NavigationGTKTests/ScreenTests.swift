@@ -1,7 +1,9 @@
 import TestSupport
 import Testing
 
-/// Waits until nothing is left but the main window, and nothing of what was there.
+// Screens of every kind on a real desktop: their users, navctl and the state close them.
+
+/// Waits until only the main window is left, and no object of the screens that were there.
 func expectNothingIsLeft(of program: GTKProgram) throws {
   var counts = ""
   // A widget is finalized when its last animation has ended.
@@ -20,7 +22,7 @@ func expectNothingIsLeft(of program: GTKProgram) throws {
   #expect(program.complaints.count == ofAlert.count, "\(program.complaints)")
 }
 
-@Test("Sheets follow their state, one after the other; Escape, their button and navctl write nil")
+@Test("Sheets follow their state, one after the other; Escape, the close button and navctl write nil")
 func gtk_sheet_closedByAnybody_isNil() throws {
   let program = try GTKProgram("gtk-screens")
   try program.wait(windows: "Main")
@@ -120,14 +122,14 @@ func gtk_unsavedText_declines_byADialog() throws {
     try !program.session.navctl("list").outputText.contains("dismissing")
   }
   try program.wait(for: "note=1")
-  // The state asks, too, and gets its note back.
+  // A change of the state asks, too, and gets its note back.
   program.send("note")
   try program.wait(untilShown: "Discard")
   try program.keyboard.press("Escape")
   try program.wait(for: "note=1")
   try program.wait(windows: "Main", "Note 1")
 
-  // A question that is open goes with its window, if that must go.
+  // An open question goes with its window, if the window is forced to close.
   try program.keyboard.press("Escape")
   try program.wait(untilShown: "Discard")
   #expect(try program.session.navctl("dismiss", "--force", "screens.note").exitCode == 0)
