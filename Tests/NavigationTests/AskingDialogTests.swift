@@ -15,11 +15,11 @@ private final class Model {
   var note: String?
   var path: [String] = []
   var question: Dialog<Answer>?
-  /// What the user has pressed; nil if the question ended without a button.
+  /// The buttons that the user has pressed; nil if the question ended without a button.
   var answers: [Answer?] = []
 }
 
-/// Asks with a dialog that it presents from its own showing.
+/// A screen that asks with a dialog, presented from its own showing.
 @MainActor
 private final class Editor: DecliningScreen {
   private let model: Model
@@ -68,7 +68,7 @@ extension NavigationFixture {
   }
 }
 
-/// Screens that ask their users with dialogs presented from themselves while they are being dismissed.
+/// Screens that ask their users with dialogs while they are being dismissed. Each dialog is presented from the screen itself.
 @Suite @MainActor struct AskingDialogTests {
   @Test(
     "C3, P16: a dialog from a screen that is being dismissed is shown, and ends before the screen does",
@@ -88,7 +88,7 @@ extension NavigationFixture {
     try await fixture.until { model.note == "a" && model.question == nil && display.names == [] }
     #expect(display.ends == [])
 
-    // Another item in its place, and by another client.
+    // The next dismissals put another item in its place, and come from another client.
     model.note = "b"
     try await fixture.press(1, of: model)
     try await fixture.until { model.note == "a" && display.ends == [.declined] }
@@ -137,7 +137,9 @@ extension NavigationFixture {
     #expect(model.path == [])
   }
 
-  @Test("What cannot be pushed, since its screen is being dismissed, is reported", arguments: CoordinatorKind.allCases)
+  @Test(
+    "A push from a screen that is being dismissed is reported, since it is impossible",
+    arguments: CoordinatorKind.allCases)
   func push_fromAScreenBeingDismissed_isReported(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display

@@ -18,7 +18,7 @@ import Testing
     #expect(BindingName.name(for: text + " ") != name)
   }
 
-  @Test("B1: a text that is no name is reported once, and ends no program")
+  @Test("B1: a text that is not a name is reported once, and ends no program")
   func name_thatIsNone_isReportedOnce() {
     let reports = MisuseLog()
     Misuse.reporting(to: { message, file, _ in reports.add(message, file) }) {

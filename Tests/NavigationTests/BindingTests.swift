@@ -27,6 +27,7 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
   if case .edit(let note) = $0 { note } else { nil }
 }
 
+/// Bindings: their equality, their names on the bus, and the values that they read and write.
 @Suite @MainActor struct BindingTests {
   @Test("B2: two bindings are equal if they refer to the same state") func binding_sameRoute_isEqual() {
     let (one, two) = (Bindable(Model()), Bindable(Model()))
@@ -36,11 +37,11 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(one.notes[1].text != one.notes[2].text)
     #expect(Set([one.count, one.count, two.count]).count == 2)
     one.wrappedValue.note = .init(id: 1)
-    // Whatever the values are.
+    // The equality does not depend on the values.
     #expect(one.note.hashValue == Bindable(one.wrappedValue).note.hashValue)
   }
 
-  @Test("An optional member of an optional is one optional, and writing nil to it keeps what has it")
+  @Test("An optional member of an optional is one optional, and writing nil to it keeps the value that has the member")
   func member_optionalOfAnOptional_isOneOptional() {
     let model = Model()
     let note: Binding<Model.Note?> = Bindable(model).child.note
@@ -76,7 +77,7 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(text(bindable.destination.named("destination").case(edit)) == "counter.destination.edit")
     let own = [Bindable(Model(), .own("counter")), Bindable(Model(), .own("counter"))]
     #expect(text(own[0].note.named("note")) == "counter-1-7.note")
-    // At a coordinator, another model with the same name is another root.
+    // The same name of another model is another root at this coordinator.
     let coordinator = Coordinator.embedded()
     #expect(
       own.map { coordinator.text(of: $0.note.named("note")) } == ["counter-embedded.note", "counter-embedded-2.note"])
@@ -230,6 +231,7 @@ extension Transaction {
   }
 }
 
+/// Transactions of writes: which values they have, and how observers get them.
 @Suite @MainActor struct TransactionTests {
   @Test func nested_areMerged_innerValuesWin() {
     #expect(Transaction.current.isEmpty && Transaction.current.haste == 1)
@@ -286,7 +288,7 @@ extension Transaction {
     seeing { Binding<Int?>(bindable.count.animated()).animated(false).wrappedValue = 3 }
     seeing { Binding<Bool>(bindable.note.animated()).animated(false).wrappedValue = false }
     #expect(seen == Array(repeating: false, count: 7))
-    // Values that are not overridden are inherited.
+    // A value that is not overridden is inherited.
     seeing { bindable.notes.animated(false)[1].wrappedValue.text = "b" }
     #expect(seen.last == false)
   }

@@ -42,6 +42,7 @@ private final class Model: Navigable {
   var shape = Place.help
 }
 
+/// Cases of enums as members of bindings, and presented as one group.
 @Suite @MainActor struct CasesTests {
   @Test("Cases are members of the binding of an optional enum") func case_ofAnOptional_isAMember() {
     let model = Bindable(Model(), .shared("model"))

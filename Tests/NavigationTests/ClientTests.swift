@@ -27,6 +27,7 @@ extension ContainerValues {
   }
 }
 
+/// The coordinator as async calls: every method, refusals, cancellation, following, restarts of navd, and serving destinations.
 @Suite @MainActor struct ClientTests {
   @Test("P1–P4, D8: items can be presented, updated, replaced and dismissed", arguments: CoordinatorKind.allCases)
   func client_items_canBeChanged(_ kind: CoordinatorKind) async throws {
@@ -123,7 +124,7 @@ extension ContainerValues {
       $0.select("panels", "wifi")
       $0.push("main", "three")
     }
-    // A slot that is set and set back has not changed.
+    // The slot is set and set back, so it has not changed.
     #expect(one.presentation == nil)
     #expect(two.changed && two.serial == serial)
     #expect(!isDismissed)
@@ -220,7 +221,7 @@ extension ContainerValues {
     }
   }
 
-  @Test("W2: a reader that falls behind receives the state instead of the missed events")
+  @Test("W2: a reader that falls behind receives the state in place of the missed events")
   func following_fallsBehind_returnsTheState() async throws {
     let fixture = try await NavigationFixture(.embedded)
     defer { withExtendedLifetime(fixture) {} }
@@ -249,7 +250,7 @@ extension ContainerValues {
     for serial in 2...UInt64(Listeners.maxNotices + 1) {
       backend.listeners.notify(.event(StateEvent(.hold("dnd", isInForce: true), serial: serial)))
     }
-    // Instead of a wait for ever.
+    // The end of the notices turns a wait for ever into an error.
     backend.listeners.end(.closed)
     guard case .state(let state) = try await following.next() else {
       throw NavigationFixture.Timeout(description: "no state")
@@ -279,7 +280,7 @@ extension ContainerValues {
       throw NavigationFixture.Timeout(description: "no state")
     }
     #expect(state.presentations.map(\.presentation) == [handle])
-    // The screen stayed and remains presented.
+    // The screen has stayed and is still presented.
     #expect(fixture.display.log == ["+note 1"])
     model.note = .init(id: 2)
     try await fixture.shows("note 2")
@@ -337,7 +338,7 @@ extension ContainerValues {
     #expect(isUpdated && wifi.presentation == nil && isSelected && p.changed)
     #expect(path.first == state.presentation(at: "side[0]")?.presentation && popped == 1 && poppedTo == 0)
 
-    // The replies of an `if` are optional, and those of a `for` are an array.
+    // An `if` has optional replies, and a `for` has an array of replies.
     let ((dismissed, isDeselected, others, forgotten), _) = try await coordinator.apply {
       $0.dismissAll(.root("a"))
       if isSelected { $0.deselect("panels") }
@@ -399,7 +400,7 @@ extension ContainerValues {
         RecordingScreen("refused", on: display)
       }
     }
-    // A navd without the record of the former one knows no registrations.
+    // A navd with an empty record knows no registrations.
     try session.stop()
     try session.start(["--state-directory", session.path("empty")])
     try session.poll("it is registered again") {
@@ -446,7 +447,7 @@ extension ContainerValues {
     try await former?.serve("calendar") { _ in RecordingScreen("former", on: display) }
     try await fixture.navigator.serve("calendar") { _ in RecordingScreen("later", on: display) }
     former = nil
-    // It unregisters what it still serves.
+    // The former navigator unregisters the destination that it still serves.
     while try await coordinator.destinations()["clock"] != nil { await Task.yield() }
     try await coordinator.present("cal", PresentationOptions(destination: "calendar"))
     try await fixture.shows("later")
@@ -511,7 +512,7 @@ extension ContainerValues {
     try await fixture.shows()
   }
 
-  @Test("O2: a time that is over when an item is presented ends it", arguments: CoordinatorKind.allCases)
+  @Test("O2: a timeout that is over when its item is presented ends the item", arguments: CoordinatorKind.allCases)
   func present_timeoutOver_expires(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -568,7 +569,7 @@ private final class RestartModel {
   var note: Note?
 }
 
-/// A coordinator whose notices are those of a test.
+/// A coordinator whose notices the test makes itself.
 private final class FloodedBackend: ForwardingBackend {
   let listeners = Listeners()
   let embedded: any CoordinatorBackend = EmbeddedBackend()

@@ -30,6 +30,7 @@ private final class Model {
   var destination: Destination?
 }
 
+/// Groups, stacks and children of each other: what ends with what, and what is written back to the state.
 @Suite @MainActor struct ContainerScenarioTests {
   @Test("C3, S2: a stack in a sheet in a stack ends with the sheet", arguments: CoordinatorKind.allCases)
   func stackInSheetInStack_sheetDismissed_ends(_ kind: CoordinatorKind) async throws {
@@ -37,7 +38,7 @@ private final class Model {
     fixture.presentStackInSheetInStack(model)
     (model.outer, model.sheet, model.inner) = ([1], .init(id: 5), [10, 11])
     try await fixture.shows("outer 1", "sheet 5", "inner 10", "inner 11")
-    // Popping inside leaves the screens below.
+    // A pop in the inner stack leaves the screens below.
     model.inner = [10]
     try await fixture.shows("outer 1", "sheet 5", "inner 10")
     model.sheet = nil
@@ -48,7 +49,7 @@ private final class Model {
     try await fixture.shows("outer 1", "sheet 6")
     model.inner = [12]
     try await fixture.shows("outer 1", "sheet 6", "inner 12")
-    // Dismissing the outermost dismisses everything in it.
+    // The dismissal of the outermost screen dismisses everything in it.
     model.outer = []
     try await fixture.shows()
     try await fixture.until { model.sheet == nil && model.inner == [] }
@@ -160,7 +161,7 @@ private final class Model {
     try await fixture.state { $0.groups[fixture.text(selection)]?.selection == "volume" }
     try await fixture.coordinator.select(fixture.text(selection), "wifi")
     try await fixture.until { model.selection == "wifi" }
-    // Once more in the other direction.
+    // The selection now goes in the other direction.
     try await fixture.coordinator.toggleSelection(fixture.text(selection), "wifi")
     try await fixture.until { model.selection == nil }
     try await fixture.coordinator.toggleSelection(fixture.text(selection), "wifi")
@@ -186,7 +187,7 @@ private final class Model {
     try await fixture.shows("outer 1", "volume")
     #expect(
       try await fixture.coordinator.state().stacks[fixture.text(Bindable(model).outer.named("outer"))]?.count == 2)
-    // It ends with the screen below it.
+    // The selected screen ends with the screen below it.
     model.outer = []
     try await fixture.shows()
     try await fixture.until { model.selection == nil }
@@ -251,8 +252,8 @@ private final class Model {
     try await fixture.shows("sheet 1", "note 1")
     for id in 2...12 {
       model.sheet = .init(id: id)
-      // The child's state is nil because its old parent ended, or the child is shown on the new parent: never one
-      // without the other.
+      // The state of the child is nil because its old parent ended, or the child is shown on the new parent: never one without the
+      // other.
       try await fixture.until { display.names.first == "sheet \(id)" }
       await fixture.navigator.settle()
       try await fixture.until { display.names.count == 1 + (model.note == nil ? 0 : 1) && model.note == nil }

@@ -43,7 +43,7 @@ import Testing
     try check(Bounds.self, [Range(from: 3, to: 4)], Properties.valueType)
   }
 
-  @Test("V1: a key is called by its module and its type, so that two programs do not have one key")
+  @Test("V1: the name of a key has its module and its type, so that two programs do not share a key")
   func name_ofAKey_hasItsModule() {
     struct Local: ContainerValueKey { static let defaultValue = 0 }
     #expect(Count.name == "NavigationTests-ContainerValueTests-Count")
@@ -64,7 +64,7 @@ import Testing
 
   private struct Fickle: ContainerValueKey { static let defaultValue = Either(text: "a") }
 
-  /// Encoded as text or as a structure.
+  /// A value that is encoded as text or as a structure.
   private struct Either: Codable {
     var text: String?
     init(text: String?) { self.text = text }

@@ -17,7 +17,7 @@ private final class Model {
 
 /// Programs that present the same bindings, such as two copies of one.
 @Suite @MainActor struct CopiesTests {
-  /// A program with a connection of its own to navd of a fixture.
+  /// A program with a connection of its own to the navd of a fixture.
   @MainActor private struct Copy {
     let model = Model()
     let navigator: Navigator
@@ -39,7 +39,7 @@ private final class Model {
     }
   }
 
-  @Test("What one copy of a program shows is not taken over by another one")
+  @Test("A presentation of one copy of a program is not taken over by another copy")
   func copy_begins_takesNothingOver() async throws {
     let fixture = try await NavigationFixture(.navd)
     let first = try await Copy(fixture)
@@ -51,7 +51,7 @@ private final class Model {
     #expect(second.display.log == [] && !second.model.isOpen && second.model.selection == nil)
   }
 
-  @Test("What one copy of a program shows is refused to another one, also after a restart of navd")
+  @Test("A binding that one copy of a program presents is refused to another copy, also after a restart of navd")
   func copy_wantsTheSame_isRefused() async throws {
     let fixture = try await NavigationFixture(.navd)
     let session = try #require(fixture.session)
@@ -72,7 +72,7 @@ private final class Model {
     #expect(first.display.log == ["+n"] && first.display.ends == [] && second.display.log == [])
   }
 
-  @Test("What another client presents without a destination is taken over", arguments: CoordinatorKind.allCases)
+  @Test("A presentation of another client without a destination is taken over", arguments: CoordinatorKind.allCases)
   func presentation_withoutADestination_isTakenOver(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, binding) = (fixture.display, Bindable(model).isOpen.named("isOpen"))

@@ -17,15 +17,15 @@ private final class Model {
     var text = ""
   }
   var note: Note?
-  /// Presented from the note.
+  /// A screen that is presented from the note.
   var detail: Note?
-  /// Presented from the note, too.
+  /// A second screen that is presented from the note.
   var help = false
   var isPresented = false
   var selection: String?
   var path: [String] = []
   var mixed = NavigationPath()
-  /// On the stack of the path.
+  /// A screen on the stack of the path.
   var pushed: Note?
 }
 
@@ -54,7 +54,7 @@ private final class Model {
   }
 
   @Test(
-    "P15: what a screen writes while it is asked is written back when it declines, and changes no other item",
+    "P15: a text typed while its screen is asked is written back when the screen declines, and changes no other item",
     arguments: CoordinatorKind.allCases)
   func text_typedWhileItsScreenIsAsked_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
@@ -94,7 +94,7 @@ private final class Model {
     fixture.display.asking = []
     try await fixture.until { model.note?.id == "a" && fixture.display.ends == [.replaced, .declined] }
     #expect(fixture.display.log == ["+a"])
-    // It is driven as before.
+    // The screen still follows the state.
     fixture.display.declining = []
     model.note = .init(id: "d")
     try await fixture.shows("d")
@@ -126,7 +126,7 @@ private final class Model {
   }
 
   @Test(
-    "P15: the elements of a path that stay are written back, with what is pushed above them",
+    "P15: the elements of a path that stay are written back, with the screens that are pushed above them",
     arguments: CoordinatorKind.allCases)
   func path_declined_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
@@ -134,11 +134,11 @@ private final class Model {
     fixture.presentPath(of: model)
     model.path = ["x", "y", "z"]
     try await fixture.shows("x", "y", "z")
-    // Another continuation.
+    // The end of the path is replaced.
     display.declining = ["y"]
     model.path = ["x", "u", "v"]
     try await fixture.until { model.path == ["x", "y"] }
-    // All of it.
+    // The whole path is removed.
     model.path = []
     try await fixture.until { model.path == ["x", "y"] && display.disappearing == ["z", "y", "y"] }
     model.pushed = .init(id: "top")
@@ -206,7 +206,7 @@ private final class Model {
     model.note = nil
     try await fixture.state { $0.presentations.first?.asking == true }
     #expect(try await fixture.coordinator.state().presentations.first?.message == "Save a?")
-    // Another client edits nothing here: the item is the one that the coordinator has.
+    // The item is the one that the coordinator has, so this is no edit by another client.
     fixture.display.asking = []
     try await fixture.until { model.note?.id == "a" }
     fixture.display.declining = []
@@ -221,12 +221,12 @@ private final class Model {
     fixture.presentNote(of: model)
     let binding = fixture.text(Bindable(model).note.named("note"))
     display.declining = ["a", "b"]
-    // By the program.
+    // The program forces the dismissal.
     model.note = .init(id: "a")
     try await fixture.shows("a")
     withTransaction(\.isForced, true) { model.note = nil }
     try await fixture.shows()
-    // By another client.
+    // Another client forces the dismissal.
     model.note = .init(id: "b")
     try await fixture.shows("b")
     try await fixture.coordinator.dismiss(binding, force: true)
@@ -245,7 +245,7 @@ private final class Model {
     (display.asking, display.declining) = (["a"], ["a"])
     model.note = nil
     try await fixture.state { $0.presentations.first?.asking == true }
-    // A request with force also forces what the slot waits for; the task of the screen is cancelled.
+    // A request with force also forces a dismissal that is already waiting; the task of the screen is cancelled.
     try await fixture.coordinator.dismiss(fixture.text(Bindable(model).note.named("note")), force: true)
     try await fixture.until { display.ends == [.dismissed] && display.names == [] }
     #expect(display.disappearing == ["a"] && display.cancelled == ["a"] && model.note == nil)
@@ -273,7 +273,7 @@ private final class Model {
     for turns in 0..<12 {
       model.note = .init(id: "a")
       try await fixture.shows("a")
-      // Before that, it cannot decline.
+      // A screen can decline only after the coordinator knows that it has appeared.
       try await fixture.isPresented()
       (fixture.display.asking, fixture.display.declining) = (["a"], ["a"])
       model.note = nil
@@ -282,7 +282,7 @@ private final class Model {
       for _ in 0..<turns { await Task.yield() }
       fixture.display.declining = []
       model.note = .init(id: "b")
-      // Either the decline ends it, or it replaces the item that was kept.
+      // The decline ends the new item, or the new item replaces the kept one.
       try await fixture.until { (model.note.map { [$0.id] } ?? []) == fixture.display.names }
       model.note = nil
       try await fixture.shows()
@@ -327,7 +327,7 @@ private final class Model {
     #expect(Set(fixture.display.names) == ["a", "x", "y"])
   }
 
-  @Test("P15: what was declined while the event was missed, and the answer not yet there, is written back")
+  @Test("P15: a decline is written back even if its event was missed, and the answer to the request had not yet come")
   func item_declinedUnseenWhileRequested_isWrittenBack() async throws {
     let (backend, display, model) = (LossyBackend(), Display(), Model())
     let coordinator = Coordinator(backend, client: "lossy")
@@ -339,7 +339,7 @@ private final class Model {
     backend.isHolding = true
     model.note = nil
     try await until { backend.hasLost }
-    // The gap is seen at the next event, and the whole state is read.
+    // The next event shows the gap, and the whole state is read.
     _ = try await coordinator.present("other")
     try await until { backend.statesAfterLoss == 1 }
     #expect(model.note == nil)
@@ -348,7 +348,7 @@ private final class Model {
     #expect(display.names == ["a"])
   }
 
-  @Test("D8: what is typed while a request is under way is not lost to an edit of another client")
+  @Test("D8: a text typed while a request is under way is not lost to an edit of another client")
   func item_typedWhileAnotherClientEdits_isKept() async throws {
     let (backend, display, model) = (LossyBackend(), Display(), Model())
     let (coordinator, other) = (Coordinator(backend, client: "one"), Coordinator(backend.embedded, client: "other"))

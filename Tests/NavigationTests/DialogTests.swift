@@ -8,7 +8,7 @@ import Testing
 
 private enum Action: String, Codable { case delete, rename }
 
-/// An action that never can be encoded.
+/// An action that can never be encoded.
 private struct Secret: Hashable, Codable {
   func encode(to encoder: any Encoder) throws {
     throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "secret"))
@@ -29,6 +29,7 @@ private final class Model: Navigable {
   }
 }
 
+/// Dialogs: presented by destinations and by screens of the program, and the actions that reach the program.
 @Suite @MainActor struct DialogTests {
   @Test("A destination gets the dialog as the value, and its user's action reaches the program")
   func dialog_byADestination_reportsTheAction() async throws {
@@ -58,7 +59,7 @@ private final class Model: Navigable {
           ]
         ])
       let showing = try #require(display["Delete the note?"]?.showing)
-      // An action that is of no button.
+      // This action belongs to no button.
       try await showing.act("explode")
       try await showing.act("delete", ["text": .string("old")])
       try await display["Delete the note?"]?.close()

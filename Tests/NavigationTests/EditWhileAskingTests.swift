@@ -15,6 +15,7 @@ private final class Model {
   @ObservationIgnored var answer: CheckedContinuation<Bool, Never>?
 }
 
+/// A screen that asks a question when it is dismissed.
 private final class Editor: DecliningScreen {
   private let model: Model
   init(_ model: Model) { self.model = model }
@@ -29,9 +30,10 @@ private final class Editor: DecliningScreen {
   func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
 }
 
+/// An item that is edited while its screen asks its user.
 @Suite @MainActor struct EditWhileAskingTests {
   @Test(
-    "What is edited while its screen asks is told to others when the screen has declined, and is what the state gets back",
+    "An edit made while its screen asks reaches other clients after the screen has declined, and stays in the state",
     arguments: CoordinatorKind.allCases)
   func edit_whileAsking_isKept(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
@@ -40,7 +42,7 @@ private final class Editor: DecliningScreen {
     model.note = Model.Note(id: 1, text: "")
     try await fixture.isPresented()
 
-    // By another client: the state keeps its note.
+    // Another client dismisses the item, so the state keeps its note.
     try await fixture.coordinator.dismiss(fixture.text(note))
     try await fixture.state { $0.presentations.first?.asking == true }
     model.note?.text = "typed"

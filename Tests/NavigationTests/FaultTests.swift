@@ -23,9 +23,10 @@ private final class Model {
   var mixed = NavigationPath()
 }
 
-/// Longer than the limit of an id.
+/// A text longer than the limit of an id.
 private let tooLong = String(repeating: "x", count: 10_000)
 
+/// Faults: screens that are slow or fail, refused requests, edits that collide, and the end of navd.
 @Suite @MainActor struct FaultTests {
   @Test("P4: a screen dismissed before it has appeared is cancelled", arguments: CoordinatorKind.allCases)
   func appear_isSlow_isCancelled(_ kind: CoordinatorKind) async throws {
@@ -37,7 +38,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     model.note = nil
     try await fixture.state { $0.presentations.isEmpty }
     try await fixture.until { fixture.display.ends == [.dismissed] }
-    // It never appeared, so disappear is not called.
+    // The screen never appeared, so disappear is not called.
     #expect(fixture.display.cancelled == ["a"] && fixture.display.disappearing == [] && fixture.display.log == [])
     model.note = .init(id: "b")
     try await fixture.shows("b")
@@ -64,7 +65,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     let fixture = try await NavigationFixture(kind, startTimeout: .milliseconds(300), grace: .milliseconds(50))
     let model = Model()
     fixture.presentNote(of: model)
-    // The timeout of the other screen is long enough.
+    // The other navigator has a timeout that is long enough.
     let (patient, display) = (Navigator(fixture.coordinator), fixture.display)
     patient.present(item: Bindable(model).second) { RecordingScreen($0.wrappedValue.id, on: display) }
     (fixture.display.slow, fixture.display.uncancellable) = (["a"], ["a"])
@@ -73,7 +74,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try await fixture.state { $0.presentations.isEmpty }
     model.second = .init(id: "b")
     try await fixture.shows("b")
-    // If it appears after all within its timeout, it is dismissed.
+    // A screen that appears after all, within its timeout, is dismissed.
     let wasAsked = !fixture.display.appearing.isEmpty
     fixture.display.slow = []
     if wasAsked { try await fixture.until { fixture.display.log.count == 3 && fixture.display.log[1] == "+a" } }
@@ -141,7 +142,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     model.note = .init(id: "a", text: text)
     await fixture.navigator.settle()
     #expect(model.note == .init(id: "a", text: text))
-    // It is shown without what cannot be carried, which is reported.
+    // The item is shown without the text that cannot be carried, and this is reported.
     #expect(text.contains("\0") ? fixture.display.names == ["a"] : refusals.map(\.refusal) == [.limitExceeded])
     model.note?.text = "short"
     try await fixture.shows("a")
@@ -161,7 +162,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     model.path = ["a", tooLong]
     try await fixture.shows("a")
     #expect(model.path == ["a", tooLong] && refusals.map(\.refusal) == [.limitExceeded])
-    // It is requested again when it has changed.
+    // The path is requested again when it has changed.
     model.path.append("c")
     await fixture.navigator.settle()
     #expect(model.path == ["a", tooLong, "c"] && fixture.display.names == ["a"])
@@ -271,7 +272,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     model.note = .init(id: "a")
     try await fixture.state { $0.presentation(at: fixture.text(binding)) != nil }
     try await fixture.coordinator.update(fixture.text(binding), ["id": .string("b"), "text": .string("theirs")])
-    // The program sends its own value again.
+    // The program sends its own id again.
     try await fixture.state { $0.presentation(at: fixture.text(binding))?.value["id"] == .string("a") }
     #expect(model.note?.id == "a" && model.note?.text == "")
   }
@@ -300,7 +301,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try await fixture.state { Set($0.presentations.map(\.id)) == ["b", "3", "4"] }
   }
 
-  @Test("R6: what a presence presents that is cancelled while navd is down is dismissed by the next navd")
+  @Test("R6: when a presence is cancelled while navd is down, its presentation is dismissed by the next navd")
   func presence_cancelledWhileNavdIsDown_isDismissedByTheNext() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())
     let session = try #require(fixture.session)
@@ -333,7 +334,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try session.start()
     try await fixture.state { $0.presentations.map(\.phase) == [.presented] }
     await fixture.navigator.settle()
-    // Both requests are one transaction, so it has not changed (T1).
+    // Both requests are one transaction, so the slot has not changed (T1).
     #expect(model.note?.id == "a" && fixture.display.log == ["+a"])
     model.note = nil
     try await fixture.shows()
@@ -353,7 +354,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try session.stop(SIGKILL)
     try session.start()
     for _ in 0..<20 { _ = try await fixture.coordinator.state() }
-    // disappear is called once, and the next screen waits for it.
+    // The screen is asked to disappear once, and the next screen waits for it.
     #expect(fixture.display.names == ["a"] && fixture.display.disappearing == ["a"])
     fixture.display.stuck = []
     try await fixture.shows("b")
@@ -361,7 +362,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try await fixture.until { fixture.display.ends == [.replaced] }
   }
 
-  @Test("R6: the result of a screen that navd has not recorded when it is killed is told to the next one")
+  @Test("R6: a result of a screen that navd has not recorded when it is killed is told to the next navd")
   func navd_killedBeforeItRecordsAResult_getsItAgain() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())
     let session = try #require(fixture.session)
@@ -395,7 +396,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(fixture.display.log == ["+a", "xa"] && fixture.display.ends == [.closed])
   }
 
-  @Test("A program shows what navd calls it to show, and nothing that others on the bus call it to")
+  @Test("A program obeys navd's calls to show screens, and refuses those of others on the bus")
   func screens_callsOfOthers_areRefused() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())
     let session = try #require(fixture.session)

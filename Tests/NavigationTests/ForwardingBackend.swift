@@ -4,7 +4,8 @@ import PresentationModel
 
 @testable import Navigation
 
-/// A coordinator for tests, which is an embedded one except for what it implements itself.
+/// A coordinator for tests that replace some calls of it: a backend forwards every call that it does not implement to an embedded
+/// coordinator.
 protocol ForwardingBackend: CoordinatorBackend {
   var embedded: any CoordinatorBackend { get }
 }

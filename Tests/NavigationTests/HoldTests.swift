@@ -6,6 +6,7 @@ import Testing
 
 @testable import Navigation
 
+/// Holds by the library (H1).
 @Suite @MainActor struct HoldTests {
   @Test("H1: a program can hold, read who holds, and release", arguments: CoordinatorKind.allCases)
   func client_holds_canBeChanged(_ kind: CoordinatorKind) async throws {

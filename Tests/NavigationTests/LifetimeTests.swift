@@ -17,6 +17,7 @@ private final class Model {
   var selection: String?
 }
 
+/// Lifetimes of models, observations, navigators and coordinators, and what remains after them.
 @Suite @MainActor struct LifetimeTests {
   @Test("Presenting state retains no model", arguments: CoordinatorKind.allCases)
   func model_released_isRetainedByNothing(_ kind: CoordinatorKind) async throws {
@@ -47,7 +48,7 @@ private final class Model {
       #expect(bindings.map { $0.wrappedValue?.id } == [1, 1])
     }
     #expect(observed == nil)
-    // The bindings keep the last values.
+    // Each binding keeps its last value.
     #expect(bindings.map { $0.wrappedValue?.id } == [1, 1])
     withExtendedLifetime(observing) {}
   }
@@ -102,11 +103,11 @@ private final class Model {
     try await fixture.until { observed == nil }
     for _ in 0..<1000 where try await !fixture.coordinator.destinations().isEmpty {}
     #expect(try await fixture.coordinator.destinations().isEmpty)
-    // The state of a screen that the program showed itself stays.
+    // A screen that the program showed itself keeps its state.
     #expect(model.note?.id == 1)
   }
 
-  @Test("R6: what a navigator presents that is released while navd is down is dismissed by the next navd")
+  @Test("R6: when a navigator is released while navd is down, its presentations are dismissed by the next navd")
   func navigator_releasedWhileNavdIsDown_dismissesAllLater() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())
     let session = try #require(fixture.session)
@@ -117,7 +118,7 @@ private final class Model {
     try await fixture.state { !$0.presentations.isEmpty }
     try session.stop(SIGKILL)
     navigator = nil
-    // Each call is answered after those of the navigator.
+    // Each of these calls is answered after those of the navigator.
     for _ in 0..<20 { _ = try? await fixture.coordinator.state() }
     try session.start()
     try await fixture.state { $0.presentations.isEmpty }
@@ -134,13 +135,13 @@ private final class Model {
       if round % 4 == 1 { for try await _ in coordinator.following { break } }
       if round % 4 == 2 { await coordinator.close() }
     }
-    // Other tests run at the same time and use some; 200 leaked coordinators would use a thousand.
+    // Other tests run at the same time and use some threads and descriptors; 200 leaked coordinators would use a thousand.
     let end = ContinuousClock.now + .seconds(20)
     while Self.used() > before + 400, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
     #expect(Self.used() <= before + 400, "before: \(before)")
   }
 
-  /// Number of threads and descriptors of this process.
+  /// The number of threads and descriptors of this process.
   private static func used() -> Int {
     let status = String(decoding: Files.contents(of: "/proc/self/status"), as: UTF8.self)
     let threads = status.split(separator: "\n").first { $0.hasPrefix("Threads:") }

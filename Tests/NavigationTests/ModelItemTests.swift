@@ -20,6 +20,7 @@ private final class Model: Navigable {
   var other = 2
 }
 
+/// Models as items, which are identified by the object, and bindings of functions.
 @Suite @MainActor struct ModelItemTests {
   @Test("Another object is another screen; a change of an object is not", arguments: CoordinatorKind.allCases)
   func item_isAModel_isIdentifiedByTheObject(_ kind: CoordinatorKind) async throws {

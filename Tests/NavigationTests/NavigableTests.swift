@@ -17,7 +17,7 @@ private final class Counter: Navigable {
   var other = false
 }
 
-/// Not final: its subclasses are models, too.
+/// A model that is not final: its subclasses are models, too.
 @MainActor @Observable
 private class Base: Navigable {
   class var memberNames: MemberNames<Base> { [\.title: "title"] }
@@ -32,13 +32,14 @@ private final class Derived: Base {
   var count = 0
 }
 
+/// Names that the table of a `Navigable` gives to bindings (B1).
 @Suite @MainActor struct NavigableTests {
   @Test("B1: properties of a Navigable have the names of its table") func member_navigable_hasItsName() {
     let counter = Bindable(Counter(), .shared("counter"))
     func text<Value>(_ binding: Binding<Value>) -> String { binding.route.text(client: "1-7") }
     #expect(text(counter.fact) == "counter.fact")
     #expect(text(counter.facts[0].text) == "counter.facts[0].text")
-    // Another name can still be given, and the place in the state is the same.
+    // The binding can still get another name, and its place in the state is the same.
     #expect(text(counter.fact.named("other")) == "counter.other")
     #expect(counter.fact == counter.fact.named("other"))
     #expect(text(counter.unnamed).hasPrefix("counter._"))
@@ -78,7 +79,7 @@ private final class Derived: Base {
       }
     }
     #expect(messages.count == 1 && messages.first?.contains("“twice.same”") == true, "\(messages)")
-    // At another coordinator it is another name.
+    // The same state at another coordinator has another name.
     #expect(MisuseLog.messages { _ = Coordinator.embedded().text(of: counter.other) }.isEmpty)
     withExtendedLifetime(model) {}
   }

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Navigation
 
-/// The kind of coordinator that a scenario runs with.
+/// The kind of coordinator for a scenario: one in the process, or a navd on a private bus. Most tests run with both.
 enum CoordinatorKind: String, CaseIterable, Sendable {
   case embedded, navd
 }
@@ -67,7 +67,7 @@ final class NavigationFixture {
     }
   }
 
-  /// Waits until there is one presentation, and its screen may decline to disappear: the coordinator knows that it has appeared.
+  /// Waits until there is one presentation whose screen may decline to disappear, since the coordinator knows that it has appeared.
   func isPresented(line: Int = #line) async throws {
     try await state({ $0.presentations.map(\.phase) == [.presented] }, #fileID, line)
   }
@@ -75,7 +75,7 @@ final class NavigationFixture {
   private let limit = Duration.seconds(20)
 }
 
-/// Records the reports of misuse of all tests, which run at the same time: look for a name that only one test has.
+/// A log of the reports of misuse of all tests. They run at the same time, so a test looks for a name that only it has.
 final class MisuseLog: Sendable {
   static let shared: MisuseLog = {
     let log = MisuseLog()
@@ -85,10 +85,10 @@ final class MisuseLog: Sendable {
 
   private let all = Mutex<[(message: String, file: String)]>([])
   var messages: [String] { all.withLock { $0.map(\.message) } }
-  /// The files in which the reports say that the mistakes are.
+  /// The files that the reports of a mistake name.
   func files(of message: String) -> [String] { all.withLock { $0.filter { $0.message.contains(message) }.map(\.file) } }
 
-  /// Returns the reports of a body that does not wait, so that no other test can run meanwhile.
+  /// Returns the reports that a body makes. The body does not wait, so that no other test can run meanwhile.
   @MainActor static func messages(during body: () -> Void) -> [String] {
     let count = shared.messages.count
     body()

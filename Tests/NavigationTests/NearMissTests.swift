@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("What a program naturally writes compiles with one import, such as to ask while a screen prepares to disappear")
+  @Test("A usual program, such as one that asks before a screen disappears, compiles with one import")
   func program_withOneImport_compiles() throws {
     let compiler = try typecheck([
       """
@@ -88,7 +88,7 @@ import Testing
     #expect(compiler.exitCode == 0, "\(compiler.errorText)")
   }
 
-  /// Type-checks declarations of a program with the library. The first one is in line 3.
+  /// Type-checks declarations of a program with the library. The first declaration is in line 3.
   private func typecheck(_ declarations: [String]) throws -> Program {
     let directory = TemporaryDirectory()
     let file = directory.path(of: "program.swift")

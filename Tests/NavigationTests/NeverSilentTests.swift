@@ -13,7 +13,7 @@ private final class Model {
     var id: Double
     var sizes: [Int?] = []
   }
-  /// An identity that never can be encoded.
+  /// An identity that can never be encoded.
   struct Secret: Codable, Hashable {
     var number: Int
     func encode(to encoder: any Encoder) throws {
@@ -46,8 +46,9 @@ private final class Screenless: Screen {
   func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
 }
 
+/// Mistakes and failures that a program must hear of: each is reported or thrown, and none is silent.
 @Suite @MainActor struct NeverSilentTests {
-  @Test("D7: the error of a screen reaches onDismiss, those who wait, the history and navd's log")
+  @Test("D7: the error of a screen reaches onDismiss, the waiting calls, the history and navd's log")
   func screen_throws_isTold() async throws {
     for kind in CoordinatorKind.allCases {
       let (fixture, model) = (try await NavigationFixture(kind), Model())
@@ -82,9 +83,9 @@ private final class Screenless: Screen {
     model.owner = .init(id: .init(number: 1))
     model.path = NavigationPath(["text"])
     try await fixture.until { Set(display.names) == ["unfit", "owner"] }
-    // The id and the value of the owner, the value of the other item, and a value of the path.
+    // The four reports are about the id and the value of the owner, the value of the other item, and a value of the path.
     #expect(MisuseLog.shared.files(of: name) == [file, file, file, file])
-    // A refusal names no state.
+    // A refusal names no place in the state.
     var options = PresentationOptions()
     options.group = "no group of \(kind)"
     fixture.navigator.present(item: Bindable(model).other.named("other"), options: { [options] _ in options }) { _ in
@@ -96,13 +97,13 @@ private final class Screenless: Screen {
     #expect(MisuseLog.shared.files(of: "no group of \(kind)") == [file])
   }
 
-  @Test("A bus without navd is an error of the connection, instead of a wait for ever")
+  @Test("On a bus without navd, connecting fails and does not wait for ever")
   func coordinator_noNavd_throws() async throws {
     let session = try Session(starting: false)
     let address = session.bus.address
     let error = await #expect(throws: NavigationError.self) { try await Coordinator.bus(address: address) }
     #expect(error?.description.contains("no navd runs on the bus, and the bus cannot start one") == true)
-    // A bus that can start navd, does.
+    // A bus that can start navd starts it.
     let activatable = try Session(starting: false, activatable: true)
     let coordinator = try await Coordinator.bus(address: activatable.bus.address)
     #expect(try await coordinator.state().presentations.isEmpty)
@@ -274,7 +275,7 @@ private final class Screenless: Screen {
       model.path.append("two")
       try await fixture.shows("1", "two")
       #expect(reports.messages == [])
-      // What no screen has declared when it has appeared is reported.
+      // A value is reported if no screen has declared its type when the last one has appeared.
       model.path.append(3.5)
       await fixture.navigator.settle()
       #expect(reports.messages.count == 1 && reports.messages[0].contains("Swift.Double"))

@@ -8,7 +8,7 @@ private final class Model {
   var other = 0
 }
 
-/// An actor that is not the main one, with a model of its own.
+/// An actor other than the main one, with a model of its own.
 private actor Reader {
   let model = Model()
   var seen: [String] = []
@@ -40,6 +40,7 @@ extension Transaction {
 
 private enum IsLoud: TransactionKey { static let defaultValue = false }
 
+/// Observing of changes, on the main actor and on others.
 @Suite @MainActor struct ObservingTests {
   @Test("Changes are observed one turn later, once for several in a turn, in their transaction")
   func observe_changes_runsInTheNextTurn() async {

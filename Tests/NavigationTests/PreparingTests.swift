@@ -19,12 +19,12 @@ extension Transaction {
 /// What a user has typed, and what happens to the screen that has it.
 @MainActor @Observable
 private final class Desk {
-  /// nil if nothing is on the screen.
+  /// The typed text; nil if nothing is on the screen.
   var text: String?
   var log: [String] = []
-  /// The answers of its user to questions, which are waited for.
+  /// The answers that its user will give to questions. A question waits until there is one.
   var answers: [Bool] = []
-  /// Called when the screen prepares, before it asks.
+  /// A function that the screen calls when it prepares, before it asks.
   var beforeAsking: (() throws -> Void)?
   var showing: Showing?
 }
@@ -49,7 +49,7 @@ private final class Editor: DecliningScreen {
     try desk.beforeAsking?()
     try await showing.ask("Discard the text?")
     desk.log.append("asked")
-    // It goes on when it is cancelled.
+    // The wait for the answer goes on when the screen's task is cancelled.
     await Task { [desk] in try? await until(within: .seconds(20)) { !desk.answers.isEmpty } }.value
     guard !desk.answers.isEmpty, desk.answers.removeFirst() else { throw Unsaved() }
     desk.log.append("agreed")
@@ -89,14 +89,14 @@ extension NavigationFixture {
       }
       return nil
     }
-    // The watcher is told of what follows.
+    // The watcher is told of the later events.
     await fixture.navigator.settle()
     model.note = nil
     desk.answers = [false]
     try await fixture.until { model.note == "a" }
     #expect(desk.log == ["appear", "prepare", "asked"] && desk.text == "typed")
     #expect(try await watching.value == "the text is not saved")
-    // It is asked again.
+    // The screen is asked again.
     model.note = nil
     desk.answers = [true]
     try await fixture.until { fixture.display.ends == [.dismissed] }
@@ -115,7 +115,7 @@ extension NavigationFixture {
     try await fixture.coordinator.dismiss(fixture.text(Bindable(model).note.named("note")), force: true)
     try await fixture.until { fixture.display.ends == [.dismissed] }
     #expect(desk.log == ["appear", "prepare", "asked", "disappear forced 1"])
-    // What it answers now has no effect.
+    // The answer has no effect now.
     desk.answers = [false]
     try await fixture.until { desk.answers.isEmpty }
     #expect(model.note == nil && desk.log.last == "disappear forced 1")
@@ -144,7 +144,7 @@ extension NavigationFixture {
     #expect(desk.log.suffix(2) == ["agreed", "disappear 5"])
     let (_, result) = try await fixture.coordinator.waitUntilGone(showing.presentation)
     #expect(result["by"] == .string("button") && result["rest"] == .string("screen"))
-    // Again, it has no effect.
+    // The same showing is dismissed once more, without an effect.
     model.note = "b"
     try await fixture.isPresented()
     try await showing.dismiss()
@@ -169,12 +169,12 @@ extension NavigationFixture {
     fixture.present(model, on: desk)
     model.note = "a"
     try await fixture.isPresented()
-    // navd calls the screen, and is gone when that reports that it asks.
+    // navd calls the screen, and is gone when the screen reports that it asks.
     desk.beforeAsking = { try session.stop(SIGKILL) }
     model.note = nil
     try await fixture.until { desk.log == ["appear", "prepare", "asked"] }
     desk.beforeAsking = nil
-    // Nobody hears that it declines.
+    // The screen declines, and there is no navd to hear it.
     desk.answers = [false]
     try await fixture.until { desk.answers.isEmpty }
     #expect(desk.text == "typed" && fixture.navigator.screens.count == 1)
@@ -201,7 +201,7 @@ extension NavigationFixture {
     desk.answers = [false]
     try await fixture.until { desk.answers.isEmpty }
     #expect(desk.text == "typed")
-    // Its button works without a coordinator.
+    // The button of the screen works without a coordinator.
     desk.answers = [true]
     try await showing.dismiss()
     #expect(desk.text == nil && fixture.navigator.screens.isEmpty)

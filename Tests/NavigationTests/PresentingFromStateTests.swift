@@ -23,6 +23,7 @@ private final class Model {
   @ObservationIgnored var nilWrites = 0
 }
 
+/// Presenting from state: booleans, items, nested items and selections, changed by the program, its users and other clients.
 @Suite struct PresentingFromStateTests {
   @Test("P1, P4: present(isPresented:) presents while the state is true", arguments: CoordinatorKind.allCases)
   @MainActor func present_isPresented_showsAndDismisses(_ kind: CoordinatorKind) async throws {
@@ -208,7 +209,7 @@ private final class Model {
     fixture.presentNested(model)
     (model.fact, model.second) = (.init(id: 1), .init(id: 2))
     try await fixture.shows("fact 1", "second 2")
-    // What the new parent presents is set together with it.
+    // The item that the new parent presents is set together with the parent.
     (model.fact, model.second) = (.init(id: 5), nil)
     try await fixture.shows("fact 5")
     #expect(fixture.display.log == ["+fact 1", "+second 2", "-second 2", "-fact 1", "+fact 5"])
@@ -238,7 +239,7 @@ private final class Model {
     for id in 1...20 {
       model.fact = .init(id: id)
       try await fixture.shows("fact \(id)")
-      // Its button sets the next alert and closes this one.
+      // The button of the alert sets the next alert and closes this one.
       let screen = try #require(fixture.display["fact \(id)"])
       model.fact = .init(id: id + 1)
       try await screen.close()
@@ -364,7 +365,7 @@ private final class Model {
     try await fixture.shows("volume")
     try await fixture.display["volume"]?.close()
     try await fixture.until { panels.selection == nil }
-    // Other clients can select, too.
+    // Another client can select, too.
     try await fixture.coordinator.select(fixture.text(selection), "wifi")
     try await fixture.until { panels.selection == "wifi" }
     try await fixture.shows("wifi")
@@ -418,7 +419,7 @@ extension NavigationFixture {
     }
   }
 
-  /// Each screen presents the next one.
+  /// Presents four items, each from the screen of the one before.
   fileprivate func presentNested(_ model: Model) {
     let (model, display) = (Bindable(model), display)
     navigator.present(item: model.fact.named("fact")) { fact in

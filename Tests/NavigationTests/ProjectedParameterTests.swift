@@ -23,6 +23,7 @@ private final class Settings: Identifiable {
   var isDark = false
 }
 
+/// Closures of content, which take a binding apart: `{ $fact in … }`.
 @Suite @MainActor struct ProjectedParameterTests {
   @Test("Closures that get a binding can take it apart: { $fact in … }", arguments: CoordinatorKind.allCases)
   func content_projectedParameter_isTheBinding(_ kind: CoordinatorKind) async throws {
@@ -33,7 +34,7 @@ private final class Settings: Identifiable {
       return RecordingScreen("\(fact.wrappedValue.id)", on: display)
     }
     let stack = fixture.navigator.stack(path: bindable.path)
-    // Each replaces the one before, since they have the same binding.
+    // Each presentation replaces the one before, since all have the same binding.
     fixture.navigator.present(item: bindable.fact, id: \.text) { _ in fatalError() }.cancel()
     fixture.navigator.present(item: bindable.fact, id: \.id) { $fact in screen($fact) }
     fixture.navigator.present(item: bindable.fact) { $fact in
@@ -50,7 +51,7 @@ private final class Settings: Identifiable {
     #expect(model.fact?.text == "is shown" && model.pushed?.text == "was shown")
   }
 
-  @Test("So can those of models and of dialogs", arguments: CoordinatorKind.allCases)
+  @Test("Closures that get a model or a dialog can take its binding apart, too", arguments: CoordinatorKind.allCases)
   func content_projectedParameterOfAModel_isTheBinding(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, bindable) = (fixture.display, Bindable(model))

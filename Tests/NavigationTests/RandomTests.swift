@@ -1,6 +1,3 @@
-// Random orders of changes by the program, its users and other clients: afterwards the model, the screens and the
-// coordinator must agree.
-
 import CoordinatorAPI
 import DBusValues
 import NavigationTesting
@@ -11,6 +8,9 @@ import Testing
 
 @testable import Navigation
 
+// Random orders of changes by the program, its users and other clients: afterwards the model, the screens and the coordinator must
+// agree.
+
 @MainActor @Observable
 private final class Model {
   struct Item: Hashable, Codable, Identifiable {
@@ -18,17 +18,17 @@ private final class Model {
     var text = ""
   }
   var sheet: Item?
-  /// Presented from the sheet.
+  /// A screen that is presented from the sheet.
   var note: Item?
-  /// Presented from the note.
+  /// A screen that is presented from the note.
   var detail: Item?
   var path: [Int] = []
-  /// On the same stack.
+  /// A screen that is pushed on the stack of the path.
   var pushed: Item?
   var selection: String?
   var isPresented = false
 
-  /// The screens that should be shown.
+  /// The screens that the model says should be shown.
   var screens: [String] {
     var screens = path.map { "page \($0)" }
     if let pushed { screens.append("pushed \(pushed.id)") }
@@ -47,7 +47,7 @@ private final class Model {
 
 @Suite @MainActor struct RandomTests {
   fileprivate static let tags = ["a", "b", "c"]
-  /// For each kind of coordinator.
+  /// The number of changes for each kind of coordinator.
   private static let operations = 2000
 
   @Test("After random changes, the model, the screens and the coordinator agree", arguments: CoordinatorKind.allCases)
@@ -58,7 +58,7 @@ private final class Model {
     var refusals: [NavigationError] = []
     fixture.navigator.onRefused = { refusals.append($0) }
     let bindings = fixture.present(model)
-    // Select every tag once, because other clients can only select known tags.
+    // Every tag is selected once, because other clients can only select known tags.
     for tag in Self.tags {
       model.selection = tag
       await fixture.navigator.settle()
@@ -76,7 +76,7 @@ private final class Model {
 }
 
 extension NavigationFixture {
-  /// The bus names that other clients use.
+  /// The bus names of the bindings that other clients use.
   fileprivate struct Bindings {
     var items: [String]
     var group: String
@@ -123,20 +123,20 @@ extension NavigationFixture {
     case 9, 10: model.selection = numbers.chance(0.3) ? nil : numbers.pick(RandomTests.tags)
     case 11: model.isPresented.toggle()
     case 12: model.sheet?.text += "."
-    // The user.
+    // The user closes a screen.
     case 13, 14, 15: if !display.screens.isEmpty { try? await numbers.pick(display.screens).close() }
-    // Another client.
+    // Another client makes a request.
     case 16: _ = try? await coordinator.dismiss(numbers.pick(bindings.items))
     case 17: _ = try? await coordinator.toggleSelection(bindings.group, numbers.pick(RandomTests.tags))
     case 18: _ = try? await coordinator.pop(bindings.stack, Int.random(in: 1...2, using: &numbers))
-    // Slow screens.
+    // Screens become slow to appear or to disappear.
     default:
       let names = ["sheet", "note", "detail", "page", "pushed"].map {
         "\($0) \(Int.random(in: 1...3, using: &numbers))"
       }
       display.stuck = numbers.chance(0.5) ? [] : Set(names)
       display.slow = numbers.chance(0.5) ? [] : [numbers.pick(names)]
-      // Screens that are asked to disappear, and do not want to.
+      // Screens decline to disappear, or ask before.
       let all = names + ["panel"] + RandomTests.tags.map { "tag \($0)" }
       display.declining = numbers.chance(0.5) ? [] : [numbers.pick(all), numbers.pick(all), numbers.pick(all)]
       display.asking = numbers.chance(0.5) ? [] : [numbers.pick(all)]

@@ -10,6 +10,7 @@ private final class Form {
   var isPresented = false
 }
 
+/// Names of models that share a name (B1).
 @Suite @MainActor struct RootNameTests {
   @Test("B1: ten tests at once with a model of one name, each with its own coordinator, pass a hundred times")
   func tests_inParallel_haveTheirOwnNames() async throws {
@@ -21,7 +22,7 @@ private final class Form {
     }
   }
 
-  /// The test of the article “Testing presentations”.
+  /// Runs the test that the article “Testing presentations” shows.
   private static func dismissedByOthers_isNotPresented() async throws {
     let form = Form()
     let coordinator = Coordinator.embedded()
@@ -50,7 +51,7 @@ private final class Form {
     }
     #expect(texts == ["form.a", "form-2.a", "form.a", "form-2.a"])
     #expect(messages.count == 1 && messages.first?.contains("“form”") == true, "\(messages)")
-    // Own names are for several models.
+    // An own name is for several models.
     #expect(
       MisuseLog.messages {
         for form in [Form(), Form()] { _ = coordinator.text(of: Bindable(form, .own("form")).isPresented) }

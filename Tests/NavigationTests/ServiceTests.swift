@@ -11,13 +11,13 @@ import Testing
 
 @testable import Navigation
 
-/// What the embedded coordinator and navd answer alike, since they share one service.
+/// The answers of the embedded coordinator and of navd, which are alike, since both have the same service.
 @Suite @MainActor struct ServiceTests {
-  /// Milliseconds since 1970.
+  /// The wall clock in milliseconds since 1970.
   private static var wallClock: UInt64 { WallClock.microseconds / 1000 }
 
   private static func isRecent(_ time: UInt64?, since start: UInt64) -> Bool {
-    // Both clocks are read one after the other.
+    // One clock is read after the other, so the limits have a second to spare.
     time.map { (start - 1000...wallClock + 1000).contains($0) } ?? false
   }
 
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "The state has the time since which something is presented, and the history that of the end",
+    "The state has the time at which an item was presented, and the history the time of its end",
     arguments: CoordinatorKind.allCases)
   func stateAndHistory_haveTimes(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
@@ -58,14 +58,14 @@ import Testing
     #expect((20...60_000).contains(shownFor))
   }
 
-  @Test("The client whose request ended something is identified, each time", arguments: CoordinatorKind.allCases)
+  @Test("The client whose request ended a presentation is identified, each time", arguments: CoordinatorKind.allCases)
   func history_endedByRequest_identifiesTheClient(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
     for round in 0..<100 { try await coordinator.present("fact", id: "\(round)") }
     try await coordinator.dismiss("fact")
-    // navd asks the bus about the client, and does not wait for that.
+    // navd asks the bus about the client, and does not wait for the answer.
     var requesters: [RequesterEntry?] = []
     for _ in 0..<1000 {
       requesters = try await coordinator.history().map(\.requester)
@@ -77,7 +77,9 @@ import Testing
     #expect(requesters.allSatisfy { $0?.pid == pid && $0?.program == program && $0?.client?.isEmpty == false })
   }
 
-  @Test("D6, D7: the history has the error of what failed, and of nothing else", arguments: CoordinatorKind.allCases)
+  @Test(
+    "D6, D7: an entry of the history has an error if its presentation failed, and only then",
+    arguments: CoordinatorKind.allCases)
   func history_failedEnding_hasItsError(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -146,7 +148,7 @@ import Testing
   }
 
   @Test(
-    "More tasks than the limit of waits can wait for the same, one after the other and together",
+    "More tasks than the limit of waits can wait for the same presentation, one after the other and together",
     arguments: CoordinatorKind.allCases)
   func wait_tasksMoreThanTheLimit_areAnswered(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)

@@ -14,7 +14,7 @@ extension Transaction {
   }
 }
 
-/// Notes the transactions in which it appears and disappears.
+/// A screen that notes the transactions in which it appears and disappears.
 @MainActor
 private final class NotedScreen: Screen {
   private let display: Display
@@ -40,6 +40,7 @@ private final class Model: Navigable {
   var path: [Int] = []
 }
 
+/// The function settle(), which tests use to wait for the end of all changes, and the screens that a navigator lists.
 @Suite @MainActor struct SettleTests {
   @Test("settle() includes what other clients have done before", arguments: CoordinatorKind.allCases)
   func settle_afterAnotherClient_stateHasFollowed(_ kind: CoordinatorKind) async throws {
@@ -57,7 +58,7 @@ private final class Model: Navigable {
     }
   }
 
-  @Test("P15: settle(within:) includes that a decline is written back", arguments: CoordinatorKind.allCases)
+  @Test("P15: settle(within:) waits until a decline is written back", arguments: CoordinatorKind.allCases)
   func settle_declined_stateIsWrittenBack(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let (display, navigator) = (fixture.display, fixture.navigator)
@@ -125,7 +126,7 @@ private final class Model: Navigable {
     try await fixture.until { display.notes == ["+5 5"] }
     withTransaction(\.haste, 6) { model.isOpen = false }
     try await fixture.until { display.notes == ["+5 5", "-6 6"] }
-    // Another client has no values of the program.
+    // A dismissal by another client has no values of the program's transaction.
     withTransaction(\.haste, 7) { model.isOpen = true }
     try await fixture.until { display.notes.last == "+7 7" }
     try await fixture.coordinator.dismiss(fixture.text(Bindable(model).isOpen))

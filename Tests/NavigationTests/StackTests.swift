@@ -39,8 +39,9 @@ private struct Counted: Hashable, Codable {
   init(from decoder: any Decoder) throws { number = try Int(from: decoder) }
 }
 
+/// Stacks from paths: pushing, popping, editing, paths of several types, and paths that are saved.
 @Suite struct StackTests {
-  @Test("Of the values of a path, only those are encoded that are asked for")
+  @Test("A value of a path is encoded only when its encoding is needed")
   @MainActor func pathValues_compared_areNotEncoded() {
     let values = (0..<400).map(Counted.init)
     let (path, longer) = (ArrayValues(values: values), ArrayValues(values: values + [Counted(400)]))
@@ -82,7 +83,7 @@ private struct Counted: Hashable, Codable {
     model.notes = [.init(id: 1, text: "a"), .init(id: 2, text: "b")]
     try await fixture.shows("1", "2")
     #expect(try await fixture.coordinator.state().presentations.map(\.id) == ["1", "2"])
-    // With another element above it in the same turn.
+    // Another element is pushed above the edited one in the same turn.
     model.notes[0].text = "edited"
     model.notes.append(.init(id: 3, text: "c"))
     try await fixture.shows("1", "2", "3")
@@ -91,11 +92,11 @@ private struct Counted: Hashable, Codable {
       try await fixture.coordinator.state().presentations.map { $0.value["text"] } == [
         .string("edited"), .string("b"), .string("c"),
       ])
-    // The identity decides.
+    // An element with another id is another screen, even with the same text.
     model.notes[1] = .init(id: 4, text: "b")
     try await fixture.shows("1", "4", "3")
     #expect(display.log == ["+1", "+2", "+3", "-3", "-2", "+4", "+3"])
-    // What declines has the value that it had when it was shown or edited.
+    // An element that stays has the value that it had when it was shown or edited.
     display.declining = ["1"]
     model.notes = []
     try await fixture.until { model.notes == [.init(id: 1, text: "edited")] }
@@ -146,7 +147,7 @@ private struct Counted: Hashable, Codable {
     #expect(display.log == ["+1", "+2", "-2", "+4"])
   }
 
-  @Test("A number that is not one stays on the screen", arguments: CoordinatorKind.allCases)
+  @Test("A value that is not a number (NaN) stays on the screen", arguments: CoordinatorKind.allCases)
   @MainActor func path_notANumber_stays(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.navigator.stack(path: Bindable(model).reals.named("reals"))
@@ -235,7 +236,7 @@ private struct Counted: Hashable, Codable {
     try await fixture.shows("1")
     model.note = .init(id: 9)
     try await fixture.shows("1", "note 9")
-    // A new element of the path is pushed above it.
+    // The new element of the path is pushed above the item.
     model.path.append(2)
     try await fixture.shows("1", "note 9", "2")
     model.path = [1]
@@ -268,7 +269,7 @@ private struct Counted: Hashable, Codable {
     try await fixture.shows()
     #expect(model.changes == [1, nil])
     #expect(model.second == nil && model.third == nil)
-    // And again.
+    // The first item can be pushed again afterwards.
     model.note = .init(id: 4)
     try await fixture.shows("note 4")
   }
@@ -309,7 +310,7 @@ private struct Counted: Hashable, Codable {
     model.mixed.append(Model.Note(id: 3))
     model.mixed.append(4)
     await fixture.navigator.settle()
-    // A value without a destination waits, and so do the values above it.
+    // A value without a destination waits, and the values above it wait, too.
     #expect(fixture.display.names == ["number 1", "text 1"])
     stack.navigationDestination(for: Model.Note.self) { RecordingScreen("note \($0.id)", on: display) }
     try await fixture.shows("number 1", "text 1", "note 3", "number 4")

@@ -29,9 +29,9 @@ extension ContainerValues {
   }
 }
 
-/// Tags of a selection as tabs: what a bar shows of them, and what a sheet leaves of them.
+/// Tags of a selection as tabs: the badges that a bar shows, and the selected tab of a sheet that closes.
 @Suite @MainActor struct TabTests {
-  @Test("V3: a bar sees the badges of all tabs, and their changes, whichever is selected")
+  @Test("V3: a bar sees the badges of all tabs and their changes, whichever tab is selected")
   func tabs_ofASelection_areObserved() async throws {
     let (fixture, model, bar) = (try await NavigationFixture(.embedded), Model(), Bar())
     let (navigator, display) = (fixture.navigator, fixture.display)
@@ -78,7 +78,7 @@ extension ContainerValues {
     #expect(model.tab == .drafts)
     model.sheet = true
     try await fixture.shows("sheet", "drafts")
-    // One that its user closes is selected no more.
+    // A tab that its user closes is selected no longer.
     try await display["drafts"]?.close()
     try await fixture.until { model.tab == nil }
     #expect(model.sheet)

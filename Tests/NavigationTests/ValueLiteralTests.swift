@@ -3,6 +3,7 @@ import NavigationTesting
 import TestSupport
 import Testing
 
+/// Values of the bus as literals of Swift.
 @Suite @MainActor struct ValueLiteralTests {
   @Test("Values are literals, and a program needs no other import", arguments: CoordinatorKind.allCases)
   func value_ofLiterals_isPresented(_ kind: CoordinatorKind) async throws {

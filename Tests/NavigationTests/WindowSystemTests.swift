@@ -7,8 +7,9 @@ import Testing
 
 @testable import Navigation
 
+/// Windows, outputs and parked programs by the library (N1, N4, N8).
 @Suite @MainActor struct WindowSystemTests {
-  /// Runs the session's loop, on which the adapter is, until a condition holds.
+  /// Runs the session's loop, which serves the adapter, until a condition holds.
   private func serve(_ session: Session, line: Int = #line, until condition: () -> Bool) async throws {
     let end = ContinuousClock.now + Session.limit
     while !condition() {
@@ -18,7 +19,7 @@ import Testing
     }
   }
 
-  /// Runs the session's loop while `body` waits for the adapter's answers.
+  /// Runs the session's loop while `body` waits for the answers of the adapter.
   private func whileServing<T: Sendable>(
     _ session: Session, line: Int = #line, _ body: @escaping @Sendable () async throws -> T
   ) async throws -> T {
@@ -28,7 +29,7 @@ import Testing
     return try result!.get()
   }
 
-  @Test("N1: a program reads the windows and outputs, and asks that they are closed, shown and moved")
+  @Test("N1: a program reads the windows and outputs, and asks the adapter to close, show and move them")
   func windowSystem_ofABus_isReadAndAsked() async throws {
     let fixture = try await NavigationFixture(.navd)
     let session = try #require(fixture.session)
@@ -99,7 +100,7 @@ import Testing
     let window = try await whileServing(session) { try await coordinator.presentation(at: "files")?.windows["w1"] }
     #expect(window?.title == "Home" && window?.output == "one" && window?.appID == "files")
 
-    // Its dismissal hides it.
+    // The dismissal hides the window, so that its program is parked.
     func parked() -> [ParkedEntry]? {
       for event in events.reversed() { if case .parked(let parked) = event.kind { return parked } }
       return nil
