@@ -8,6 +8,8 @@ import Testing
 @testable import PresentationRecord
 @testable import PresentationRules
 
+// Records of earlier releases: their content is read, replaced by a record of this release, or set aside (R1, R4).
+
 private let fixtures = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/Fixtures"
 
 /// A directory with the files of a fixture. The last release with tables wrote the state of `fullState`, and closed its record;
@@ -22,23 +24,23 @@ private func copy(of fixture: String) throws -> TemporaryDirectory {
   return directory
 }
 
-/// What “killed” and “closed” have on record.
+/// The state that “killed” and “closed” have on record.
 private func expectedState() throws -> RecordedState {
   var state = try fullState()
   state.numbers = .init(serial: Serial(1003), lastHandle: Handle(1003))
   state.presentations[Handle(2)] = nil
   state.presentations[Handle(3)]?.presentation.phase = .presented
   state.presentations[Handle(3)]?.presentation.item.value = [:]
-  // That release did not record which parents were named, nor which tags a trusted client has left.
+  // The earlier release did not record which parents were named, nor which tags a trusted client has left.
   for tag in state.tags.keys { state.tags[tag]!.isTrusted = false }
   for handle in state.presentations.keys {
     state.presentations[handle]!.presentation.hasNamedParent = false
-    // It presented nothing again.
+    // The earlier release had no continuations.
     state.presentations[handle]!.presentation.continuation = nil
     state.presentations[handle]!.presentation.item.isInterrupted = false
     state.presentations[handle]!.presentation.item.isStateMeant = false
   }
-  // It knew no dismissals that are asked about or forced, no declined, unfocused or held ones, and no outputs.
+  // The earlier release knew no dismissals that are asked about or forced, no declined, unfocused or held endings, and no outputs.
   for handle in [Handle(6), Handle(7), Handle(111), Handle(112), Handle(113), Handle(114)] {
     state.presentations[handle] = nil
     state.endings[handle] = nil
@@ -56,7 +58,7 @@ private func expectedState() throws -> RecordedState {
   return state
 }
 
-/// What “release-0.1” has on record, as the present release says it: the state of `fullState`, and each setting of its own.
+/// The state that “release-0.1” has on record, as this release says it: the state of `fullState`, and each setting of release 0.1.
 private func expectedStateOf01() throws -> RecordedState {
   var state = try fullState()
   func set(_ number: UInt64, _ change: (inout Destination) -> Void) {
@@ -76,7 +78,7 @@ private func expectedStateOf01() throws -> RecordedState {
     $0.presenter = .command([[1]], scope: .process)
     $0.isProtected = true
     $0.itemSettings = Shared(settings)
-    // 0.1 ended with `kill` what its windows had left, and let only the scope say which windows are an item's.
+    // Release 0.1 ended leftovers with `kill`, and only the scope said which windows belong to an item.
     $0.window = WindowFollowing(
       WindowPattern(appID: "a*", title: "t?"), takesAll: false, adopts: true, linger: 7, endsLeftover: true,
       kills: true, endsUnfocused: true, endsWithOutput: true, hides: true)
@@ -87,7 +89,7 @@ private func expectedStateOf01() throws -> RecordedState {
   state.presentations[Handle(5)]!.presentation.program = Handle(4)
   for (number, stage) in [(8, .overtaken), (9, .departed)] as [(UInt64, Dismissal.Stage)] {
     var item = Item(id: "")
-    // Its `linger` was 0, which stood for none.
+    // The `linger` of release 0.1 was 0, which stood for none.
     item.destination = Shared(
       Destination(
         name: "w", presenter: .command([[2]], scope: .process), source: .file(path: "/w"),
@@ -111,7 +113,7 @@ private func execute(_ sql: String, in path: String) throws {
   try #require(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(database)))")
 }
 
-/// A record of an earlier schema, from the statements that make it.
+/// A record of an earlier schema, made by its SQL statements.
 func record(ofSchema name: String) throws -> TemporaryDirectory {
   let directory = TemporaryDirectory()
   let sql = String(decoding: Files.contents(of: "\(fixtures)/\(name).sql"), as: UTF8.self)
@@ -124,7 +126,7 @@ private func names(in directory: TemporaryDirectory) -> [String] {
     .filter { access(directory.path(of: $0), F_OK) == 0 }
 }
 
-@Test("R1: a navd that was updated goes on with all that the release before has left", arguments: ["killed", "closed"])
+@Test("R1: an updated navd goes on with everything that the release before has left", arguments: ["killed", "closed"])
 func earlierRelease_record_isReadAndReplaced(fixture: String) throws {
   let directory = try copy(of: fixture)
   for _ in 0..<2 {
@@ -137,7 +139,9 @@ func earlierRelease_record_isReadAndReplaced(fixture: String) throws {
   }
 }
 
-@Test("R1: a record of release 0.1 is read, and its windows are followed as they were, where that can still be said")
+@Test(
+  "R1: a record of release 0.1 is read, and its windows are followed as before, where the settings of this release can say it"
+)
 func release01_record_isRead() throws {
   let directory = try copy(of: "release-0.1")
   for _ in 0..<2 {
@@ -147,7 +151,7 @@ func release01_record_isRead() throws {
     #expect(content.state == expected)
     #expect(content.session == Record.Session(bus: "b", boot: "c", clock: -5, token: "t"))
     #expect(content.memories == [Handle(2): ["pid": .int32(5)]])
-    // From then on it has the rows of this release.
+    // The record now has the rows of this release.
     record.note(changes(to: content.state))
     try record.commit()
   }
@@ -171,14 +175,14 @@ func earlierRelease_killedBeforeRemoval_isTheSame() throws {
   #expect(names(in: directory) == ["record.journal"])
 }
 
-@Test("R1: a turn of which a killed navd of an earlier release wrote a part is dropped")
+@Test("R1: a turn that a killed navd of an earlier release wrote in part is dropped")
 func earlierRelease_journalCutOff_hasWhatIsComplete() throws {
   let directory = try copy(of: "killed")
   let path = directory.path(of: "record.journal")
   try put(Files.contents(of: path).dropLast(), path)
   let content = try Record.open(in: directory.path) { $0 }.restored
   #expect(content.setAside == nil)
-  // The last turn noted the session.
+  // The turn that was cut off recorded a later session, so this session is an earlier turn's.
   #expect(content.session == Record.Session(bus: "b", boot: "c", clock: -5, token: "t"))
   #expect(content.state == (try expectedState()))
 }
@@ -213,7 +217,7 @@ func earlierRelease_unreadable_isSetAside() throws {
 }
 
 @Test(
-  "R4: whichever byte of an earlier release's record is wrong, to open it gives a state or a record that is set aside")
+  "R4: an earlier release's record with any wrong byte opens as a state, or is set aside")
 func earlierRelease_anyByte_isNoTrap() throws {
   var dice = SystemRandomNumberGenerator()
   for _ in 0..<100 {
@@ -274,7 +278,8 @@ func earlierRelease_schema4_isRead() throws {
 
 @Test("H4, K1: what release 0.1 has recorded of groups blocked by a held item, and by a fallback, is put right")
 func earlierRelease_blockedGroups_areServed() throws {
-  // “memo” is held and the selection of “notes”, before “alarm”; the fallback “home” is that of “kiosk”, before “film”.
+  // In “notes”, the held “memo” is selected, and “alarm” waits behind it. In “kiosk”, the fallback “home” is selected, and “film”
+  // waits behind it.
   let directory = try copy(of: "0.1-held")
   let content = try Record.open(in: directory.path) { $0 }.restored
   #expect(content.setAside == nil)

@@ -74,12 +74,12 @@ private func livelyRecord(in directory: TemporaryDirectory) throws {
     record.note(memory: ["pid": .int32(77), "start-time": .uint64(5)], of: handle)
   }
   try commit()
-  // One of them waits for its presenter while it is dismissed.
+  // One presentation waits for its presenter while it is dismissed.
   try perform(.dismiss(binding("bar")))
 }
 
-/// Opens the record of a directory as navd does, and ends all that it has.
-/// - Returns: whether it was set aside.
+/// Opens the record of a directory as navd does, and ends all its presentations.
+/// - Returns: whether the record was set aside.
 private func open(_ directory: TemporaryDirectory) throws -> Bool {
   try Record.open(in: directory.path) { content in
     var machine = try StateMachine(restoring: content.state)
@@ -88,7 +88,7 @@ private func open(_ directory: TemporaryDirectory) throws -> Bool {
   }.restored
 }
 
-/// Resumes what a record has, and ends it.
+/// Resumes the state of a record, and ends all its presentations.
 private func settle(_ machine: inout StateMachine) throws {
   let now = Instant(nanoseconds: 1 << 40)
   let survivals = Dictionary(uniqueKeysWithValues: machine.survivors.map { ($0.handle, Survival.shown) })
@@ -103,6 +103,7 @@ private func settle(_ machine: inout StateMachine) throws {
 
 private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $0)) }
 
+/// Damaged records of this and of earlier releases: each is read or set aside (R4).
 @Suite struct FuzzTests {
   @Test("A record with rows of each kind is read, and the machine accepts it")
   func recordFuzz_undamaged_isRead() throws {
@@ -115,7 +116,7 @@ private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $
     #expect(try !open(directory))
   }
 
-  @Test("R4: whatever the bytes of a record, with checksums that fit, it is read or set aside")
+  @Test("R4: a record with any bytes and correct checksums is read or set aside")
   func recordFuzz_damaged_isReadOrSetAside() throws {
     let directory = TemporaryDirectory()
     try livelyRecord(in: directory)
@@ -128,7 +129,7 @@ private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $
       do {
         let rows = try LiveRows(RecordFile.frames(in: bytes.dropFirst(16)).payloads)
         var machine = try StateMachine(restoring: rows.content().state)
-        // What was read can be written, and read again.
+        // The state that was read can be written, and read again.
         machine.noteAll()
         let written = try content(of: machine.takeUnrecorded())
         #expect(throws: Never.self, "NAVD_SEED=\(seed &+ UInt64(round))") {
@@ -171,7 +172,8 @@ private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $
   }
 
   @Test(
-    "R4: whatever an earlier release's tables have, they are read or set aside", arguments: ["schema-1", "schema-4"])
+    "R4: the tables of an earlier release are read or set aside, whatever they contain",
+    arguments: ["schema-1", "schema-4"])
   func recordFuzz_earlierRelease_isReadOrSetAside(schema: String) throws {
     let columns = [
       "numbers": ["serial", "handle", "queueAge", "forgotten"], "session": ["bus", "boot", "clock", "token"],
@@ -191,7 +193,7 @@ private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $
           let directory = try record(ofSchema: schema)
           var database: OpaquePointer?
           try #require(sqlite3_open(directory.path(of: "record.sqlite"), &database) == SQLITE_OK)
-          // Some are refused by the table itself.
+          // The table itself refuses some of the values.
           sqlite3_exec(database, "UPDATE OR IGNORE \(table) SET \(name) = \(value)", nil, nil, nil)
           sqlite3_close(database)
           _ = try open(directory)

@@ -7,7 +7,9 @@ import Testing
 @testable import PresentationRecord
 @testable import PresentationRules
 
-/// The changes of a turn after which the presentations 1 and `number` are there.
+// The file of the record: turns, snapshots, files that another program removes, losses of power, and damage.
+
+/// The changes of a turn, after which the presentations 1 and `number` exist.
 private func turn(_ number: UInt64) throws -> RecordChanges {
   var changes = RecordChanges()
   changes.numbers = .init(serial: Serial(number), lastHandle: Handle(number))
@@ -33,7 +35,7 @@ private func record(of turns: ClosedRange<UInt64>) throws -> TemporaryDirectory 
   return directory
 }
 
-/// What a file has on record; nil where it is none of this format.
+/// The state that a file has on record; nil if the file does not have this format.
 private func state(of path: String) throws -> RecordedState? {
   try RecordFile.open(path).map { try $0.rows.content().state }
 }
@@ -76,13 +78,13 @@ func recordFile_long_isReplaced() throws {
   #expect(Set(state.presentations.keys) == [Handle(1), last])
 }
 
-@Test("A checkpoint changes nothing, and what it is killed over changes nothing")
+@Test("A checkpoint changes no state, and neither does one that is interrupted by a kill")
 func recordFile_checkpoint_isTheSame() throws {
   let directory = try record(of: 2...20)
   let path = directory.path(of: "record.journal")
   let before = try state(of: path)
   let length = Files.contents(of: path).count
-  // Left by one that was killed before it renamed the new file.
+  // A navd that was killed before it renamed the new file has left this one.
   try put(Array("navd rec".utf8), path + "-new")
   #expect(try state(of: path) == before)
   let file = try #require(try RecordFile.open(path)).file
@@ -104,7 +106,7 @@ func recordFile_cutOffBeforeCheckpoint_isKept() throws {
   #expect(Files.contents(of: path) == bytes)
 }
 
-/// What another program does to the record of a running navd.
+/// The thing that another program removes under a running navd.
 enum Removal: CaseIterable { case file, directory, replacedFile }
 
 @Test("R1: a record that another program removes is whole again with the next turn", arguments: Removal.allCases)
@@ -138,7 +140,7 @@ func recordFile_removed_isMadeAgain(removal: Removal) throws {
   #expect(Set(state.presentations.keys) == [Handle(1), Handle(6)])
 }
 
-@Test("R1: a removed record that cannot be made again refuses turns until it can, and has them all then")
+@Test("R1: a removed record that cannot be made again refuses turns until it can be made, and then has them all")
 func recordFile_removedWithWhatContainsIt_isMadeLater() throws {
   let parent = TemporaryDirectory()
   let directory = parent.path(of: "session/navd")
@@ -163,7 +165,7 @@ func recordFile_removedWithWhatContainsIt_isMadeLater() throws {
   #expect(Set(state.presentations.keys) == [Handle(1), Handle(5)])
 }
 
-@Test("R1: a file that ends anywhere has every complete turn, and later turns follow the last of them")
+@Test("R1: a file that is cut off anywhere has every complete turn, and later turns follow the last complete one")
 func recordFile_cutOff_hasWhatIsComplete() throws {
   let directory = try record(of: 2...4)
   let path = directory.path(of: "record.journal")
@@ -174,7 +176,7 @@ func recordFile_cutOff_hasWhatIsComplete() throws {
   for count in bytes.indices {
     try put(Array(bytes[..<count]), path)
     guard count >= ends[0] else {
-      // It was renamed when it had all of its snapshot.
+      // A file is renamed only when it has its whole snapshot, so this one is damaged.
       let content = try Record.open(in: directory.path) { $0 }.restored
       #expect(content.setAside != nil, "\(count)")
       #expect(content.state == RecordedState(), "\(count)")
@@ -183,7 +185,7 @@ func recordFile_cutOff_hasWhatIsComplete() throws {
     let complete = UInt64(ends.lastIndex { $0 <= count }!)
     let (file, rows) = try #require(try RecordFile.open(path))
     #expect(try rows.content().state.numbers.serial == Serial(complete == 0 ? 0 : complete + 1), "\(count)")
-    // Shorter than what may be left there.
+    // The frame of this turn is shorter than the rest that may be left there.
     var changes = RecordChanges()
     changes.numbers = .init(serial: Serial(77))
     try file.append(payload(of: changes))
@@ -193,7 +195,7 @@ func recordFile_cutOff_hasWhatIsComplete() throws {
   }
 }
 
-@Test("A file whose end is nothing but zeros, as a loss of power leaves it, has what is before")
+@Test("A file that ends with zeros, as after a loss of power, has the turns before them")
 func recordFile_zerosAtItsEnd_hasWhatIsBefore() throws {
   let directory = try record(of: 2...4)
   let path = directory.path(of: "record.journal")
@@ -205,7 +207,7 @@ func recordFile_zerosAtItsEnd_hasWhatIsBefore() throws {
   }
 }
 
-/// The changes of a turn whose frame is in several sectors of a disk.
+/// The changes of a turn whose frame is several sectors of a disk long.
 private func longTurn(_ number: UInt64) throws -> RecordChanges {
   var changes = try turn(number)
   for handle in 1000...1040 as ClosedRange<UInt64> {
@@ -218,7 +220,7 @@ private func longTurn(_ number: UInt64) throws -> RecordChanges {
   return changes
 }
 
-@Test("A file of whose last frame a loss of power has taken a part has the frames before, and a copy is kept")
+@Test("A file that has lost a part of its last frame to a loss of power has the frames before, and a copy is kept")
 func recordFile_tornFrameAtItsEnd_hasWhatIsBefore() throws {
   let directory = try record(of: 2...4)
   let path = directory.path(of: "record.journal")
@@ -231,7 +233,7 @@ func recordFile_tornFrameAtItsEnd_hasWhatIsBefore() throws {
   let sectors = stride(from: before.bytes.count / 512 * 512, to: bytes.count, by: 512)
   for sector in sectors {
     let taken = max(sector, before.bytes.count)..<min(sector + 512, bytes.count)
-    // Fewer zeros may be what was written.
+    // A few zeros may have been written by navd, so they are no sign of damage.
     guard taken.count >= 64 else { continue }
     var torn = bytes
     torn.replaceSubrange(taken, with: [UInt8](repeating: 0, count: taken.count))
@@ -246,7 +248,7 @@ func recordFile_tornFrameAtItsEnd_hasWhatIsBefore() throws {
   }
 }
 
-@Test("R4: a frame whose words of the length are in each other's place is damage, and no frame that is incomplete")
+@Test("R4: a frame whose two words of length are swapped is damage, and not an incomplete frame")
 func recordFile_swappedLength_isSetAside() throws {
   let directory = try record(of: 2...4)
   let path = directory.path(of: "record.journal")
@@ -261,7 +263,7 @@ func recordFile_swappedLength_isSetAside() throws {
   }
 }
 
-@Test("R1: a record whose file is removed right after it was looked for is whole again with the next turn")
+@Test("R1: a record whose file is removed right after navd looked for it is whole again with the next turn")
 func recordFile_removedAfterALook_isMadeAgain() throws {
   let directory = TemporaryDirectory()
   let path = directory.path(of: "record.journal")
@@ -275,7 +277,7 @@ func recordFile_removedAfterALook_isMadeAgain() throws {
   #expect(try state(of: path)?.numbers.serial == Serial(3))
 }
 
-@Test("R4: whichever bit of a file is another, it is set aside as it was")
+@Test("R4: a file with any changed bit is set aside as it was")
 func recordFile_damaged_isSetAside() throws {
   let directory = try record(of: 2...4)
   let path = directory.path(of: "record.journal")

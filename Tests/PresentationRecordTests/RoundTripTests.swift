@@ -6,9 +6,11 @@ import Testing
 @testable import PresentationRecord
 @testable import PresentationRules
 
+// The record of a full state: committed changes are read again, every field of them (R1).
+
 private func binding(_ text: String) throws -> BindingID { try BindingID(text) }
 
-/// A state in which everything that can be there is there.
+/// A state that has something in every field.
 func fullState() throws -> RecordedState {
   var state = RecordedState(
     numbers: .init(
@@ -124,7 +126,7 @@ func fullState() throws -> RecordedState {
   return state
 }
 
-/// All of a state as changes.
+/// The changes that make all of a state.
 func changes(to state: RecordedState) -> RecordChanges {
   var changes = RecordChanges()
   changes.numbers = state.numbers
@@ -150,10 +152,10 @@ private func write(_ directory: TemporaryDirectory, _ body: (Record) throws -> V
   try record.commit()
 }
 
-@Test("R1: what was committed is there when the record is opened again, every field of it")
+@Test("R1: committed changes are there when the record is opened again, with every field")
 func record_committed_isReadAgain() throws {
   let directory = TemporaryDirectory()
-  // What earlier releases did not know.
+  // These fields were unknown to earlier releases.
   var state = try fullState()
   state.presentations[Handle(2)]?.presentation.item.destination?.presenter = .command([[1]], scope: .process)
   state.presentations[Handle(3)]?.presentation.item.destination?.isProtected = true
@@ -204,7 +206,7 @@ func record_committed_isReadAgain() throws {
   #expect(content.setAside == nil)
 }
 
-@Test("R1: what changes is changed, what goes is gone, and what a presenter remembers goes with its presentation")
+@Test("R1: changed rows are changed, removed rows are gone, and a presenter's memory goes with its presentation")
 func record_changed_isReadAsItStands() throws {
   let directory = TemporaryDirectory()
   var state = try fullState()
@@ -238,7 +240,7 @@ func record_changed_isReadAsItStands() throws {
   #expect(content.memories == [Handle(3): ["pid": .int32(6)]])
 }
 
-@Test("R1: what was not committed is not there")
+@Test("R1: changes that were not committed are not there")
 func record_notCommitted_isNotThere() throws {
   let directory = TemporaryDirectory()
   do {

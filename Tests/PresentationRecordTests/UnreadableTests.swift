@@ -7,6 +7,8 @@ import Testing
 @testable import PresentationRecord
 @testable import PresentationRules
 
+// Records that cannot be read: they are set aside, or lose only the rows that are wrong (R4).
+
 func put(_ bytes: [UInt8], _ path: String) throws {
   let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
   try #require(file >= 0)
@@ -31,7 +33,7 @@ private func someRecord() throws -> [UInt8] {
   return Files.contents(of: path)
 }
 
-@Test("R4: what is no record is kept under another name, as it was")
+@Test("R4: a file that is no record is kept under another name, as it was")
 func unreadable_garbage_isSetAside() throws {
   let record = try someRecord()
   let garbage: [[UInt8]] = [
@@ -47,7 +49,7 @@ func unreadable_garbage_isSetAside() throws {
       #expect(Files.contents(of: path) == bytes)
       #expect(path.hasSuffix(name.dropFirst("record".count)))
       #expect(!reason.isEmpty)
-      // The new one is one.
+      // The new file is a record.
       var changes = RecordChanges()
       changes.numbers = .init(serial: Serial(5))
       record.note(changes)
@@ -75,9 +77,9 @@ func unreadable_contradictory_isSetAside() throws {
   #expect(content.state == RecordedState())
 }
 
-@Test("R4: whatever the bytes of a snapshot, to read it gives a state or an error")
+@Test("R4: reading a snapshot of any bytes gives a state or an error")
 func unreadable_anyByte_isNoTrap() throws {
-  // Checksums would find all damage; so it is done to the payload, and the file made anew.
+  // Checksums would find all damage, so the payload is damaged and the file is made anew.
   let record = try someRecord()
   let payload = try #require(try RecordFile.frames(in: record.dropFirst(16)).payloads.first)
   var dice = SystemRandomNumberGenerator()
@@ -93,7 +95,7 @@ func unreadable_anyByte_isNoTrap() throws {
   }
 }
 
-@Test("R4: a bad text of one row keeps no other row from being read; a copy of the record has all")
+@Test("R4: a bad text of one row keeps no other row from being read; a copy of the record keeps all rows")
 func unreadable_texts_loseTheirRowsOnly() throws {
   let directory = TemporaryDirectory()
   let (good, bad) = (Handle(1), Handle(2))
@@ -142,7 +144,7 @@ func unreadable_texts_loseTheirRowsOnly() throws {
   withExtendedLifetime(record) {}
 }
 
-@Test("R4: what was left out of a record for a bad text is left out once")
+@Test("R4: a row that was left out of a record for a bad text is gone from the next record")
 func unreadable_textsThatWereLeftOut_areGone() throws {
   let directory = TemporaryDirectory()
   var changes = RecordChanges()
@@ -159,7 +161,7 @@ func unreadable_textsThatWereLeftOut_areGone() throws {
   }
 }
 
-@Test("A record that another has open is not touched")
+@Test("A record that another process has open is not touched")
 func unreadable_inUse_isRefused() throws {
   let directory = TemporaryDirectory()
   let first = try Record.open(in: directory.path) { _ in }.record
