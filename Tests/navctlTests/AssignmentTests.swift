@@ -6,6 +6,8 @@ import TextFormats
 
 @testable import navctl
 
+// Assignments on the command line: `key=text` and `key:=JSON`.
+
 @Test(
   arguments: [
     ("a=b", "a", Value.string("b")), ("a=", "a", .string("")), ("a=b=c", "a", .string("b=c")),

@@ -8,6 +8,8 @@ import TextFormats
 
 @testable import navctl
 
+// The command line of navctl: which lines it accepts, and how options and words become requests.
+
 private func accepts(_ line: String) -> Bool {
   (try? Navctl.parseAsRoot(line.split(separator: " ").map(String.init))) != nil
 }
@@ -117,7 +119,7 @@ func commandLine_incomplete_isRefused(line: String) {
 
 @Test("The verbs that present an item offer each option that the contract gives their methods")
 func options_ofTheContract_areOfferedByTheVerbs() {
-  // These are arguments of the command line, flags with another name, or found by navctl itself.
+  // These options are arguments of the command line, flags with another name, or found by navctl itself.
   let others = ["command", "directory", "environment", "input", "platform-data", "animated", "any-id"]
   let words = ["destination": "to", "container-values": "container-value", "known": "state"]
   func missing(_ verb: ParsableCommand.Type, _ table: OptionTable, except positional: [String] = []) -> [String] {

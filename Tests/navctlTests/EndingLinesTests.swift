@@ -4,6 +4,7 @@ import Testing
 
 @testable import navctl
 
+/// The lines of history --follow, which wait for the process of a client (K5).
 @Suite struct EndingLinesTests {
   private func ending(_ reason: Reason, by client: String?, pid: UInt64? = nil) -> EndingEntry {
     var entry = EndingEntry([:])

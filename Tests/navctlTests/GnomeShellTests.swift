@@ -3,8 +3,10 @@ import Testing
 
 @testable import navctl
 
+// The advice of navctl on GNOME Shell.
+
 @Test(
-  "The advice for GNOME Shell depends on what it says of the extension",
+  "The advice for GNOME Shell depends on the state of the extension that it reports",
   arguments: [
     ([:], "install its extension (gnome-shell-extension-navd-windows, or make install), log out and in, then run"),
     (["state": .double(2)], "this is GNOME Shell: run gnome-extensions enable navd-windows@navd.org"),

@@ -4,6 +4,8 @@ import Testing
 
 @testable import navctl
 
+// The writer of lines, for slow readers, files, full disks and terminals.
+
 /// Turns the loop until the condition holds, for 20 seconds at most.
 private func turn(_ loop: EventLoop, until condition: () -> Bool) -> Bool {
   let deadline = loop.now + .seconds(20)
@@ -46,13 +48,13 @@ private func pipe() throws -> (read: Int32, write: Int32) {
   #expect(writer.pendingCount == 0)
 }
 
-@Test("L2: what waits is written in the time of its length")
+@Test("L2: waiting text is written in a time proportionate to its length")
 func lineWriter_muchThatWaits_isWrittenInItsTime() throws {
   let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
   try #require(descriptor >= 0)
   defer { close(descriptor) }
   let writer = LineWriter(descriptor, try EventLoop())
-  // In parts of PIPE_BUF bytes. If all that follows were moved each time, these would be 256 GiB.
+  // The text is written in parts of PIPE_BUF bytes. Moving the rest after each part would move 256 GiB.
   let clock = ContinuousClock()
   let time = clock.measure { writer.write(raw: String(repeating: "x", count: 48 << 20)) }
   #expect(writer.pendingCount == 0)
@@ -102,12 +104,12 @@ func lineWriter_muchThatWaits_isWrittenInItsTime() throws {
   #expect(end == ENOSPC)
 }
 
-@Test("On a terminal, a line has no control characters; its meaning as JSON stays.")
+@Test("On a terminal, a line has no control characters; its meaning as JSON stays")
 func lineWriter_terminal_getsNoControls() throws {
   let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
   try #require(terminal >= 0)
   defer { close(terminal) }
-  // Unlocks the other end, and gives its number: TIOCSPTLCK, TIOCGPTN.
+  // The two calls unlock the other end and give its number: TIOCSPTLCK, TIOCGPTN.
   var (unlocked, number) = (Int32(0), UInt32(0))
   try #require(ioctl(terminal, 0x4004_5431, &unlocked) == 0 && ioctl(terminal, 0x8004_5430, &number) == 0)
   let descriptor = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)

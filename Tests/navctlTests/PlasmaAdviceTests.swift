@@ -2,6 +2,8 @@ import Testing
 
 @testable import navctl
 
+// The advice of navctl on KDE Plasma and on other desktops without an adapter.
+
 @Test("On KDE Plasma, the advice is to install the desktop file, if it is missing")
 func plasmaAdvice_withoutTheDesktopFile_saysSo() {
   let file = "/usr/share/applications/org.navd.navd-windows.desktop"
@@ -15,7 +17,7 @@ func plasmaAdvice_withoutTheDesktopFile_saysSo() {
   #expect(PlasmaAdvice.of("", []) { _ in false } == nil)
 }
 
-@Test("Where no adapter runs, the advice names a desktop that needs more than the program, or has none")
+@Test("Without an adapter, the advice names a desktop that needs more than navd-windows, or for which there is none")
 func adapterAdvice_ofADesktop_namesIt() {
   let start = "start navd-windows, e.g. systemctl --user enable --now navd-windows"
   #expect(DaemonClient.named("KDE") == "this is KDE Plasma: \(start) (package navd-windows)")

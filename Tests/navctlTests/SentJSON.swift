@@ -2,6 +2,7 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
+/// Entries of the state for tests, made from the JSON that navctl prints.
 extension TypedDictionary {
   /// The dictionary that navctl prints as this JSON.
   init(json: JSON) { self.init(Properties(value: sent(json)) ?? [:]) }

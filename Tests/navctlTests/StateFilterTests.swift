@@ -6,6 +6,8 @@ import TextFormats
 
 @testable import navctl
 
+// The filters of navctl list, and the presentation that navctl show chooses.
+
 private func presentation(
   _ binding: String, _ number: Int, _ phase: String = "presented", group: String? = nil, stack: String? = nil
 ) -> JSON {

@@ -4,6 +4,8 @@ import TextFormats
 
 @testable import navctl
 
+// The state as text: trees, tables, the live view, graphs and the menu for rofi.
+
 private func presentation(_ number: Int, _ binding: String, from parent: Int? = nil, since: Int? = nil)
   -> StateEntry
 {

@@ -9,6 +9,8 @@ import TextFormats
 
 @testable import navctl
 
+// Texts of navctl: tables, templates, lines for Waybar, and messages of failures.
+
 // MARK: Tables
 
 private func table() -> Table {

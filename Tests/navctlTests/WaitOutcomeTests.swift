@@ -7,6 +7,8 @@ import TextFormats
 
 @testable import navctl
 
+// The outcome of navctl wait: its JSON, its exit status, and why there is no answer.
+
 @Test func waitOutcome_json_hasCommandMembersAndOthersInResult() {
   let outcome = WaitOutcome(
     reason: "closed",
@@ -31,7 +33,7 @@ func waitOutcome_exitStatus_isTheCommands(result: Properties, status: Int32?) {
   #expect(WaitOutcome(reason: "closed", result: PresentationResult(result)).exitStatus == status)
 }
 
-@Test("An end that is not of its own is no answer; one that is replaced has a successor")
+@Test("Only an end by itself, or a replacement, which has a successor, is an answer")
 func waitOutcome_whyUnanswered_isForEachReason() {
   for reason in Reason.allCases {
     let why = WaitOutcome(reason: reason.rawValue, result: PresentationResult([:])).whyUnanswered
@@ -46,7 +48,7 @@ func waitOutcome_whyUnanswered_isForEachReason() {
   }
 }
 
-/// strsignal(3) returns descriptions; only GNU has a function for the abbreviations.
+/// Returns the abbreviation of a signal. Only GNU has such a function; strsignal(3) returns descriptions.
 private func sigabbrev(_ number: Int32) -> String? {
   typealias Function = @convention(c) (Int32) -> UnsafePointer<CChar>?
   guard let symbol = dlsym(nil, "sigabbrev_np") else { return nil }
