@@ -6,7 +6,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// Answers all that a machine asks presenters, until it asks nothing more.
+/// Answers all commands for presenters, until there are no more.
 private func answer(_ commands: [Command], of machine: inout StateMachine, at now: Instant) -> Int {
   var (open, answers) = (commands, 0)
   while let command = open.popLast(), answers < 10_000 {
@@ -15,7 +15,7 @@ private func answer(_ commands: [Command], of machine: inout StateMachine, at no
     switch command {
     case .present(let handle): report = .presentAnswered(handle, error: nil)
     case .update(let handle, _): report = .updateAnswered(handle)
-    // Half of the presenters keep what they may.
+    // Half of the presenters keep the items that they may keep.
     case .dismiss(let handle, _, _, isForced: false) where handle.number % 2 == 0:
       report = .declined(handle, message: "")
     case .dismiss(let handle, _, _, _), .kill(let handle): report = .dismissAnswered(handle, result: [:])
@@ -27,7 +27,7 @@ private func answer(_ commands: [Command], of machine: inout StateMachine, at no
   return answers
 }
 
-/// Changes a record as damage does that no checksum finds: numbers, relations and phases are other valid ones.
+/// The damage to a record that no checksum finds: numbers, relations and phases are other valid ones.
 private struct Damage {
   var state: RecordedState
   var dice: SplitMix64
@@ -78,7 +78,7 @@ private struct Damage {
     case 10: row.presentation.item.queueAge = dice.chance(20) ? nil : number()
     case 11:
       (row.presentation.expires, row.presentation.answerDue) = (instant(), dice.chance(50) ? nil : instant())
-      // It would be asked again, and not be shown.
+      // A presented item would be asked for again, and not be shown.
       if row.presentation.phase == .presented { row.presentation.answerDue = nil }
     case 12: row.presentation.item.destination = item.destination
     default:
@@ -111,11 +111,12 @@ private struct Damage {
   }
 }
 
+/// Restoring from damaged rows, which is refused or gives a consistent state (R4).
 @Suite struct DamagedRecordTests {
   private static let seed = getenv("NAVD_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
   private static let worlds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $0)).map { $0 / 20 } } ?? 100
 
-  /// What is wrong with a machine that was restored from damaged rows; nil if it was refused.
+  /// The faults of a machine that was restored from damaged rows; nil if it was refused.
   private func faults(_ damage: Damage) -> [String]? {
     let now = Instant(nanoseconds: 1 << 40)
     guard var machine = try? StateMachine(restoring: damage.state) else { return nil }
@@ -133,8 +134,8 @@ private struct Damage {
     _ = try? machine.perform(Request(.present(binding("fresh"), id: "", ItemOptions())), by: nil, at: now)
     let ends = machine.shutDown(at: now)
     let answers = answer(ends.commands, of: &machine, at: now)
-    // Deadlines end what nobody answers: those that there are, and for each presentation one when it is asked and one when
-    // it is killed.
+    // Deadlines end the commands that nobody answers: those that exist, and two for each presentation, when it is asked and when it
+    // is killed.
     let deadlines = machine.state.deadlines.count + 2 * machine.count
     for _ in 0..<deadlines where !machine.isEmpty { _ = machine.expire(at: Instant(nanoseconds: .max)) }
     if answers >= 10_000 || !machine.isEmpty { faults.append("\(machine.count) do not end") }

@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// Any input of the machine, as a value that can be traced, and repeated on a copy of the machine.
+/// An input of the machine, as a value that can be traced, and repeated on a copy of the machine.
 enum Input {
   case perform([Request], Client)
   case report(Report)
@@ -17,7 +17,7 @@ enum Input {
   case release(UInt64)
   case fact(SessionFact, Bool)
   case shutDown
-  /// navd was killed and has restarted.
+  /// A restart of navd after it was killed.
   case resume([Handle: Survival], left: Set<Client>)
 
   struct Effect {
@@ -72,7 +72,7 @@ enum Input {
     }
   }
 
-  /// Whether it makes one difference between two states. Several timeouts may pass at once, and a client that leaves may end
+  /// Whether the input makes one difference between two states. Several timeouts may pass at once, and a client that leaves may end
   /// both items and registrations.
   var isOneChange: Bool {
     switch self {

@@ -7,8 +7,8 @@ func binding(_ text: String) -> BindingID {
   do { return try BindingID(text) } catch { preconditionFailure("“\(text)” is no binding: \(error)") }
 }
 
-/// Generates the inputs of one world: its names, and how often each kind of input occurs. The names are few, since collisions
-/// find mistakes, and each world leaves out something else.
+/// The generator of the inputs of one world: its names, and how often each kind of input occurs. The names are few, since
+/// collisions find mistakes, and each world leaves out something else.
 struct InputGenerator {
   let bindings: [BindingID]
   let groups: [BindingID]
@@ -73,7 +73,8 @@ struct InputGenerator {
     }
     if dice.chance(15) { limits.tags = 1 + dice.below(4) }
     if dice.chance(15) { limits.endings = 1 + dice.below(3) }
-    // What is known of when things changed that are no more is limited as endings are; past it, more is refused than need be.
+    // The machine remembers changes of former subjects only up to the limit of endings. Past it, it refuses more requests than it
+    // needs to.
     self.hasExpectations = hasExpectations && limits.endings > 100
     self.limits = limits
     isMortal = dice.chance(40)
@@ -127,7 +128,7 @@ struct InputGenerator {
         $0.options.timeout = 30
       },
       destination("state", .none, group: "h"),
-      // Called like a binding, so that an item there uses it without naming it (D2).
+      // The destination is called like a binding, so that an item there uses it without naming it (D2).
       destination("b.x", .command([Array("b".utf8)]), group: dice.chance(50) ? "g" : nil) {
         $0.id = "1"
         if hasHolds { $0.holds = ["quiet": .postpone, "dnd": .dismiss] }
@@ -138,7 +139,7 @@ struct InputGenerator {
       },
       destination("two words", .none, group: dice.chance(50) ? "h" : nil),
     ].filter { destination in
-      // Whoever reads files has checked them.
+      // The reader of files has checked the names.
       destination.group.map { (try? BindingID($0.text + "." + destination.name)) != nil } ?? true
     }
   }
@@ -176,7 +177,7 @@ struct InputGenerator {
     var operations: [Request.Operation] = []
     if count > 1, !view.shown.isEmpty, dice.chance(prefersFamilies ? 80 : 5) {
       let family = family(of: dice.pick(view.shown), view)
-      // Few are accepted more often than many.
+      // Transactions of few requests are accepted more often than those of many.
       count = 2 + dice.below(count - 1)
       operations = (0..<count).map { _ in aboutFamily(family, view, &dice) }
     }
@@ -291,7 +292,7 @@ struct InputGenerator {
     let id = id(at: slot, view, &dice)
     switch dice.pick(weighted: verbs) {
     case .present:
-      // What P2 takes is mostly what does not say where or how to show it.
+      // A request with the same id is an update (P2) mostly if it does not say where or how to show the item.
       let isShown = view.shown.contains { $0.binding == slot && $0.id == id }
       return .present(slot, id: id, options(view, &dice, isUpdate: isShown))
     case .toggle: return .toggle(slot, id: id, options(view, &dice), anyID: dice.chance(30))

@@ -25,20 +25,20 @@ struct NaiveItem {
   var priority: Int32 = 0
   var group: BindingID?
   var tag: String?
-  /// When it was queued in its group; nil if it is not.
+  /// The time at which it was queued in its group; nil if it is not queued.
   var queuedAt: Int?
-  /// When a request asked to have it queued, unless a later one selected it (P15).
+  /// The time at which a request asked to queue it, unless a later one selected it (P15).
   var mayQueueAt: Int?
-  /// What holds do with it (H3).
+  /// The action of each hold for it (H3).
   var holds: [String: HoldAction] = [:]
-  /// K2.
+  /// Whether it has given way to another member (K2).
   var isInterrupted = false
-  /// D1: whether a request said that it is to be state only.
+  /// Whether a request said that it is to be state only (D1).
   var isStateMeant = false
-  /// D16: what its command reads instead of it.
+  /// The input that its command reads in its place (D16).
   var input: [UInt8]?
 
-  /// G9, K2: whether it is before another one in the queue.
+  /// Whether it comes before another item in the queue (G9, K2).
   func isBefore(_ other: NaiveItem) -> Bool {
     switch (isInterrupted, other.isInterrupted) {
     case (true, true): queuedAt! > other.queuedAt!
@@ -48,7 +48,7 @@ struct NaiveItem {
     }
   }
 
-  /// P2: what counts as a difference. (The timeout does not; where it is in a queue, the group tells.)
+  /// Whether another item makes no difference (P2). The timeout makes none; the group says where it is in a queue.
   func looksLike(_ other: NaiveItem) -> Bool {
     id == other.id && value == other.value && containerValues == other.containerValues && style == other.style
       && title == other.title && owner == other.owner && priority == other.priority
@@ -65,26 +65,27 @@ struct NaiveFallback {
   let destination: String
   var refusals = 0
   var due: UInt64?
-  /// What has declined to give way (P15).
+  /// The fallback that has declined to give way (P15).
   var declining: Token?
 }
 
+/// The naive model: the rules a second time, as a plain state without regard to speed, and without code of the machine.
 struct NaiveModel {
   struct Showing {
     let token: Token
     var item: NaiveItem
     let parent: Token?
-    /// C1: whether a request said from what it is presented.
+    /// Whether a request said from what it is presented (C1).
     var hasNamedParent: Bool
     var again: Again?
-    /// Whose request presents it.
+    /// The client whose request presents it.
     var creator: Client?
   }
 
-  /// K3: what an item that is presented again has of before.
+  /// The part of an item that is kept when it is presented again (K3).
   struct Again {
     var restarts: UInt32
-    /// When it may come; nil if it may.
+    /// The time at which it may come; nil if it may come now.
     var due: UInt64?
     /// The rest of its timeout; nil for all of it.
     var left: UInt64?
@@ -97,28 +98,28 @@ struct NaiveModel {
     let binding: BindingID
     let id: String
     let options: ItemOptions
-    /// L3.
+    /// Whether a trusted client has left it (L3).
     let isTrusted: Bool
   }
 
-  /// What is being dismissed, to be had back if that is declined (P15).
+  /// A presentation that is being dismissed, with all that is restored if the dismissal is declined (P15).
   struct Going {
     let binding: BindingID
     let showing: Showing
     let place: (stack: BindingID, index: Int)?
-    /// What stood below it in its stack.
+    /// The element that stood below it in its stack.
     let below: Token?
-    /// What was left of its timeout.
+    /// The time that was left of its timeout.
     let left: UInt64?
     var isForced: Bool
 
     var dependencies: [Token] { [showing.parent, below].compactMap(\.self) }
   }
 
-  /// One for whom a hold is in force (H1).
+  /// A holder, for whom a hold is in force (H1).
   struct Holder {
     let name: String
-    /// nil for a fact.
+    /// The cookie of the holder; nil for a fact.
     let cookie: UInt64?
     let owner: Client?
     let end: UInt64?
@@ -132,9 +133,9 @@ struct NaiveModel {
   var slots: [BindingID: Showing] = [:]
   var going: [Token: Going] = [:]
   var paths: [BindingID: [BindingID]] = [:]
-  /// The oldest first.
+  /// The last requests for tags, the oldest first.
   var memory: [Memory] = []
-  /// The last one of a name counts (D1).
+  /// The registrations of each name, of which the last one counts (D1).
   var registrations: [String: [Destination]] = [:]
   var containerValueDefaults: Properties = [:]
   var lastToken = 0
@@ -143,28 +144,28 @@ struct NaiveModel {
   var reasons: [Token: Set<Reason>] = [:]
   /// The presentations on screen that end as `expired`, and when (O2).
   var presented: Set<Token> = []
-  /// What does not wait any more.
+  /// The presentations that do not wait any more.
   var started: Set<Token> = []
   var presentedAt: [Token: UInt64] = [:]
   var expiries: [Token: UInt64] = [:]
   var isShutDown = false
-  /// N8, by the presentation for which the program was started.
+  /// The parked programs, by the presentation for which each was started (N8).
   var parked: [Handle: NaiveParked] = [:]
   /// The programs that show a presentation after having been parked.
   var programs: [Handle: Handle] = [:]
-  /// What has started.
+  /// The presentations that have started.
   var live: Set<Token> = []
-  /// What had windows, and has none (N3).
+  /// The presentations that had windows, and have none (N3).
   var withoutWindow: Set<Token> = []
-  /// K1: of groups, by the names of their destinations.
+  /// The fallbacks of groups, by the names of their destinations (K1).
   var fallbacks: [BindingID: NaiveFallback] = [:]
-  /// Whether a fallback may have been selected before it was one.
+  /// Whether a member may have been selected before it became the fallback.
   var hasNewFallbacks = false
   /// The groups whose fallback this input has selected.
   var fellBack: Set<BindingID> = []
   /// The clients that are no longer on the bus.
   var gone: Set<Client> = []
-  /// How many items this input has presented by destinations that have appeared (D1).
+  /// The number of items that this input has presented by destinations that have appeared (D1).
   var late = 0
 
   init(limits: Limits) { self.limits = limits }
@@ -177,7 +178,7 @@ struct NaiveModel {
 
   func destination(_ name: String) -> Destination? { registrations[name]?.last }
 
-  /// G7: the tags that destinations declare.
+  /// The tags that destinations declare (G7).
   func declaredTags(of group: BindingID) -> [String: (binding: BindingID, destination: String)] {
     var found: [String: (binding: BindingID, destination: String)] = [:]
     for (name, list) in registrations {
@@ -187,7 +188,7 @@ struct NaiveModel {
     return found
   }
 
-  /// G7: “at the binding of that name, else at `group.name`”.
+  /// The binding of a declared tag: “at the binding of that name, else at `group.name`” (G7).
   func declaredBinding(_ name: String, in group: BindingID) -> BindingID? {
     (try? BindingID(name)) ?? (try? BindingID(group.text + "." + name))
   }
@@ -200,7 +201,7 @@ struct NaiveModel {
     slots.values.first { $0.item.group == group && $0.item.queuedAt == nil }?.item.tag
   }
 
-  /// G9: the highest priority first, then the oldest.
+  /// The queue of a group: the highest priority first, then the oldest (G9).
   func queue(of group: BindingID) -> [String] {
     slots.values.filter { $0.item.group == group && $0.item.queuedAt != nil }.map(\.item).sorted { $0.isBefore($1) }
       .map { $0.tag! }
@@ -239,7 +240,7 @@ struct NaiveModel {
   }
 
   /// Ends presentations for another reason than a request, if they are still current (P5).
-  /// - Parameter results: of what has started, and may be presented again (K3).
+  /// - Parameter results: the results of presentations that have started, and may be presented again (K3).
   mutating func end(
     _ tokens: [Token], _ reason: Reason, at now: UInt64, results: [Token: Properties] = [:]
   ) {
@@ -265,7 +266,7 @@ struct NaiveModel {
     self = plan.result(at: now)
   }
 
-  /// K3: how the item goes on; nil if it does not.
+  /// The rest of an item with which it is presented again; nil if it is not (K3).
   private func again(_ slot: Showing, _ reason: Reason, _ result: Properties, at now: UInt64) -> Again? {
     var own = slot.item.destination?.itemSettings?.restart
     if isFallback(slot.item) {
@@ -274,10 +275,10 @@ struct NaiveModel {
       own!.limit = .max
     }
     guard !isShutDown, let rule = own else { return nil }
-    // K1: “if somebody in the queue may come, after that”.
+    // The rule K1 says: “if somebody in the queue may come, after that”.
     let others = slots.values.filter { $0.item.group == slot.item.group && $0.item.queuedAt != nil }
     if isFallback(slot.item), others.contains(where: { hold(on: $0.item) == .show }) { return nil }
-    // H4: in a stack it cannot wait in a queue.
+    // An element of a stack cannot wait in a queue (H4).
     let isInStack = binding(of: slot.token).flatMap { position(of: $0) } != nil
     if slot.item.group != nil, isInStack, hold(on: slot.item) != .show { return nil }
     let hasFailed = reason == .failed || reason == .lost || result["status"] == .int32(1)
@@ -294,15 +295,15 @@ struct NaiveModel {
     return Again(restarts: restarts + 1, due: now + delay, left: expiry.map { $0 - now } ?? slot.again?.left)
   }
 
-  /// K1.
+  /// Whether an item is the fallback of its group (K1).
   func isFallback(_ item: NaiveItem) -> Bool { item.group.map { fallbacks[$0]?.destination == item.tag } ?? false }
 
-  /// K1: whether it is a fallback that gives way to those who may come: it has not declined that.
+  /// Whether a presentation is a fallback that gives way to members who may come: it has not declined that (K1).
   func givesWay(_ token: Token?, _ item: NaiveItem) -> Bool {
     isFallback(item) && (token == nil || fallbacks[item.group!]!.declining != token)
   }
 
-  /// K1: what has nothing selected gets its fallback.
+  /// Selects the fallback of each group that has nothing selected (K1).
   mutating func fallBack(at now: UInt64) {
     fellBack = []
     guard !isShutDown else { return }
@@ -331,7 +332,7 @@ struct NaiveModel {
         try plan.settle()
         let before = self
         self = plan.result(at: now)
-        // Its tag may take the place of another group's in the memory (L1).
+        // The tag may take the place of another group's tag in the memory (L1).
         let forgetting = Set(before.memory.map(\.group)).filter { before.tags(of: $0) != tags(of: $0) }
         fellBack = before.fellBack.union(forgetting).union([group])
         fallbacks[group] = NaiveFallback(destination: name)
@@ -345,22 +346,22 @@ struct NaiveModel {
     }
   }
 
-  /// N3: whether an item waits for the result of its program, which may say that it comes again.
+  /// Whether an item waits for the result of its program, which may say that the item comes again (N3).
   func mayComeAgain(_ token: Token) -> Bool {
     slots.values.contains {
       $0.token == token && ($0.item.destination?.itemSettings?.restart != nil || isFallback($0.item))
     }
   }
 
-  /// N3: what its user seemed to have closed had crashed.
+  /// Notes that a program has crashed whose item its user seemed to have closed (N3).
   mutating func crash(_ token: Token) {
     if reasons[token]?.remove(.closed) != nil { reasons[token]!.insert(.failed) }
   }
 
-  /// N3: whether its user, for whom it should be on the screen, sees nothing of it.
+  /// Whether its user sees nothing of an item that should be on the screen (N3).
   func isUnseen(_ token: Token) -> Bool { withoutWindow.contains(token) && presented.contains(token) }
 
-  /// O2: the timeout starts, or goes on (K3).
+  /// Starts the timeout, or lets it go on (O2, K3).
   mutating func becamePresented(_ token: Token, at now: UInt64) {
     withoutWindow.remove(token)
     presented.insert(token)
@@ -372,18 +373,18 @@ struct NaiveModel {
     expiries[token] = slots[binding]!.item.timeout.map { saturatingSum(now, left ?? $0) }
   }
 
-  /// K3: what waited for its time may come.
+  /// Lets the items come whose time has passed (K3).
   mutating func pass(to now: UInt64) {
     for (binding, slot) in slots where slot.again?.due.map({ $0 <= now }) == true { slots[binding]!.again!.due = nil }
   }
 
-  /// H6: being shown ends that for good.
+  /// Ends for good the time that an item has to be shown (H6).
   mutating func start(_ token: Token) {
     started.insert(token)
     patience[token] = nil
   }
 
-  /// O1: ends the items of a client that left.
+  /// Ends the items of a client that left (O1).
   mutating func left(_ client: Client, at now: UInt64) {
     let owned = Array(slots.values) + going.values.map(\.showing)
     end(owned.filter { $0.item.owner == client }.map(\.token), .owner, at: now)
@@ -394,13 +395,13 @@ struct NaiveModel {
 
   // MARK: D1
 
-  /// Whether it is state only, and nobody keeps it as that.
+  /// Whether an item is state only, and nobody keeps it as that.
   func isNobodys(_ slot: Showing) -> Bool {
     slot.item.destination == nil && !slot.item.isStateMeant && slot.item.owner == nil
       && slot.creator.map(gone.contains) ?? true
   }
 
-  /// A destination has appeared: what nobody keeps, and has its name or its tag, is presented by it, or ends.
+  /// Lets a destination appear: items that nobody keeps, and that have its name or its tag, are presented by it, or end.
   mutating func presentLate(_ destination: Destination, at now: UInt64, alive: Int) {
     guard !isShutDown else { return }
     let name = destination.name
@@ -460,7 +461,7 @@ struct NaiveModel {
 
   // MARK: Holds
 
-  /// H3: the strongest that a hold does with an item.
+  /// The strongest action of the holds in force for an item (H3).
   func hold(on item: NaiveItem) -> HoldAction {
     let order: [HoldAction] = [.refuse, .dismiss, .postpone]
     return order.first { action in holders.contains { item.holds[$0.name] == action } } ?? .show
@@ -468,8 +469,8 @@ struct NaiveModel {
 
   var held: Set<Token> { Set(slots.values.filter { hold(on: $0.item) != .show }.map(\.token)) }
 
-  /// H5.
-  /// - Parameter live: what may be on the screen.
+  /// Begins a hold, which ends the items that it dismisses (H5).
+  /// - Parameter live: the presentations that may be on the screen.
   mutating func begin(_ holder: Holder, live: [Token], at now: UInt64) {
     let isNew = !holders.contains { $0.name == holder.name }
     holders.append(holder)
@@ -482,8 +483,8 @@ struct NaiveModel {
     if holder.name == "locked" { force(ends) }
   }
 
-  /// H4: what a hold postpones is not selected. In a stack it cannot wait in a queue.
-  /// - Parameter ends: what the same hold dismisses.
+  /// Deselects the members that a hold postpones. An element of a stack cannot wait in a queue, and ends (H4).
+  /// - Parameter ends: the presentations that the same hold dismisses.
   private mutating func postponeSelected(
     clearing ends: [(binding: BindingID, reason: Reason, again: Again?)], at now: UInt64
   ) {
@@ -507,14 +508,14 @@ struct NaiveModel {
     self = plan.result(at: now)
   }
 
-  /// H4.
+  /// Ends the holds of some holders (H4).
   mutating func release(at now: UInt64, where isOver: (Holder) -> Bool) {
     guard holders.contains(where: isOver) else { return }
     holders.removeAll(where: isOver)
     serveQueues(at: now)
   }
 
-  /// H4, K1: what waits in queues comes, if nothing but a fallback is selected.
+  /// Selects the next members of queues where nothing but a fallback is selected (H4, K1).
   mutating func serveQueues(at now: UInt64) {
     for group in fallbacks.keys { fallbacks[group]!.declining = nil }
     var plan = NaivePlan(self, by: nil)
@@ -522,13 +523,13 @@ struct NaiveModel {
     self = plan.result(at: now)
   }
 
-  /// R5.
+  /// Ends everything (R5).
   mutating func shutDown(at now: UInt64) {
     isShutDown = true
     end(slots.values.map(\.token) + going.keys, .shutdown, at: now)
   }
 
-  /// D1.
+  /// Registers a destination (D1).
   mutating func register(_ destination: Destination, by client: Client) throws(NaiveRefusal) {
     if case .named(let group) = destination.group, declaredBinding(destination.name, in: group) == nil {
       throw NaiveRefusal(.invalidConfiguration)
@@ -551,13 +552,13 @@ struct NaiveModel {
   }
 }
 
-/// P15: what ends for one of these cannot be declined.
+/// The reasons that force: a dismissal for one of them cannot be declined (P15).
 let reasonsThatForce: Set<Reason> = [.closed, .failed, .lost, .owner, .shutdown]
 
 // MARK: P15
 
 extension NaiveModel {
-  /// Forces what is going, and what has to go before it.
+  /// Forces dismissals, and those that have to come before them.
   mutating func force(_ tokens: some Sequence<Token>) {
     for token in tokens where going[token] != nil { going[token]!.isForced = true }
     while let next = going.values.first(where: { other in
@@ -567,9 +568,9 @@ extension NaiveModel {
     }
   }
 
-  /// A presenter declines: what it shows stays, with everything going that this depends on.
+  /// Declines a dismissal: the item stays, with everything that it depends on and that is going.
   mutating func decline(_ token: Token, at now: UInt64) {
-    // What it depends on comes first.
+    // The presentations on which it depends come first.
     var kept: [Going] = []
     func keep(_ token: Token) {
       guard let one = going[token], !kept.contains(where: { $0.showing.token == token }) else { return }
@@ -595,13 +596,13 @@ extension NaiveModel {
 }
 
 extension NaivePlan {
-  /// G9: a queued item is nobody's parent.
+  /// Takes the children away from a queued item, which is nobody's parent (G9).
   mutating func loseChildren(of binding: BindingID) {
     let children = before.slots.filter { $0.value.parent == before.slots[binding]!.token }.keys
     clearEach(children.sorted { $0.text < $1.text }, .parent)
   }
 
-  /// K2, H4: it waits before all others.
+  /// Puts an item before all others in its queue (K2, H4).
   mutating func queueFirst(_ binding: BindingID) {
     lastQueued += 1
     items[binding]!.queuedAt = lastQueued

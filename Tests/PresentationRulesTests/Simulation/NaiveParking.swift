@@ -8,15 +8,16 @@ struct NaiveParked {
   let destination: String?
   /// The presentation that is to show it again.
   var claimant: Handle?
-  /// True if it must end without a question.
+  /// Whether it must end without a question.
   var isEnding = false
 }
 
-/// N8.
+/// Parking in the naive model (N8).
 extension NaiveModel {
   var listedParked: [Handle] { parked.filter { $0.value.claimant == nil }.keys.sorted() }
 
-  /// - Returns: whether what is shown so can be hidden.
+  /// Parks the program of a presentation whose windows are hidden.
+  /// - Returns: whether its windows can be hidden.
   mutating func park(_ showing: OrderChecker.Showing, as handle: Handle) -> Bool {
     guard let item = going[showing.token]?.showing.item, item.destination?.window?.hides == true else { return false }
     parked[programs[handle] ?? handle] = NaiveParked(
@@ -24,7 +25,7 @@ extension NaiveModel {
     return true
   }
 
-  /// What starts is shown by what is parked under the same destination, binding and id.
+  /// Has a parked program of the same destination, binding and id show a presentation that starts.
   /// - Returns: the program that shows it.
   mutating func claimParked(_ presentation: Presentation) -> Handle? {
     let (handle, item) = (presentation.handle, presentation.item)
@@ -45,7 +46,7 @@ extension NaiveModel {
     for (program, other) in parked where other.claimant == handle { parked[program] = nil }
   }
 
-  /// What ended before its windows were shown again leaves them hidden.
+  /// Leaves the windows of a program hidden, since the presentation has ended before they were shown again.
   mutating func giveUpParked(_ handle: Handle) {
     for (program, other) in parked where other.claimant == handle { parked[program]!.claimant = nil }
   }

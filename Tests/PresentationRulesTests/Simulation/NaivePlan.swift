@@ -2,14 +2,15 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
+/// The plan of a transaction in the naive model: what its requests would leave, one after the other.
 struct NaivePlan {
-  /// C1.
+  /// The parent that a request asks for (C1).
   enum From: Equatable {
     case named(BindingID)
     case implied
   }
 
-  /// What a request will be answered about.
+  /// The subject about which a request will be answered.
   enum Answer {
     case slot(BindingID)
     case slots([BindingID])
@@ -24,52 +25,52 @@ struct NaivePlan {
   var items: [BindingID: NaiveItem]
   var paths: [BindingID: [BindingID]]
   var memory: [NaiveModel.Memory]
-  /// D2: whether the request at hand presents nothing by an unknown name.
+  /// Whether the request at hand presents nothing by an unknown name (D2).
   private var needsKnownName = false
-  /// Whether what it presents is of a tag that something knows.
+  /// Whether the request at hand presents the item of a tag that something knows.
   private var isKnownTag = false
-  /// D1: whether what it presents without a destination is to have none.
+  /// Whether an item that the request at hand presents without a destination is to have none (D1).
   private var meansState = false
-  /// N11: the presentations of which no window is in view.
+  /// The presentations of which no window is in view (N11).
   private var outOfView: Set<Token> = []
-  /// L3: whether nothing of the requests is from a client that may be in a sandbox.
+  /// Whether no part of the requests comes from a client that may be in a sandbox (L3).
   var isTrusted = true
   /// Whether the memory that the request at hand repeats is trusted.
   private var isMemoryTrusted = true
-  /// The tags that requests since have had remembered.
+  /// The tags that the requests so far have had remembered.
   var learned: Set<GroupTag> = []
-  /// What the requests since gave for a slot that was nil, or another, in between: what P2 would take over if the slot's
-  /// presentation can stay (T1).
+  /// The options that requests gave for a slot that was nil, or held another item, in between: those that an update would take over
+  /// if the presentation of the slot can stay (T1, P2).
   var given: [BindingID: ItemOptions] = [:]
   /// The slots that a request presents, so that they come again when what they depend on is replaced.
   var asked: Set<BindingID> = []
   var from: [BindingID: From] = [:]
   var timeoutGiven: Set<BindingID> = []
-  /// Whether nobody has asked for it (K1).
+  /// Whether nobody has asked for the transaction (K1).
   var isOwn = false
-  /// What the last request gave that gave one (H6).
+  /// The last time to wait that a request gave (H6).
   var within: [BindingID: UInt64] = [:]
-  /// P12: the first cause of the end of what was there before.
+  /// The first cause of the end of each earlier presentation (P12).
   var causes: [BindingID: Reason] = [:]
   var lastQueued: Int
-  /// What requests force (P15).
+  /// The subjects that requests force (P15).
   var forced: Set<NaiveSubject> = []
-  /// The groups whose selection is had back (P15).
+  /// The groups that get their selection back (P15).
   var groupsOfKept: Set<BindingID> = []
-  /// What gets its slot back (P15).
+  /// The items that get their slots back (P15).
   var itemsOfKept: [BindingID: NaiveItem] = [:]
-  /// K3: the slots whose items are presented again, since they ended by themselves.
+  /// The slots whose items are presented again, since they ended by themselves (K3).
   var again: [BindingID: NaiveModel.Again] = [:]
-  /// K2: the slots whose items gave way, and wait under a new handle unless a later request selects them.
+  /// The slots whose items gave way, and wait under a new handle unless a later request selects them (K2).
   var interrupted: [BindingID: NaiveModel.Again] = [:]
-  /// K1: whether a fallback has given way.
+  /// Whether a fallback has given way (K1).
   var hasGivenWay = false
-  // What settling finds; the functions for it stand in NaiveSettlement.swift.
+  // The results of settling follow. Its functions are in NaiveSettlement.swift.
   var stays: Set<BindingID> = []
   var parents: [BindingID: BindingID?] = [:]
   /// The slots whose parent a request named, in this transaction or before.
   var named: Set<BindingID>
-  /// What each request is to be answered, once the final state is known (T1).
+  /// The answer to each request, once the final state is known (T1).
   var answers: [Answer] = []
 
   init(_ model: NaiveModel, by client: Client?, at now: UInt64 = 0) {
@@ -89,10 +90,10 @@ struct NaivePlan {
     items.first { $0.value.group == group && $0.value.queuedAt == nil }?.key
   }
 
-  /// G9: a queued item is nobody's parent.
+  /// Whether an item can be a parent. A queued item is nobody's parent (G9).
   func canBeParent(_ binding: BindingID) -> Bool { items[binding].map { $0.queuedAt == nil } ?? false }
 
-  /// C1: “the nearest binding it derives from that holds an item”.
+  /// The implied parent: “the nearest binding it derives from that holds an item” (C1).
   func impliedParent(of binding: BindingID) -> BindingID? {
     items.keys.filter { derives(binding, from: $0) && canBeParent($0) }.max { $0.text.count < $1.text.count }
   }
@@ -105,7 +106,7 @@ struct NaivePlan {
     }
   }
 
-  /// C7: its parent, and what stands below it.
+  /// The parent of an item, and the element below it (C7).
   func dependencies(of binding: BindingID) -> [BindingID] {
     guard items[binding] != nil else { return [] }
     var found = [parents[binding] ?? parent(of: binding)].compactMap(\.self)
@@ -113,7 +114,7 @@ struct NaivePlan {
     return found
   }
 
-  /// All that these bindings are, or depend on.
+  /// These bindings, and all on which they depend.
   func closure(_ bindings: [BindingID]) -> Set<BindingID> {
     var found: Set<BindingID> = []
     var open = bindings
@@ -140,7 +141,7 @@ struct NaivePlan {
     }
     if let expected = request.expectation.content {
       guard let slot else { throw NaiveRefusal(.invalidArgument) }
-      // What this transaction itself would present has no handle yet that anybody could expect.
+      // An item that this transaction itself would present has no handle yet that anybody could expect.
       let isNew = given[slot] != nil && items[slot] != nil
       let held = items[slot] == nil ? nil : before.slots[slot]?.token
       let isTrue =
@@ -213,7 +214,7 @@ struct NaivePlan {
       } else if let held = items.first(where: {
         $0.value.group == group && $0.value.tag == tag && $0.value.queuedAt != nil && before.hold(on: $0.value) != .show
       }) {
-        // H4: no request can select it.
+        // A held member cannot be selected by any request (H4).
         clear(held.key, .deselected)
       } else {
         _ = try select(group, tag, binding, id, options)
@@ -249,7 +250,7 @@ struct NaivePlan {
     }
   }
 
-  /// P15: what a request names, and what the items that it presents are in.
+  /// The subjects that a request names, and those of the items that it presents (P15).
   func subjects(of operation: Request.Operation) -> Set<NaiveSubject> {
     func around(_ binding: BindingID?) -> Set<NaiveSubject> {
       guard let binding else { return [] }
@@ -289,20 +290,20 @@ struct NaivePlan {
     }
   }
 
-  /// N3: whether a slot still has what its user does not see any more.
+  /// Whether a slot still has an item that its user does not see any more (N3).
   private func isUnseen(_ binding: BindingID) -> Bool {
     guard given[binding] == nil, let slot = before.slots[binding] else { return false }
     return before.isUnseen(slot.token)
   }
 
-  /// N11: whether its user does not see what is on the screen.
+  /// Whether its user does not see an item that is on the screen (N11).
   private func isAway(_ binding: BindingID) -> Bool {
     guard given[binding] == nil, items[binding] != nil, let slot = before.slots[binding] else { return false }
     return before.presented.contains(slot.token) && slot.item.destination?.window != nil
       && outOfView.contains(slot.token)
   }
 
-  /// D1: whether a request for a person finds something that nothing shows, and that a destination of its name could.
+  /// Whether a request for a person finds an item that nothing shows, and that a destination of its name could show (D1).
   private func isLate(_ binding: BindingID, _ options: ItemOptions) -> Bool {
     guard needsKnownName, let item = items[binding], item.destination == nil, options.command == nil else {
       return false
@@ -310,7 +311,8 @@ struct NaivePlan {
     return options.destination ?? binding.text == binding.text && before.destination(binding.text) != nil
   }
 
-  /// D1: where a destination would show the selected item of a tag, which nothing shows; nil if there is none, or something shows it.
+  /// The binding at which a destination would show the selected item of a tag. It is nil if there is no such item, or something
+  /// shows it (D1).
   private func lateTarget(_ selected: BindingID, _ options: ItemOptions) -> BindingID? {
     guard needsKnownName, items[selected]!.destination == nil, options.command == nil, options.destination == nil,
       let group = items[selected]!.group, let tag = items[selected]!.tag
@@ -318,7 +320,7 @@ struct NaivePlan {
     return before.destination(selected.text) != nil ? selected : before.declaredTags(of: group)[tag]?.binding
   }
 
-  /// D13: “in a destination with `id`, a request without an id means the item with that id”.
+  /// The id of an item: “in a destination with `id`, a request without an id means the item with that id” (D13).
   private func itsID(_ id: String, _ binding: BindingID, _ options: ItemOptions) -> String {
     if id != "" || options.command != nil { return id }
     var destination = before.destination(options.destination ?? binding.text)
@@ -329,7 +331,7 @@ struct NaivePlan {
     return destination?.itemSettings?.id ?? ""
   }
 
-  /// P2.
+  /// Presents the same id again (P2).
   private mutating func presentAgain(
     _ binding: BindingID, _ held: NaiveItem, _ options: ItemOptions
   ) throws(NaiveRefusal) {
@@ -349,7 +351,7 @@ struct NaivePlan {
     } else if options.ifBusy != .queue {
       item.mayQueueAt = nil
     }
-    // What gave way in the same transaction is as before.
+    // A member that gave way in the same transaction is as it was before.
     if item.queuedAt == nil { interrupted[binding] = nil }
     items[binding] = item
     asked.insert(binding)
@@ -361,7 +363,7 @@ struct NaivePlan {
     remember(binding, options, isAgain: true)
   }
 
-  /// P1, P3, S4.
+  /// Presents another item (P1, P3, S4).
   private mutating func presentAnother(
     _ binding: BindingID, _ id: String, _ options: ItemOptions
   ) throws(NaiveRefusal) {
@@ -391,7 +393,7 @@ struct NaivePlan {
     clear(binding, items[binding]?.id == id && isUnseen(binding) ? .closed : .replaced)
     var item = NaiveItem(id: id, destination: destination)
     let settings = destination?.itemSettings?.options
-    // D13: what the file says, then what the request gives.
+    // The settings of the file count first, then those that the request gives (D13).
     if let settings { item = item.taking(settings, from: nil) }
     item = item.taking(options, from: client)
     item.style = options.style ?? destination?.style
@@ -399,7 +401,7 @@ struct NaivePlan {
     item.group = group
     item.tag = tag
     item.isStateMeant = meansState && destination == nil
-    // H3: the word of the destination counts before that for all.
+    // The word of the destination counts before the word for all (H3).
     for (name, action) in before.holdsOfAll { item.holds[name] = action }
     for (name, action) in destination?.itemSettings?.holds ?? [:] { item.holds[name] = action }
     if let group {
@@ -422,7 +424,7 @@ struct NaivePlan {
     remember(binding, options, isAgain: false)
   }
 
-  /// H4: what a hold postpones is not selected, unless it is on the screen and stays there.
+  /// Queues a member that a hold postpones, unless it is on the screen and stays there (H4).
   private mutating func queueIfHeld(_ binding: BindingID) throws(NaiveRefusal) {
     var item = items[binding]!
     guard let group = item.group, item.queuedAt == nil, before.hold(on: item) != .show, !before.isFallback(item) else {
@@ -434,7 +436,7 @@ struct NaivePlan {
     items[binding] = item
   }
 
-  /// G9, L1.
+  /// Puts an item into the queue of its group (G9, L1).
   private mutating func queue(_ item: inout NaiveItem, in group: BindingID) throws(NaiveRefusal) {
     let waiting = items.values.count { $0.group == group && $0.queuedAt != nil && !$0.isInterrupted }
     guard waiting < before.limits.queue else { throw NaiveRefusal(.limitExceeded) }
@@ -443,13 +445,13 @@ struct NaivePlan {
     item.mayQueueAt = lastQueued
   }
 
-  /// G6, G8, G9: it becomes the selected one, or waits, or is refused.
+  /// Makes an item the selected member, or has it wait, or refuses it (G6, G8, G9).
   private mutating func judgeGroup(
     _ group: BindingID, _ binding: BindingID, _ item: inout NaiveItem, _ options: ItemOptions, isInStack: Bool = false,
     dependingOn dependencies: BindingID?...
   ) throws(NaiveRefusal) {
     guard let other = selected(in: group) else {
-      // H4: it goes on to wait.
+      // A held member goes on waiting (H4).
       if item.queuedAt != nil, before.hold(on: item) != .show, !before.isFallback(item) { return }
       item.queuedAt = nil
       item.isInterrupted = false
@@ -466,7 +468,7 @@ struct NaivePlan {
       throw NaiveRefusal(.invalidArgument)
     }
     var policy = isIdle ? .replace : options.ifBusy ?? .replace
-    // H4: it displaces nobody.
+    // A held member displaces no other (H4).
     if policy != .refuse, before.hold(on: item) != .show {
       if isInStack || before.isFallback(item) { throw NaiveRefusal(.held) }
       policy = .queue
@@ -478,7 +480,7 @@ struct NaivePlan {
       guard item.queuedAt == nil else { return }
       try queue(&item, in: group)
     case .replace, .interrupt:
-      // C7: what it would depend on would go for its sake.
+      // The member that would go is one on which the new item would depend (C7).
       guard !closure(dependencies.compactMap(\.self)).contains(other) else { throw NaiveRefusal(.invalidArgument) }
       if options.ifBusy == .interrupt, !isIdle {
         guard place(of: other, in: paths) == nil else { throw NaiveRefusal(.invalidArgument) }
@@ -492,7 +494,7 @@ struct NaivePlan {
     }
   }
 
-  /// K2.
+  /// Has a member give way (K2).
   private mutating func interrupt(_ other: BindingID) {
     queueFirst(other)
     guard let slot = before.slots[other], given[other] == nil else { return }
@@ -505,7 +507,7 @@ struct NaivePlan {
     if causes[other] == nil { causes[other] = .deselected }
   }
 
-  /// D8.
+  /// Edits an item (D8).
   private mutating func update(
     _ binding: BindingID, _ value: Properties, _ remove: [String], _ containerValues: Properties?, _ timeout: UInt64?
   ) throws(NaiveRefusal) {
@@ -524,7 +526,7 @@ struct NaivePlan {
       timeoutGiven.insert(binding)
     }
     items[binding] = item
-    // Should the presentation stay, the edit is one of what it then shows.
+    // The edit counts for the presentation, too, if that stays.
     if var options = given[binding] {
       let old = before.slots[binding]?.item
       options.value = edited(options.value ?? old?.value ?? [:])
@@ -535,7 +537,7 @@ struct NaivePlan {
     }
   }
 
-  /// G2, G7.
+  /// Selects a tag (G2, G7).
   private mutating func select(
     _ group: BindingID, _ tag: String, _ binding: BindingID?, _ id: String?, _ options: ItemOptions
   ) throws(NaiveRefusal) -> BindingID {
@@ -545,7 +547,7 @@ struct NaivePlan {
     var options = options
     options.group = group
     options.tag = tag
-    // N3: as if it were closed already.
+    // A selected item that its user does not see counts as closed (N3).
     if let selected = selected(in: group), items[selected]!.tag == tag, isUnseen(selected) { clear(selected, .closed) }
     if let selected = selected(in: group), items[selected]!.tag == tag {
       if binding == nil, let target = lateTarget(selected, options), target != selected {
@@ -565,7 +567,7 @@ struct NaivePlan {
     let waiting = items.first { $0.value.group == group && $0.value.tag == tag }
     var known = memory.last { $0.group == group && $0.tag == tag }
     let isRemembered = known != nil
-    // D1: what was remembered before there was a destination for the tag shows nothing.
+    // A memory from before there was a destination for the tag shows nothing (D1).
     if needsKnownName, let earlier = known, earlier.options.destination == nil, earlier.options.command == nil,
       before.destination(earlier.binding.text) == nil, before.declaredTags(of: group)[tag] != nil
     {
@@ -574,7 +576,7 @@ struct NaivePlan {
     if options.command != nil, known?.isTrusted == false { known = nil }
     isMemoryTrusted = known?.isTrusted ?? true
     if let waiting, known?.binding != waiting.key {
-      // Its request is remembered no more, but its tag leads to it all the same (G9).
+      // The request is remembered no more, but the tag leads to the item all the same (G9).
       target = binding ?? waiting.key
       standardID = waiting.value.id
     } else if let known {
@@ -597,19 +599,19 @@ struct NaivePlan {
     return target
   }
 
-  /// G3.
+  /// Deselects a group, or a tag of it (G3).
   private mutating func deselect(_ group: BindingID, _ tag: String?) {
     guard let selected = selected(in: group), tag ?? items[selected]!.tag == items[selected]!.tag else { return }
     clear(selected, .deselected)
   }
 
-  /// S1, S7.
+  /// Pushes an item (S1, S7).
   private mutating func push(
     _ stack: BindingID, _ binding: BindingID, _ id: String, _ options: ItemOptions
   ) throws(NaiveRefusal) {
     var options = options
     if let place = place(of: binding, in: paths), place.stack != stack || paths[stack]!.last != binding {
-      // P2 speaks of the same id, S7 of any.
+      // The rule P2 speaks of the same id, S7 of any id.
       throw NaiveRefusal(items[binding]!.id == id ? [.alreadyInStack, .invalidArgument] : [.alreadyInStack])
     }
     guard options.stack ?? stack == stack else { throw NaiveRefusal(.invalidArgument) }
@@ -617,7 +619,7 @@ struct NaivePlan {
     try present(binding, id, options)
   }
 
-  /// S5, S6.
+  /// Sets the path of a stack (S5, S6).
   private mutating func setPath(_ stack: BindingID, _ elements: [RequestedElement]) throws(NaiveRefusal) -> [BindingID]
   {
     var bindings: [BindingID] = []
@@ -647,7 +649,7 @@ struct NaivePlan {
 
   // MARK: The parts of them
 
-  /// Writes nil to a slot; S2: what stands above goes first.
+  /// Writes nil to a slot; the elements above it go first (S2).
   mutating func clear(_ binding: BindingID, _ reason: Reason) {
     guard items[binding] != nil else { return }
     if let place = place(of: binding, in: paths) {
@@ -668,7 +670,7 @@ struct NaivePlan {
     if before.slots[binding] != nil, causes[binding] == nil { causes[binding] = reason }
   }
 
-  /// Each for the reason given: in a stack from the top, so that none is popped.
+  /// Writes nil to slots, each for the reason given. The elements of a stack go from the top, so that none is popped.
   mutating func clearEach(_ bindings: [BindingID], _ reason: Reason) { clearEach(bindings.map { ($0, reason, nil) }) }
 
   mutating func clearEach(_ ends: [(binding: BindingID, reason: Reason, again: NaiveModel.Again?)]) {
@@ -689,7 +691,7 @@ struct NaivePlan {
     while let top = paths[stack]?.last, paths[stack]!.count > height { clear(top, .popped) }
   }
 
-  /// G7: never `owned`, `if-busy`, `priority`, `input`, `platform-data`.
+  /// Remembers a request for a tag, never with `owned`, `if-busy`, `priority`, `input` or `platform-data` (G7).
   private mutating func remember(_ binding: BindingID, _ options: ItemOptions, isAgain: Bool) {
     guard let item = items[binding], let group = item.group, let tag = item.tag else { return }
     var kept = options
@@ -716,7 +718,7 @@ struct NaivePlan {
     learned.insert(GroupTag(group: group, tag: tag))
   }
 
-  /// What is wrong with options whatever they are for.
+  /// The faults of options, whatever the options are for.
   private func faults(of options: ItemOptions) -> Set<ErrorCode> {
     var faults: Set<ErrorCode> = []
     for (key, value) in options.containerValues ?? [:] {
@@ -734,7 +736,7 @@ struct NaivePlan {
 
 // MARK: What several places need to say
 
-/// P2: whether a request with the same id asks for nothing that would make it another presentation.
+/// Whether a request with the same id asks for nothing that would make it another presentation (P2).
 func isUpdate(
   _ options: ItemOptions, of item: NaiveItem, from parent: BindingID?, in stack: BindingID?
 ) -> Bool {
@@ -751,14 +753,14 @@ func isUpdate(
   return true
 }
 
-/// D16: whether a destination's items may have an input: a command reads it, and ends when it is dismissed.
+/// Whether the items of a destination may have an input: a command reads it, and ends when it is dismissed (D16).
 private func readsInput(_ destination: Destination?) -> Bool {
   guard case .command? = destination?.presenter else { return false }
   return destination?.window?.hides != true
 }
 
 extension NaiveItem {
-  /// P2: what is given is replaced whole, the rest stays.
+  /// The item with the given options replaced as a whole; the others stay (P2).
   func taking(_ options: ItemOptions, from client: Client?) -> NaiveItem {
     var copy = self
     if let value = options.value { copy.value = value }
@@ -772,7 +774,7 @@ extension NaiveItem {
   }
 }
 
-/// B3.
+/// Whether a binding derives from another (B3).
 func derives(_ binding: BindingID, from other: BindingID) -> Bool {
   guard binding.text.hasPrefix(other.text), let next = binding.text.dropFirst(other.text.count).first else {
     return false
@@ -780,12 +782,12 @@ func derives(_ binding: BindingID, from other: BindingID) -> Bool {
   return next == "." || next == "["
 }
 
-/// G7: “the text of its binding less a leading `group.`”.
+/// The tag of a binding without another: “the text of its binding less a leading `group.`” (G7).
 func standardTag(of binding: BindingID, in group: BindingID) -> String {
   binding.text.hasPrefix(group.text + ".") ? String(binding.text.dropFirst(group.text.count + 1)) : binding.text
 }
 
-/// G7: “what the selecting request gives wins”. A destination and a command stand for each other.
+/// The options of a selection: “what the selecting request gives wins”. A destination and a command stand for each other (G7).
 func merged(_ old: ItemOptions, _ new: ItemOptions) -> ItemOptions {
   var both = new
   if new.destination == nil, new.command == nil {
@@ -813,7 +815,7 @@ func merged(_ old: ItemOptions, _ new: ItemOptions) -> ItemOptions {
 }
 
 extension Request.Operation {
-  /// P10: the slot, group or stack that the request names.
+  /// The slot, group or stack that the request names (P10).
   var subjects: (slot: BindingID?, subject: NaiveSubject) {
     switch self {
     case .present(let binding, _, _), .toggle(let binding, _, _, _), .update(let binding, _, _, _, _),

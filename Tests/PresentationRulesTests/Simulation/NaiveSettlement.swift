@@ -2,6 +2,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
+/// Settling in the naive model: what follows from the requests of a transaction, once all are known.
 extension NaivePlan {
   mutating func settle() throws(NaiveRefusal) {
     stays = Set(before.slots.keys.filter(isSameAsBefore))
@@ -11,12 +12,12 @@ extension NaivePlan {
     takeOver()
     let refused = refused().union(queueHeld())
     serveQueues()
-    // Of several faults, the rules do not say which is told.
+    // Of several faults, the rules do not say which is reported.
     let faults = standing.union(refused).union(findParents()).union(cycles())
     guard faults.isEmpty else { throw NaiveRefusal(faults) }
   }
 
-  /// C7: what is new and would stand on what was presented from the one before it would go with that.
+  /// The fault of a new item that would stand on a child of its predecessor: it would go with that child (C7).
   private func standingOnChildren() -> Set<ErrorCode> {
     for binding in items.keys where before.slots[binding] != nil && given[binding] != nil && !stays.contains(binding) {
       let token = before.slots[binding]!.token
@@ -27,12 +28,13 @@ extension NaivePlan {
     return []
   }
 
-  /// H3.
+  /// The fault of an item that a hold refuses (H3).
   private func refused() -> Set<ErrorCode> {
     !isOwn && isNew.contains { asked.contains($0) && before.hold(on: items[$0]!) == .refuse } ? [.held] : []
   }
 
-  /// L1: what is going counts until it is gone, and what is new for whoever asked for it.
+  /// Checks the limits of items. Items that are going count until they are gone, and new items for the client that asks for them
+  /// (L1).
   ///
   /// - Parameter own: whether a presentation is one of this client's.
   func count(_ alive: (all: Int, ofClient: Int), own: (Token) -> Bool) throws(NaiveRefusal) {
@@ -46,13 +48,13 @@ extension NaivePlan {
     }
   }
 
-  /// T1: “a slot whose final item P2 would take as an update keeps its presentation” — at the same place, with the same
-  /// tag, and not back in the queue that it had left.
+  /// Whether a slot stays as it was: “a slot whose final item P2 would take as an update keeps its presentation”, at the same
+  /// place, with the same tag, and not back in the queue that it had left (T1).
   func isSameAsBefore(_ binding: BindingID) -> Bool {
     guard let old = before.slots[binding], let item = items[binding], again[binding] == nil else { return false }
     if interrupted[binding] != nil, item.queuedAt != nil { return false }
     guard var options = given[binding] else { return true }
-    // N3: it comes anew, though nothing else makes a difference.
+    // An item that its user does not see comes anew, though nothing else makes a difference (N3).
     guard !before.isUnseen(old.token) else { return false }
     let place = place(of: binding, in: paths)
     let oldPlace = before.position(of: binding)
@@ -64,8 +66,8 @@ extension NaivePlan {
     return isUpdate(options, of: old.item, from: nil, in: oldPlace?.stack)
   }
 
-  /// C3, S2: the children of what goes go, and so does what stands above it; where a request of this transaction presents
-  /// them, they come anew.
+  /// Takes along the children of presentations that go, and the elements above these. They come anew if a request of this
+  /// transaction presents them (C3, S2).
   private mutating func takeAlong() {
     var hasChanged = true
     while hasChanged {
@@ -75,7 +77,7 @@ extension NaivePlan {
         hasChanged = true
         if asked.contains(binding) { stays.remove(binding) } else { takeOut([binding], .parent) }
       }
-      // K3: what is to come again, and loses what it depends on, does not.
+      // An item that is to come again does not if it loses what it depends on (K3).
       for binding in Array(again.keys) + interrupted.keys.filter({ !asked.contains($0) && !stays.contains($0) }) {
         guard let parent = before.slots[binding]!.parent.flatMap(before.binding), !stays.contains(parent) else {
           continue
@@ -94,7 +96,7 @@ extension NaivePlan {
     }
   }
 
-  /// Writes nil to slots; what stands above one in a stack and is asked for comes anew, on what is left (T1).
+  /// Writes nil to slots. An element above one of them comes anew, on what is left, if it is asked for (T1).
   private mutating func takeOut(_ bindings: [BindingID], _ reason: Reason) {
     for binding in bindings {
       if let place = place(of: binding, in: paths) {
@@ -105,7 +107,7 @@ extension NaivePlan {
     }
   }
 
-  /// What stays shows what P2 makes of it: X→nil→X is nothing at all, in a queue, too, and its parent is fixed (C1).
+  /// Updates the presentations that stay, as P2 says: X→nil→X changes nothing, even in a queue, and keeps the parent (C1).
   private mutating func takeOver() {
     for binding in stays {
       if case .named = from[binding] { named.insert(binding) }
@@ -114,7 +116,7 @@ extension NaivePlan {
     for (binding, options) in given where stays.contains(binding) {
       let old = before.slots[binding]!.item
       var item = old.taking(options, from: client)
-      // H4: what is held goes on to wait.
+      // A held member goes on waiting (H4).
       let isHeld = before.hold(on: item) != .show && !before.isFallback(item)
       if items[binding]!.queuedAt == nil, !isHeld { item.queuedAt = nil }
       item.isStateMeant = items[binding]!.isStateMeant
@@ -124,7 +126,7 @@ extension NaivePlan {
     }
   }
 
-  /// K2: what the item of a member that gave way has of before.
+  /// The rest of an item that gave way, with which it goes on (K2).
   private func continued(_ binding: BindingID) -> NaiveModel.Again? {
     guard !stays.contains(binding), var again = interrupted[binding] else { return nil }
     if timeoutGiven.contains(binding) { again.left = nil }
@@ -133,7 +135,8 @@ extension NaivePlan {
 
   private var isNew: [BindingID] { items.keys.filter { !stays.contains($0) }.sorted { $0.text < $1.text } }
 
-  /// C1. An item that is presented again keeps its parent only if a request named that parent and it holds an item.
+  /// Finds the parents of items (C1). An item that is presented again keeps its parent only if a request named that parent and it
+  /// holds an item.
   private mutating func findParents() -> Set<ErrorCode> {
     var faults: Set<ErrorCode> = []
     for binding in isNew {
@@ -151,15 +154,15 @@ extension NaivePlan {
     return faults
   }
 
-  /// C1 says `NotPresented`; where the parent is gone because it depended on what it should be the parent of, C7 says
-  /// `InvalidArgument`.
+  /// The fault of a missing parent: C1 says `NotPresented`, or C7 says `InvalidArgument` if the parent is gone because it depended
+  /// on its future child.
   private func fault(of parent: BindingID, for binding: BindingID) -> Set<ErrorCode> {
     var old = NaivePlan(before, by: nil)
     old.stays = Set(before.slots.keys)
     return old.closure([parent]).contains(binding) ? [.notPresented, .invalidArgument] : [.notPresented]
   }
 
-  /// C7: nothing depends on itself, or on a member of its own group.
+  /// The fault of an item that depends on itself, or on a member of its own group (C7).
   private func cycles() -> Set<ErrorCode> {
     for binding in isNew {
       let all = closure(dependencies(of: binding))
@@ -171,7 +174,7 @@ extension NaivePlan {
     return []
   }
 
-  /// K1: whoever has selected a fallback, it gives way to those who wait and may come.
+  /// Has fallbacks give way to members who wait and may come, whoever has selected the fallback (K1).
   /// - Returns: whether one did.
   private mutating func letFallbacksGiveWay() -> Bool {
     guard !before.isShutDown else { return false }
@@ -188,12 +191,12 @@ extension NaivePlan {
     return false
   }
 
-  /// H3: what stays keeps what was said when it began.
+  /// The item as it began, for a presentation that stays: it keeps the actions of holds (H3).
   private func itsHolder(_ binding: BindingID) -> NaiveItem {
     stays.contains(binding) && given[binding] != nil ? before.slots[binding]!.item : items[binding]!
   }
 
-  /// H4: what is new because it is presented again, and is held, waits before the others.
+  /// Puts items that are presented again while they are held before all others in their queues (H4).
   private mutating func queueHeld() -> Set<ErrorCode> {
     var faults: Set<ErrorCode> = []
     for binding in isNew {
@@ -206,10 +209,10 @@ extension NaivePlan {
     return faults
   }
 
-  /// G9: “when the selection becomes nil, by whatever way, the next in the queue is selected”.
+  /// Serves queues: “when the selection becomes nil, by whatever way, the next in the queue is selected” (G9).
   private mutating func serveQueues() {
     guard !before.isShutDown else { return }
-    // H4: they pass over what is held.
+    // Queues pass over held members (H4).
     let waiting = items.filter { $0.value.queuedAt != nil && before.hold(on: $0.value) == .show }
     for group in Set(waiting.values.map { $0.group! }).subtracting(groupsOfKept) where selected(in: group) == nil {
       let next = waiting.filter { $0.value.group == group }.min { $0.value.isBefore($1.value) }
@@ -274,7 +277,7 @@ extension NaivePlan {
     return model
   }
 
-  /// G7: whether it is of an item that nobody keeps and that ends, and says nothing but its name.
+  /// Whether a memory belongs to an item that nobody keeps and that ends, and says nothing but its name (G7).
   private func isForgotten(_ memory: NaiveModel.Memory) -> Bool {
     let (group, tag) = (memory.group, memory.tag)
     guard let slot = before.slots[memory.binding], !stays.contains(memory.binding), before.isNobodys(slot),
@@ -298,9 +301,9 @@ extension NaivePlan {
       isForced: !before.presented.contains(slot.token) || causes[binding].map(reasonsThatForce.contains) ?? false)
   }
 
-  /// P12: the first cause. What went only when all was settled was popped where what was below it goes (S8), else it lost
-  /// its parent. Whether what another replaces in one transaction ends for that or for the request in between, the rules
-  /// leave open.
+  /// The possible reasons for an end, of which the first cause counts (P12). A presentation that went only when all was settled was
+  /// popped if the element below it went (S8); otherwise it lost its parent. If one transaction replaces an item after another
+  /// request has ended it, the rules leave the reason open.
   private func reasons(of binding: BindingID) -> Set<Reason> {
     let place = before.position(of: binding)
     let below = place.flatMap { $0.index > 0 ? before.paths[$0.stack]![$0.index - 1] : nil }

@@ -2,21 +2,21 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// Checks what is on screen, and in which order presentations start and end, from the commands, reports and announcements
-/// alone: never from the state of the machine.
+/// A checker of what is on screen, and of the order in which presentations start and end. It knows the commands, reports and
+/// announcements alone, and never the state of the machine.
 struct OrderChecker {
   /// The stage of a presentation, as known from the log.
   enum Stage: Equatable {
     case waiting
-    /// Its presenter was asked to show it, by a deadline in milliseconds.
+    /// The presenter was asked to show it, by a deadline in milliseconds.
     case presenting(due: UInt64)
     case presented
-    /// Its presenter was asked to end it, by a deadline in milliseconds.
+    /// The presenter was asked to end it, by a deadline in milliseconds.
     case asked(due: UInt64)
-    /// Its presenter asks its user (P16).
+    /// The presenter asks its user (P16).
     case asking
     case killed(due: UInt64)
-    /// Its windows are gone, and its result is awaited by a deadline in milliseconds (N3).
+    /// The windows are gone, and the result is awaited by a deadline in milliseconds (N3).
     case settling(due: UInt64)
     case ended
   }
@@ -54,13 +54,13 @@ struct OrderChecker {
     var told: Shared<Item>?
     /// Whether navd has restarted and may ask its presenter once more.
     var isToBeShownAgain = false
-    /// When it may start, until that has come (K3).
+    /// The time at which it may start; nil once that has come (K3).
     var startDue: UInt64?
     /// The deadline of its presenter's answer after a restart, or of its presenter's return.
     var againDue: UInt64?
     /// Whether its presenter has left the bus, and may come back (D4).
     var isAway = false
-    /// When its presenter has left.
+    /// The times at which its presenter has left.
     var absences: [UInt64] = []
 
     var isStateOnly: Bool { presenter == .none }
@@ -70,12 +70,12 @@ struct OrderChecker {
     var due: UInt64? {
       switch stage {
       case .presenting(let due), .asked(let due), .killed(let due), .settling(let due): due
-      // What is to go is waited for in another way.
+      // A presentation that is to go is waited for in another way.
       case .waiting, .presented, .asking, .ended: isGoing ? nil : againDue
       }
     }
-    /// Whether its presenter was told to end it, has not answered, and may answer that it stays. Of windows that is known
-    /// only after the grace (N6).
+    /// Whether its presenter was told to end it, has not answered, and may answer that it stays. For windows that is known only
+    /// after the grace (N6).
     var isAsked: Bool {
       switch stage {
       case .asked, .asking: true
@@ -85,7 +85,7 @@ struct OrderChecker {
     }
     var isSettling: Bool { if case .settling = stage { true } else { false } }
 
-    /// Adds to the result, of which the first word counts.
+    /// Adds to the result. The first value of a key counts.
     mutating func add(_ more: Properties) { result = (result ?? [:]).merging(more) { first, _ in first } }
   }
 
@@ -113,6 +113,7 @@ struct OrderChecker {
 
   // MARK: The log
 
+  /// Introduces a new presentation.
   /// - Parameter hasNamedParent: whether a request said from what it is presented.
   /// - Parameter startDue: when it may start; nil for at once.
   mutating func introduce(
@@ -134,7 +135,7 @@ struct OrderChecker {
         startDue: startDue))
   }
 
-  /// Time has passed, and what waited for it may start (K3).
+  /// Lets time pass, after which presentations that waited for it may start (K3).
   mutating func pass(to now: UInt64) {
     for index in alive.indices where alive[index].startDue.map({ $0 <= now }) == true { alive[index].startDue = nil }
   }
@@ -148,10 +149,10 @@ struct OrderChecker {
     case .presentAnswered(let handle, let error):
       guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
       if alive[index].isGoing {
-        // It is not shown, though it was to end only later.
+        // The presentation is not shown, though it was to end only later.
         if let error, alive[index].stage == .presented, !alive[index].hasDeparted {
           alive[index].hasDeparted = true
-          // If it was not shown again in time, that is the first error.
+          // A presentation that was not shown again in time has that as its first error.
           if alive[index].againDue == nil { alive[index].result = alive[index].result ?? ["error": .string(error)] }
         }
         return nil
@@ -171,13 +172,13 @@ struct OrderChecker {
       alive[index].result = ["error": .string(error)]
       return (handle, .failed)
 
-    // Only presenters of windows report it; of others it is a call of the bus.
+    // Only presenters of windows report these; other presenters make a call on the bus.
     case .asking, .focused, .focusLost, .noFocus: return nil
 
-    // The model says whether that is possible.
+    // The model says whether these are possible.
     case .hidden, .parkedEnded, .outputGone, .windowsBack: return nil
 
-    // The model says whether its item stays until the result (K3).
+    // The model says whether the item stays until the result (K3).
     case .windowsGone(let handle, let isFinal):
       guard isFinal, let index = alive.firstIndex(where: { $0.handle == handle }), alive[index].hasStarted,
         !alive[index].hasDeparted
@@ -192,7 +193,7 @@ struct OrderChecker {
       else { return nil }
       switch alive[index].stage {
       case .presented where !alive[index].isGoing:
-        // D4: “six times within ten seconds”.
+        // The rule D4 says: “six times within ten seconds”.
         let absences = alive[index].absences.filter { now - $0 < 10_000 }
         alive[index].absences = absences + [now]
         alive[index].againDue = nil
@@ -228,7 +229,7 @@ struct OrderChecker {
       }
       return nil
 
-    // The model says whether that is possible.
+    // The model says whether a decline is possible.
     case .declined: return nil
 
     case .ended(let handle, let failed, let result):
@@ -236,7 +237,7 @@ struct OrderChecker {
       if alive[index].isSettling {
         acknowledge(index, result)
       } else if alive[index].awaitsResult {
-        // What depends on it has to end first.
+        // The presentations that depend on it have to end first.
         alive[index].awaitsResult = false
         alive[index].add(result)
       }
@@ -259,21 +260,21 @@ struct OrderChecker {
     alive[index].againDue = now + 2000
   }
 
-  /// A presenter has come back, perhaps under another name.
+  /// Notes that a presenter has come back, perhaps under another name.
   mutating func comesBack(_ handle: Handle) {
     guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return }
     alive[index].isAway = false
     alive[index].isToBeShownAgain = true
   }
 
-  /// The presenter of another registration shows it.
+  /// Notes that the presenter of another registration shows a presentation.
   mutating func handOver(_ handle: Handle, to destination: Destination) {
     guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return }
     alive[index].presenter = destination.presenter
     (alive[index].startTimeout, alive[index].grace) = (destination.startTimeout, destination.grace)
   }
 
-  /// What is to go while its presenter is away has ended.
+  /// Ends the presentations that are to go while their presenters are away.
   mutating func endAbsences(unless isCurrent: (Token) -> Bool) -> [Token] {
     var ended: [Token] = []
     for index in alive.indices where alive[index].isAway && !isCurrent(alive[index].token) {
@@ -284,7 +285,7 @@ struct OrderChecker {
     return ended
   }
 
-  /// A navd that starts anew does not know how often presenters have left.
+  /// Forgets how often presenters have left, as a navd that starts anew does.
   mutating func forgetAbsences() { for index in alive.indices { alive[index].absences = [] } }
 
   private mutating func acknowledge(_ index: Int, _ result: Properties) {
@@ -292,7 +293,8 @@ struct OrderChecker {
     alive[index].add(result)
   }
 
-  /// Lets slots, groups and stacks wait no longer for those whose results alone are awaited, and on which nothing depends (N3).
+  /// Lets slots, groups and stacks wait no longer for presentations of which only the results are awaited, and on which nothing
+  /// depends (N3).
   private mutating func settle(at now: UInt64) {
     while let index = alive.firstIndex(where: {
       $0.awaitsResult && $0.hasStarted && !$0.isSettling && obstacle(toEndOf: $0) == nil
@@ -301,10 +303,10 @@ struct OrderChecker {
     }
   }
 
-  /// The windows of a presentation are hidden, which ends its dismissal (N8).
+  /// Notes that the windows of a presentation are hidden, which ends its dismissal (N8).
   mutating func hides(_ handle: Handle) { acknowledged.insert(handle) }
 
-  /// A presenter asks its user, which stops its grace (P16).
+  /// Notes that a presenter asks its user, which stops its grace (P16).
   mutating func asks(_ handle: Handle) {
     guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return }
     alive[index].stage = .asking
@@ -318,7 +320,7 @@ struct OrderChecker {
       alive[index].isUpdateUnderWay = false
       alive[index].againDue = nil
       alive[index].isAway = false
-      // No result comes any more (N3).
+      // A result does not come any more (N3).
       if alive[index].isSettling { acknowledged.insert(alive[index].handle) }
       alive[index].awaitsResult = false
       guard let survival = survivals[alive[index].handle] else { continue }
@@ -378,7 +380,7 @@ struct OrderChecker {
         alive[index].stage = .presented
       case .phase(let handle, _, _, .dismissing):
         let index = try index(handle)
-        // Of several changes, what came with the first may go with the second.
+        // Of several changes, a presentation that came with the first may go with the second.
         if isOneChange { alive[index].isGoing = true } else { goingAfterwards.append(handle) }
       case .declined(let handle, _, _, _):
         let index = try index(handle)
@@ -388,7 +390,7 @@ struct OrderChecker {
           "P15", "\(handle) is to stay, but is \(alive[index].stage)")
         alive[index].stage = .presented
         alive[index].isGoing = false
-        // The answer to showing it again is not waited for any more; that to an update is.
+        // The answer to showing it again is awaited no longer; the answer to an update is.
         if alive[index].againDue != nil { alive[index].isUpdateUnderWay = false }
         alive[index].againDue = nil
       case .dismissed(let handle, _, _, _, let result):

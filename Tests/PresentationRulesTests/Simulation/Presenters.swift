@@ -34,7 +34,7 @@ struct Presenters {
     {
       box.append(.report(.hidden(handle)))
       if dice.chance(faults) { box.append(.report(.hidden(handle))) }
-      // Should it be too late, the dismissal is answered otherwise.
+      // A report of hidden windows may come too late, so another answer to the dismissal follows.
       if isForced { box.append(.report(.dismissAnswered(handle, result: result()))) }
       return
     }
@@ -63,7 +63,7 @@ struct Presenters {
       default: [.presentAnswered(handle, error: nil), .ended(handle, failed: dice.chance(50), result: result())]
       }
     case .update(let handle, _):
-      // Whoever calls presenters takes an error, or no reply in time, for an answer: it ends nothing (D8).
+      // The caller of presenters takes an error, or no reply in time, as an answer that ends nothing (D8).
       return [.updateAnswered(handle)]
     case .dismiss(let handle, _, _, _), .kill(let handle):
       guard dice.chance(faults) else { return [.dismissAnswered(handle, result: result())] }
@@ -80,7 +80,7 @@ struct Presenters {
     }
   }
 
-  /// Drops what a presenter would have said of a presentation, since it has left the bus.
+  /// Drops the reports of a presenter about a presentation, since it has left the bus.
   mutating func forget(_ handle: Handle) {
     box.removeAll { input in
       switch input {
@@ -110,7 +110,7 @@ struct Presenters {
     let input = box.remove(at: dice.below(box.count))
     switch input {
     case .asking(let handle, _):
-      // Its user answers some time, however late that is.
+      // The user answers some time, however late that is.
       box.append(
         .report(
           dice.chance(50) ? .declined(handle, message: "") : .dismissAnswered(handle, result: result())))
@@ -120,7 +120,7 @@ struct Presenters {
     return input
   }
 
-  /// What a presenter of windows reports some time after another report (N3).
+  /// The reports that a presenter of windows makes some time after another report (N3).
   private mutating func whatFollows(_ report: Report, _ dice: inout SplitMix64) -> [Report] {
     switch report {
     case .presentAnswered(let handle, error: nil), .windowsBack(let handle):

@@ -237,7 +237,7 @@ import Testing
   func cycle_itemCameBack_isJudgedByItsOldParent() throws {
     var machine = StateMachine()
     _ = try machine.perform(Request(.present(binding("a.x"), id: "", ItemOptions())), by: client, at: now)
-    // Were “a.x” new, its parent would be “a”, a member of the group in which its child waits.
+    // If “a.x” were new, its parent would be “a”, a member of the group in which its child waits.
     let member = options { $0.group = binding("g") }
     let queued = options {
       $0.group = binding("g")
@@ -343,7 +343,7 @@ import Testing
     #expect(fixture.handle("office") == 3)
   }
 
-  @Test("N3, K3, L2: nothing ends before its time because an item that may come again has lost its windows")
+  @Test("N3, K3, L2: when an item that may come again loses its windows, nothing ends before its time")
   func massEnds_windowsOfRestartingItemGone_areNone() throws {
     var limits = Limits()
     limits.ends = 2
@@ -356,7 +356,7 @@ import Testing
     #expect(!afterResult.isEmpty)
   }
 
-  @Test("P5, L2: nothing ends before its time because a presenter is said to leave that shows nothing yet")
+  @Test("P5, L2: when a presenter that shows nothing yet is said to leave, nothing ends before its time")
   func massEnds_presenterOfWaitingItemLeft_areNone() throws {
     var limits = Limits()
     limits.ends = 2

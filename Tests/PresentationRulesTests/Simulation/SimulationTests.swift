@@ -34,7 +34,7 @@ private func run(_ world: inout World, steps: Int, without: Set<Int> = []) -> (s
   }
 }
 
-/// Leaves out the steps that do not matter for the failure. That works since each step has its own dice.
+/// Leaves out the steps that do not matter for the failure, which is possible since each step has its own dice.
 private func shrunk(_ seed: UInt64, steps: Int, rule: String) -> Set<Int> {
   var without: Set<Int> = []
   var size = max(1, steps / 2)
@@ -67,6 +67,7 @@ private func report(_ seed: UInt64, _ failure: (step: Int, violation: Violation)
     """
 }
 
+/// The simulation: random worlds, in which the machine has to keep the rules and to agree with the naive model.
 @Suite struct Simulation {
   /// The number of parts in which worlds run at the same time.
   private static let parts = 8

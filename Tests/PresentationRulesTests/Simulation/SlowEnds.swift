@@ -2,14 +2,15 @@ import PresentationModel
 
 @testable import PresentationRules
 
-/// What an input leaves. Presentations that it makes may have other handles if what it ends takes several turns (L2).
+/// The state that an input leaves, for comparing one turn with several (L2). Presentations that the input makes may have other
+/// handles if its ends take several turns.
 struct Aftermath: CustomStringConvertible {
-  /// Why a request was refused that ends many.
+  /// The refusal of a request that ends many.
   var refusal: Refusal?
   private var slots: [String] = []
   private var groups: [String] = []
   private var paths: [String] = []
-  /// Why presentations have ended, or are being dismissed, and whether they were presented.
+  /// The reasons for which presentations have ended, or are being dismissed, and whether they were presented.
   private var ends: [Handle: String] = [:]
 
   init(of machine: borrowing StateMachine) {
@@ -48,7 +49,7 @@ struct Aftermath: CustomStringConvertible {
 
 extension StateMachine {
   /// Processes an input on a copy, with each of the ends that it leads to in a turn of its own (L2).
-  /// - Returns: nil if it ends too few, if its own ends are too many for a turn, or if it is no input of which that may be said.
+  /// - Returns: nil if it ends too few, if its own ends are too many for a turn, or if the input may not be taken so.
   func aftermath(ofSlow input: Input, most: Int, at milliseconds: UInt64) -> Aftermath? {
     let now = Instant(nanoseconds: milliseconds * 1_000_000)
     var copy = copy()
@@ -64,7 +65,8 @@ extension StateMachine {
       case .report(let report): mass = copy.massEnds(of: report, at: now)
       default: return nil
       }
-      // What the request itself ends may end with something else then, before it; and what ends after its parent, with that.
+      // A presentation that the request itself ends may then end earlier with another one, and one that ends after its parent, with
+      // that.
       if mass.endsMore || copy.endsSomeParentFirst(mass.ends) { return nil }
       for end in mass.ends.reversed() { _ = copy.end([end], by: client, at: now) }
       if mass.countOfNamed > 0 { return Aftermath(of: copy) }
@@ -75,7 +77,7 @@ extension StateMachine {
     copy.state.limits.ends = limits.ends
     var refusal: Refusal?
     do throws(Refusal) { _ = try input.withoutSerial.happen(to: &copy, at: milliseconds) } catch { refusal = error }
-    // What ends in an earlier turn counts until it is gone (L1); in one turn, what comes takes its place.
+    // A presentation that ends in an earlier turn counts until it is gone (L1); in one turn, a new one takes its place.
     if refusal?.code == .limitExceeded { return nil }
     var aftermath = Aftermath(of: copy)
     aftermath.refusal = refusal
@@ -95,7 +97,7 @@ extension StateMachine {
 }
 
 extension Input {
-  /// The input, whatever has changed since its client looked.
+  /// The input without the serial that its client expects, whatever has changed since the client looked.
   fileprivate var withoutSerial: Input {
     guard case .perform(var requests, let client) = self else { return self }
     for index in requests.indices { requests[index].expectation.serial = nil }

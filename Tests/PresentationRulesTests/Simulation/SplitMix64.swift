@@ -19,7 +19,7 @@ struct SplitMix64: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// 0 ..< count; `count` is small, so that the bias does not matter.
+  /// A number in 0 ..< count; `count` is small, so that the bias does not matter.
   mutating func below(_ count: Int) -> Int { Int(truncatingIfNeeded: next() % UInt64(count)) }
 
   mutating func chance(_ percent: Int) -> Bool { below(100) < percent }

@@ -18,7 +18,7 @@ func require(_ holds: Bool, _ rule: String, _ what: @autoclosure () -> String) t
   if !holds { throw Violation(rule, what()) }
 }
 
-/// A watcher: it knows only the first state and the events since (W1), and its view has to be the state.
+/// A watcher, which knows only the first state and the events since (W1). Its view has to be the state.
 struct Watcher {
   struct Entry {
     let binding: BindingID
@@ -26,7 +26,7 @@ struct Watcher {
     var phase: String
     /// The question of its presenter (P16).
     var asking: String?
-    /// nil until an event has it: the phase event of a waiting presentation has no item.
+    /// The item; nil until an event has it, since the phase event of a waiting presentation has none.
     var item: Shared<Item>?
   }
 
@@ -148,11 +148,11 @@ struct Watcher {
       try require(
         asking == entry.asking, "P16", "\(handle) asks “\(asking ?? "-")”, but “\(entry.asking ?? "-")” was told")
       if let told = entry.item, entry.phase == "presented" {
-        // The timeout is on record without an event (P2), and so is what is meant (D1).
+        // The timeout is on record without an event (P2), and so is whether state is meant (D1).
         var item = presentation.item
         item.timeout = told.timeout
         item.isStateMeant = told.isStateMeant
-        // Nor does anybody hear that it has another presenter (D4).
+        // A change of the presenter is not announced, either (D4).
         if item.destination?.name == told.destination?.name { item.destination = told.destination }
         try require(item == told, "W1", "\(handle) shows \(item), but \(told) was told")
       }

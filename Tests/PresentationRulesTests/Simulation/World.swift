@@ -9,26 +9,27 @@ struct World: ~Copyable {
   let seed: UInt64
   let generator: InputGenerator
   private(set) var machine: StateMachine
-  /// The record.
+  /// The record of the navd that runs.
   private(set) var disk = RecordedState()
   private let files: [Destination]
-  /// The last handle before each registration that is left: by the names of the destination and the client (D4).
+  /// The last handle before each registration that is left, by the names of the destination and of the client (D4).
   private var registered: [String: Handle] = [:]
   private let fallbacks: [BindingID: String]
-  /// Before navd is killed: the number of commands that still reach presenters, and the presentations not asked for.
+  /// The number of commands that still reach presenters before navd is killed; nil if it is not to be killed.
   private var asked: Int?
+  /// The presentations for which no command has reached a presenter.
   private var undelivered: Set<Handle> = []
   private var model: NaiveModel
   private var watcher = Watcher()
   private var checker = OrderChecker()
   private var presenters = Presenters()
-  /// Milliseconds.
+  /// The time in milliseconds.
   private var now: UInt64 = 1000
   private var clients: [Client]
   private var lastClient = 3
   private var handles: [Token: Handle] = [:]
   private var tokens: [Handle: Token] = [:]
-  /// When the subjects last changed, by the model (P10).
+  /// The times at which the subjects last changed, by the model (P10).
   private var changes: [NaiveSubject: UInt64] = [:]
   /// The serials after inputs, which clients can expect.
   private var serials: [UInt64] = []
@@ -40,7 +41,7 @@ struct World: ~Copyable {
     var steps: Int
   }
 
-  /// The events of the run; only kept if it is traced.
+  /// The events of the run, which are kept only if it is traced.
   private(set) var trace: [String] = []
   private let isTracing: Bool
 
@@ -116,7 +117,7 @@ struct World: ~Copyable {
     case .hear: if let input = presenters.next(&dice) { try happen(input, &dice) } else { try ask(1, &dice) }
     case .nonsense: try happen(.report(presenters.nonsense(checker.lastHandle.number, &dice)), &dice)
     case .end:
-      // Something that is shown is closed by its user, or crashes.
+      // A presentation that is shown is closed by its user, or crashes.
       let shown = checker.alive.filter { !$0.isStateOnly && $0.hasStarted }
       guard !shown.isEmpty else { return }
       try happen(.report(presenters.end(dice.pick(shown).handle, failed: dice.chance(30))), &dice)
@@ -149,7 +150,8 @@ struct World: ~Copyable {
     }
   }
 
-  /// Lets time pass: late for all that is due, unless something is due only while it waits, which what is due first may end.
+  /// Lets time pass. Deadlines are served late, unless an item has one only while it waits (H6), since an earlier deadline may end
+  /// the wait.
   private mutating func pass(_ span: UInt64, _ dice: inout SplitMix64) throws(Violation) {
     let end = now + span
     // A fallback is tried after each deadline (K1).
@@ -179,7 +181,7 @@ struct World: ~Copyable {
       lastClient += 1
       clients[index] = Client(":1.\(lastClient)")
     }
-    // The model does not know which of two late deadlines lets an item start that the other one ends (H6).
+    // The model does not know which of two late deadlines comes first, if one lets an item start that the other ends (H6).
     now = max(now, min(now + dice.pick([0, 1, 20, 200]), (model.patience.values.min() ?? .max) - 1))
     let unheard = presenters.forgetAll()
     var survivals: [Handle: Survival] = [:]
@@ -219,7 +221,7 @@ struct World: ~Copyable {
   private mutating func leave(_ index: Int, _ dice: inout SplitMix64) throws(Violation) {
     let client = clients[index]
     let isToldFirst = dice.chance(50)
-    // A shell may register what it has read anew before it lets go of what it had (D4).
+    // A shell may register its destinations anew, as it has read them, before it lets go of the earlier ones (D4).
     for name in model.registrations.keys.sorted() where dice.chance(20) {
       let successor = dice.pick(clients)
       guard successor != client else { continue }
@@ -234,7 +236,7 @@ struct World: ~Copyable {
     if !isToldFirst { try tell(ofLeaving: index, &dice) }
   }
 
-  /// Until then, a navd that starts anew counts the client as one that is there.
+  /// Tells navd that a client has left. Until then, a navd that starts anew counts the client as present.
   private mutating func tell(ofLeaving index: Int, _ dice: inout SplitMix64) throws(Violation) {
     let client = clients[index]
     lastClient += 1
@@ -334,10 +336,10 @@ struct World: ~Copyable {
   }
 
   /// Restarts navd at once: the machine restored from the record has to behave like the one before.
-  /// - Parameter hearsPresenters: whether presenters answer what the navd before has asked.
+  /// - Parameter hearsPresenters: whether presenters answer the questions of the navd before.
   private mutating func restart(hearsPresenters: Bool = true) throws(Violation) {
     if isTracing { trace.append("    navd starts anew, with \(disk.tags.map { "\($0.key.tag) \($0.value.stamp)" })") }
-    // The record does not have these, and this one is in memory.
+    // The record does not have these values; the machine before has them in memory.
     for handle in disk.presentations.keys {
       let before = hearsPresenters ? machine.presentation(handle) : nil
       disk.presentations[handle]!.presentation.awaitsUpdateAnswer = before?.awaitsUpdateAnswer ?? false
@@ -351,12 +353,12 @@ struct World: ~Copyable {
     } catch {
       throw Violation("R2", "the record cannot be the state: \(error)")
     }
-    // navd finds out that these have left.
+    // The machine finds out that these clients have left.
     for client in machine.knownClients.subtracting(clients).sorted() {
       let outcome = machine.clientLeft(client, at: Instant(nanoseconds: now * 1_000_000))
       try require(outcome.changes.isEmpty, "R2", "\(client) has left before, and makes a difference")
     }
-    // What had ended by itself has done so while the session went on.
+    // Items that had ended by themselves did so while the session went on.
     machine.forgetOtherKeptItems()
     machine.load(fallbacks: fallbacks)
     model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
@@ -401,7 +403,7 @@ struct World: ~Copyable {
       case .time:
         checker.pass(to: now)
         model.pass(to: now)
-        // What runs out first ends first; what runs out at once is one change.
+        // A deadline that is earlier ends its presentation first; deadlines at the same time make one change.
         let late = checker.alive.compactMap { showing -> (at: UInt64, handle: Handle, reason: Reason)? in
           let due: UInt64? = if case .presenting(let due) = showing.stage { due } else { showing.againDue }
           guard let due, due <= now, !showing.isGoing else { return nil }
@@ -509,13 +511,13 @@ struct World: ~Copyable {
     }
   }
 
-  /// D4: the presenter of a destination shows what the one before it has left behind.
+  /// Has the presenter of a destination show a presentation that the former presenter has left behind (D4).
   private mutating func comesBack(_ showing: OrderChecker.Showing, as destination: Destination) {
     checker.comesBack(showing.handle)
     handOver(showing, to: destination)
   }
 
-  /// D1: what has waited is shown by the presenter that counts when its turn comes.
+  /// Finds the presenter of a presentation that has waited: the one that counts when its turn comes (D1).
   private mutating func findPresenter(of handle: Handle) {
     guard let showing = checker.showing(handle), showing.isBus, !showing.hasStarted, let name = showing.destination,
       let last = model.destination(name), case .bus = last.presenter
@@ -533,7 +535,7 @@ struct World: ~Copyable {
     model.slots[binding]!.item.destination = own
   }
 
-  /// D4: what is to go while its presenter is away needs no answer, and so nothing can keep it.
+  /// Ends presentations that are to go while their presenters are away. They need no answer, so nothing can keep them (D4).
   private mutating func endAbsences() {
     model.force(checker.endAbsences { [model] in model.isCurrent($0) })
   }
@@ -543,12 +545,12 @@ struct World: ~Copyable {
     Dictionary(uniqueKeysWithValues: checker.alive.filter(\.hasStarted).map { ($0.token, $0.result ?? [:]) })
   }
 
-  /// P15: whether its presenter was told to end it, and may decline.
+  /// Whether its presenter was told to end a presentation, and may decline (P15).
   private func mayDecline(_ showing: OrderChecker.Showing) -> Bool {
     showing.isAsked && model.going[showing.token]?.isForced == false
   }
 
-  /// D11: the presentation that is reported; nil if the report is too late.
+  /// The presentation that is reported closed; nil if the report is too late (D11).
   private func reported(_ handle: Handle, _ byPresenter: Bool) throws(NaiveRefusal) -> OrderChecker.Showing? {
     guard handle.number > 0, handle <= checker.lastHandle else { throw NaiveRefusal(.unknownPresentation) }
     guard let showing = checker.showing(handle) else { return nil }
@@ -569,7 +571,7 @@ struct World: ~Copyable {
     }
     try introduce(isOneChange: input.isOneChange)
     checker.held = model.held
-    // A fallback is selected by another change of the same input (K1).
+    // A fallback is selected by a second change of the same input (K1).
     let isOneChange = input.isOneChange && model.fellBack.isEmpty && model.late == 0
     try watcher.take(outcome.changes, from: machine, isOneChange: isOneChange)
     for case .present(let handle) in outcome.commands { findPresenter(of: handle) }
@@ -651,7 +653,7 @@ struct World: ~Copyable {
     }
   }
 
-  /// Introduces what came and went in one input, with the end of something else.
+  /// Introduces presentations that came and went in one input, with the end of something else.
   private mutating func introduceEnded(_ handle: Handle) throws(Violation) -> Bool {
     guard let ending = machine.ending(of: handle),
       let going = model.going.values.filter({ $0.binding == ending.binding && handles[$0.showing.token] == nil })
@@ -689,7 +691,7 @@ struct World: ~Copyable {
             "P3", "\(handle) at \(binding) is \(presentation.phase.name.rawValue), but should not be shown")
         }
         try checkReason(dismissal.reason, of: handle)
-        // Nobody can decline what settles (N3).
+        // Nobody can decline the dismissal of a presentation that only waits for its result (N3).
         try require(
           dismissal.stage == .settling || dismissal.isForced == model.going[tokens[handle]!]?.isForced, "P15",
           "\(handle) is\(dismissal.isForced ? "" : " not") forced, but the rules say otherwise")
@@ -758,7 +760,7 @@ struct World: ~Copyable {
     }
   }
 
-  /// Compares the replies (T1: they describe the final state).
+  /// Compares the replies, which describe the final state (T1).
   private func compare(_ replies: [Reply], _ answers: [NaivePlan.Answer], _ before: NaiveModel) throws(Violation) {
     try require(replies.count == answers.count, "T1", "\(replies.count) replies to \(answers.count) requests")
     for (reply, answer) in zip(replies, answers) {
@@ -781,7 +783,7 @@ struct World: ~Copyable {
     }
   }
 
-  /// T1: nothing takes away what the last request of a transaction presents, but a fallback gives way, with all that depends on it (K1).
+  /// Checks that the last request of a transaction is presented. Only a fallback gives way, with all that depends on it (T1, K1).
   private func judgeLast(
     _ requests: [Request], _ replies: [Reply], fallbackGaveWay: Bool
   ) throws(Violation) {
@@ -824,7 +826,7 @@ struct World: ~Copyable {
     }
   }
 
-  /// P15: what was declined counts as changed.
+  /// Notes that declines count as changes (P15).
   private mutating func noteDeclines(_ outcome: Outcome) {
     for case .declined(let handle, let binding, _, _) in outcome.changes.map(\.event) {
       guard let showing = checker.showing(handle) else { continue }
@@ -834,7 +836,7 @@ struct World: ~Copyable {
     }
   }
 
-  /// V5.
+  /// Compares the members of containers (V5).
   private func compareMembers() throws(Violation) {
     func expect(_ container: Container<BindingID>, _ bindings: [BindingID]) throws(Violation) {
       let members = (try? machine.members(of: container)) ?? []
@@ -855,7 +857,7 @@ struct World: ~Copyable {
     for (binding, slot) in model.slots { try expect(.parent(binding), accepted { $0.parent == slot.token }) }
   }
 
-  /// T1: a refused request leaves no trace, not even one that shows later.
+  /// Compares the machine with its twin: a refused request leaves no trace, not even one that shows later (T1).
   private mutating func compareTwin(_ input: Input, _ actual: Result<Input.Effect, Refusal>) throws(Violation) {
     guard var other = twin.take() else { return }
     var same: Bool
