@@ -4,6 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Bindings, keys, tags and destinations: which texts are names, equality, and deriving (B1 to B5).
 @Suite struct BindingTests {
   // MARK: B1
 
@@ -58,7 +59,7 @@ import Testing
 
   // MARK: B2
 
-  @Test("B2: two bindings are equal exactly when root and all projections are equal; identity is the route")
+  @Test("B2: two bindings are equal if and only if their roots and all their projections are equal")
   func equality_byRoute() throws {
     let binding: BindingID = "a.b[1]"
     let same = try BindingID(["a", ".b", "[1]"].joined())
@@ -77,7 +78,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("B2: finding a slot does not cost more where there are many")
+  @Test("B2: finding a slot takes no longer among many slots")
   func present_manySlots_foundByHash() throws {
     var machine = StateMachine()
     let now = Instant(nanoseconds: 0)

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Container values: declarations, what items set, what readers get, and the members of containers (V1 to V5).
 @Suite struct ContainerValueTests {
   let fixture = RulesFixture()
 
@@ -48,7 +49,7 @@ import Testing
     fixture.machine.declareContainerValues(values, overridingRecord: true).mapValues(\.code)
   }
 
-  @Test("V1: several keys are declared together, or none of them, and every mistake is reported")
+  @Test("V1: several keys are declared together; with one mistake none is declared, and every mistake is reported")
   func declareSeveral_oneRefused_noneDeclared() {
     let before = fixture.machine.containerValueDefaults
     let refusals = fixture.machine.declareContainerValues([
@@ -74,7 +75,7 @@ import Testing
     }
     #expect(isRefused())
     try fixture.dismiss("a")
-    // What a group would present again counts, too.
+    // A value that a group would present again counts as held, too.
     try fixture.present("b", "", .with(containerValues: ["k": .byte(6)], group: "g"))
     try fixture.dismiss("b")
     #expect(isRefused())
@@ -141,7 +142,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("V3: a key declared later is read by its default of items that were there before")
+  @Test("V3: a key declared later has its default for items that were there before")
   func read_declaredLater_default() throws {
     try fixture.present("a")
     #expect(declare("colour", .string("blue")) == nil)
@@ -196,7 +197,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("V5: a dismissed item is no longer a member; a waiting one is")
+  @Test("V5: a dismissed item is no longer a member; a waiting item is")
   func members_going_none() throws {
     try fixture.show("p", "1")
     try fixture.show("c", "", .with(to: "cmd", from: "p", group: "g", stack: "s"))

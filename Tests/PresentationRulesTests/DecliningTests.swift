@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// Declined dismissals (P15).
+/// Declined dismissals: what stays, what ends instead, and who cannot decline (P15, P16).
 @Suite struct DecliningTests {
   let fixture = RulesFixture()
 
@@ -54,7 +54,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15: what was presented from the next item ends with it")
+  @Test("P15: the children of the next item end with it")
   func replace_declined_endsWhatDependsOnTheNext() throws {
     try show("a", "1")
     try fixture.present("a", "2")
@@ -78,7 +78,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15: a decline after the grace, and after everything else that ended it, changes nothing")
+  @Test("P15: a decline after the end changes nothing, whether the grace or anything else was the end")
   func decline_afterItsEnd_changesNothing() throws {
     try show("a")
     try fixture.dismiss("a")
@@ -89,7 +89,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15: only what its presenter was told to end can be declined")
+  @Test("P15: a presenter can decline only a dismissal that it was told")
   func decline_unasked_changesNothing() throws {
     try show("a")
     try show("a.b")
@@ -103,7 +103,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15, P4: what was never presented cannot be declined")
+  @Test("P15, P4: the dismissal of an item that was never presented cannot be declined")
   func decline_neverPresented_isNoAnswer() throws {
     try fixture.present("a", "", .with(to: "bus"))
     try fixture.dismiss("a")
@@ -117,7 +117,7 @@ import Testing
 
   // MARK: Groups
 
-  @Test("P15: a member that declines is selected again, and the one selected instead ends as declined")
+  @Test("P15: a member that declines is selected again, and the member selected in its place ends as declined")
   func select_declined_restoresTheSelection() throws {
     try show("x", "", member())
     try fixture.present("y", "", member())
@@ -129,7 +129,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15: a member from the queue returns to it, by its priority and age")
+  @Test("P15: a member that came from the queue returns to it, by its priority and age")
   func deselect_declined_queuesTheNextAgain() throws {
     try show("x", "", member())
     try fixture.present("low", "", member("g", .queue))
@@ -150,7 +150,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15: a member with a lower priority than one that was queued meanwhile returns behind it")
+  @Test("P15: a member returns to the queue behind one of higher priority that was queued meanwhile")
   func deselect_declined_queuesByPriority() throws {
     try show("x", "", member())
     try fixture.present("low", "", member("g", .queue))
@@ -188,7 +188,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15, G9: what was presented from a member that returns to the queue ends as parent")
+  @Test("P15, G9: the children of a member that returns to the queue end as parent")
   func deselect_declined_endsChildrenOfTheQueued() throws {
     try show("x", "", member())
     try fixture.present("y", "", member("g", .queue))
@@ -221,7 +221,7 @@ import Testing
   }
 
   @Test(
-    "P15, G7: a group remembers the tag of an item that is kept, though nobody keeps what had the tag meanwhile",
+    "P15, G7: a group remembers the tag of an item that is kept, though nobody keeps the item that had the tag meanwhile",
     arguments: [BusyPolicy.replace, .queue])
   func tag_reusedByNobodysItem_declined_isRemembered(_ policy: BusyPolicy) throws {
     try show("x", "", .with(to: "bus", group: "g", tag: "t"))
@@ -441,7 +441,7 @@ import Testing
     try fixture.dismiss("a")
     _ = fixture.taken()
     fixture.declines(1)
-    // The answer to the update of before is still due.
+    // The answer to the earlier update is still due.
     #expect(fixture.taken() == ["declined a"])
     fixture.updates(1)
     #expect(fixture.taken() == ["update 1"])
@@ -516,7 +516,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15: a parent that is forced while its child asks takes the child along")
+  @Test("P15: forcing a parent while its child asks forces the child, too")
   func dismissParent_forcedWhileChildAsks_isForced() throws {
     try show("a")
     try show("a.b")
@@ -530,7 +530,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15: what a group or a stack waits for is forced by a request about that")
+  @Test("P15: a forced request about a group or a stack forces the dismissals that it waits for")
   func groupAndStack_forced_forceWhatTheyWaitFor() throws {
     try show("x", "", member())
     try fixture.present("y", "", member())
@@ -546,7 +546,8 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15: a forced selection of what has to queue forces the item that it replaces", arguments: [false, true])
+  @Test(
+    "P15: a forced selection of an item that has to queue forces the item that it replaces", arguments: [false, true])
   func select_forcedIntoTheQueue_forcesWhatItReplaces(isToggle: Bool) throws {
     try show("x", "", member())
     try show("y", "1")
@@ -575,7 +576,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15: a forced request forces nothing that it does not wait for")
+  @Test("P15: a forced request forces no dismissal that it does not wait for")
   func present_forced_forcesNoOther() throws {
     try show("a")
     try show("a.b")
@@ -648,7 +649,7 @@ import Testing
     #expect(fixture.ending(1)?.result == ["saved": .boolean(true)])
   }
 
-  @Test("P16: it may decline, too")
+  @Test("P16: a presenter that asks may decline, too")
   func asking_declined_isPresented() throws {
     try show("a")
     try fixture.dismiss("a")

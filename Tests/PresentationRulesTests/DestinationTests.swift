@@ -4,6 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Destinations and presenters: registrations, presenters that leave and come back, results, updates and reports (D1 to D11).
 @Suite struct DestinationTests {
   let fixture = RulesFixture()
 
@@ -30,7 +31,7 @@ import Testing
     #expect(fixture.machine.state.registry.ofClients.isEmpty)
   }
 
-  @Test("D1: a client can take its registration back, and no other's")
+  @Test("D1: a client can take back its own registration, and no other")
   func unregister_own_backToTheOneBefore() throws {
     try fixture.register(destination("x", by: "bert"), by: "bert")
     #expect(throws: Refusal.self) { try fixture.unregister("x", by: "carl") }
@@ -56,7 +57,7 @@ import Testing
     try fixture.ask(select)
   }
 
-  @Test("D1, G9: a queued item whose destination is gone is selected all the same, since it keeps that")
+  @Test("D1, G9: a queued item whose destination is gone is selected all the same, since it keeps the destination")
   func select_queuedWithDestinationGone_isSelected() throws {
     try fixture.register(destination("own", by: "bert"), by: "bert")
     try fixture.present("note", "", .with(group: "g"))
@@ -112,7 +113,7 @@ import Testing
     try fixture.register(destination("shell", by: "anna"), by: "anna")
     #expect(fixture.taken() == ["present \(handle) a"])
     #expect(fixture.item("a")?.destination?.source == .client("anna"))
-    // The change from before is in what it was asked to present.
+    // The presenter is asked with the item as it is after the earlier change.
     try fixture.present("a", "1", .with(title: "U"))
     fixture.report(.presentAnswered(handle, error: nil))
     #expect(fixture.taken() == ["updated a 1", "update \(handle) by anna"])
@@ -130,7 +131,7 @@ import Testing
       fixture.ending(handle)?.result["error"].flatMap { String(value: $0) }?.contains("did not come back") == true)
   }
 
-  @Test("D4: what ends while its presenter is away needs no answer; what depends on it cannot keep it (P15)")
+  @Test("D4: an item that ends while its presenter is away needs no answer; its children cannot keep it (P15)")
   func presenter_away_dismissalEndsAtOnce() throws {
     let handle = try showOnBus(fixture)
     try fixture.show("a.b", "", .with(to: "bus"))
@@ -142,7 +143,7 @@ import Testing
     #expect(fixture.taken() == ["dismissed a.b parent", "dismissed a 1 dismissed"])
   }
 
-  @Test("D4: only a registration made since the item is a return; an earlier one of another client is none")
+  @Test("D4: a registration is a return only if it is newer than the item; an earlier one of another client is none")
   func presenter_leaves_earlierRegistrationIsNoReturn() throws {
     try fixture.register(destination("shell", by: "anna"), by: "anna")
     let handle = try showOnBus(fixture)
@@ -151,7 +152,7 @@ import Testing
     #expect(fixture.ending(handle)?.reason == .failed)
   }
 
-  @Test("D4: a presenter that registers before the one before it leaves is asked at once")
+  @Test("D4: a presenter that registers before the former one leaves is asked at once")
   func presenter_registersBeforeTheOtherLeaves_presentsAgain() throws {
     try fixture.register(destination("shell", by: "bert"), by: "bert")
     try fixture.show("a", "1", .with(to: "shell"))
@@ -163,7 +164,8 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("D1: what waited when its destination was registered anew is presented by the presenter that counts then")
+  @Test(
+    "D1: an item that waited when its destination was registered anew is presented by the presenter that counts now")
   func presenter_registersWhileItsItemWaits_presentsIt() throws {
     try fixture.register(destination("shell", by: "bert"), by: "bert")
     try fixture.show("a", "1", .with(to: "shell"))
@@ -177,7 +179,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("D1: what begins since a client leaves is not shown by what that client has registered")
+  @Test("D1: an item that begins while its client leaves is not shown by the registrations of that client")
   func client_leavingWithItsItem_showsNothingMore() throws {
     try fixture.register(destination("shell", by: "bert"), by: "bert")
     try fixture.register(destination("shell", by: "anna"), by: "anna")
@@ -189,7 +191,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("D1: what waited when its presenter registered again has the times of that registration")
+  @Test("D1: an item that waited when its presenter registered again has the times of the new registration")
   func presenter_registersAgainWhileItsItemWaits_givesItItsTimes() throws {
     try fixture.register(destination("shell", by: "bert"), by: "bert")
     try fixture.show("a", "1", .with(to: "shell"))
@@ -205,7 +207,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("D4: a name of a file's destination that has an owner again is asked")
+  @Test("D4: a presenter of a file's destination is asked again when its name has an owner again")
   func presenter_nameReturns_presentsAgain() throws {
     try fixture.show("a", "1", .with(to: "bus"))
     _ = fixture.taken()
@@ -229,7 +231,7 @@ import Testing
     #expect(fixture.phase(1) == "presented")
     fixture.report(.presenterLeft(1))
     #expect(fixture.ending(1)?.reason == .failed)
-    // Not one that leaves now and then.
+    // A presenter that leaves now and then has not failed.
     try fixture.show("a", "2", .with(to: "bus"))
     for _ in 1...8 {
       fixture.report(.presenterLeft(2))
@@ -274,7 +276,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("D2: one that names none uses the destination called like its binding, if there is one")
+  @Test("D2: an item that names no destination uses the one called like its binding, if there is one")
   func present_namesNone_likeBinding() throws {
     try fixture.register(destination("panels.volume", by: "bert"), by: "bert")
     try fixture.present("panels.volume")
@@ -311,12 +313,14 @@ import Testing
 
   // MARK: D3, D4, D5: by itself
 
-  @Test("D3: ending by itself is closed, by a signal that was not ours failed", arguments: [false, true])
+  @Test(
+    "D3: a command that ends by itself is closed; one that ends by a signal that navd has not sent has failed",
+    arguments: [false, true])
   func ended_byItself_reason(failed: Bool) throws {
     try fixture.show("a", "1")
     fixture.ends(1, failed: failed, result: ["status": .int32(3)])
     #expect(fixture.taken() == ["dismissed a 1 \(failed ? "failed" : "closed")"])
-    // What failed says why (D7).
+    // An item that has failed says why (D7).
     let error: Properties = failed ? ["error": .string("it failed, and gave no reason")] : [:]
     #expect(fixture.ending(1)?.result == error.merging(["status": .int32(3)]) { $1 })
   }

@@ -3,7 +3,9 @@ import Testing
 @testable import PresentationModel
 @testable import PresentationRules
 
-@Test("A draft of a slot is freed after it was read, in programs that are not optimized, too")
+// Drafts of slots, which live only as long as they are needed.
+
+@Test("A draft of a slot is freed after it was read, even in programs that are not optimized")
 func slotDraft_afterReading_isFreed() {
   var drafts = SlotDrafts()
   let author = Author(client: nil, request: 0, animated: true)

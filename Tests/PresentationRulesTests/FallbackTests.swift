@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// K1: what a group shows while it has nothing else.
+/// Fallbacks, which groups show while they have nothing else: when they come, give way and return (K1).
 struct FallbackTests {
   private let fixture = RulesFixture(
     destinations: [
@@ -32,7 +32,7 @@ struct FallbackTests {
     #expect(fixture.phase(1) == "presented")
   }
 
-  @Test("K1: it gives way to what is presented, and returns in the turn in which that ends")
+  @Test("K1: the fallback gives way to a member that is presented, and returns in the turn in which that ends")
   func member_ends_fallbackReturns() throws {
     start()
     try fixture.present("alarm", "", member(timeout: 100))
@@ -47,7 +47,7 @@ struct FallbackTests {
   }
 
   @Test(
-    "W1: one that is to return after a restart, and gives way to the queue at once, is told of before its end"
+    "W1: a fallback that returns after a restart, and gives way to the queue at once, is announced before its end"
   )
   func resume_queueWaits_fallbackIsToldOf() throws {
     start()
@@ -60,7 +60,7 @@ struct FallbackTests {
     try fixture.present("board", "", .with(group: "main"))
     let board = try #require(fixture.handle("board"))
     fixture.shows(board)
-    // Only after the fallback has ended, the end of the hold lets the queue go on.
+    // The fallback ends first; only then the end of the hold lets the queue go on.
     let events = fixture.machine.resume([:], left: ["berta"], at: fixture.now).changes.map(\.event.shown)
     let again = Handle(board.number + 1)
     #expect(events.first == "dismissed \(board) board= lost")
@@ -71,7 +71,7 @@ struct FallbackTests {
     #expect(selection == "b")
   }
 
-  @Test("K1: for if-busy it counts as nothing, queues come before it, and it neither waits nor interrupts")
+  @Test("K1: the fallback counts as nothing for if-busy, queues come before it, and it neither waits nor interrupts")
   func queue_beforeFallback_isServed() throws {
     start()
     try fixture.present("a", "", member(ifBusy: .refuse))
@@ -91,7 +91,9 @@ struct FallbackTests {
     #expect(fixture.machine.queuedTags(of: "main") == [])
   }
 
-  @Test("K1: one that is dismissed is there again at once; one that ended by itself after K3's delay, without a limit")
+  @Test(
+    "K1: a dismissed fallback is there again at once; one that ended by itself returns after K3's delay, without a limit"
+  )
   func fallback_ends_returns() throws {
     start()
     try fixture.dismiss("board")
@@ -107,7 +109,7 @@ struct FallbackTests {
     }
   }
 
-  @Test("K1: whoever selects it, a queue in which somebody may come is served at once")
+  @Test("K1: a queue in which a member may come is served at once, whoever selects the fallback")
   func fallback_selectedWhileQueueWaits_isNeverShown() throws {
     start()
     try fixture.present("a", "", member())
@@ -148,7 +150,7 @@ struct FallbackTests {
   }
 
   @Test(
-    "K1, P15: one that has declined to give way is not asked again by itself, but by a request and at the end of a hold"
+    "K1, P15: a fallback that has declined to give way is asked again only by a request or at the end of a hold"
   )
   func fallback_hasDeclined_isAskedByRequests() throws {
     let (fixture, board) = try declining()
@@ -165,7 +167,7 @@ struct FallbackTests {
     #expect(other.shown == ["b", "c"])
   }
 
-  @Test("K1: when it ends by itself, the queue comes before it")
+  @Test("K1: when the fallback ends by itself, the queue comes before it")
   func fallback_endsWhileQueueWaits_queueIsServed() throws {
     let (fixture, board) = try declining()
     fixture.ends(board, failed: true)
@@ -175,7 +177,7 @@ struct FallbackTests {
     #expect(fixture.machine.selection(of: "main") == "board")
   }
 
-  @Test("K1: while it waits for its delay, others come at once")
+  @Test("K1: while the fallback waits for its delay, others come at once")
   func fallback_waiting_givesWay() throws {
     start()
     fixture.ends(1, failed: true)
@@ -183,7 +185,7 @@ struct FallbackTests {
     #expect(fixture.phase(try #require(fixture.handle("a"))) == "presented")
   }
 
-  @Test("K1: one that cannot be selected is tried again later, and takes nothing away")
+  @Test("K1: a fallback that cannot be selected is tried again later, and takes nothing away")
   func fallback_refused_isTriedAgain() throws {
     let fixture = RulesFixture(fallbacks: ["main": "board"])
     fixture.pass(0)
@@ -204,7 +206,7 @@ struct FallbackTests {
   }
 
   @Test(
-    "K1: one that cannot be selected is tried again after the delay only, whatever happens meanwhile; the log says why once"
+    "K1: a fallback that cannot be selected is tried again only after the delay, whatever happens; the log says why once"
   )
   func fallback_refusedWhileOthersFlap_isTriedAfterTheDelay() throws {
     let fixture = RulesFixture(fallbacks: ["main": "board"])
@@ -237,7 +239,7 @@ struct FallbackTests {
     #expect(fixture.taken() == ["selection main board", "group main board ·", "presented board"])
   }
 
-  @Test("K1: not during Quit")
+  @Test("K1: no fallback comes during Quit")
   func quit_everything_ends() throws {
     start()
     fixture.shutDown()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// N7, N9 and N10: raising what is open already, and ending what has lost the focus.
+/// The focus of windows: raising items that are shown already, and ending items that have lost the focus (N7, N9, N10).
 struct FocusTests {
   private let fixture = RulesFixture(destinations: [
     FocusTests.destination("popup", endsUnfocused: true), FocusTests.destination("inner", endsUnfocused: true),
@@ -23,7 +23,7 @@ struct FocusTests {
 
   // MARK: Losing the focus
 
-  @Test("N9: what loses the focus to a window of nobody ends as unfocused, and may decline")
+  @Test("N9: an item that loses the focus to a window of nobody ends as unfocused, and may decline")
   func popup_losingFocus_ends() throws {
     let popup = try fixture.show("popup", "", ItemOptions())
     focus(popup)
@@ -38,7 +38,7 @@ struct FocusTests {
     #expect(fixture.ending(popup)?.reason == .unfocused)
   }
 
-  @Test("N9: what never had the focus, or was not told to end without it, stays")
+  @Test("N9: an item that never had the focus, or was not told to end without it, stays")
   func item_withoutFocus_stays() throws {
     try fixture.show("popup", "", ItemOptions())
     let editor = try fixture.show("editor", "", ItemOptions())
@@ -48,7 +48,7 @@ struct FocusTests {
     #expect(fixture.shown == ["editor", "popup"])
   }
 
-  @Test("N9: the focus of what is presented from it is no loss; a loss of that is one for both")
+  @Test("N9: a focus that moves to a child is no loss for the parent; a loss of the child is a loss for both")
   func popup_losingFocusToChild_stays() throws {
     let popup = try fixture.show("popup", "", ItemOptions())
     let child = try fixture.show("popup.child", "", .with(to: "inner"))
@@ -67,7 +67,7 @@ struct FocusTests {
     #expect(fixture.ending(popup)?.reason == .unfocused)
   }
 
-  @Test("N9: a loss that navd has caused itself is none, and before it is presented there is none")
+  @Test("N9: a loss of the focus that navd has caused itself, or before the item is presented, does not count")
   func loss_causedByNavd_isNone() throws {
     let popup = try fixture.show("popup", "", ItemOptions())
     focus(popup)
@@ -94,7 +94,8 @@ struct FocusTests {
     #expect(try fixture.ask(.toggle("popup", id: "", ItemOptions(), anyID: false)) == .toggled(presented: true, 2))
   }
 
-  @Test("N10: so does a toggle of the group's member; other requests and other names are not concerned")
+  @Test(
+    "N10: a toggle of the group's member presents nothing, either; other requests and other names are not concerned")
   func toggleSelection_afterLoss_selectsNothing() throws {
     let member = try fixture.show("member", "", ItemOptions())
     focus(member)
@@ -106,7 +107,7 @@ struct FocusTests {
     #expect(fixture.shown == ["member", "popup"])
   }
 
-  @Test("N9, N10: what ended since no window has the focus is opened by the next toggle")
+  @Test("N9, N10: an item that ended because no window has the focus is opened by the next toggle")
   func toggle_afterLossToNoWindow_presents() throws {
     let popup = try fixture.show("popup", "", ItemOptions())
     focus(popup)
@@ -121,7 +122,8 @@ struct FocusTests {
   // MARK: Raising
 
   @Test(
-    "N7: with raise, a toggle raises what has just lost the focus to no window, and dismisses it when it has it again")
+    "N7: with raise, a toggle raises an item that has just lost the focus to no window, and dismisses it once it has the focus"
+  )
   func toggle_raisingWithoutFocus_raises() throws {
     let editor = try fixture.show("editor", "", ItemOptions())
     focus(editor)
@@ -133,20 +135,20 @@ struct FocusTests {
     #expect(fixture.taken() == ["dismissing editor", "dismiss 1 dismissed"])
   }
 
-  @Test("N7: with raise, what is shown already is raised, and changes nothing else")
+  @Test("N7: with raise, a request raises an item that is shown already, and changes nothing else")
   func present_raising_raisesWhatIsShown() throws {
     try fixture.show("editor", "", ItemOptions())
     try fixture.raise(.present("editor", id: "", ItemOptions()))
     #expect(fixture.taken() == ["raise 1"])
     try fixture.raise(.present("popup", id: "", ItemOptions()))
     #expect(fixture.taken() == ["presenting popup", "present 2 popup"])
-    // It has no windows that navd knows.
+    // This item has no windows that navd knows.
     try fixture.show("plain", "", ItemOptions())
     try fixture.raise(.present("plain", id: "", ItemOptions()))
     #expect(fixture.taken() == [])
   }
 
-  @Test("N7: a raising toggle dismisses only what has the focus")
+  @Test("N7: a raising toggle dismisses an item only if it has the focus")
   func toggle_raising_dismissesOnlyWithFocus() throws {
     let editor = try fixture.show("editor", "", ItemOptions())
     let toggle = Request.Operation.toggle("editor", id: "", ItemOptions(), anyID: false)

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Exclusive groups: selecting, memory, policies and queues (G1 to G9).
 @Suite struct GroupTests {
   let fixture = RulesFixture()
 
@@ -33,7 +34,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("G1: or after it was given up")
+  @Test("G1: the next member also starts after the last one was given up")
   func present_otherSilent_afterGrace() throws {
     try fixture.show("x", "", .with(to: "bus", group: "g"))
     try fixture.present("y", "", .with(to: "cmd", group: "g"))
@@ -81,7 +82,7 @@ import Testing
     var live: Set<Handle> = []
     var mostLive = 0
     var last = ""
-    /// The presenter shows at once, and takes 120 ms for a dismissal.
+    /// Presents at once, and takes 120 ms for a dismissal, as the presenter does.
     func play() {
       while told < fixture.log.count {
         let words = fixture.log[told].split(separator: " ").map(String.init)
@@ -254,7 +255,7 @@ import Testing
     #expect(fixture.leftovers == [])
   }
 
-  @Test("G5: closed by the user in the very moment of a deselection: the new selection stays")
+  @Test("G5: a member that its user closes in the moment of a deselection leaves the new selection")
   func ended_deselected_selectionStays() throws {
     try fixture.show("x", "", .with(to: "cmd", group: "g"))
     try fixture.present("y", "", .with(to: "cmd", group: "g"))
@@ -266,7 +267,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("G5: the same tag selected again while it is closing: the farewell of the first does not clear the second")
+  @Test("G5: the end of a closing member does not clear the same tag, selected again meanwhile")
   func ended_reselected_selectionStays() throws {
     try fixture.show("x", "", .with(to: "cmd", group: "g"))
     try fixture.ask(toggle("x"))
@@ -429,7 +430,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("G7: but never owned, if-busy, priority, expectations, animated or platform-data")
+  @Test("G7: the memory never has owned, if-busy, priority, expectations, animated or platform-data")
   func select_remembered_notAll() throws {
     try fixture.ask(
       .present(
@@ -617,7 +618,7 @@ import Testing
   }
 
   @Test(
-    "G9: however the selection ended",
+    "G9: the next in the queue is selected, however the selection ended",
     arguments: [
       "dismiss", "deselect", "toggle", "close", "fail", "expire", "owner", "parent", "pop", "other group", "root",
     ])
@@ -698,7 +699,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("G9: with refuse it is Busy, with queue it stays")
+  @Test("G9: a queued item asked for again is Busy with refuse, and stays with queue")
   func queue_askedAgainPolicies() throws {
     try fixture.ask(select("x"))
     try fixture.ask(select("y", .with(ifBusy: .queue)))
@@ -710,7 +711,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("G9: asked for again with queue, another priority moves it, and it keeps its age")
+  @Test("G9: a queued item asked for again with another priority moves in the queue, and keeps its age")
   func queue_otherPriority_moves() throws {
     try fixture.ask(select("x"))
     for tag in ["a", "b", "c"] { try fixture.ask(select(tag, .with(ifBusy: .queue))) }
@@ -722,7 +723,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("G9: with another id it is another item, at the end of its priority")
+  @Test("G9: a queued item asked for with another id is another item, at the end of its priority")
   func queue_otherID_atTheEnd() throws {
     try fixture.ask(select("x"))
     for tag in ["a", "b"] { try fixture.ask(select(tag, .with(ifBusy: .queue))) }
@@ -732,7 +733,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("G9: dismiss and toggle of its binding take it out")
+  @Test("G9: dismissing or toggling its binding takes an item out of the queue")
   func queue_dismissed_out() throws {
     try fixture.ask(select("x"))
     for tag in ["a", "b"] { try fixture.ask(select(tag, .with(ifBusy: .queue))) }
@@ -810,7 +811,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("G9: the owner of a queued item leaves: it is out; a closed report of it too")
+  @Test("G9: a queued item leaves the queue when its owner leaves, or when it is reported closed")
   func queue_ends_out() throws {
     try fixture.ask(select("x"))
     try fixture.ask(select("q", .with(owned: true, ifBusy: .queue)), by: "bert")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// Bringing what is shown elsewhere to where its user is (N11).
+/// Bringing windows that are shown elsewhere to where their user is (N11).
 @Suite struct HereTests {
   let fixture = RulesFixture(destinations: [
     HereTests.destination("plain"), HereTests.destination("pad", comesHere: true),
@@ -29,7 +29,7 @@ import Testing
     return try fixture.apply([request])[0]
   }
 
-  @Test("N11: a toggle brings what is out of view, and dismisses it in view")
+  @Test("N11: a toggle brings an item that is out of view, and dismisses one in view")
   func toggle_outOfView_brings() throws {
     try fixture.show("plain", "", .with(to: "plain"))
     #expect(try ask(toggle, [1: away]) == .toggled(presented: true, 1))
@@ -38,7 +38,7 @@ import Testing
     #expect(fixture.taken() == ["dismissing plain", "dismiss 1 dismissed"])
   }
 
-  @Test("N11: with raise, it goes to where that is; with raise and here, that comes")
+  @Test("N11: with raise, the user goes to where the item is; with raise and here, the item comes")
   func toggle_outOfViewWithRaise_raises() throws {
     try fixture.show("plain", "", .with(to: "plain"))
     try ask(toggle, [1: away], raises: true)
@@ -47,7 +47,7 @@ import Testing
     #expect(fixture.taken() == ["bring 1"])
   }
 
-  @Test("N7: what is out of view is raised, though nobody has told yet that it has lost the focus")
+  @Test("N7: an item out of view is raised, though nobody has told yet that it has lost the focus")
   func toggle_outOfViewWithFocus_raises() throws {
     try fixture.show("plain", "", .with(to: "plain"))
     fixture.report(.focused(1, isOwn: false))
@@ -56,7 +56,7 @@ import Testing
     #expect(try ask(toggle, [1: .init()], raises: true) == .toggled(presented: false, nil))
   }
 
-  @Test("N11: here brings what is in view on another output; without it, a toggle dismisses that")
+  @Test("N11: here brings an item that is in view on another output; without it, a toggle dismisses the item")
   func here_inViewOnOtherOutput_brings() throws {
     try fixture.show("plain", "", .with(to: "plain"))
     let there: [Handle: WindowPlaces.Place] = [1: .init(outputs: ["two"])]
@@ -78,13 +78,13 @@ import Testing
     #expect(fixture.taken() == [])
   }
 
-  @Test("N11: a named output is where its windows come; where they are counts, not what was asked for")
+  @Test("N11: windows come to the named output; where they are counts, and not what was asked for")
   func toggle_withOutput_bringsThere() throws {
     try fixture.show("plain", "", .with(to: "plain"))
     let to = Request.Operation.toggle("plain", id: "", .with(output: "two"), anyID: false)
     try ask(to, [1: .init(outputs: ["one"])])
     #expect(fixture.taken() == ["updated plain", "move 1", "bring 1 to two"])
-    // Its user has moved it back.
+    // The user has moved the window back.
     try ask(to, [1: .init(outputs: ["one"])], focused: "two")
     #expect(fixture.taken() == ["bring 1"])
     #expect(try ask(to, [1: .init(outputs: ["two"])]) == .toggled(presented: false, nil))
@@ -99,7 +99,7 @@ import Testing
     #expect(try ask(toggle, [:]) == .selected(false))
   }
 
-  @Test("N11: what has no windows, has not opened, or ends, is brought nowhere")
+  @Test("N11: an item that has no windows, has not opened, or ends, is brought nowhere")
   func here_withoutWindows_changesNothing() throws {
     try fixture.show("cmd")
     try ask(.present("cmd", id: "", ItemOptions()), [1: away], here: true)
@@ -110,7 +110,7 @@ import Testing
     #expect(try ask(toggle, [2: away]) == .toggled(presented: false, nil))
   }
 
-  @Test("N11, T1: what the same transaction shows anew is not elsewhere")
+  @Test("N11, T1: an item that the same transaction shows anew is not elsewhere")
   func toggle_ofWhatIsShownAnew_dismisses() throws {
     try fixture.show("plain", "", .with(to: "plain"))
     var again = Request(toggle)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// H1–H6: holds, and what they do with items.
+/// Holds: what begins, dismisses, postpones and releases one (H1 to H6, H8).
 struct HoldTests {
   private let fixture = RulesFixture(destinations: [
     HoldTests.destination("note", ["dnd": .postpone, "locked": .dismiss]),
@@ -106,7 +106,7 @@ struct HoldTests {
 
   // MARK: H3
 
-  @Test("H3: the word of the destination counts before that for all; without either, it is shown")
+  @Test("H3: a destination's word about a hold counts before that for all; an item without either is shown")
   func action_ofDestination_countsFirst() throws {
     fixture.machine.setHolds(["dnd": .postpone])
     try fixture.hold("dnd")
@@ -116,7 +116,7 @@ struct HoldTests {
     #expect(fixture.machine.heldBy(fixture.machine.presentation(2)!) == ["dnd"])
   }
 
-  @Test("H3, D1: what an item began with stays")
+  @Test("H3, D1: an item keeps the actions with which it began")
   func action_changed_isForNewItems() throws {
     fixture.machine.setHolds(["quiet": .dismiss])
     try fixture.show("a")
@@ -151,7 +151,7 @@ struct HoldTests {
     #expect(fixture.phase(1) == "waiting")
   }
 
-  @Test("H3: what was accepted before refuse is postponed")
+  @Test("H3: an item that was accepted before refuse is postponed")
   func refuse_queuedBefore_waits() throws {
     fixture.machine.setHolds(["dnd": .refuse])
     try fixture.present("a", "", .with(group: "g"))
@@ -166,7 +166,7 @@ struct HoldTests {
 
   // MARK: H4
 
-  @Test("H4: what is postponed waits, also for its children, and comes when the hold ends")
+  @Test("H4: a postponed item waits, and so do its children, until the hold ends")
   func postponed_holdEnds_comes() throws {
     let cookie = try fixture.hold("dnd")
     try fixture.present("note")
@@ -180,14 +180,14 @@ struct HoldTests {
       ])
   }
 
-  @Test("H4: a held member displaces nobody: it waits in the queue")
+  @Test("H4: a held member displaces no other, and waits in the queue")
   func heldMember_otherSelected_isQueued() throws {
     try fixture.present("a", "", .with(group: "g"))
     let cookie = try fixture.hold("dnd")
     try fixture.present("note", "", note(.with(group: "g")))
     #expect(fixture.machine.selection(of: "g") == "a")
     #expect(fixture.machine.queuedTags(of: "g") == ["note"])
-    // Selecting it makes no difference.
+    // Selecting the held member makes no difference.
     try fixture.ask(.select("g", tag: "note", binding: nil, id: nil, ItemOptions()))
     #expect(fixture.machine.selection(of: "g") == "a")
     try fixture.release(cookie)
@@ -197,7 +197,7 @@ struct HoldTests {
   }
 
   @Test(
-    "H4: a held member is never selected: others come at once, and it is not dropped for them",
+    "H4: a held member is never selected; others come at once, and it is not dropped for them",
     arguments: BusyPolicy.allCases)
   func heldMember_othersCome_itWaits(policy: BusyPolicy) throws {
     let cookie = try fixture.hold("dnd")
@@ -220,7 +220,7 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "offer")
   }
 
-  @Test("H4, P15: a forced selection of what is held forces the item that it replaces")
+  @Test("H4, P15: a forced selection of a held member forces the item that it replaces")
   func heldMember_selectedByForce_forcesWhatItReplaces() throws {
     try fixture.show("y", "1", .with(to: "alarm"))
     try fixture.hold("dnd")
@@ -229,7 +229,7 @@ struct HoldTests {
     #expect(fixture.taken() == ["group g y · y", "dismissing y 1", "waiting y 2", "dismiss 1 replaced forced"])
   }
 
-  @Test("H4: in one transaction, too, what comes after a held member neither waits for it nor drops it")
+  @Test("H4: a member that comes after a held one in a transaction neither waits for it nor drops it")
   func heldMember_inTransaction_blocksNobody() throws {
     try fixture.hold("dnd")
     try fixture.apply(
@@ -238,7 +238,7 @@ struct HoldTests {
     #expect(fixture.machine.queuedTags(of: "g") == ["note"])
   }
 
-  @Test("H4, T1: what is on the screen stays selected, also if it is dismissed and presented in one transaction")
+  @Test("H4, T1: a member on the screen stays selected, even if one transaction dismisses and presents it")
   func liveMember_holdBegins_staysSelected() throws {
     try fixture.present("note", "", note(.with(group: "g")))
     fixture.shows(1)
@@ -272,7 +272,7 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "note")
   }
 
-  @Test("H4, K3: what is to be presented again while it is held waits in the queue, before all others")
+  @Test("H4, K3: a member that is to be presented again while it is held waits in the queue, before all others")
   func heldMember_restarts_isQueuedFirst() throws {
     var destination = Destination(
       name: "board", presenter: .command([[1]]), source: RulesFixture.file("board"))
@@ -304,13 +304,13 @@ struct HoldTests {
   }
 
   @Test(
-    "H4, T1: a held member that is dismissed and presented in one transaction keeps its place, whatever is said for all"
+    "H4, T1: a held member that one transaction dismisses and presents keeps its place, whatever is said for all"
   )
   func heldMember_cameBack_keepsItsPlace() throws {
     try fixture.hold("dnd")
     try fixture.present("note", "1", note(.with(group: "g")))
     try fixture.present("offer", "", .with(to: "note", group: "g"))
-    // Without a destination, the item of the request would not be held; but its presentation stays.
+    // Without a destination, the item of this request would not be held; but the presentation of the held one stays.
     try fixture.present("x", "", .with(to: "note", group: "g"))
     try fixture.apply(.dismiss("x"), .present("x", id: "", .with(group: "g")))
     #expect(fixture.machine.selection(of: "g") == nil)
@@ -318,7 +318,7 @@ struct HoldTests {
     #expect(fixture.handle("x") == 3)
   }
 
-  @Test("H4: in a stack it cannot wait in a queue, and is refused")
+  @Test("H4: a held member of a stack cannot wait in a queue, and is refused")
   func heldMember_inStack_isRefused() throws {
     try fixture.hold("dnd")
     #expect(fixture.refusal(.push("s", "note", id: "", note(.with(group: "g")))) == .held)
@@ -338,7 +338,7 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == nil)
   }
 
-  @Test("H4: of several such elements of a stack, each ends for itself")
+  @Test("H4: several elements of a stack that wait when the hold begins each end as held")
   func waitingElements_holdBegins_endAsHeld() throws {
     try fixture.show("old", "", .with(to: "bus", group: "g"))
     try fixture.show("other", "", .with(to: "bus", group: "h"))
@@ -359,7 +359,7 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "a")
   }
 
-  @Test("H4: queues pass over what is held, and are served when the hold ends")
+  @Test("H4: queues pass over held members, and are served when the hold ends")
   func queue_ofHeld_isPassedOver() throws {
     try fixture.present("a", "", .with(group: "g"))
     try fixture.present("note", "", note(.with(group: "g", ifBusy: .queue)))
@@ -380,7 +380,7 @@ struct HoldTests {
 
   // MARK: H5
 
-  @Test("H5: a hold ends what it dismisses, once; for a lock, nobody may decline")
+  @Test("H5: a hold ends the items that it dismisses, once; nobody may decline that for a lock")
   func dismiss_holdBegins_endsLiveOnes() throws {
     let secret = try fixture.show("secret", "", ItemOptions())
     try fixture.hold("dnd")
@@ -408,7 +408,7 @@ struct HoldTests {
     #expect(fixture.taken() == ["hold locked", "asking 1 no more", "dismiss 1 dismissed forced"])
   }
 
-  @Test("H5: what waits stays, and is presented when the hold ends")
+  @Test("H5: a waiting item stays, and is presented when the hold ends")
   func dismiss_waiting_isPostponed() throws {
     fixture.set(.locked, true)
     try fixture.present("secret")
@@ -426,7 +426,7 @@ struct HoldTests {
 
   // MARK: H6
 
-  @Test("H6: what waits too long ends unseen")
+  @Test("H6: an item that waits too long ends unseen")
   func within_held_expires() throws {
     try fixture.hold("dnd")
     try fixture.present("note", "", .with(within: 100))
@@ -436,7 +436,7 @@ struct HoldTests {
     #expect(fixture.ending(1)?.reason == .expired)
   }
 
-  @Test("H6: the same id with it starts it again, without it goes on, and 0 ends it")
+  @Test("H6: a request for the same id with within starts the time again, one without lets it go on, and 0 ends it")
   func within_repeated_startsAgain() throws {
     try fixture.hold("dnd")
     try fixture.present("note", "", .with(within: 100))
@@ -454,7 +454,7 @@ struct HoldTests {
     #expect(fixture.shown == ["note"])
   }
 
-  @Test("H6: being presented ends it for good")
+  @Test("H6: the time to wait ends for good when the item is presented")
   func within_presented_isOver() throws {
     let handle = try fixture.show("note", "", .with(within: 100))
     try fixture.present("note", "", .with(within: 10))
@@ -502,7 +502,7 @@ struct HoldTests {
     #expect(fixture.machine.holdsInForce == [] && fixture.machine.holders.isEmpty)
   }
 
-  @Test("H8: it is one of several holders, and ends for itself alone; one that could not be shown ends it, too")
+  @Test("H8: an item is one of several holders, and ends only its own hold, also if it could not be shown")
   func hold_ofItem_amongOthers_endsForItself() throws {
     let fixture = try withLocker()
     let cookie = try fixture.hold("locked")
@@ -528,7 +528,7 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "locker")
   }
 
-  @Test("H8: two that dismiss each other, and return, do not go on for ever in one input")
+  @Test("H8: two fallbacks that dismiss each other, and return, do not go on for ever in one input")
   func holds_ofFallbacks_thatDismissEachOther_areBounded() throws {
     func destination(_ name: String, hold: String, dismissedBy other: String) -> Destination {
       var settings = ItemSettings()
@@ -544,7 +544,7 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "a" && fixture.machine.selection(of: "h") == "b")
   }
 
-  @Test("H8, R2: after a restart it is in force from the start, and ends once, with its item")
+  @Test("H8, R2: after a restart, an item's hold is in force from the start, and ends once, with the item")
   func restart_holdingItem_holds() throws {
     var disk = RecordedState()
     let now = Instant(nanoseconds: 1_000_000_000)
@@ -567,7 +567,7 @@ struct HoldTests {
 
   // MARK: Restarts
 
-  /// A machine with its record.
+  /// A machine that can be restarted from its record.
   private final class Recorded {
     var machine: StateMachine
     var disk = RecordedState()
@@ -584,7 +584,7 @@ struct HoldTests {
     }
   }
 
-  @Test("H1, R2: holds, cookies and what waits for them survive a restart")
+  @Test("H1, R2: holds, cookies and the items that wait for them survive a restart")
   func restart_heldItem_waits() throws {
     let recorded = try Recorded()
     let (cookie, _) = try recorded.machine.hold(HoldRequest("dnd"), by: "anna", at: recorded.now)
@@ -602,7 +602,7 @@ struct HoldTests {
     #expect(outcome.commands == [.present(1)])
   }
 
-  @Test("H5: facts count as recorded until they are known; what they end by then is not presented again")
+  @Test("H5: facts count as recorded until they are known; items that they end by then are not presented again")
   func restart_facts_areBroughtUpToDate() throws {
     let recorded = try Recorded()
     _ = recorded.machine.set(.locked, true, at: recorded.now)
@@ -626,7 +626,7 @@ struct HoldTests {
     _ = try recorded.machine.perform(Request(.present("alarm", id: "", member)), by: nil, at: recorded.now)
     #expect(recorded.machine.queuedTags(of: "g") == ["alarm"])
     recorded.disk.apply(recorded.machine.takeUnrecorded())
-    // As that release had it: the hold had begun before.
+    // The earlier release had it so: the hold had begun before the item was selected.
     recorded.disk.presentations[1]!.presentation.phase = .waiting
     var holder = Holder()
     holder.client = "anna"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// D16: what a command reads on its standard input.
+/// Inputs that commands read on their standard input (D16).
 struct InputTests {
   private static let again = RestartRule(.always, delay: 100, maxDelay: 100, limit: 5)
   private let fixture = RulesFixture(destinations: [
@@ -24,7 +24,7 @@ struct InputTests {
       itemSettings: Shared(settings), window: window)
   }
 
-  @Test("D16: an item keeps the input that it began with; another one is refused, also while it waits")
+  @Test("D16: an item keeps the input that it began with; another input is refused, even while the item waits")
   func present_sameID_keepsTheInput() throws {
     for command in [nil, ["fuzzel", "--dmenu"]] {
       let id = command == nil ? "1" : "2"
@@ -40,7 +40,7 @@ struct InputTests {
     }
     try fixture.present("menu", "3", .with(input: []))
     #expect(fixture.item("menu")?.input == [])
-    // Nobody knows what it has read.
+    // Nobody knows which input the command has read.
     try fixture.present("menu", "4")
     #expect(fixture.item("menu")?.input == nil)
     #expect(fixture.refusal(.present("menu", id: "4", .with(input: []))) == .invalidArgument)
@@ -48,7 +48,7 @@ struct InputTests {
   }
 
   @Test(
-    "D16: an input that no command reads is refused, also by a program that is kept when it is dismissed",
+    "D16: an input that no command reads is refused, and so is one for a program that a dismissal keeps",
     arguments: [
       ("unit", "a systemd unit"), ("bus", "a program on the bus"), ("bare", "state only"), ("nothing", "state only"),
       ("editor", "kept when it is dismissed"),
@@ -81,7 +81,7 @@ struct InputTests {
     fixture.pass(100)
     #expect(fixture.item("board")?.input == input)
     fixture.shows(fixture.handle("board")!)
-    // One that gives way returns (K2).
+    // A member that gives way returns (K2).
     try fixture.ask(.select("g", tag: "u", binding: "alarm", id: "", .with(ifBusy: .interrupt)))
     #expect(fixture.item("board")?.isQueued == true && fixture.item("board")?.input == input)
     try fixture.clearAway()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// K2: members that give way to another one, and return.
+/// Interruptions: members that give way to another one, and return (K2).
 struct InterruptionTests {
   private let fixture = RulesFixture()
 
@@ -17,7 +17,7 @@ struct InterruptionTests {
   private var selection: String? { fixture.machine.selection(of: "g") }
   private var queue: [String] { fixture.machine.queuedTags(of: "g") }
 
-  @Test("K2: what gives way ends, waits under a new handle, and returns with its item")
+  @Test("K2: a member that gives way ends, waits under a new handle, and returns with its item")
   func interrupt_member_returns() throws {
     try fixture.show("film", "1", member(to: "cmd"))
     try fixture.present("alarm", "", member(.interrupt))
@@ -32,7 +32,7 @@ struct InterruptionTests {
     try fixture.clearAway()
   }
 
-  @Test("K2: what was never live keeps its handle")
+  @Test("K2: a member that was never live keeps its handle")
   func interrupt_waiting_keepsItsHandle() throws {
     try fixture.show("a", "", member(to: "cmd"))
     try fixture.present("b", "", member())
@@ -47,7 +47,7 @@ struct InterruptionTests {
     try fixture.clearAway()
   }
 
-  @Test("K2: the latest that gave way is the first of the queue, before every priority, and past its limit")
+  @Test("K2: the latest member that gave way is first in the queue, before every priority, and even past the limit")
   func interrupt_several_latestFirst() throws {
     var limits = Limits()
     limits.queue = 1
@@ -63,7 +63,7 @@ struct InterruptionTests {
     try fixture.clearAway()
   }
 
-  @Test("K2: its timeout goes on with what was left, and does not run while it waits")
+  @Test("K2: the timeout of a member that gave way stands still while it waits, and then goes on")
   func interrupt_timeout_goesOn() throws {
     try fixture.present("film", "", member(timeout: 1000))
     fixture.pass(600)
@@ -77,7 +77,7 @@ struct InterruptionTests {
     try fixture.clearAway()
   }
 
-  @Test("K2: its children end, and do not return")
+  @Test("K2: the children of a member that gives way end, and do not return")
   func interrupt_children_end() throws {
     try fixture.present("film", "", member())
     try fixture.present("film.menu")
@@ -106,7 +106,8 @@ struct InterruptionTests {
     try fixture.clearAway()
   }
 
-  @Test("K2, P3: another id at its binding, later in the transaction, has nothing of the one that gave way")
+  @Test(
+    "K2, P3: another id at the same binding, later in the transaction, takes over nothing of the member that gave way")
   func interrupt_replacedInTheTransaction_isForgotten() throws {
     try fixture.present("film", "1", member(timeout: 1000))
     fixture.pass(600)
@@ -122,7 +123,7 @@ struct InterruptionTests {
     try fixture.clearAway()
   }
 
-  @Test("K2, T1: what a transaction interrupts and selects again stays as it is")
+  @Test("K2, T1: a member that a transaction interrupts and selects again stays as it is")
   func interrupt_andBack_changesNothing() throws {
     try fixture.show("film", "", member(to: "cmd"))
     try fixture.apply(.present("alarm", id: "", member(.interrupt)), .present("film", id: "", ItemOptions()))

@@ -4,9 +4,10 @@ import PresentationModel
 
 @testable import PresentationRules
 
+/// The invariants of the state, which tests check after every input.
 extension StateMachine {
-  /// The invariants that the state breaks; it should break none between two inputs. Written from the rules, not from the code
-  /// that implements them.
+  /// The invariants that the state breaks; it should break none between two inputs. They are written from the rules, not from the
+  /// code that implements the rules.
   func brokenInvariants() -> [String] {
     slotFaults() + presentationFaults() + groupFaults() + stackFaults() + parentFaults() + indexFaults()
   }
@@ -68,7 +69,7 @@ extension StateMachine {
         isAsked = true
         if hasToWait(presentation) { faults.append("\(handle) started too early (P13)") }
       case .presented:
-        // It may be asked again (R2, D4), or may come back.
+        // The presenter may be asked again (R2, D4), or may come back.
         isAsked = presentation.answerDue != nil && presentation.item.destination?.isBus == true
         if hasToWait(presentation) { faults.append("\(handle) is presented too early (P13)") }
       case .dismissing(let dismissal):
@@ -105,7 +106,7 @@ extension StateMachine {
     return faults
   }
 
-  /// Whether only its result is awaited, and nothing waits for that (N3).
+  /// Whether a presentation waits only for its result, and nothing waits for it (N3).
   private func isSettling(_ presentation: Presentation) -> Bool { presentation.phase.dismissal?.stage == .settling }
 
   /// The presentations that are in slots, groups and stacks.
@@ -141,7 +142,7 @@ extension StateMachine {
       if all.contains(where: {
         guard let other = $0.item.position else { return false }
         guard $0.phase.isDismissing && other.stack == position.stack else { return false }
-        // Over what is there already, something may be going.
+        // A live element does not wait for those above it, which may be going.
         return presentation.phase == .waiting ? other.index >= position.index : other.index == position.index
       }) {
         return true
@@ -156,8 +157,8 @@ extension StateMachine {
     return false
   }
 
-  /// Whether nobody may decline a dismissal: it is forced by itself, or what depends on it is (P15). Requests and shutting down
-  /// force others.
+  /// Whether nobody may decline a dismissal: it is forced by itself, or something that depends on the presentation is (P15).
+  /// Requests and shutting down force other dismissals.
   private func hasToBeForced(_ presentation: Presentation, _ dismissal: Dismissal) -> Bool {
     dismissal.isForced || presentation.presentedAt == nil
       || [.closed, .failed, .lost, .owner, .shutdown].contains(dismissal.reason) || dismissal.stage == .departed
@@ -172,7 +173,7 @@ extension StateMachine {
       }
   }
 
-  /// Whether another presentation has to end before it (C3, S2).
+  /// Whether another presentation has to end before this one (C3, S2).
   private func hasToStay(_ presentation: Presentation) -> Bool {
     state.presentations.values.contains { other in
       if other.parent == presentation.handle { return true }
@@ -187,7 +188,7 @@ extension StateMachine {
 
   // MARK: Groups
 
-  /// What is wrong with a selected member that waits though it may not, or that keeps others waiting though it should not.
+  /// The mistakes of a selected member that waits though it may not, or that keeps others waiting though it should not.
   private func selectionFaults(of name: BindingID, _ group: Group) -> [String] {
     guard let presentation = group.selected.flatMap({ current(at: $0) }), !state.isShuttingDown else { return [] }
     guard isFallback(presentation.item.membership) else {
@@ -361,7 +362,7 @@ extension StateMachine {
       if let creator = presentation.creator { counts[creator, default: 0] += 1 }
     }
     if owned != state.ownedBy { faults.append("owned are \(owned), not \(state.ownedBy) (O1)") }
-    // Those who left are no longer counted.
+    // Clients that have left are counted no longer.
     if state.countsOfClients.contains(where: { counts[$0.key] != $0.value }) {
       faults.append("counts of clients are \(counts), not \(state.countsOfClients) (L1)")
     }
@@ -390,7 +391,7 @@ extension StateMachine {
 // MARK: Kept items
 
 extension StateMachine {
-  /// The differences between what is kept for the next login, as recorded, and what K4 says.
+  /// The differences between the items that are on record for the next login, and those that K4 says should be.
   func keptFaults(_ kept: [BindingID: KeptItem]) -> [String] {
     guard !state.isShuttingDown else { return kept.isEmpty ? [] : ["\(kept.keys) are kept after Quit"] }
     var faults: [String] = []

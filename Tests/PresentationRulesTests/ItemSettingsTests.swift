@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// D13: what a destination says about its items.
+/// Settings of a destination for its items: id, title, value and timeout (D13).
 struct ItemSettingsTests {
   private let fixture = RulesFixture(destinations: [Self.destination("osd"), Self.destination("other", id: "o")])
 
@@ -19,7 +19,7 @@ struct ItemSettingsTests {
       itemSettings: Shared(settings))
   }
 
-  @Test("D13: an item whose request gives none has id, title, value and timeout of its destination")
+  @Test("D13: an item has the id, title, value and timeout of its destination, if its request gives none")
   func present_bare_hasThoseOfTheDestination() throws {
     try fixture.show("osd", "", ItemOptions())
     let item = try #require(fixture.item("osd"))
@@ -31,7 +31,7 @@ struct ItemSettingsTests {
     #expect(fixture.ending(1)?.reason == .expired)
   }
 
-  @Test("D13: what the request gives counts, also an empty value and no timeout")
+  @Test("D13: the settings that a request gives count, also an empty value and no timeout")
   func present_given_counts() throws {
     try fixture.show("osd", "7", .with(value: [:], title: "T", timeout: 0))
     let item = try #require(fixture.item("osd"))
@@ -39,7 +39,7 @@ struct ItemSettingsTests {
     try fixture.clearAway()
   }
 
-  @Test("D13: a repeated request keeps what an earlier one gave, and starts the timeout again")
+  @Test("D13: a repeated request keeps the settings that an earlier one gave, and starts the timeout again")
   func present_again_startsTheTimeoutAgain() throws {
     try fixture.show("osd", "", .with(title: "T"))
     fixture.pass(1500)
@@ -50,7 +50,7 @@ struct ItemSettingsTests {
     fixture.pass(500)
     fixture.goes(1)
     #expect(fixture.ending(1)?.reason == .expired)
-    // Where a request has removed the timeout, none starts.
+    // No timeout starts where a request has removed it.
     try fixture.show("osd", "", .with(timeout: 0))
     try fixture.present("osd")
     fixture.pass(10_000)
@@ -69,7 +69,7 @@ struct ItemSettingsTests {
     try fixture.clearAway()
   }
 
-  @Test("D13: toggling and setting a path compare with that id")
+  @Test("D13: toggling and setting a path compare with the id of the destination")
   func toggle_bare_closesIt() throws {
     try fixture.show("osd", "", ItemOptions())
     #expect(try fixture.ask(.toggle("osd", id: "", ItemOptions(), anyID: false)) == .toggled(presented: false, nil))
@@ -81,7 +81,7 @@ struct ItemSettingsTests {
     try fixture.clearAway()
   }
 
-  @Test("D13: what a request could not give is a mistake in a destination, too")
+  @Test("D13: a setting that a request could not give is a mistake in a destination, too")
   func settings_beyondLimits_areRefused() throws {
     var settings = ItemSettings()
     settings.options.value = ["a b": .int64(1)]

@@ -6,7 +6,7 @@ import Testing
 
 /// K4: items that are kept beyond the session, and presented again at the next login.
 @Suite struct KeepingTests {
-  /// A machine with its record. Its commands are on the screen at once, and dismissals are done at once.
+  /// A machine with its record. Its commands are on the screen at once, and end at once when they are dismissed.
   private struct Login: ~Copyable {
     var machine = StateMachine()
     var disk = RecordedState()
@@ -14,7 +14,7 @@ import Testing
 
     init(_ fallbacks: [BindingID: String] = [:]) throws { try begin(fallbacks) }
 
-    /// Begins a session with nothing but what was kept. Returns why items are refused.
+    /// Begins a session with only the kept items. Returns the reasons for which items are refused.
     @discardableResult
     mutating func begin(
       _ fallbacks: [BindingID: String] = [:], without missing: String? = nil, isQuiet: Bool = false
@@ -95,9 +95,9 @@ import Testing
     }
 
     func phase(_ text: String) -> Lifecycle? { machine.current(at: binding(text))?.phase }
-    /// Bindings and ids of the items that are kept.
+    /// The bindings and ids of the items that are kept.
     var kept: [String] { disk.kept.map { "\($0.key) \($0.value.id)" }.sorted() }
-    /// Bindings and ids of all presentations, in the order of their handles.
+    /// The bindings and ids of all presentations, in the order of their handles.
     var shown: [String] { machine.allPresentations.map { "\($0.binding) \($0.item.id)" } }
   }
 
@@ -131,7 +131,7 @@ import Testing
     #expect(item.value == ["page": .int32(4)] && item.title == "A" && item.style == "sheet")
     #expect(item.directory == nil && item.environment == [:] && item.platformData == [:])
     #expect(presentation.creator == nil)
-    // Its timeout starts again.
+    // The timeout of the item starts again.
     login.pass(59_999)
     #expect(login.shown == ["a 1"])
     login.pass(1)
@@ -145,7 +145,7 @@ import Testing
     try login.present("next", "q2") {
       ($0.group, $0.ifBusy) = (binding("g"), .queue)
     }
-    // The one that is selected is the newest.
+    // The selected member is the newest one.
     try login.present("first", "sel") { ($0.group, $0.ifBusy) = (binding("g"), .interrupt) }
     try login.present("s.a", "bottom") { $0.stack = binding("s") }
     try login.present("s.b", "top") { $0.stack = binding("s") }
@@ -169,7 +169,9 @@ import Testing
     #expect(after == before)
   }
 
-  @Test("K4: what a request ends is forgotten; what ends by itself is kept for five seconds, unless its slot is used")
+  @Test(
+    "K4: an item that a request ends is forgotten; one that ends by itself is kept for five seconds, unless its slot is used"
+  )
   func end_ofItem_isForgotten() throws {
     var login = try Login()
     for text in ["a", "b", "c", "d"] { try login.present(text) { $0.destination = "mixer" } }
@@ -186,19 +188,20 @@ import Testing
     login.pass(1)
     #expect(login.kept == ["d "])
     login.closes("d")
-    // The session ends with it.
+    // The session ends with the item.
     try login.begin()
     #expect(login.shown == ["d "])
-    // Quit ends everything.
+    // Quit ends all items.
     login.take(login.machine.shutDown(at: login.now))
     #expect(login.kept == [])
   }
 
-  @Test("K4, L2: ends of very many kept items, and timeouts after them, take no longer for each than few do")
+  @Test(
+    "K4, L2: the ends of very many kept items, and timeouts after them, take no longer for each item than those of few")
   func ends_ofManyKept_takeProportionateTime() throws {
     var settings = ItemSettings()
     settings.restoresAtLogin = true
-    // Not a fixture: it checks every item against every other one.
+    // A machine stands here in place of a fixture, which checks every item against every other one.
     var machine = StateMachine()
     _ = machine.load([
       Destination(name: "kept", presenter: .none, source: RulesFixture.file("kept"), itemSettings: Shared(settings))
@@ -222,14 +225,15 @@ import Testing
     #expect(left == 0)
   }
 
-  @Test("K4, L2: to order very many kept items of one stack and one queue takes no longer for each than few do")
+  @Test(
+    "K4, L2: ordering very many kept items of one stack and one queue takes no longer for each item than ordering few")
   func order_ofMany_takesProportionateTime() throws {
     var machine = StateMachine()
     let count = machine.limits.queue
     for number in 0..<count {
       var options = ItemOptions()
       options.stack = binding("s")
-      // The upper ones are the older ones.
+      // The upper elements are the older ones.
       var element = KeptItem(id: "", options: options, handle: Handle(UInt64(2 * (count - number))))
       element.index = UInt32(number)
       machine.state.keptOnRecord[binding("s[\(number)]")] = element
@@ -258,7 +262,7 @@ import Testing
     #expect(login.phase("wall") == .presented)
   }
 
-  @Test("K4: a fallback is not kept, nor what waits with a time limit")
+  @Test("K4: a fallback is not kept, and neither is an item that waits with a time limit")
   func fallbackAndWithin_nextLogin_areNotKept() throws {
     let group: BindingID = "main"
     var login = try Login([group: "board"])
@@ -272,7 +276,7 @@ import Testing
     #expect(selection == "film" && queue == ["memo"])
   }
 
-  @Test("K4, H3: what cannot be presented again is forgotten; a hold refuses nothing, it postpones")
+  @Test("K4, H3: an item that cannot be presented again is forgotten; a hold refuses no kept item, but postpones it")
   func refusal_nextLogin_forgetsTheItem() throws {
     var login = try Login()
     try login.present("a", "1") { $0.destination = "mixer" }
@@ -280,14 +284,14 @@ import Testing
     try login.present("b.child", "3") { $0.from = binding("b") }
     try login.begin(without: "mixer")
     #expect(login.shown == ["b 2", "b.child 3"] && login.kept == ["b 2", "b.child 3"])
-    // What would refuse a request postpones what was accepted before.
+    // A hold that would refuse a request postpones items that were accepted before.
     let refusals = try login.begin(isQuiet: true)
     #expect(refusals == [])
     #expect(login.phase("b") == .waiting)
     #expect(login.shown == ["b 2", "b.child 3"] && login.kept == ["b 2", "b.child 3"])
   }
 
-  @Test("K4: what is on record beyond the session survives a navd that was killed before it presented everything")
+  @Test("K4: the items that are kept survive a navd that is killed before it has presented all of them")
   func kill_whileRestoring_losesNothing() throws {
     var login = try Login()
     try login.present("a")
@@ -296,7 +300,7 @@ import Testing
     record.kept = login.disk.kept
     login.disk = record
     login.machine = try StateMachine(restoring: record)
-    // Neither it, nor a request of somebody else, forgets what has not been presented yet.
+    // Neither the next navd, nor a request of another client, forgets an item that has not been presented yet.
     try login.perform(.present(binding("other"), id: "", ItemOptions()))
     #expect(login.kept == ["a ", "b "])
     try login.begin()

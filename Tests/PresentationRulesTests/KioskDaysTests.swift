@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// K1, K2 and K3 together, for two days on the test's clock.
+/// Two days of a kiosk on the test's clock: fallbacks, interruptions and restarts together (K1, K2, K3).
 struct KioskDaysTests {
   private static let hour: UInt64 = 3_600_000_000_000
 
@@ -19,7 +19,7 @@ struct KioskDaysTests {
     return [destination("dashboard", restart: RestartRule(.always)), destination("film"), destination("alarm")]
   }()
 
-  /// A navd with presenters that show and end what they are asked to, and a record.
+  /// A navd with a record, and with presenters that show and end what they are asked to.
   private struct Kiosk: ~Copyable {
     var machine: StateMachine
     var disk = RecordedState()
@@ -96,14 +96,14 @@ struct KioskDaysTests {
       }
       kiosk.pass(to: start)
       check("dashboard", kiosk)
-      // A film for forty minutes, and in it an alarm of three.
+      // A film runs for forty minutes, and an alarm of three minutes in it.
       try kiosk.present("film", .replace, minutes: 40)
       kiosk.pass(to: at(10))
       check("film", kiosk)
       try kiosk.present("alarm", .interrupt, minutes: 3)
       check("alarm", kiosk)
       if hour % 24 == 3 {
-        // The nightly restart: navd ends, and with it nothing; the program on the screen has crashed meanwhile.
+        // At the nightly restart navd ends, and no program ends with it; the program on the screen has crashed meanwhile.
         kiosk.screen = []
         try kiosk.start()
       }
@@ -123,7 +123,7 @@ struct KioskDaysTests {
       }
     }
     #expect(crashes == 72)
-    // Neither a processor nor a log is busy with it.
+    // The number of inputs and of lines in the log stays small.
     let inputs = kiosk.inputs
     #expect(inputs < 48 * 40)
   }

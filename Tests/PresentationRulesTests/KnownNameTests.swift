@@ -3,7 +3,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// D2: requests that need a name that something knows.
+/// Requests that need a known name: of a destination, a tag, or an item that is shown (D2, G7).
 struct KnownNameTests {
   private let fixture = RulesFixture(destinations: [
     Destination(
@@ -44,13 +44,13 @@ struct KnownNameTests {
     #expect(refusal(.present("osd", id: "", ItemOptions()))?.message == message)
     #expect(refusal(.present("note", id: "", .with(to: "osd")))?.message == message)
     #expect(refusal(.select("panels", tag: "osd", binding: nil, id: nil, ItemOptions()))?.message == message)
-    // It is in effect from an earlier text of the file.
+    // The destination is in effect from an earlier text of the file.
     #expect(refusal(.present("mixer", id: "", ItemOptions())) == nil)
     fixture.load([mixer], mistakes: [:])
     #expect(refusal(.present("osd", id: "", ItemOptions()))?.message.contains("mistake") == false)
   }
 
-  @Test("D2: a destination, a command, and what is open are known")
+  @Test("D2: a destination, a command, and the name of an item that is open are known")
   func known_knownName_isPresented() throws {
     #expect(refusal(.present("mixer", id: "", ItemOptions())) == nil)
     #expect(refusal(.present("a", id: "", .with(to: "bare"))) == nil)
@@ -77,7 +77,7 @@ struct KnownNameTests {
     #expect(select("panels", "drawn") == nil)
   }
 
-  @Test("G7: a forgotten tag is unknown; one that a destination declares stays")
+  @Test("G7: a forgotten tag is unknown; a tag that a destination declares stays")
   func forget_tag_isUnknown() throws {
     try fixture.ask(.select("panels", tag: "mixr", binding: nil, id: nil, ItemOptions()))
     try fixture.ask(.select("panels", tag: "mixer", binding: nil, id: nil, ItemOptions()))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// D1: items that are state only because their destinations were not there yet.
+/// Late destinations, which appear after the items that they show: such an item is state only until then (D1).
 struct LateDestinationTests {
   private let fixture = RulesFixture()
 
@@ -13,7 +13,7 @@ struct LateDestinationTests {
       name: "mixer", presenter: .command([Array("foot".utf8)]), group: group, source: RulesFixture.file("mixer"))
   }
 
-  /// Asks as navctl does, which wants a known name.
+  /// Sends a request as navctl does, which wants a known name.
   @discardableResult
   private func ask(_ operation: Request.Operation) throws -> Reply {
     try fixture.apply([Request(operation, needsKnownName: true)])[0]
@@ -28,7 +28,7 @@ struct LateDestinationTests {
 
   // MARK: What nobody keeps
 
-  @Test("D1: what nobody keeps is presented by a destination of its name that appears")
+  @Test("D1: an item that nobody keeps is presented by a destination of its name that appears")
   func load_nobodysItem_isPresented() throws {
     try presentAndLeave(.with(value: ["level": .int32(4)], title: "Mixer", timeout: 50), id: "7")
     fixture.load([Self.mixer()])
@@ -43,7 +43,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1: so it is if a program registers the destination")
+  @Test("D1: an item that nobody keeps is also presented by a destination that a program registers")
   func register_nobodysItem_isPresented() throws {
     try presentAndLeave()
     try fixture.register(
@@ -52,7 +52,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1: what a program on the bus asked for stays state only, until that leaves and files are read again")
+  @Test("D1: an item of a program on the bus stays state only, until the program leaves and files are read again")
   func load_programsItem_stays() throws {
     try fixture.ask(.present("mixer", id: "", ItemOptions()), by: "bar")
     _ = fixture.taken()
@@ -65,7 +65,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1: what is meant as state, has an owner, or has a destination stays as it is")
+  @Test("D1: an item that is meant as state, has an owner, or has a destination stays as it is")
   func load_keptItem_stays() throws {
     _ = try fixture.apply([Request(.present("mixer", id: "", ItemOptions()), meansState: true)], by: "script")
     fixture.leave("script")
@@ -92,7 +92,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1: it displaces no other member of the destination's group: it ends instead")
+  @Test("D1: an item ends if its destination, which appears late, would displace another member of a group")
   func load_groupIsBusy_ends() throws {
     try fixture.show("wifi", "", .with(group: "panels"))
     try presentAndLeave()
@@ -102,7 +102,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1: it ends if its destination refuses it")
+  @Test("D1: an item ends if its destination, which appears late, refuses it")
   func load_destinationRefuses_ends() throws {
     try presentAndLeave(.with(timeout: 50))
     var destination = Self.mixer()
@@ -125,7 +125,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1: a value, a title and a timeout that the item does not have are its destination's")
+  @Test("D1: an item without a value, a title or a timeout gets that of its late destination")
   func load_itemSaysNothing_destinationDoes() throws {
     try presentAndLeave()
     var settings = ItemSettings()
@@ -150,7 +150,7 @@ struct LateDestinationTests {
 
   // MARK: Requests for people
 
-  @Test("D1: a request for a person presents what nothing shows by the destination that is there now")
+  @Test("D1: a request for a person presents an item that nothing shows by the destination that is there now")
   func known_itemWithoutDestination_isPresented() throws {
     let requests: [Request.Operation] = [
       .present("mixer", id: "", ItemOptions()), .toggle("mixer", id: "", ItemOptions(), anyID: false),
@@ -172,7 +172,7 @@ struct LateDestinationTests {
     }
   }
 
-  @Test("D1: a program's request leaves it as it is")
+  @Test("D1: a program's request leaves an item that nothing shows as it is")
   func present_byProgram_isUpdated() throws {
     try fixture.present("mixer")
     fixture.load([Self.mixer()])
@@ -183,7 +183,9 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1: selecting, and toggling, a tag presents it where the destination declares it", arguments: [false, true])
+  @Test(
+    "D1: selecting or toggling a tag presents its item where the destination declares the tag",
+    arguments: [false, true])
   func known_tagWithoutDestination_isPresented(isToggled: Bool) throws {
     try fixture.ask(.select("panels", tag: "mixer", binding: nil, id: nil, ItemOptions()), by: "bar")
     fixture.load([Self.mixer(group: "panels")])
@@ -197,7 +199,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1: what is remembered of such a tag does not hide its destination")
+  @Test("D1: the memory of a tag without a destination does not hide a late one")
   func known_rememberedTag_isPresented() throws {
     try fixture.ask(.select("panels", tag: "mixer", binding: nil, id: nil, ItemOptions()), by: "bar")
     try fixture.ask(.deselect("panels", tag: nil))
@@ -208,7 +210,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1, G9: a queued item without a destination is found by its tag, also where a destination declares that")
+  @Test("D1, G9: a queued item without a destination is found by its tag, even where a destination declares the tag")
   func known_queuedTag_isSelected() throws {
     try fixture.ask(.present("note", id: "", .with(group: "panels")), by: "bar")
     try fixture.ask(.present("other", id: "", .with(group: "panels", tag: "mixer", ifBusy: .queue)), by: "bar")
@@ -232,7 +234,7 @@ struct LateDestinationTests {
     #expect(fixture.machine.groupNames.isEmpty)
   }
 
-  @Test("G7: so it is when another member is selected, with one event for the group")
+  @Test("G7: the tag is also forgotten when another member is selected, with one event for the group")
   func select_another_nobodysTagIsForgotten() throws {
     try fixture.ask(.select("panels", tag: "mixr", binding: nil, id: nil, ItemOptions()), by: "script")
     fixture.leave("script")
@@ -245,7 +247,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("G7: a tag that a program, or a request that means state, has selected is remembered")
+  @Test("G7: a tag is remembered if a program has selected it, or a request that means state")
   func end_keptTag_isRemembered() throws {
     try fixture.ask(.select("panels", tag: "volume", binding: nil, id: nil, ItemOptions()), by: "bar")
     _ = try fixture.apply(
@@ -257,7 +259,7 @@ struct LateDestinationTests {
   }
 
   @Test(
-    "G7: a tag is remembered with whatever selecting it would not have otherwise",
+    "G7: a tag is remembered with everything that selecting it would not have otherwise",
     arguments: [
       .with(value: ["x": .byte(1)]), .with(title: "T"), .with(to: "bare"), .with(command: ["sleep"]), .with(style: "s"),
       .with(timeout: 5),

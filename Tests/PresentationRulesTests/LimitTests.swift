@@ -4,6 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Limits of sizes and counts, each at its bound and beyond it (L1, L2).
 @Suite struct LimitTests {
   /// A fixture with small limits.
   private func fixture(_ change: (inout Limits) -> Void) -> RulesFixture {
@@ -32,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("L1: all limits are written down, and published by name")
+  @Test("L1: every limit is documented, and published by name")
   func byName_complete() {
     let limits = Limits()
     #expect(limits.byName.count == Mirror(reflecting: limits).children.count)
@@ -40,7 +41,7 @@ import Testing
     #expect(limits.byName["binding"] == 255)
   }
 
-  @Test("L1: ids, styles and titles")
+  @Test("L1: ids, styles and titles have a greatest length")
   func id_tooLong_refused() throws {
     let fixture = fixture { $0.id = 10 }
     try expectLimit("id", 10, on: fixture) { .present("a", id: text($0), .with()) }
@@ -52,7 +53,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("L1: tags and destinations")
+  @Test("L1: tags and names of destinations have a greatest length")
   func tag_tooLong_refused() throws {
     let fixture = fixture { $0.tag = 10 }
     try expectLimit("tag", 10, on: fixture) { .present("a", id: "\($0)", .with(group: "g", tag: text($0))) }
@@ -60,7 +61,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("L1: the value after the request, and the other options")
+  @Test("L1: the value after the request, and the other options, have a greatest size")
   func value_tooLarge_refused() throws {
     // A string takes a length of 4 and a NUL, a key of one letter 1, and an entry 8.
     let fixture = fixture { $0.value = 100 }
@@ -140,7 +141,7 @@ import Testing
       fixture.refusal(.present("a", id: "", .with(containerValues: ["k": .variant(descriptor)]))) == .invalidArgument)
   }
 
-  @Test("L1: container values, their declarations and defaults")
+  @Test("L1: container values, their declarations and defaults have a greatest size")
   func containerValues_tooLarge_refused() throws {
     let fixture = fixture {
       $0.containerValues = 100
@@ -189,7 +190,7 @@ import Testing
     #expect(fixture.ending(other)?.result.keys.sorted() == ["v"])
   }
 
-  @Test("L1: actions and their parameters")
+  @Test("L1: actions and their parameters have a greatest size")
   func action_tooLarge_refused() throws {
     let fixture = fixture {
       $0.id = 10
@@ -202,7 +203,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("L1: items in all")
+  @Test("L1: the items of all clients together are limited")
   func items_tooMany_refused() throws {
     let fixture = fixture { $0.items = 3 }
     for binding: BindingID in ["a", "b", "c"] { try fixture.present(binding, "1") }
@@ -238,7 +239,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("L1: requests in a transaction, elements in a path")
+  @Test("L1: the requests of a transaction, and the elements of a path, are limited")
   func transaction_tooLong_refused() throws {
     let fixture = fixture { $0.transaction = 3 }
     try fixture.apply(Array(repeating: Request(.dismiss("a")), count: 3))
@@ -249,7 +250,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("L1: the waiting queue")
+  @Test("L1: the queue of a group is limited")
   func queue_tooLong_refused() throws {
     let fixture = fixture { $0.queue = 2 }
     try fixture.present("m", "", .with(group: "g"))
@@ -307,7 +308,7 @@ import Testing
     } catch { #expect(error.code == .unknownPresentation && error.message.contains("2 endings")) }
   }
 
-  @Test("L1: registrations by clients")
+  @Test("L1: the registrations of clients are limited")
   func registrations_tooMany_refused() throws {
     let fixture = fixture { $0.registrations = 2 }
     try fixture.register(RulesFixture.bus("x", source: .client("bar")), by: "bar")

@@ -3,8 +3,9 @@ import PresentationModel
 
 @testable import PresentationRules
 
+/// Literals for bindings, handles, serials, clients, options and paths, so that tests read like the rules.
 extension BindingID: ExpressibleByStringLiteral {
-  /// Traps for a literal that is not a binding.
+  /// Makes a binding from a literal, and traps if it is none.
   public init(stringLiteral text: String) {
     do { try self.init(text) } catch { preconditionFailure("\(error)") }
   }
@@ -23,7 +24,7 @@ extension Client: ExpressibleByStringLiteral {
 }
 
 extension ItemOptions {
-  /// The options of a request; options left out are not given.
+  /// The options of a request. Parameters that are left out are options that the request does not give.
   static func with(
     to destination: String? = nil, value: Properties? = nil, containerValues: Properties? = nil, style: String? = nil,
     title: String? = nil, output: String? = nil, from: BindingID? = nil, group: BindingID? = nil, tag: String? = nil,
@@ -71,13 +72,13 @@ extension Array where Element == RequestedElement {
   }
 }
 
-/// What a request expects (P10), under a name that Swift Testing has not taken.
+/// The expectation of a request (P10), under a name that Swift Testing has not taken.
 typealias Expected = Expectation
 
 extension Expectation {
   init(serial: Serial) { self.init(serial: serial.number) }
 
-  /// Expects that the slot holds no item.
+  /// The expectation that the slot holds no item.
   static var emptySlot: Expectation {
     var expectation = Expectation()
     expectation.content = .nothing

@@ -2,6 +2,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// The dictionary that notes its changes, so that the record gets each of them once.
 @Suite struct NotedDictionaryTests {
   private func taken(from dictionary: inout NotedDictionary<Int, String>) -> [Int: String?] {
     var taken: [Int: String?] = [:]
@@ -29,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("A change of what follows from other entries is not noted")
+  @Test("A change of a value that follows from other entries is not noted")
   func entry_derivedChange_isNotTaken() {
     var dictionary = NotedDictionary<Int, String>()
     dictionary[1] = "a"

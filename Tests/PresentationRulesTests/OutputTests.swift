@@ -3,7 +3,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// U1–U3: the outputs on which items appear.
+/// Outputs on which items appear, and groups for each output (U1 to U3).
 struct OutputTests {
   private let fixture = RulesFixture(destinations: [
     OutputTests.destination("files", window: WindowFollowing()),
@@ -23,7 +23,7 @@ struct OutputTests {
 
   // MARK: The option
 
-  @Test("U1, U2: the same id with another output is an update, which moves its windows; so is none in particular")
+  @Test("U1, U2: the same id with another output, or with none in particular, is an update, which moves the windows")
   func output_changed_movesWindows() throws {
     try fixture.show("files", "", .with(output: "DP-1"))
     #expect(fixture.item("files")?.output == "DP-1")
@@ -37,7 +37,8 @@ struct OutputTests {
     #expect(fixture.taken() == ["updated files", "move 1"])
   }
 
-  @Test("U2: what has no window yet is moved when it has; what waits begins with its output; others are only told")
+  @Test(
+    "U2: an item without a window is moved when it has one; a waiting item begins on its output; others are only told")
   func output_changedBeforeWindow_isNotLost() throws {
     try fixture.present("files", "", .with(output: "DP-1"))
     try fixture.present("files", "", .with(output: "DP-2"))
@@ -50,7 +51,7 @@ struct OutputTests {
     #expect(fixture.taken() == ["waiting files.child", "updated files.child"])
   }
 
-  @Test("U1: where windows cannot be moved, an output is refused for what follows them, and for nothing else")
+  @Test("U1: where windows cannot be moved, an output is refused for items that follow windows, and for no others")
   func output_whereNothingMoves_isRefused() throws {
     func ask(_ operation: Request.Operation) throws(Refusal) {
       var request = Request(operation)
@@ -122,7 +123,7 @@ struct OutputTests {
     #expect(fixture.machine.presentation(2)?.phase.dismissal?.reason == .deselected)
     #expect(fixture.handle("volume") == 3)
     #expect(fixture.machine.selection(of: "panels-DP-1") == nil)
-    // Without another output, it is an update.
+    // A request that names no other output is an update.
     try fixture.present("volume", "", .with(title: "Volume"))
     #expect(fixture.handle("volume") == 3)
   }
@@ -141,7 +142,7 @@ struct OutputTests {
   }
 
   @Test(
-    "U3: what a binding cannot have in it is replaced",
+    "U3: characters that a binding cannot have are replaced",
     arguments: [("DP-1", "p-DP-1"), ("DP-0.8", "p-DP-0_8"), ("é {output}", "p-___output_")])
   func group_ofStrangeOutput_isBinding(_ output: String, _ group: String) throws {
     #expect(try DestinationGroup("p-{output}").binding(on: output).text == group)
@@ -152,7 +153,7 @@ struct OutputTests {
     #expect(throws: Refusal.self) { try DestinationGroup(text) }
   }
 
-  @Test("U3: with output-gone, what was on an output that is unplugged ends, and may decline")
+  @Test("U3: with output-gone, an item on an output that is unplugged ends, and may decline")
   func outputGone_endsItem() throws {
     let files = try fixture.show("files", "", ItemOptions())
     let panel = try fixture.show("panel", "", ItemOptions())

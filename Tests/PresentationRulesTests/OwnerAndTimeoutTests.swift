@@ -5,6 +5,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Owners that leave, and timeouts that pass (O1, O2).
 @Suite struct OwnerAndTimeoutTests {
   let fixture = RulesFixture()
 
@@ -207,7 +208,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("O2: a timeout of 0 takes it away")
+  @Test("O2: a timeout of 0 removes the timeout")
   func timeout_zero_never() throws {
     try fixture.present("a", "1", .with(timeout: 1000))
     try fixture.present("a", "1", .with(timeout: 0))
@@ -241,7 +242,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("O2: the value at the maximum does not pile up timers")
+  @Test("O2: a timeout that is given many times does not pile up timers")
   func timeout_givenOften_noPile() throws {
     for step: UInt64 in [0, 1] {
       for _ in 0..<500 {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Parents and children: which item is the parent, what waits for what, and what ends with what (C1 to C7).
 @Suite struct ParentTests {
   let fixture = RulesFixture()
 
@@ -25,7 +26,7 @@ import Testing
     #expect(fixture.refusal(.present("a", id: "", .with(from: "p"))) == .notPresented)
   }
 
-  @Test("C1: without that, the parent is at the nearest binding it derives from that holds an item")
+  @Test("C1: without a named parent, the parent is the item at the nearest binding from which this one derives")
   func present_derived_nearestParent() throws {
     try fixture.present("a")
     try fixture.present("a.b.c[1]")
@@ -445,7 +446,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("C7: nor from its descendants")
+  @Test("C7: an item cannot be presented from its descendants")
   func present_fromDescendant_refused() throws {
     try fixture.present("a", "1")
     try fixture.present("b", "", .with(from: "a"))
@@ -455,7 +456,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("C7: nor from an item above it in its stack")
+  @Test("C7: an item cannot be presented from an item above it in its stack")
   func present_fromAbove_refused() throws {
     try fixture.ask(.setPath("s", [.at("a", "1"), .at("b"), .at("c")]))
     #expect(fixture.refusal(.present("a", id: "2", .with(from: "b"))) == .invalidArgument)
@@ -465,7 +466,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("C7: nor pushed onto its descendants")
+  @Test("C7: an item cannot be pushed onto its descendants")
   func push_ontoDescendant_refused() throws {
     try fixture.present("a", "1")
     try fixture.ask(.push("s", "b", id: "", .with(from: "a")))
@@ -476,7 +477,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("C7: a circle of new ones is refused, by parents or by stacks")
+  @Test("C7: a circle of new items, by parents or by stacks, is refused")
   func apply_circle_refused() throws {
     let byParents = fixture.refusal(
       of: .present("a", id: "", .with(from: "b")), .present("b", id: "", .with(from: "c")),
@@ -504,7 +505,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("C7: nor on its own group through its implied parent, if it is to be queued")
+  @Test("C7: an item that is to be queued cannot depend on its own group through its implied parent")
   func present_derivedFromOwnGroupQueued_refused() throws {
     try fixture.present("m", "", .with(group: "g"))
     #expect(fixture.refusal(.present("m.a", id: "", .with(group: "g", ifBusy: .queue))) == .invalidArgument)

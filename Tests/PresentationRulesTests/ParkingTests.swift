@@ -3,7 +3,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// N8: hiding the windows of what is dismissed, and showing them again.
+/// Parking: a dismissal hides the windows of a program, which shows a later item again (N8).
 struct ParkingTests {
   private let fixture = RulesFixture(destinations: [
     Destination(
@@ -44,7 +44,7 @@ struct ParkingTests {
     #expect(fixture.machine.presentation(2)?.program == files)
     fixture.shows(2)
     #expect(fixture.taken() == ["presented a 1"])
-    // It is parked again under the handle for which it was started.
+    // The program is parked again under the handle for which it was started.
     try fixture.dismiss("a")
     fixture.report(.hidden(2))
     #expect(fixture.taken().last == "parked a 1")
@@ -75,7 +75,7 @@ struct ParkingTests {
     #expect(fixture.shown == ["note=A"])
   }
 
-  @Test("N8: a forced dismissal may hide, too, and one of a destination that does not hide never does")
+  @Test("N8: a forced dismissal may hide windows, too; a dismissal of a destination that does not hide never does")
   func dismissal_forced_hides() throws {
     let files = try fixture.show("files", "", ItemOptions())
     try fixture.ask(.dismiss("files"), isForced: true)
@@ -88,7 +88,7 @@ struct ParkingTests {
     #expect(parked == [files])
   }
 
-  @Test("N8, R5: what is hidden while navd quits ends all the same")
+  @Test("N8, R5: a program whose windows are hidden while navd quits ends all the same")
   func hidden_duringQuit_isToEnd() throws {
     let files = try fixture.show("files", "", ItemOptions())
     try fixture.dismiss("files")
@@ -116,7 +116,7 @@ struct ParkingTests {
     #expect(fixture.taken() == ["parked a"])
     #expect(try fixture.ask(.dismissAll(.parked), isForced: true) == .count(1))
     #expect(fixture.taken() == ["end parked 1 forced"])
-    // It is on its way.
+    // The program is about to end, so it shows no further item.
     try fixture.present("a", "", .with(to: "files"))
     #expect(fixture.machine.presentation(3)?.program == nil)
     fixture.report(.parkedEnded(a))
@@ -125,7 +125,7 @@ struct ParkingTests {
     #expect(fixture.taken().contains("end parked 1") == false)
   }
 
-  @Test("N8, R5: Quit ends what is parked, without a question")
+  @Test("N8, R5: Quit ends parked programs, without a question")
   func quit_endsParked() throws {
     let files = try park("files")
     fixture.shutDown()

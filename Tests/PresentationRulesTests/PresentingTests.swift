@@ -4,6 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Presenting in one slot: setting, replacing, dismissing, ends, expectations and deadlines (P1 to P14).
 @Suite struct PresentingTests {
   let fixture = RulesFixture()
 
@@ -317,7 +318,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P3: state only is replaced without a moment between")
+  @Test("P3: an item that is state only is replaced with no moment in between")
   func present_otherIDStateOnly_replacedAtOnce() throws {
     try fixture.present("a", "A")
     try fixture.present("a", "B")
@@ -354,7 +355,7 @@ import Testing
     #expect(fixture.taken() == [])
   }
 
-  @Test("P4: an error for an answer to the dismissal is the end too")
+  @Test("P4: an error as the answer to a dismissal is the end, too")
   func dismiss_answeredByError_gone() throws {
     try fixture.show("a", "1", .with(to: "bus"))
     try fixture.dismiss("a")
@@ -375,7 +376,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P4: nothing stays behind, and nothing queued for it shows up later")
+  @Test("P4: a dismissal leaves nothing behind, and no later item of the slot appears")
   func dismiss_waitingOnes_nothingLater() throws {
     try fixture.show("a", "A")
     for id in ["B", "C", "D"] { try fixture.present("a", id, .with(to: "cmd")) }
@@ -399,7 +400,7 @@ import Testing
     #expect(fixture.leftovers == [])
   }
 
-  @Test("P5: true→false→true while the first is closing: its late farewell does not clear the second")
+  @Test("P5: true→false→true while the first is closing: the late report of its end does not clear the second")
   func ended_lateFarewell_secondStays() throws {
     try fixture.show("a", "1")
     try fixture.dismiss("a")
@@ -415,7 +416,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P5: a farewell is compared by handle, not by id", arguments: [false, true])
+  @Test("P5: a report of an end is compared by handle, not by id", arguments: [false, true])
   func ended_afterReplacement_replacementStays(failed: Bool) throws {
     try fixture.show("a", "1")
     try fixture.present("a", "2", .with(to: "cmd"))
@@ -426,7 +427,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P5: one that ends while it is still presenting writes nil too")
+  @Test("P5: an item that ends while it is still presenting writes nil, too")
   func ended_presenting_slotNil() throws {
     try fixture.present("a", "1", .with(to: "cmd"))
     fixture.ends(1, failed: true)
@@ -754,7 +755,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P11: toggle after dismiss makes a new one too")
+  @Test("P11: a toggle after a dismissal makes a new presentation, too")
   func toggle_whileGoing_newOneWaits() throws {
     try fixture.show("a", "1")
     let toggle = Request.Operation.toggle("a", id: "1", .with(to: "cmd"), anyID: false)
@@ -816,7 +817,7 @@ import Testing
 
   // MARK: P12
 
-  @Test("P12: the first cause fixes the reason; errors, crashes and farewells while dismissing only complete it")
+  @Test("P12: the first cause fixes the reason; errors, crashes and reports during a dismissal only complete it")
   func end_secondCause_firstReason() throws {
     for complete: (Handle) -> Void in [
       { fixture.ends($0) }, { fixture.ends($0, failed: true, result: ["signal": .string("SEGV")]) },
@@ -889,7 +890,7 @@ import Testing
     }
   }
 
-  @Test("P13: it waits for the stack element below it")
+  @Test("P13: an item waits for the stack element below it")
   func start_belowNotPresented_waits() throws {
     try fixture.ask(.setPath("s", [.at("a", "", .with(to: "cmd")), .at("b"), .at("c", "", .with(to: "cmd"))]))
     #expect(fixture.taken() == ["path s a b c", "presenting a", "waiting b", "waiting c", "present 1 a"])
@@ -911,7 +912,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P13: one in a queue is not the selected one, and waits")
+  @Test("P13: an item in a queue is not the selected one, and waits")
   func start_queued_waits() throws {
     try fixture.present("x", "", .with(group: "g"))
     try fixture.present("y", "", .with(group: "g", ifBusy: .queue))

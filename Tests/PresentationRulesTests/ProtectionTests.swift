@@ -3,7 +3,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// D12: items of a protected destination end only by themselves.
+/// Protected destinations, whose items end only by themselves (D12).
 struct ProtectionTests {
   private let fixture = RulesFixture(destinations: [
     Destination(
@@ -30,7 +30,7 @@ struct ProtectionTests {
     #expect(fixture.shown == ["lock", "other"])
   }
 
-  @Test("D12: its own end ends it, and its group goes on")
+  @Test("D12: a protected item ends by itself, and its group goes on")
   func protected_ownEnd_endsIt() throws {
     try fixture.show("lock", "", ItemOptions())
     try fixture.present("y", "", .with(group: "g", ifBusy: .queue))
@@ -39,7 +39,7 @@ struct ProtectionTests {
     #expect(fixture.ending(1)?.reason == .closed)
   }
 
-  @Test("D12: what would end it later is refused, too")
+  @Test("D12: an option that would end a protected item later is refused, too")
   func protected_optionsThatWouldEndIt_areRefused() throws {
     try fixture.present("p")
     for options: ItemOptions in [
@@ -56,7 +56,9 @@ struct ProtectionTests {
     #expect(fixture.shown == ["p.lock"])
   }
 
-  @Test("D12, K1, H4: a protected fallback stays when a hold ends; what waited for that is presented after its own end")
+  @Test(
+    "D12, K1, H4: a protected fallback stays when a hold ends; a member that waited for the hold comes after its own end"
+  )
   func protectedFallback_holdEnds_staysUntilItEndsByItself() throws {
     var settings = ItemSettings()
     settings.holds = ["dnd": .postpone]
@@ -85,7 +87,7 @@ struct ProtectionTests {
     #expect(fixture.shown == ["board"])
   }
 
-  @Test("D12: navd does not quit while it is shown; a waiting one is not protected yet")
+  @Test("D12: navd does not quit while a protected item is shown; a waiting item is not protected yet")
   func protected_waiting_isNotProtected() throws {
     try fixture.present("x", "", .with(to: "cmd", group: "g"))
     fixture.shows(1)

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Requesters: the client whose request ended a presentation, and since when an item is shown.
 @Suite struct RequesterTests {
   private let fixture = RulesFixture()
 
@@ -35,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "By whom: an owner that left, one who reports it closed, one who has navd quit; nobody, where it ends by itself")
+    "By whom: the owner that left, the client that reports it closed or has navd quit; nobody, if it ends by itself")
   func end_otherwise_namesWhoItWas() throws {
     try fixture.present("a", "", .with(owned: true), by: "anna")
     fixture.leave("anna")
@@ -90,11 +91,11 @@ import Testing
     #expect(machine.ending(of: 2)?.by == requester)
     #expect(try ask(.dismiss("c"), ":1.2") == [])
     #expect(machine.ending(of: 3)?.by == requester)
-    // The order of the history is that of the ends.
+    // The history has the order of the ends.
     #expect(machine.history.map(\.handle) == [1, 2, 3])
   }
 
-  @Test("By whom: nothing waits any more for a client that left before it was identified")
+  @Test("By whom: no ending waits any longer for a client that left before it was identified")
   func identify_clientLeft_changesNothing() throws {
     var machine = StateMachine()
     let now = Instant(nanoseconds: 1)
@@ -109,7 +110,7 @@ import Testing
     #expect([1, 2].map { machine.ending(of: $0)?.by?.process } == [nil, 7])
   }
 
-  @Test("Since when: by the wall's clock of that moment, and the same after a restart")
+  @Test("Since when: by the wall clock of that moment, and the same after a restart")
   func since_presented_isNotedOnce() throws {
     var machine = try StateMachine(restoring: RecordedState())
     _ = machine.load([
@@ -123,7 +124,7 @@ import Testing
     #expect(machine.presentation(2)?.since == nil)
     _ = machine.report(.presentAnswered(2, error: nil), at: Instant(nanoseconds: 7_000_000))
     #expect(machine.presentation(2)?.since == 1_000_007)
-    // The wall's clock is set, and what is shown is shown for no longer by that.
+    // The wall clock is set, which does not change how long an item has been shown.
     machine.wallClockLead = 0
     _ = try machine.perform(Request(.present("a", id: "", .with(title: "A"))), by: nil, at: now)
     #expect(machine.presentation(1)?.since == 1_000_005)
@@ -133,7 +134,7 @@ import Testing
     #expect(restored.presentation(2)?.since == 1_000_007)
   }
 
-  @Test("R6: the client whose request ends a presentation is known after a restart, too")
+  @Test("R6: the client whose request ends a presentation is known even after a restart")
   func restored_going_knowsBecauseOfWhom() throws {
     var machine = try StateMachine(restoring: RecordedState())
     var record = RecordedState()

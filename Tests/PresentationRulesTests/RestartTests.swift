@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// K3: what is presented again after it has ended by itself.
+/// Restarts of items: an item that has ended by itself is presented again, with its delays and limits (K3).
 struct RestartTests {
   private let fixture: RulesFixture
 
@@ -32,7 +32,7 @@ struct RestartTests {
     return nil
   }
 
-  @Test("K3: what has failed waits in its slot under a new handle, and is presented after the delay")
+  @Test("K3: an item that has failed waits in its slot under a new handle, and is presented after the delay")
   func failure_item_isPresentedAgain() throws {
     try fixture.show("kiosk", "1", ItemOptions())
     fixture.ends(1, failed: true)
@@ -60,7 +60,7 @@ struct RestartTests {
     #expect(fixture.ending(11)?.reason == .failed)
   }
 
-  @Test("K3: what was presented for ten seconds begins anew")
+  @Test("K3: the count of restarts begins anew after an item was presented for ten seconds")
   func failure_afterLong_countsFromOne() throws {
     try fixture.show("careful", "", ItemOptions())
     fixture.ends(1, failed: true)
@@ -76,7 +76,7 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
-  @Test("K3: what was presented for the longest delay begins anew, if that is shorter than ten seconds")
+  @Test("K3: the count of restarts begins anew after the longest delay, if that is shorter than ten seconds")
   func failure_afterShortLongestDelay_countsFromOne() throws {
     try fixture.show("brisk", "", ItemOptions())
     fixture.ends(1, failed: true)
@@ -92,7 +92,7 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
-  @Test("K3: on-failure restarts what ended with another status than 0, or by a signal, and nothing else")
+  @Test("K3: on-failure restarts an item that ended with a status other than 0, or by a signal, and no other")
   func close_onFailure_dependsOnTheResult() throws {
     try fixture.show("careful", "", ItemOptions())
     fixture.ends(1, result: ["status": .int32(1)])
@@ -113,7 +113,7 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
-  @Test("K3: what is dismissed, replaced or expired, or loses its owner or its parent, does not return")
+  @Test("K3: an item that is dismissed, replaced or expired, or loses its owner or its parent, does not return")
   func dismissal_item_doesNotReturn() throws {
     try fixture.show("kiosk", "1", ItemOptions())
     try fixture.present("kiosk", "2", .with(timeout: 10))
@@ -130,7 +130,7 @@ struct RestartTests {
     try fixture.dismiss("a")
     fixture.goes(5, 4)
     #expect(fixture.shown == [])
-    // Also while it waits for its time.
+    // An item also does not return while it waits for its delay.
     try fixture.show("kiosk", "", ItemOptions())
     fixture.ends(6, failed: true)
     try fixture.dismiss("kiosk")
@@ -140,7 +140,7 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
-  @Test("K3: its children end, and what is above it in its stack is popped; its group and its place keep it")
+  @Test("K3: the children of a failed item end, and the elements above it are popped; it keeps its group and its place")
   func failure_inContainers_keepsItsPlace() throws {
     try fixture.present("kiosk", "", .with(group: "main"))
     fixture.shows(1)
@@ -162,7 +162,7 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
-  @Test("K3: a child of what is presented again ends for good, also if both were lost at once")
+  @Test("K3: a child of an item that is presented again ends for good, even if both were lost at once")
   func lost_withItsParent_endsForGood() throws {
     try fixture.show("kiosk", "", ItemOptions())
     try fixture.show("kiosk.menu", "", .with(to: "careful"))
@@ -172,7 +172,7 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
-  @Test("K3: the timeout goes on with what was left of it; one that a request gives starts anew")
+  @Test("K3: the timeout goes on with the time that was left; one that a request gives starts anew")
   func failure_timeout_goesOn() throws {
     try fixture.show("kiosk", "", .with(timeout: 10_000))
     fixture.pass(6000)
@@ -192,7 +192,7 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
-  @Test("K3: nothing is presented again after Quit")
+  @Test("K3: no item is presented again after Quit")
   func quit_failure_isTheEnd() throws {
     try fixture.show("kiosk", "", ItemOptions())
     fixture.shutDown()
@@ -200,7 +200,7 @@ struct RestartTests {
     #expect(fixture.machine.allPresentations == [])
   }
 
-  @Test("K3: the delay and the number of restarts are on record; what was lost is presented again")
+  @Test("K3: the delay and the number of restarts are on record; an item that was lost is presented again")
   func restart_ofNavd_goesOn() throws {
     var disk = RecordedState()
     func restored() throws -> StateMachine {
@@ -230,7 +230,7 @@ struct RestartTests {
     #expect(next == at(8))
     disk.apply(machine.takeUnrecorded())
 
-    // R8: of another session only what still runs counts.
+    // Of another session, only items that still run count (R8).
     machine = try restored()
     _ = machine.resume([:], left: [], isOtherSession: true, at: at(7))
     let isEmpty = machine.isEmpty

@@ -42,15 +42,15 @@ private final class RestartableMachine {
     record.apply(machine.takeUnrecorded())
   }
 
-  /// Makes the record one of a release that did not know which parents were named.
+  /// Makes the record look like one of a release that did not know which parents were named.
   func forgetNames() {
     for handle in record.presentations.keys { record.presentations[handle]!.presentation.hasNamedParent = false }
   }
 
-  /// Makes the record one in which a text of these is bad.
+  /// Makes the record one in which a text of each of these presentations is bad.
   func spoil(_ handles: Handle...) { for handle in handles { record.unreadable[handle] = "a text is bad" } }
 
-  /// Makes the record one of a release that did not know what is forced.
+  /// Makes the record look like one of a release that did not know what is forced.
   func forgetForce() {
     for (handle, row) in record.presentations {
       guard var dismissal = row.presentation.phase.dismissal else { continue }
@@ -101,6 +101,7 @@ private final class RestartableMachine {
   func reason(_ handle: Handle) -> Reason? { machine.ending(of: handle)?.reason }
 }
 
+/// Restoring after restarts and kills: what stays, what is lost, and what presenters are asked again (R2, R4, R6, R8).
 @Suite struct RestoringTests {
   @Test("R2: a presentation that is found again stays as it is, and no presenter is asked")
   func restored_shown_isAsBefore() throws {
@@ -115,7 +116,9 @@ private final class RestartableMachine {
     #expect([command, state].map(navd.phase) == ["presented", "presented"])
   }
 
-  @Test("N3, R6: what only waits for its result has ended, beside the next one in its slot, and no program is ended")
+  @Test(
+    "N3, R6: a presentation that only waits for its result has ended, beside the next one in its slot; no program is ended"
+  )
   func restored_waitingForResult_hasEnded() throws {
     let navd = try RestartableMachine()
     let first = try navd.present("a", to: "viewer")
@@ -142,7 +145,7 @@ private final class RestartableMachine {
     #expect(navd.machine.current(at: binding("a")) == nil)
   }
 
-  @Test("R8: of another session, only what is still on the screen counts")
+  @Test("R8: of another session, only presentations that are still on the screen count")
   func restored_ofOtherSession_onlyWhatIsShown() throws {
     let navd = try RestartableMachine()
     let (shown, begun) = (try navd.present("a", to: "cmd"), try navd.present("b", to: "cmd"))
@@ -165,7 +168,8 @@ private final class RestartableMachine {
   }
 
   @Test(
-    "R4: what has a bad text in the record is lost, and ends or shows others by the rules; nobody is asked about it")
+    "R4: a presentation with a bad text in the record is lost, which ends or shows others by the rules; nobody is asked"
+  )
   func restored_unreadable_isLost() throws {
     let navd = try RestartableMachine()
     let (shown, other) = (try navd.present("a", to: "cmd"), try navd.present("b", to: "cmd"))
@@ -258,7 +262,7 @@ private final class RestartableMachine {
     _ = navd.pass(1)
     #expect(navd.reason(handles[0]) == .failed)
     #expect(handles[1...].map(navd.phase) == ["presented", "presented"])
-    // On another bus (R8), nobody comes back.
+    // On another bus, no presenter comes back (R8).
     navd.hear(.presenterLeft(handles[1]))
     _ = try navd.restart([handles[1]: .awaited, handles[2]: .toBeShown], isOtherSession: true)
     #expect(navd.reason(handles[1]) == .lost)
@@ -356,7 +360,7 @@ private final class RestartableMachine {
     one.item.position = StackPosition(stack: binding("s"), index: 0)
     two.item.position = StackPosition(stack: binding("s"), index: 2)
     check([one, two])
-    // Shown while the one before it is dismissed, and before its parent.
+    // An item cannot be shown while the one before it is dismissed, or before its parent.
     let going = Lifecycle.dismissing(Dismissal(.held, reason: .replaced))
     check([row(1, "a", going), row(2, "a")])
     check([row(1, "a"), row(2, "a", going)])
@@ -378,7 +382,7 @@ private final class RestartableMachine {
     #expect(((try? StateMachine(limits: limits, restoring: state)) == nil) == (count > 8))
   }
 
-  @Test("R6, P15: a decline that was recorded counts, and one that was not is asked for again")
+  @Test("R6, P15: a recorded decline counts; after one that was not recorded, the dismissal is asked for again")
   func restored_afterDecline_isPresented() throws {
     let navd = try RestartableMachine()
     let parent = try navd.present("a", to: "bus") { $0.timeout = 1000 }
@@ -386,11 +390,11 @@ private final class RestartableMachine {
     for handle in [parent, child] { navd.hear(.presentAnswered(handle, error: nil)) }
     let both: [Handle: Survival] = [parent: .toBeShown, child: .toBeShown]
     try navd.perform(.present(binding("a"), id: "next", .with()))
-    // The decline was not recorded.
+    // This decline was not recorded.
     let again = Command.dismiss(child, .parent, animated: true, isForced: false)
     #expect(try navd.restart(after: 5000, both) == [again])
     navd.hear(.declined(child, message: "unsaved"))
-    // It was recorded, and nobody was told.
+    // This decline was recorded, and nobody was told.
     #expect(Set(try navd.restart(both)) == [.present(parent), .present(child)])
     #expect([parent, child].map(navd.phase) == ["presented", "presented"])
     #expect(navd.machine.current(at: binding("a"))?.handle == parent)
@@ -415,7 +419,7 @@ private final class RestartableMachine {
   }
 
   @Test(
-    "R6, P15: what was being dismissed, and depends on something that is gone or whose owner has left, is asked for once, forced",
+    "R6, P15: a dismissal under way is asked for once, by force, if something it depends on is gone or has lost its owner",
     arguments: ["child of what is gone", "child of what was owned", "above what is gone"])
   func restored_dependsOnWhatIsGone_isForcedOnce(_ relation: String) throws {
     let navd = try RestartableMachine()
@@ -425,7 +429,7 @@ private final class RestartableMachine {
       if isStack { $0.stack = binding("s") }
     }
     navd.hear(.presentAnswered(lowest, error: nil))
-    // In a stack, nothing else makes them depend on each other.
+    // Only the stack makes these items depend on each other.
     let names = isStack ? ["b", "c"] : ["a.b", "a.b.c"]
     let others = try names.map { text in
       let handle = try navd.present(text, to: "bus") { if isStack { $0.stack = binding("s") } }
@@ -458,7 +462,7 @@ private final class RestartableMachine {
     #expect(try navd.restart(survivals, left: [Client(":1.1")]).first == again)
   }
 
-  @Test("P15: a record of an earlier release forces what nobody may decline")
+  @Test("P15: a record of an earlier release forces the dismissals that nobody may decline")
   func restored_fromEarlierRelease_knowsWhatIsForced() throws {
     let navd = try RestartableMachine()
     let parent = try navd.present("a", to: "bus", by: Client(":1.1")) { $0.owned = true }

@@ -21,11 +21,11 @@ final class RulesFixture {
   var machine: StateMachine
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   var log: [String] = []
-  /// New owners, as reported.
+  /// The new owners that were reported.
   private(set) var owners: [Client] = []
-  /// Why fallbacks could not be selected.
+  /// The reasons for which fallbacks could not be selected.
   private(set) var refusedFallbacks: [String] = []
-  /// All changes announced so far.
+  /// All changes that were announced so far.
   private(set) var changes: [Change] = []
   private var lastHandle = Handle(0)
   private var watcher = Watcher()
@@ -77,12 +77,12 @@ final class RulesFixture {
     #expect(faults.isEmpty, "\(faults)", sourceLocation: sourceLocation)
   }
 
-  /// Differences that were not announced, and announcements without a difference (W1).
+  /// The differences that were not announced, and the announcements without a difference (W1).
   private func untold(_ changes: [Change]) -> [String] {
     groups.formUnion(machine.groupNames)
     stacks.formUnion(machine.stackNames)
     do throws(Violation) {
-      // A fallback is selected by another change of the same input (K1).
+      // A fallback is selected by a second change of the same input (K1).
       try watcher.take(changes, from: machine, isOneChange: machine.state.fallbacks.isEmpty)
       try watcher.compare(with: machine, groups: Array(groups), stacks: Array(stacks))
       return []
@@ -126,7 +126,7 @@ final class RulesFixture {
     }
   }
 
-  /// A stack's path, as the log writes it.
+  /// The path of a stack, as the log writes it.
   func path(_ stack: BindingID) -> [String] {
     machine.path(of: stack).map { $0.id.isEmpty ? $0.binding : "\($0.binding)=\($0.id)" }
   }
@@ -144,7 +144,7 @@ final class RulesFixture {
     }
   }
 
-  /// Everything left in the state, except what is remembered.
+  /// Everything that is left in the state, except what it remembers.
   var leftovers: [String] {
     var found: [String] = []
     func expectNone(_ name: String, _ count: Int) { if count > 0 { found.append("\(count) \(name)") } }
@@ -303,7 +303,7 @@ final class RulesFixture {
     presentLate(machine.destinations.map(\.name), from: sourceLocation)
   }
 
-  /// Presents what was state only because its destination was not there yet, as the coordinator does (D1).
+  /// Presents items that were state only because their destinations were not there yet, as the coordinator does (D1).
   private func presentLate(_ names: [String], from sourceLocation: SourceLocation) {
     for late in machine.lateItems(of: names) { take(machine.present(late, at: now), from: sourceLocation) }
   }
@@ -318,29 +318,29 @@ final class RulesFixture {
     take(machine.report(report, at: now), from: sourceLocation)
   }
 
-  /// Presenters report that they show presentations.
+  /// Has presenters report that they show presentations.
   func shows(_ handles: Handle..., from sourceLocation: SourceLocation = #_sourceLocation) {
     for handle in handles { report(.presentAnswered(handle, error: nil), from: sourceLocation) }
   }
 
-  /// A presenter reports that it cannot show a presentation.
+  /// Has a presenter report that it cannot show a presentation.
   func fails(_ handle: Handle, _ error: String = "no screen", from sourceLocation: SourceLocation = #_sourceLocation) {
     report(.presentAnswered(handle, error: error), from: sourceLocation)
   }
 
-  /// Presenters answer dismissals.
+  /// Has presenters answer dismissals.
   func goes(
     _ handles: Handle..., result: Properties = [:], from sourceLocation: SourceLocation = #_sourceLocation
   ) {
     for handle in handles { report(.dismissAnswered(handle, result: result), from: sourceLocation) }
   }
 
-  /// A presenter declines a dismissal (P15).
+  /// Has a presenter decline a dismissal (P15).
   func declines(_ handle: Handle, _ message: String = "", from sourceLocation: SourceLocation = #_sourceLocation) {
     report(.declined(handle, message: message), from: sourceLocation)
   }
 
-  /// A presenter says that it asks its user (P16).
+  /// Has a presenter say that it asks its user (P16).
   func asks(
     _ handle: Handle, _ message: String = "", byPresenter: Bool = true,
     from sourceLocation: SourceLocation = #_sourceLocation
@@ -351,7 +351,7 @@ final class RulesFixture {
     }
   }
 
-  /// A presentation ends, whether or not it was dismissed.
+  /// Ends a presentation, whether or not it was dismissed.
   func ends(
     _ handle: Handle, failed: Bool = false, result: Properties = [:],
     from sourceLocation: SourceLocation = #_sourceLocation
@@ -359,12 +359,12 @@ final class RulesFixture {
     report(.ended(handle, failed: failed, result: result), from: sourceLocation)
   }
 
-  /// A presenter answers an update.
+  /// Has a presenter answer an update.
   func updates(_ handle: Handle, from sourceLocation: SourceLocation = #_sourceLocation) {
     report(.updateAnswered(handle), from: sourceLocation)
   }
 
-  /// A client reports that a presentation was closed (D11).
+  /// Has a client report that a presentation was closed (D11).
   @discardableResult
   func closed(
     _ handle: Handle, result: Properties = [:], by client: Client? = "anna", byPresenter: Bool = false,

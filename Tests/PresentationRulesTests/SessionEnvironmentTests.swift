@@ -3,7 +3,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// K6: variables for commands that nobody asks for.
+/// Variables of the session, for commands that navd starts without a request (K6).
 struct SessionEnvironmentTests {
   private let fixture = RulesFixture(
     destinations: [
@@ -26,7 +26,7 @@ struct SessionEnvironmentTests {
   }
 
   @Test(
-    "K6: what is no variable of a session is refused, and nothing changes",
+    "K6: a name that is no variable of a session is refused, and nothing changes",
     arguments: ["", "1A", "a-b", "A=B", "é", "NAVD_ID", "NOTIFY_SOCKET"])
   func variable_invalid_isRefused(name: String) throws {
     do throws(Refusal) {
@@ -39,7 +39,7 @@ struct SessionEnvironmentTests {
     #expect(fixture.machine.environment == [:])
   }
 
-  @Test("L1: their number and their bytes have limits")
+  @Test("L1: the number and the bytes of variables have limits")
   func variables_beyondLimit_areRefused() throws {
     let limits = Limits()
     let many = Dictionary(uniqueKeysWithValues: (0...limits.variables).map { ("V\($0)", "x") })
@@ -48,7 +48,8 @@ struct SessionEnvironmentTests {
     #expect(fixture.machine.environment == [:])
   }
 
-  @Test("K6, K1, K3: what waits for its next attempt is presented at once, and its delays begin anew")
+  @Test(
+    "K6, K1, K3: a new variable presents items that wait for their next attempt at once, and their delays begin anew")
   func restart_variableGiven_isAtOnce() throws {
     fixture.report(.updateAnswered(1))
     for handle: Handle in [1, 2, 3] {
@@ -66,7 +67,7 @@ struct SessionEnvironmentTests {
     #expect(fixture.phase(6) == "waiting")
   }
 
-  @Test("K6, R2: they are on record, until they are forgotten")
+  @Test("K6, R2: variables are on record until they are forgotten")
   func variables_restart_areThere() throws {
     var disk = RecordedState()
     var machine = try StateMachine(restoring: disk)

@@ -4,10 +4,11 @@ import Testing
 
 @testable import PresentationRules
 
+/// Stacks: pushing, popping, ends, paths, and stacks of several programs (S1 to S8).
 @Suite struct StackTests {
   let fixture = RulesFixture()
 
-  /// Sets the stack `s` to plain values that commands show.
+  /// Sets the path of the stack `s` to plain values that commands show.
   private func setPath(_ ids: String...) throws -> [Handle?] {
     guard case .path(let handles) = try fixture.ask(.setPath("s", ids.map { .at(nil, $0, .with(to: "cmd")) })) else {
       return []
@@ -67,7 +68,7 @@ import Testing
 
   // MARK: S2
 
-  @Test("S2: taking the k-th away takes everything above it first, from the top, each acknowledged before the next")
+  @Test("S2: removing the k-th element first removes those above it, from the top, each acknowledged before the next")
   func dismiss_middle_aboveFirst() throws {
     _ = try setPath("1", "2", "3", "4")
     fixture.shows(1, 2, 3, 4)
@@ -179,7 +180,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("S2: one that does not acknowledge delays those below it no longer than its grace")
+  @Test("S2: an element that does not acknowledge delays those below it no longer than its grace")
   func pop_silent_graceEach() throws {
     try fixture.ask(.setPath("s", [.at("a", "", .with(to: "bus")), .at("b", "", .with(to: "bus"))]))
     play()
@@ -568,7 +569,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("S8: popping further while popping: from the top still, one at a time")
+  @Test("S8: elements popped while others are being popped still end from the top, one at a time")
   func pop_whilePopping_inOrder() throws {
     _ = try setPath("1", "2", "3", "4")
     play()
@@ -602,7 +603,7 @@ import Testing
       fixture.ending(5)?.reason == .parent && fixture.ending(6)?.reason == .popped
         && fixture.ending(7)?.reason == .popped)
 
-    // The upper one loses its parent first.
+    // The upper element loses its parent first.
     try fixture.present("p")
     try fixture.present("q")
     try fixture.ask(.setPath("s", [.at("g", "", .with(from: "q")), .at("h", "", .with(from: "p"))]))

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Transactions: all or none, only the last state counts, and animation (T1, T2).
 @Suite struct TransactionTests {
   let fixture = RulesFixture()
 
@@ -408,7 +409,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("T1: one that was selected and is queued in the end is another presentation")
+  @Test("T1: an item that was selected and is queued in the end is another presentation")
   func apply_selectedThenQueued_another() throws {
     try fixture.show("m", "", .with(to: "cmd", group: "g"))
     try fixture.apply(
@@ -419,7 +420,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("T1: a queue that is filled and a selection that is cleared in one leave the first of the queue selected")
+  @Test("T1: filling a queue and clearing the selection in one transaction leaves the first of the queue selected")
   func apply_queueAndDismiss_selected() throws {
     try fixture.present("m", "", .with(group: "g"))
     _ = fixture.taken()
@@ -486,7 +487,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("T2: in a stack too")
+  @Test("T2: elements that are popped are animated as the request says")
   func animated_popped_asTheRequest() throws {
     try fixture.ask(.setPath("s", .values("1", "2", "3", to: "cmd")))
     fixture.shows(1, 2, 3)

@@ -4,14 +4,14 @@ import Testing
 
 @testable import PresentationRules
 
-/// L3: a command, a directory or an environment is the client's that gave it. Here `anna` is outside of any sandbox, and
-/// `mallory` in one.
+/// Trust: a command, a directory or an environment belongs to the client that gave it, and a sandboxed client changes none (L3).
+/// Here `anna` is outside of any sandbox, and `mallory` in one.
 @Suite struct TrustTests {
   let fixture = RulesFixture()
   private let command = ItemOptions.with(value: ["x": .byte(1)], title: "T", command: ["foot"])
   private let evil: Properties = ["x": .byte(66)]
 
-  /// What a sandboxed client asks for. A client that nobody has examined is refused wherever it is, too.
+  /// Sends requests of a sandboxed client. A client that nobody has examined is refused wherever a sandboxed one is.
   @discardableResult
   private func ask(_ requests: Request.Operation...) throws -> [Reply] {
     let requests = requests.map { Request($0) }
@@ -68,7 +68,7 @@ import Testing
     }
     try fixture.ask(.present("x", id: "", .with()))
     try fixture.ask(.select("g", tag: "t", binding: "y", id: "", .with()))
-    // Another id is another item.
+    // Another id means another item.
     expectDenied(.toggle("x", id: "2", options, anyID: false))
     expectDenied(slot, slot)
     try ask(slot, member)
@@ -99,37 +99,37 @@ import Testing
     #expect(item.id == "1" && item.value == ["x": .byte(1)] && item.title == "T" && item.owner == "mallory")
     #expect(item.destination?.presenter == .command([Array("foot".utf8)]))
     try fixture.clearAway()
-    // It is still the trusted client's.
+    // The memory is still the trusted client's.
     try fixture.ask(select(.with(command: ["bar"])))
     #expect(fixture.item("x")?.id == "1" && fixture.item("x")?.value == ["x": .byte(1)])
     try fixture.clearAway()
   }
 
   @Test(
-    "L3: nor with a remembered directory or environment",
+    "L3: a sandboxed client selects a tag that remembers a directory or an environment only as it was",
     arguments: [ItemOptions.with(to: "cmd", directory: "/d"), .with(to: "cmd", environment: ["A": "b"])])
   func select_rememberedDirectoryOrEnvironment_onlyAsItWas(options: ItemOptions) throws {
     try remember(options)
     expectDenied(select(.with(value: evil)))
-    // Another program with them is no way round.
+    // A destination with another program is no way around that.
     fixture.load([
       Destination(name: "other", presenter: .command([Array("x".utf8)]), source: RulesFixture.file("other")),
       Destination(name: "cmd", presenter: .command([Array("sleep".utf8)]), source: RulesFixture.file("cmd")),
       RulesFixture.bus("bus"),
     ])
     expectDenied(select(.with(to: "other")))
-    // A program that gets neither of them may be shown anything.
+    // A program that gets no directory and no environment may be shown anything.
     try ask(select(.with(to: "bus", value: evil)))
     let item = try #require(fixture.item("x"))
     #expect(item.value == evil && item.directory == nil && item.environment == [:])
     try fixture.clearAway()
   }
 
-  @Test("L3: what a trusted client remembers of a sandboxed one is not given to its command")
+  @Test("L3: a trusted client's command is not given what a sandboxed client had remembered for the tag")
   func select_commandForATagOfASandboxedClient_repeatsNothing() throws {
     try ask(select(.with(value: evil), at: "evil", id: "666"))
     try ask(.deselect("g", tag: nil))
-    // It may well repeat the request as a whole, which has no command.
+    // The trusted client may repeat the request as a whole, which has no command.
     try fixture.ask(select())
     #expect(fixture.item("evil")?.value == evil)
     try fixture.ask(.deselect("g", tag: nil))
@@ -154,7 +154,7 @@ import Testing
 
   // MARK: Items
 
-  /// Has a command wait for its start: in its slot, in a queue, for its parent, or in a stack.
+  /// The ways in which a command waits for its start: in its slot, in a queue, for its parent, and in a stack.
   private static let waits: [[Request.Operation]] = [
     [.present("x", id: "0", .with(to: "cmd"))],
     [.present("m", id: "", .with(group: "g")), .present("x", id: "0", .with(to: "cmd"))],
@@ -183,21 +183,21 @@ import Testing
     expectDenied(.present("x", id: "1", .with(style: "sheet")))
     expectDenied(update)
     expectDenied(.update("x", value: [:], remove: ["x"], containerValues: nil, timeout: nil))
-    // X→nil→X is the same presentation, with what was given.
+    // The item of X→nil→X is the same presentation, with what was given.
     expectDenied(.dismiss("x"), .present("x", id: "1", changed))
     expectDenied(.dismiss("x"), .present("x", id: "1", same), update)
     if index == 1 { expectDenied(select(.with(value: evil))) }
     if index == 3 { expectDenied(.setPath("s", [.at("below"), .at("x", "1", changed)])) }
     if index == 3 { expectDenied(.push("s", "x", id: "1", changed)) }
-    // As it is, and what does not reach the program.
+    // These requests change nothing, or nothing that reaches the program.
     try ask(.present("x", id: "1", .with(value: ["x": .byte(1)], title: "T", timeout: 1000, priority: 7)))
-    // Another item in its place has no command.
+    // This request puts another item in its place, which has no command.
     try ask(.present("x", id: "2", changed))
     #expect(fixture.item("x")?.destination == nil)
     try fixture.clearAway()
   }
 
-  @Test("L3: nor one that runs again in the same transaction")
+  @Test("L3: a sandboxed client does not change a command that runs again in the same transaction")
   func present_againWithItsParent_isRefused() throws {
     try fixture.show("a", "1", .with(to: "cmd"))
     try fixture.show("a.b", "1", command)
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test("L3: nor do the commands that run when an item without a program was presented or has ended")
+  @Test("L3: the hooks of an item without a program get no directory or environment with what a sandboxed client gives")
   func change_itemWithHooks_losesDirectoryAndEnvironment() throws {
     var settings = ItemSettings()
     settings.onDismiss = [Array("bye".utf8)]

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
+/// Events for watchers: every difference is announced once, in order, with a serial (W1, W2).
 @Suite struct WatchingTests {
   let fixture = RulesFixture()
 
@@ -22,7 +23,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("W1: an event has the binding, id, handle, item and reason")
+  @Test("W1: an event has the binding, the id, the handle, the item and the reason")
   func changes_carryWhole() throws {
     try fixture.present("a", "1", .with(to: "bare", value: ["x": .byte(1)], title: "T"))
     let item = try #require(fixture.item("a"))

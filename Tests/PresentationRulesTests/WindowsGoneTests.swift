@@ -59,7 +59,7 @@ struct WindowsGoneTests {
     fixture.shows(2)
     try fixture.present("wifi")
     #expect(fixture.phase(3) == "waiting")
-    // Asked to close, its windows go; its program does not end.
+    // The program is asked to close; its windows go, and it does not end.
     fixture.report(.windowsGone(2, isFinal: true))
     #expect(fixture.phase(3) == "presenting")
     #expect(fixture.phase(2) == "dismissing")
@@ -88,7 +88,7 @@ struct WindowsGoneTests {
     #expect(fixture.taken() == ["dismissed mixer closed"])
   }
 
-  @Test("N3: children of what its user has closed end before it")
+  @Test("N3: the children of an item that its user has closed end before it")
   func windows_goneOfParent_endChildrenFirst() throws {
     let mixer = try show("mixer")
     try fixture.present("mixer.dialog", "", .with(to: "wifi", group: "dialogs"))
@@ -101,7 +101,7 @@ struct WindowsGoneTests {
     #expect(fixture.ending(mixer)?.reason == .closed)
   }
 
-  @Test("N3: between two windows, toggle and present open the item anew, and the one before was closed")
+  @Test("N3: between two windows, toggle and present open the item anew, and the earlier presentation was closed")
   func item_betweenWindows_isOpenedAnew() throws {
     for isToggle in [false, true] {
       let fixture = RulesFixture(destinations: [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresentationRules
 
-/// How much a request makes navd do, counted (L1, L2).
+/// The work that a request makes for navd, counted and limited (L1, L2).
 @Suite struct WorkTests {
   private func fixture(items: Int = 0, _ change: (inout Limits) -> Void) throws -> RulesFixture {
     var limits = Limits()
@@ -28,7 +28,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("T1: a scope is emptied of what was presented again since it was emptied before")
+  @Test("T1: emptying a scope a second time also ends items that were presented again in between")
   func dismissAll_repeated_emptiesAll() throws {
     let fixture = try fixture(items: 2) { _ in }
     try fixture.apply(
@@ -80,7 +80,7 @@ import Testing
     #expect(fixture.refusal(of: updates("keys", 3))?.message.contains("“work”") == true)
     try fixture.apply(updates("keys", 2))
     try fixture.apply(updates("list", 13))
-    // Of an item that is presented again without a value, the value of before is edited.
+    // An item that is presented again without a value has its earlier value edited.
     let again = Request(.present("keys", id: "", .with()))
     #expect(fixture.refusal(of: [again] + updates("keys", 3))?.message.contains("“work”") == true)
     try fixture.ask(.dismissAll(.everything))
@@ -102,7 +102,7 @@ import Testing
 
   @Test("L1: a path of as many elements as a stack may have replaces another one, and is replaced")
   func path_longest_accepted() throws {
-    // Not a fixture: it checks every item against every other one.
+    // A machine stands here in place of a fixture, which checks every item against every other one.
     var machine = StateMachine(limits: Limits())
     let count = machine.limits.stack
     for first in [0, 1] {
@@ -134,7 +134,7 @@ import Testing
     try fixture.ask(.dismissAll(.everything))
   }
 
-  @Test("L1, L2: a transaction that has a group learn and forget very many tags looks at each of them once")
+  @Test("L1, L2: a transaction that makes a group learn and forget very many tags looks at each of them once")
   func tagsPerGroup_manyLearned_takeProportionateTime() throws {
     var limits = Limits()
     limits.tagsPerGroup = limits.transaction
@@ -176,7 +176,7 @@ import Testing
     try fixture.ask(.dismissAll(.everything))
   }
 
-  @Test("P5, L2: a late report about what waits ends nothing before it, as it ends nothing itself")
+  @Test("P5, L2: a late report about a waiting item ends nothing in advance, since the report itself ends nothing")
   func ends_ofLateReport_areNone() throws {
     let fixture = try fixture(items: 2) { $0.ends = 1 }
     try fixture.hold("dnd")
@@ -188,14 +188,14 @@ import Testing
     #expect(fixture.machine.massEnds(of: .ended(late, failed: true, result: [:]), at: fixture.now).isEmpty)
   }
 
-  @Test("L2: a transaction that ends too many is refused; a request has them ended before")
+  @Test("L2: a transaction that ends too many is refused; a single request ends them in turns before it is carried out")
   func ends_tooMany_endedBefore() throws {
     let fixture = try fixture(items: 8) { $0.ends = 6 }
     let refusal = fixture.refusal(of: (0..<8).map { Request(.dismiss(BindingID(unchecked: $0))) })
     #expect(refusal?.code == .limitExceeded && refusal?.message.contains("“ends”") == true)
     let all = fixture.machine.massEnds(of: Request(.dismissAll(.everything)), by: "anna", at: fixture.now)
     #expect(all.ends.map(\.handle.number) == Array(1...8) && all.countOfNamed == 8)
-    // The others end because of this one, which the request itself ends.
+    // The others end because of this item, which the request itself ends.
     for number in 1..<8 { try fixture.dismiss(BindingID(unchecked: number)) }
     try fixture.apply((1..<8).map { Request(.present(BindingID(unchecked: $0), id: "", .with(from: "i[0]"))) })
     for operation: Request.Operation in [.dismiss("i[0]"), .present("i[0]", id: "2", .with())] {
