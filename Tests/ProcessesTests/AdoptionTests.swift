@@ -5,9 +5,9 @@ import Testing
 
 @testable import Processes
 
-/// R2 and R6: processes that run on while the daemon is away are found again, and no others are taken for them.
+/// Adoption: processes that run on while the daemon is away are found again, and no others are taken for them (R2, R6).
 @Suite struct AdoptionTests {
-  @Test("R2: A command that still runs is adopted, and its status is unknown.")
+  @Test("R2: A command that still runs is adopted, and its status is unknown")
   func adopt_runningCommand_isWatchedAndCanBeEnded() throws {
     let fixture = try ProcessFixture()
     let command = try fixture.shell("setsid sleep 1000 & exec sleep 1000")
@@ -16,13 +16,13 @@ import Testing
     let adopted = try #require(try fixture.adopt(remembered))
     try fixture.wait { adopted.tree.processes().count == 2 }
     adopted.tree.terminate()
-    // This process is still its parent, so the status is known here; a restarted daemon does not know it.
+    // This process is still the parent, so the status is known here; a restarted daemon does not know it.
     _ = try fixture.end(of: adopted)
     #expect(adopted.results.count == 1)
     #expect(adopted.tree.processes().isEmpty)
   }
 
-  @Test("R6: A command whose process was not recorded is found by its mark.")
+  @Test("R6: A command whose process was not recorded is found by its mark")
   func adopt_byMarkAlone_findsTheFirstProcessToo() throws {
     let fixture = try ProcessFixture()
     let command = try fixture.shell("sleep 1000 & exec sleep 1000")
@@ -37,7 +37,7 @@ import Testing
     _ = try fixture.end(of: adopted)
   }
 
-  @Test("R6: A process whose session leader is outside the PID namespace is found, though its session is 0.")
+  @Test("R6: A process whose session leader is outside the PID namespace is found, though its session is 0")
   func adopt_sessionLeaderOutsideTheNamespace_findsTheProcess() throws {
     let fixture = try ProcessFixture()
     let command = try fixture.shell("exec sleep 1000")
@@ -70,7 +70,7 @@ import Testing
     _ = try fixture.end(of: command)
     fixture.restart()
     #expect(try fixture.adopt(remembered) == nil)
-    // The marker is free again.
+    // A second adoption finds nothing, either, since the marker is free.
     #expect(try fixture.adopt(remembered) == nil)
   }
 
@@ -85,13 +85,13 @@ import Testing
     _ = try fixture.end(of: bystander)
   }
 
-  @Test("R2: A process with the marker's variable that no command has started is neither found nor signalled.")
+  @Test("R2: A process with the marker's variable that no command has started is neither found nor signalled")
   func adopt_strangerWithTheMarker_isNotFound() throws {
     let fixture = try ProcessFixture()
     let command = try fixture.shell("sleep 1000 & exec sleep 1000")
     let marker = command.tree.marker
     try fixture.wait { command.tree.processes().count == 2 }
-    // As a service manager starts it after “import-environment”.
+    // A service manager starts a process so after “import-environment”.
     var variables = fixture.environment
     variables[ProcessFixture.markerVariable] = marker
     let manager = ProcessSupervisor(loop: fixture.loop, markerVariable: "NAVD_TEST_OTHER")
@@ -117,7 +117,7 @@ import Testing
     try fixture.wait { !stranger.isLive }
   }
 
-  @Test("R2: A daemon of a command that has dropped its environment is found by its mark.")
+  @Test("R2: A daemon of a command that has dropped its environment is found by its mark")
   func adopt_orphanWithoutSessionOrEnvironment_isFound() throws {
     let fixture = try ProcessFixture()
     let command = try fixture.shell("(env -i setsid sh -c 'echo $$ > '$DIR'/pid; exec sleep 1000' &) ; exec sleep 1000")
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(
-    "R2: A process in a command's service is found by it. One in another service is not, and one that descends from the command of another navd is not either."
+    "R2: A process in a command's service is found by the service; one in another service, or below a command of another navd, is not"
   )
   func adopt_service_findsItsProcesses() throws {
     let fixture = try ProcessFixture()
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test("R2: One scan of the process table serves all commands that still run.")
+  @Test("R2: One scan of the process table serves all commands that still run")
   func adopt_manyRunningCommands_scansOnce() throws {
     let fixture = try ProcessFixture()
     let commands = try (0..<40).map { _ in try fixture.shell("exec sleep 1000") }
@@ -190,7 +190,7 @@ import Testing
     for command in adopted { _ = try fixture.end(of: command) }
   }
 
-  @Test("R2: One more scan confirms that nothing is left of the other commands.")
+  @Test("R2: One more scan confirms that nothing is left of the other commands")
   func adopt_manyEndedCommands_scansOnceMore() throws {
     let fixture = try ProcessFixture()
     let remembered = (0..<40).map { _ in
@@ -228,7 +228,7 @@ import Testing
     fixture.supervisor.adopt(RememberedCommand(marker: command.tree.marker, first: first, output: capture)) {
       found = $0
     }
-    // The inspection of this turn finds it; its end is known before the next turn reports it.
+    // The inspection of this turn finds the process, whose end is known before the next turn reports it.
     fixture.loop.turn(wait: nil)
     #expect(fixture.scans == 1)
     kill(first.pid, SIGKILL)

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Processes
 
+/// The mark of descent, a resource limit that every process of a command inherits.
 @Suite struct DescentMarkTests {
   private static func limits(_ locks: String) -> [UInt8] {
     let lines = ["Limit  Soft Limit  Hard Limit  Units"] + (0..<10).map { "Max \($0)  1  2  bytes" }
@@ -30,7 +31,7 @@ import Testing
     #expect(marks.count == 10_000 && marks.allSatisfy { $0.number >> 62 == 1 })
   }
 
-  @Test("A process inherits the mark, and this process keeps its own limit.")
+  @Test("A process inherits the mark, and this process keeps its own limit")
   func mark_process_isInherited() throws {
     let fixture = try ProcessFixture()
     let command = try fixture.shell("env -i sh -c 'echo $$ > '$DIR'/pid; exec sleep 1000' & wait")

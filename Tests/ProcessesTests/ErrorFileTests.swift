@@ -5,13 +5,13 @@ import Testing
 
 @testable import Processes
 
-/// Files for what commands write on standard error.
+/// Error files of one test, into which commands write their standard error, and the lines that were handed on.
 private final class ErrorFileFixture {
   let loop: EventLoop
   private let directory = TemporaryDirectory()
   private(set) var files: ErrorFiles!
   private(set) var lines: [String] = []
-  /// Lines that were left out, by the names of files.
+  /// The numbers of lines that were left out, by the names of files.
   private(set) var leftOut: [String: Int] = [:]
 
   init() throws {
@@ -19,7 +19,7 @@ private final class ErrorFileFixture {
     restart()
   }
 
-  /// Another process reads on.
+  /// Replaces the reader, as another process that reads on.
   func restart() {
     files = ErrorFiles(
       directory: ByteString(directory.path), loop: loop,
@@ -34,7 +34,7 @@ private final class ErrorFileFixture {
     ((try? Files.names(in: directory.path)) ?? []).filter { $0.hasSuffix(".errors") }.map { String($0.dropLast(7)) }
   }
 
-  /// Bytes that a file takes.
+  /// The number of bytes that a file takes on the disk.
   func size(_ name: String) -> Int {
     var status = stat()
     return stat(directory.path(of: "\(name).errors"), &status) == 0 ? Int(status.st_blocks) * 512 : 0
@@ -58,6 +58,7 @@ extension EventLoop {
   }
 }
 
+/// Error files: lines are handed on as they are written, in portions, and go on after a restart.
 @Suite struct ErrorFileTests {
   @Test("Each line is handed on when it is written, and the last one that is not empty is known at the end")
   func lines_areHandedOn_lastOneIsKnown() throws {
@@ -80,7 +81,7 @@ extension EventLoop {
     #expect(fixture.lines.last == "b no end")
   }
 
-  @Test("Reading is no reason to read again")
+  @Test("Reading a file does not cause another reading of it")
   func reading_comesToRest() throws {
     let fixture = try ErrorFileFixture()
     let file = try fixture.files.create("a")
@@ -106,7 +107,7 @@ extension EventLoop {
     }
     #expect(most < 4 * part.utf8.count, "\(most)")
     #expect(fixture.lines.allSatisfy { $0.utf8.count == 4096 + 2 })
-    // More than may wait: the latest count.
+    // The commands write more than may wait, and the latest bytes count.
     for _ in 1...40 { fixture.write(part, to: file) }
     fixture.write("\nthe end", to: file)
     close(file)
@@ -127,7 +128,7 @@ extension EventLoop {
     try fixture.wait { fixture.names == [] }
   }
 
-  @Test("The next reader goes on where the one before has ended, and removes what nobody writes any more")
+  @Test("The next reader goes on where the one before has ended, and removes files into which nobody writes any more")
   func restart_readsOn() throws {
     let fixture = try ErrorFileFixture()
     let file = try fixture.files.create("a")
@@ -150,7 +151,7 @@ extension EventLoop {
   }
 
   @Test(
-    "However many lines a command writes, a turn hands on a limited number, and so does a second; the rest is counted")
+    "A turn and a second each hand on a limited number of lines, however many a command writes; the rest is counted")
   func manyLines_areCounted() throws {
     let fixture = try ErrorFileFixture()
     let file = try fixture.files.create("a")
@@ -188,12 +189,12 @@ extension EventLoop {
       return (names + ["quiet"]).allSatisfy(seen)
     }
     let counts = names.map { name in fixture.lines.count { $0.hasPrefix(name + " ") } }
-    // The last of them had its first share before the first of them had its third.
+    // The last file had its first share before the first file had its third.
     #expect(counts.max()! <= 3 * counts.min()!, "\(counts)")
     for file in files + [quiet] { close(file) }
   }
 
-  @Test("The last line is found behind any number of empty ones, and of a long one the last part counts")
+  @Test("The last line is found behind any number of empty ones; the last part of a long one counts")
   func lastLine_isFoundInWhatWaits() throws {
     let fixture = try ErrorFileFixture()
     for (text, last) in [
@@ -208,7 +209,7 @@ extension EventLoop {
       #expect(fixture.files.finish("a") == Array(last.utf8))
       try fixture.wait { fixture.names == [] }
     }
-    // What was read before is its beginning.
+    // The part that was read before is the beginning of the last line.
     let file = try fixture.files.create("a")
     fixture.write("before\nbegin", to: file)
     try fixture.wait { fixture.lines.last == "a before" }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Processes
 
-/// A command that another program starts has the same program, input and output as one that the supervisor starts.
+/// Delegated starts: a command that another program starts has the same program, input and output as one that the supervisor
+/// starts.
 @Suite(.timeLimit(.minutes(3))) struct DelegatedStartTests {
   @Test func program_lookedUp_isTheFileToExecute() throws {
     let fixture = try ProcessFixture()
@@ -52,7 +53,7 @@ import Testing
     defer { close(descriptor) }
     #expect(write(descriptor, "before ", 7) == 7)
     fixture.loop.turn(wait: .zero)
-    // A time without a reader costs the writer nothing.
+    // The writer goes on during a time without a reader.
     reader = nil
     #expect(write(descriptor, "and after", 9) == 9)
     reader = try .resume(capture, loop: fixture.loop)
@@ -67,13 +68,13 @@ import Testing
     command.environment["DELEGATED"] = "yes"
     let running = try fixture.start(command)
     let pid = try #require(running.tree.first?.pid)
-    // For a moment in execve there is no environment to be read.
+    // For a moment in execve, there is no environment to read.
     let end = fixture.loop.now + .seconds(30)
     while ExecutionState(of: pid, "DELEGATED", is: "yes") == .forked, fixture.loop.now < end {
       fixture.loop.turn(wait: .milliseconds(2))
     }
     #expect(ExecutionState(of: pid, "DELEGATED", is: "yes") == .executed)
-    // In the program that forks it, the variable has another value or is missing.
+    // In the program that forks the command, the variable has another value or is missing.
     #expect(ExecutionState(of: pid, "DELEGATED", is: "no") == .forked)
     #expect(ExecutionState(of: pid, "OTHER", is: "yes") == .forked)
     #expect(ExecutionState(of: pid, "DELEGATED", is: "yes", placeholder: ["sleep", "6"]) == .executed)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Processes
 
-/// D6 and D9: output is kept up to its limit, never blocks the command, and survives the daemon.
+/// Output of commands: it is kept up to its limit, never blocks the command, and survives the daemon (D6, D9).
 @Suite struct OutputTests {
-  @Test("D6: Output beyond the limit is truncated, and the result says so.")
+  @Test("D6: Output beyond the limit is truncated, and the result says so")
   func output_beyondTheLimit_isTruncatedAndDoesNotBlockTheWriter() throws {
     let fixture = try ProcessFixture()
     let capture = fixture.capture("out", limit: 1 << 16)
@@ -20,7 +20,7 @@ import Testing
     #expect(try fixture.line(in: "status") == "0")
   }
 
-  @Test("D6: Output of exactly the limit is not truncated.", arguments: [0, 1, 99, 100, 101])
+  @Test("D6: Output of exactly the limit is not truncated", arguments: [0, 1, 99, 100, 101])
   func output_aroundTheLimit_isTruncatedOnlyBeyondIt(_ limit: Int) throws {
     let fixture = try ProcessFixture()
     let command = try fixture.shell("head -c 100 /dev/zero", output: fixture.capture("out", limit: limit))
@@ -64,7 +64,7 @@ import Testing
     #expect(try fixture.end(of: command).output?.bytes == Array("before\n".utf8))
   }
 
-  @Test("R2: Files show whether a command was started, whatever its scope.", arguments: [false, true])
+  @Test("R2: Files show whether a command was started, whatever its scope", arguments: [false, true])
   func files_commandStarted_showIt(isWholeTree: Bool) throws {
     let fixture = try ProcessFixture()
     let capture = fixture.capture("out")
@@ -78,12 +78,12 @@ import Testing
     #expect(capture.wasStarted)
     capture.remove()
     #expect(!capture.wasStarted)
-    // Of a release before this one.
+    // This file is that of an earlier release.
     fixture.touch("out.started")
     #expect(capture.wasStarted)
   }
 
-  @Test("R2: A command that changes the mode of its output was started all the same.", arguments: ["600", "755"])
+  @Test("R2: A command that changes the mode of its output was started all the same", arguments: ["600", "755"])
   func files_commandChangingTheModeOfItsOutput_showItsStart(mode: String) throws {
     let fixture = try ProcessFixture()
     let capture = fixture.capture("out")
@@ -126,7 +126,7 @@ import Testing
     #expect(ProcessTable.read(fixture.directory.path(of: "out.fifo")) == nil)
   }
 
-  @Test("D9: A command outlives its reader, and none of its output is lost.")
+  @Test("D9: A command outlives its reader, and none of its output is lost")
   func output_withoutAReaderForAWhile_isComplete() throws {
     let fixture = try ProcessFixture()
     let capture = fixture.capture("out")
@@ -150,7 +150,7 @@ import Testing
     #expect(result.output == CapturedOutput(bytes: Array("one\ntwo\nthree\n".utf8), isTruncated: false))
   }
 
-  @Test("D9: A command that writes more than the FIFO holds waits for the next reader.")
+  @Test("D9: A command that writes more than the FIFO holds waits for the next reader")
   func output_fillingTheFIFOWithoutAReader_writerWaitsAndContinues() throws {
     let fixture = try ProcessFixture()
     let capture = fixture.capture("out", limit: 1 << 20)

@@ -17,23 +17,23 @@ final class Running {
   }
 }
 
-/// A loop, a supervisor and a directory for one test. Ends all processes of the test.
+/// A loop, a supervisor and a directory for one test of processes. Its end kills all processes of the test.
 final class ProcessFixture {
   let loop: EventLoop
   private(set) var supervisor: ProcessSupervisor
   let directory = TemporaryDirectory()
   private var running: [Running] = []
   private var markers = 0
-  /// How often the supervisor has scanned the process table.
+  /// The number of times that the supervisor has scanned the process table.
   private(set) var scans = 0
   /// Whether every session has its leader outside the PID namespace, as in a container's shell.
   var hidesSessions = false
-  /// Services that processes seem to be in.
+  /// The services in which processes seem to be.
   var services: [pid_t: ByteString] = [:]
-  /// Processes that seem to have dropped their mark.
+  /// The processes that seem to have dropped their mark.
   var unmarked: Set<pid_t> = []
 
-  /// Called with each process whose children the supervisor has just read.
+  /// A function that is called with each process whose children the supervisor has just read.
   var onChildrenRead: ((pid_t) -> Void)?
 
   static let markerVariable: ByteString = "NAVD_TEST_TREE"
@@ -51,7 +51,7 @@ final class ProcessFixture {
     for command in running { _ = command.tree.abandon() }
     running = []
     var reader = ProcessReader()
-    // Weak, since `deinit` ends the commands that a test has left.
+    // The reference is weak, since `deinit` ends the commands that a test has left.
     reader.processes = { [weak self] in
       var processes = ProcessTable.all()
       guard let self else { return processes }
@@ -74,7 +74,7 @@ final class ProcessFixture {
     supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable, reader: reader)
   }
 
-  /// Adopts commands, which the fixture ends.
+  /// Adopts commands. The fixture ends them.
   func adopt(_ commands: [RememberedCommand]) throws -> [Running?] {
     var trees: [Int: ProcessTree?] = [:]
     for (index, command) in commands.enumerated() { supervisor.adopt(command) { trees[index] = .some($0) } }
@@ -128,7 +128,7 @@ final class ProcessFixture {
     return try #require(command.result)
   }
 
-  /// Turns the loop until a condition holds for which there is no event.
+  /// Turns the loop until a condition holds. For conditions without an event.
   func wait(until condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let end = loop.now + .seconds(30)
     while !condition() {
@@ -160,7 +160,7 @@ final class ProcessFixture {
     sweep()
   }
 
-  /// Kills processes that a failed test left: those that name the fixture's directory, and all of their sessions.
+  /// Kills processes that a failed test has left: those that name the fixture's directory, and all processes of their sessions.
   private func sweep() {
     let name = Array(directory.path.utf8)
     let left = ProcessTable.all().filter { entry in
@@ -177,13 +177,13 @@ final class ProcessFixture {
 /// Whether a process exists and is not a zombie.
 func isAlive(_ pid: pid_t) -> Bool { ProcessTable.entry(of: pid).map { !$0.hasEnded } ?? false }
 
-/// Runs the body as the daemon runs: on the only thread of a process. Reaping orphans and handling SIGCHLD concern the
-/// whole process, and the process of an exit test has other threads.
+/// Runs the body as the daemon runs: on the only thread of a process. Reaping orphans and handling SIGCHLD concern the whole
+/// process, and the process of an exit test has other threads.
 func inOneThread(_ body: () throws -> Void) throws {
   let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
   let pid = fork()
   if pid == 0 {
-    // Another thread may have held a lock of the runtime at the fork, which is never released here. The signal ends a child
+    // Another thread may have held a lock of the runtime at the fork, which is never released in the child. The signal ends a child
     // that waits for it.
     alarm(120)
     do {

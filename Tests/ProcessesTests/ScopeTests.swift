@@ -5,7 +5,7 @@ import Testing
 
 @testable import Processes
 
-/// D3: commands of which only the first process belongs to the item.
+/// Commands with the scope process: only their first process belongs to the item (D3).
 @Suite struct ScopeTests {
   private let script: String = "setsid sleep 1000 & echo $! > $DIR/child; exec sleep 1000"
 
@@ -22,7 +22,7 @@ import Testing
     RememberedCommand(marker: command.tree.marker, first: first, output: output, isWholeTree: false)
   }
 
-  /// Ends what outlives its command. Nobody else would, and a zombie would keep exit tests from their end.
+  /// Ends a process that outlives its command. Nobody else would, and a zombie would keep exit tests from their end.
   private func end(_ process: pid_t) {
     kill(process, SIGKILL)
     waitpid(process, nil, 0)
@@ -40,7 +40,7 @@ import Testing
     #expect(isAlive(child))
   }
 
-  @Test("D3: it ends with its first process, while what that has started lives on and writes")
+  @Test("D3: a command ends with its first process, while the processes that it has started live on and write")
   func scope_firstProcessEnds_endsTheCommand() throws {
     let fixture = try ProcessFixture()
     let capture = fixture.capture("out")
@@ -51,14 +51,14 @@ import Testing
     #expect(result.status == .exited(code: 3))
     #expect(result.output == nil)
     fixture.touch("go")
-    // More than a FIFO takes that is not read.
+    // The child writes more than a FIFO takes that is not read.
     #expect(try fixture.line(in: "line") == "done")
     let child = try fixture.pid(in: "child")
     defer { end(child) }
     #expect(isAlive(child))
   }
 
-  @Test("R2, R6: the first process is adopted, recorded or not, and only that one", arguments: [false, true])
+  @Test("R2, R6: only the first process is adopted, whether or not it was recorded", arguments: [false, true])
   func scope_process_isAdoptedAlone(isRecorded: Bool) throws {
     let fixture = try ProcessFixture()
     let capture = fixture.capture("out")
@@ -74,7 +74,7 @@ import Testing
     #expect(isAlive(child))
   }
 
-  @Test("R2: what an ended first process has left is not adopted", arguments: [false, true])
+  @Test("R2: the processes that an ended first process has left are not adopted", arguments: [false, true])
   func scope_firstProcessHasEnded_isNotAdopted(isRecorded: Bool) throws {
     let fixture = try ProcessFixture()
     let capture = fixture.capture("out")

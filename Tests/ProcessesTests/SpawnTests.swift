@@ -5,7 +5,7 @@ import Testing
 
 @testable import Processes
 
-/// What a command inherits, what it does not, and the errors of a command that cannot be started.
+/// Starts of commands: what they inherit, what they do not, and the errors of those that cannot be started.
 @Suite(.timeLimit(.minutes(3))) struct SpawnTests {
   @Test(
     arguments: [
@@ -30,10 +30,10 @@ import Testing
 
   @Test func command_started_hasOnlyTheThreeStandardDescriptors() throws {
     let fixture = try ProcessFixture()
-    // Descriptors that are inheritable.
+    // These descriptors are inheritable.
     let open = (0..<5).map { _ in Glibc.open("/dev/null", O_RDONLY) }
     defer { for descriptor in open { close(descriptor) } }
-    // The last one is the directory that ls reads.
+    // The last descriptor is the directory that ls reads.
     #expect(try fixture.output(["ls", "/proc/self/fd"]) == "0\n1\n2\n3\n")
   }
 
@@ -50,7 +50,7 @@ import Testing
         let fields = line.split(separator: "\t")
         if fields.count == 2 { masks[fields[0]] = UInt64(fields[1], radix: 16) }
       }
-      // 32 and 33 are reserved for the threads of glibc.
+      // The signals 32 and 33 are reserved for the threads of glibc.
       let internals: UInt64 = 3 << 31
       #expect(masks["SigBlk:"] == 0)
       #expect(masks["SigIgn:"].map { $0 & ~internals } == 0)
@@ -61,7 +61,7 @@ import Testing
   @Test func command_started_hasItsOwnSession() throws {
     let fixture = try ProcessFixture()
     let fields = try fixture.output(["cat", "/proc/self/stat"]).split(separator: " ")
-    // pid, name, state, parent, group, session, terminal
+    // The fields are pid, name, state, parent, group, session and terminal.
     #expect(fields[0] == fields[4])
     #expect(fields[0] == fields[5])
     #expect(fields[6] == "0")
@@ -185,13 +185,13 @@ import Testing
       #expect(setrlimit(resource, &limit) == 0)
       try fixture.supervisor.raiseDescriptorLimit()
       try fixture.supervisor.raiseDescriptorLimit()
-      // More than the limit of a command.
+      // These descriptors are more than the limit of a command.
       let open = (0..<200).map { _ in Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
       #expect(open.allSatisfy { $0 >= 0 })
       #expect(try fixture.output(["sh", "-c", "ulimit -Sn; ulimit -Hn"]) == "100\n400\n")
       getrlimit(resource, &limit)
       #expect(limit.rlim_cur == 400)
-      // A quarter is for messages.
+      // A quarter of the descriptors is for messages.
       let more = (0..<100).map { _ in Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
       #expect(more.allSatisfy { $0 >= 0 })
       #expect(throws: SpawnError.self) { try fixture.output(["true"]) }
@@ -226,7 +226,7 @@ import Testing
         let wrong = Command(["true"], environment: fixture.environment)
         try #require(throws: SpawnError.self) { try fixture.start(wrong) }
         Glibc.kill(try #require(command.tree.first).pid, SIGTERM)
-        // Several inspections, none of which can read anything.
+        // Several inspections follow, none of which can read anything.
         for _ in 0..<10 { fixture.loop.turn(wait: .milliseconds(10)) }
         try #require(command.result == nil)
         try #require(setrlimit(resource, &limit) == 0)
@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  @Test("R2: The start time by which a command is found again is the kernel's, though navd reads it from the clock.")
+  @Test("R2: The start time by which a command is found again is the kernel's, though navd reads it from the clock")
   func spawn_manyCommands_haveTheStartTimesOfTheKernel() throws {
     let fixture = try ProcessFixture()
     for _ in 0..<50 {
@@ -280,7 +280,7 @@ extension ProcessFixture {
   /// Writes a file into the fixture's directory.
   func script(_ name: String, _ text: String, mode: mode_t = 0o755) {
     let path = directory.path(of: name)
-    // Through a shell of its own: a file that is open for writing, also in a child forked meanwhile, is not executed.
+    // A shell of its own writes the file, since a file that is open for writing, also in a child forked meanwhile, is not executed.
     let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, mode)
     precondition(write(file, text, text.utf8.count) == text.utf8.count)
     close(file)

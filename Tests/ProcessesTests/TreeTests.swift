@@ -5,8 +5,8 @@ import Testing
 
 @testable import Processes
 
-/// Ways in which the processes of a command end or leave it. Each holds for a supervisor that reaps orphans (the daemon) and
-/// for one that does not (a program with other children).
+/// The ways in which processes of a command end or leave it. Each works with a supervisor that reaps orphans (the daemon), and with
+/// one that does not (a program with other children).
 enum Scenario: String, CaseIterable, Codable, Sendable {
   case endsByItself, backgroundGrandchild, ownSession, doubleFork, ownSessionWithoutEnvironment
   case orphanWithoutEnvironment, rememberedWithoutMarks, ignoresTerminate, stopped, forksWhileKilled, manyAtOnce,
@@ -27,7 +27,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
         try #require(command.results.count == 1)
         try #require(!command.tree.isLive)
         try #require(command.tree.processes().isEmpty)
-        // After the end, both have no effect.
+        // After the end, neither call has an effect.
         command.tree.terminate()
         command.tree.kill()
       }
@@ -51,7 +51,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
       try #require(!isAlive(sleeper))
 
     case .doubleFork:
-      // As daemons do: a session of its own, and no living parent between it and the first process.
+      // A daemon has a session of its own, and no living parent between it and the first process.
       let command = try fixture.shell(
         "(setsid sh -c 'sleep 1000 & echo $! > $DIR/pid' &) ; while :; do sleep 1000; done")
       let sleeper = try fixture.pid(in: "pid")
@@ -61,7 +61,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
       try #require(!isAlive(sleeper))
 
     case .ownSessionWithoutEnvironment:
-      // Its parent is alive.
+      // The parent of this process is alive.
       let command = try fixture.shell(
         "env -i setsid sh -c 'echo $$ > '$DIR'/pid; exec sleep 1000' & while :; do sleep 1000; done")
       let sleeper = try fixture.pid(in: "pid")
@@ -78,7 +78,8 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
       try #require(!isAlive(sleeper))
 
     case .rememberedWithoutMarks:
-      // Its parent has ended, too, when it is to be killed; but it was seen when the tree was terminated.
+      // The parent of this process has ended, too, when the process is to be killed; but the process was seen when the tree was
+      // terminated.
       let command = try fixture.shell(
         """
         prlimit --locks=unlimited setsid sh -c 'trap "" TERM; echo $$ > $DIR/pid; while :; do sleep 1000; done' &
@@ -98,7 +99,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
       let command = try fixture.shell("trap '' TERM; echo > $DIR/ready; while :; do sleep 1000; done")
       _ = try fixture.line(in: "ready")
       command.tree.terminate()
-      // It goes on with another sleeper.
+      // The shell goes on with another sleeper.
       try fixture.wait { command.tree.processes().count == 2 }
       try #require(command.result == nil)
       command.tree.kill()
@@ -138,7 +139,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
           == ProcessResult(status: .unknown, output: CapturedOutput(bytes: Array("kept\n".utf8), isTruncated: false)))
       try #require(isAlive(pid))
       Glibc.kill(pid, SIGKILL)
-      // It is reaped all the same.
+      // The process is reaped all the same.
       try fixture.wait { ProcessTable.entry(of: pid) == nil }
       try #require(command.results.isEmpty)
 
@@ -166,16 +167,17 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
   }
 }
 
-/// The time limit is for exit tests: their runner waits for ever if there is a zombie of another test in this process.
+/// The trees of processes that belong to commands. The time limit is for exit tests, whose runner waits for ever if there is a
+/// zombie of another test in this process.
 @Suite(.timeLimit(.minutes(3))) struct TreeTests {
   @Test(
-    "D3: A command ends with the last process of its tree (without reaping orphans).",
+    "D3: A command ends with the last process of its tree (without reaping orphans)",
     arguments: Scenario.allCases)
   func tree_withoutReapingOrphans_isSupervised(_ scenario: Scenario) throws {
     try scenario.run(ProcessFixture())
   }
 
-  @Test("D3: A command ends with the last process of its tree (reaping orphans).", arguments: Scenario.allCases)
+  @Test("D3: A command ends with the last process of its tree (reaping orphans)", arguments: Scenario.allCases)
   func tree_reapingOrphans_isSupervised(_ scenario: Scenario) async {
     await #expect(processExitsWith: .success) { [scenario] in
       try inOneThread {
@@ -192,7 +194,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
       try inOneThread {
         let fixture = try ProcessFixture()
         try fixture.supervisor.reapOrphans()
-        // A limit of working without a cgroup: docs/processes.md.
+        // This is a limit of working without a cgroup, which docs/processes.md names.
         let command = try fixture.shell(
           """
           (prlimit --locks=unlimited setsid sh -c 'echo $$ > $DIR/pid; exec sleep 1000' &)
@@ -225,7 +227,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
   }
 
   @Test(
-    "D3: A process whose parent ends while the tree is signalled gets the signal.",
+    "D3: A process whose parent ends while the tree is signalled gets the signal",
     arguments: [false, true])
   func terminate_parentEndsMeanwhile_orphanGetsTheSignal(isFoundFirst: Bool) async {
     await #expect(processExitsWith: .success) { [isFoundFirst] in
@@ -249,7 +251,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  @Test("D3: A process that was forked after the tree was looked through gets the signal, though its parent lives on.")
+  @Test("D3: A process that is forked after the search of the tree gets the signal, though its parent lives on")
   func terminate_processForkedAfterTheLook_getsTheSignal() async {
     await #expect(processExitsWith: .success) {
       try inOneThread {
@@ -276,7 +278,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
   }
 
   @Test(
-    "D3: What a process starts after it has got the signal, to save its work, does not get it.",
+    "D3: A process that another one starts after the signal, to save its work, does not get the signal",
     arguments: [false, true])
   func terminate_processForkedByTheHandler_doesNotGetTheSignal(isOrphan: Bool) async {
     await #expect(processExitsWith: .success) { [isOrphan] in
@@ -291,7 +293,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
           echo > $DIR/ready; while :; do read x < $DIR/never; done
           """)
         _ = try fixture.line(in: "ready")
-        // Open for reading, too, so that nobody waits here.
+        // The FIFOs are open for reading, too, so that nobody waits here.
         let gates = ["handle", "go"].map { open(fixture.directory.path(of: $0), O_RDWR) }
         defer { gates.forEach { close($0) } }
         command.tree.terminate()
@@ -299,7 +301,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
         fixture.loop.turn(wait: .zero)
         write(gates[0], "\n", 1)
         _ = try fixture.line(in: "saving")
-        // Until the supervisor waits for nothing but ends.
+        // After this loop, the supervisor waits for nothing but ends.
         while fixture.loop.turn(wait: .milliseconds(200)) {}
         write(gates[1], "\n", 1)
         _ = try fixture.end(of: command)
@@ -308,7 +310,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  @Test("A list of children that takes several reads is read to its end, and anew each time.")
+  @Test("A list of children that takes several reads is read to its end, and anew each time")
   func ownChildren_ofManyHundreds_areAll() async {
     await #expect(processExitsWith: .success) {
       try inOneThread {
@@ -332,7 +334,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  @Test("Ending a tree of one process by scans takes three of them, each in a turn of its own.")
+  @Test("Ending a tree of one process by scans takes three of them, each in a turn of its own")
   func terminate_scatteredTreeOfOneProcess_scansAtMostOncePerTurn() throws {
     let fixture = try ProcessFixture()
     let command = try fixture.start(Command(["sleep", "1000"], environment: fixture.environment))
@@ -344,11 +346,11 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
       most = max(most, fixture.scans - before)
     }
     #expect(most == 1)
-    // One sends the signal, two find that nothing is left.
+    // One scan sends the signal, and two find that nothing is left.
     #expect(fixture.scans == 3)
   }
 
-  @Test("A tree that forks while it is terminated does not hold up the loop.")
+  @Test("A tree that forks while it is terminated does not hold up the loop")
   func terminate_treeThatForksMeanwhile_loopTurnsBetweenScans() throws {
     let fixture = try ProcessFixture()
     // When its sleeper is terminated, the shell forks another, which the next inspection finds.
