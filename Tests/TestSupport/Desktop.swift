@@ -68,7 +68,7 @@ public final class Desktop: SessionBus {
     temporary = TemporaryDirectory()
     let directory = temporary.path
     chown(directory, user.id, user.group)
-    // The user who runs the tests may also connect to the bus.
+    // The bus also admits the user who runs the tests.
     let bus = """
       <busconfig>
         <include>/usr/share/dbus-1/session.conf</include>

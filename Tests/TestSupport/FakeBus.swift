@@ -2,7 +2,7 @@ public import EventLoops
 import Glibc
 
 /// A listening socket that behaves like a message bus ("D-Bus Specification", *Authentication Protocol*, *Message Bus Messages*)
-/// until a test makes it misbehave, which a real bus never does.
+/// until a test makes it misbehave. For faults that a real bus never shows; otherwise use ``PrivateBus``.
 public final class FakeBus {
   /// A received message, parsed as far as a bus needs it.
   public struct Incoming {

@@ -1,5 +1,6 @@
 import Glibc
 
+/// Tests of navd as an installed service: installing, and running the installed programs.
 extension Session {
   /// Runs a target of the Makefile (`install`, `uninstall`) for the session's user, with the programs built beside the
   /// tests.

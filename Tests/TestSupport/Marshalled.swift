@@ -1,4 +1,4 @@
-/// Marshals values in little-endian order, aligned relative to the first byte.
+/// Values marshalled in little-endian order, aligned relative to the first byte.
 public struct Marshalled {
   public var bytes: [UInt8] = []
 

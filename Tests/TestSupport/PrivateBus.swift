@@ -1,6 +1,6 @@
 import Glibc
 
-/// A message bus that only one test uses.
+/// A message bus that only one test uses: ``PrivateBus``, ``UserManager`` or ``Desktop``.
 public protocol SessionBus: AnyObject {
   /// The address for `DBUS_SESSION_BUS_ADDRESS`.
   var address: String { get }
@@ -10,7 +10,8 @@ public protocol SessionBus: AnyObject {
   var directory: String { get }
 }
 
-/// A private `dbus-daemon` with a private directory that exists while this object is held.
+/// A private `dbus-daemon` with a private directory that exists while this object is held. For tests without navd; a test of navd
+/// uses a ``Session``, which has a bus.
 public final class PrivateBus: SessionBus {
   public let address: String
   /// The process ID of the daemon.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A client that writes raw bytes to a bus's socket, to send messages that no library would send ("D-Bus Specification",
+/// A client that writes raw bytes to a bus's socket, for messages that no library would send ("D-Bus Specification",
 /// *Authentication Protocol*, *Message Format*).
 public final class RawClient {
   public struct Closed: Error {}

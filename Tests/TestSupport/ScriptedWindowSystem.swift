@@ -3,7 +3,8 @@ public import DBus
 import DBusValues
 public import PresentationModel
 
-/// An adapter for the window system (`org.navd.WindowSystem1`) whose windows a test controls.
+/// An adapter for the window system (`org.navd.WindowSystem1`) whose windows a test controls. For tests of navd that need no real
+/// windows.
 public final class ScriptedWindowSystem {
   public let connection: Connection
   public private(set) var windows: [Window] = []

@@ -18,7 +18,8 @@ public enum BusProgram: String, CaseIterable, Sendable {
   }
 }
 
-/// A private desktop session with a real navd: a bus, directories, and programs that use them.
+/// A private desktop session with a real navd: a bus, directories, and programs that use them. Tests of navd as a whole use one,
+/// with a ``UserManager`` or a ``Desktop`` only if they need it, since these take seconds to start.
 ///
 /// Every program started in it, including navd's commands, has `NAVD_TEST_SESSION` in its environment. The session
 /// finds its programs by this variable and kills them when it ends.

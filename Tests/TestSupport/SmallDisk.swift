@@ -1,7 +1,8 @@
 import EventLoops
 import Glibc
 
-/// A small file system in memory, in a mount namespace of its own, that exists while this object is held.
+/// A small file system in memory, in a mount namespace of its own, that exists while this object is held. For tests of full and
+/// read-only disks.
 public final class SmallDisk {
   /// The file system's directory outside of the namespace. SQLite does not follow this path.
   public let path: String

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Measures a test, and appends the result to the file that `NAVD_TEST_DURATIONS` names; `.ci/tests` reads it. The
-/// durations that Swift Testing reports include the time in which a test waits for its turn.
+/// The duration of a test, which is appended to the file that `NAVD_TEST_DURATIONS` names; `.ci/tests` reads it. The durations that
+/// Swift Testing reports include the time in which a test waits for its turn.
 struct TestDuration {
   private let test: String
   private let start = ContinuousClock.now

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A private `systemd --user` with its own bus, journal and cgroup that exists while this object is held. Its end kills
-/// every process that it has started.
+/// A private `systemd --user` with its own bus, journal and cgroup that exists while this object is held, for tests of units and
+/// services. Its end kills every process that it has started.
 ///
 /// The manager runs as the user of the tests. Its setup needs root: for a cgroup that the user owns, and for a private mount of
 /// `/run` in which systemd is the system manager (`/run/systemd/system`) and writes its journal.

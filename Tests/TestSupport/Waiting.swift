@@ -1,5 +1,6 @@
 public import EventLoops
 
+/// Waiting for events in tests that have a loop, but no ``Session``.
 extension EventLoop {
   /// Turns the loop until the condition holds.
   /// - Returns: whether the condition held within the limit; tests must require it.

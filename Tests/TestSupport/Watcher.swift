@@ -4,7 +4,7 @@ import DBusValues
 public import PresentationModel
 import TextFormats
 
-/// Records all signals of navd on one connection, in the order of arrival.
+/// A recording of all signals of navd on one connection, in the order of arrival.
 ///
 /// The watcher keeps the content of the signals and not the messages themselves: a connection stops reading while 16 MiB of its
 /// received messages are in use, and would then get no answer.

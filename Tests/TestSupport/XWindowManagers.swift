@@ -1,6 +1,5 @@
-// X window managers as desktops of the tests. To add one, add a case of `Desktop.Manager`, and its command here if it differs from
-// the name.
-
+/// X window managers as desktops of the tests. To add one, add a case of `Desktop.Manager`, and its command here if it differs from
+/// the name.
 extension Desktop.Manager {
   /// The command line that starts the manager, with four workspaces if it has workspaces. The shell that runs it has its directory in
   /// `$directory`.
