@@ -1,9 +1,9 @@
-// N1 where processes are not known: what a command suggests, and when that is not enough.
-
 import DBusValues
 import PresentationModel
 import Testing
 import WindowRules
+
+// Windows without known processes: the ids that commands suggest, and when a suggestion is not enough (N1).
 
 private let (one, two) = (Handle(1), Handle(2))
 
@@ -12,7 +12,7 @@ private func suggested(_ words: String...) -> SuggestedAppID? {
 }
 
 @Test(
-  "N1: a command suggests the id of its option, else its program and what the desktop file of that says",
+  "N1: a command suggests the id of its option, or else its program and the ids of the program's desktop file",
   arguments: [
     (suggested("foot"), "foot", true), (suggested("/usr/bin/foot"), "foot", true),
     (suggested("foot"), "footclient", false),
@@ -72,7 +72,7 @@ extension WindowTracker {
   }
 }
 
-@Test("N1: without processes, the first window with the suggested id is the item's, and a later one its user's")
+@Test("N1: without processes, the first window with the suggested id belongs to the item, and a later one to the user")
 private func window_withSuggestedID_isItems() {
   var tracker = tracker([one], suggested("foot"))
   #expect(tracker.windowIDs(of: one, after: [window("a", "other"), window("b", "Foot"), window("c", "foot")]) == ["b"])
@@ -84,17 +84,17 @@ private func window_withSuggestedIDAndProcesses_isUsers() {
   #expect(tracker.windowIDs(of: one, after: [window("a", "foot")]) == [])
 }
 
-@Test("N1: while a window of its user has the suggested id, a new one is his, too")
+@Test("N1: while a window of the user has the suggested id, a new one belongs to the user, too")
 private func window_besideAnotherWithTheID_isUsers() {
   var tracker = tracker([one], suggested("foot"), windows: [window("users", "foot")])
   #expect(tracker.suggestion(for: one)?.rival?.id == "users")
   #expect(tracker.windowIDs(of: one, after: [window("a", "foot")]) == [])
-  // The windows of another item are no doubt.
+  // A window of another item causes no doubt.
   var second = trackerOfTwoInTurn()
   #expect(second.windowIDs(of: two, after: [window("b", "foot")]) == ["b"])
 }
 
-/// The first of two presentations has its window when the second one begins.
+/// Makes a tracker of two presentations, of which the first one has its window when the second one begins.
 private func trackerOfTwoInTurn() -> WindowTracker {
   var tracker = tracker([one], suggested("foot"))
   tracker.opened(window("a", "foot"), by: nil)
@@ -104,7 +104,7 @@ private func trackerOfTwoInTurn() -> WindowTracker {
   return tracker
 }
 
-@Test("N1: a window for which two items without patterns wait is nobody's")
+@Test("N1: a window for which two items without patterns wait belongs to neither")
 private func window_forWhichTwoWait_isNobodys() {
   var tracker = tracker([one, two], suggested("foot"))
   #expect(tracker.windowIDs(of: one, after: [window("a", "foot")]) == [])

@@ -4,6 +4,8 @@ import Testing
 
 @testable import WindowRules
 
+// The tracker of windows: which window belongs to which presentation, and how these begin and end with them (N1 to N11, U1 to U3).
+
 private let all = Set(WindowCapability.allCases)
 private let one = Handle(1)
 private let two = Handle(2)
@@ -32,7 +34,7 @@ private func tracker(_ windows: [Window] = [], capabilities: Set<WindowCapabilit
 }
 
 extension WindowTracker {
-  /// The effects without those that start a program, end a timer or record.
+  /// The effects since the last call, without those that start a program, end a timer or record.
   fileprivate mutating func next() -> [Effect] {
     takeEffects().filter { effect in
       switch effect {
@@ -55,12 +57,12 @@ extension WindowTracker {
     FollowingSettings(destination: destination, grace: grace, startTimeout: 10_000, startupID: startupID)
   }
 
-  /// - Parameter program: the one that shows it, with a process that is younger than any presentation.
+  /// - Parameter program: the program that shows the window. Its process is younger than any presentation.
   fileprivate mutating func opened(_ window: Window, program: Handle?) {
     opened(window, by: program.map { WindowProcess(program: $0, ancestor: $0, started: later) })
   }
 
-  /// The window closes when no program counts as starting any more.
+  /// Closes a window when no program counts as starting any more.
   fileprivate mutating func closed(_ id: String) { closed(id, at: later) }
 
   fileprivate mutating func arrived(
@@ -76,7 +78,7 @@ extension WindowTracker {
     return showAgain(handle)
   }
 
-  /// Takes over what the previous navd has begun.
+  /// Takes over the presentations that the previous navd has begun.
   fileprivate mutating func restore(
     _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil, windows: [Window],
     before: Set<String>?, end: Properties?, isPresented: Bool = false, isParked: Bool = false
@@ -86,7 +88,7 @@ extension WindowTracker {
       handle, on: output, windows: windows, before: before, beganAt: early, end: end, isPresented: isPresented)
   }
 
-  /// Follows windows by an app-id, with a first window that its program shows.
+  /// Shows a window to a presentation that follows windows by an app-id.
   fileprivate mutating func show(
     _ handle: Handle, _ rule: WindowFollowing = WindowFollowing(), window first: Window = window("w1")
   ) {
@@ -101,11 +103,12 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
 private let lossMessage =
   "its windows cannot be told from others since the window-system adapter was started again"
 
-/// The last window is gone, and only the result of the program is to come.
+/// The effects when the last window is gone, and only the result of the program is to come.
 private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   [.windowsGone(handle, isFinal: true), .wait(handle, milliseconds: WindowTracker.timeToEnd)]
 }
 
+/// Ownership of windows: by process, pattern, startup id or parent (N1).
 @Suite struct WindowOwnershipTests {
   @Test("N1: a window of the presentation's own processes belongs to it")
   func window_ofOwnProcess_belongsToPresentation() {
@@ -116,7 +119,9 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.owner(of: "w1") == one)
   }
 
-  @Test("N1: a window of another process belongs to a presentation whose pattern it matches, if it opened later")
+  @Test(
+    "N1: a window of another process belongs to a presentation whose pattern it matches, if it opened after the presentation began"
+  )
   func window_matchingPattern_belongsToPresentation() {
     var tracker = tracker([window("old")])
     tracker.follow(one, byApp, grace: 2000)
@@ -151,7 +156,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.owner(of: "w2") == two)
   }
 
-  @Test("N1: a pattern finds the first window, and no other; a dialog belongs to it")
+  @Test("N1: a pattern finds the first window, and no other; a dialog belongs to the first window")
   func window_secondMatchingPattern_isItsUsers() {
     var tracker = tracker()
     tracker.follow(one, byApp, grace: 2000)
@@ -162,7 +167,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.owner(of: "w2") == nil)
   }
 
-  @Test("N1: a program that its user starts meanwhile is his; one that ran before shows the window for the item")
+  @Test("N1: a program that the user starts meanwhile is the user's; one that ran before shows the window for the item")
   func window_ofYoungerProcess_isItsUsers() {
     var tracker = tracker()
     tracker.follow(one, byApp, grace: 2000)
@@ -178,7 +183,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.windows(of: two).map(\.id) == ["of its own start"])
   }
 
-  @Test("N1, N2: after it has handed over, a window of a younger process is taken, also if it was there first")
+  @Test("N1, N2: after a command has handed over, a window of a younger process is taken, even if it was there first")
   func window_ofProcessThatTheBusStarted_isTakenAfterHandingOver() {
     var tracker = tracker()
     tracker.follow(one, byApp, grace: 2000)
@@ -189,7 +194,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.windows(of: one).map(\.id) == ["w1"])
   }
 
-  @Test("N1: what an earlier presentation of the same destination has left may show the window, also by a new process")
+  @Test("N1: the leftover of an earlier item of the same destination may show the window, even by a new process")
   func window_ofLeftover_isTaken() {
     for (destination, isTaken) in [("app", true), ("other", false)] {
       var tracker = tracker()
@@ -203,7 +208,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     }
   }
 
-  @Test("N1: a startup id is a proof, also without a pattern; a window with another one belongs to another start")
+  @Test("N1: a startup id is a proof, even without a pattern; a window with another id belongs to another start")
   func window_withStartupID_belongsToItsStart() {
     var tracker = tracker()
     tracker.follow(one, byApp, grace: 2000, startupID: "first")
@@ -285,8 +290,9 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 }
 
+/// Presentations that begin with a first window, and end with their last one (N2, N3).
 @Suite struct WindowPresentingTests {
-  @Test("N2: it is presented with its first window, and once")
+  @Test("N2: an item is presented with its first window, once")
   func program_running_isPresentedWithFirstWindow() {
     var tracker = tracker()
     tracker.follow(one, WindowFollowing(), grace: 2000)
@@ -334,7 +340,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 
   @Test(
-    "N2: with adopt, one that is urgent or gets another title after the handing over counts, too",
+    "N2: with adopt, a window that is urgent or gets another title after the handing over counts, too",
     arguments: ["urgent", "title"])
   func window_adopted_countsWhenUrgentOrRetitled(change: String) {
     var tracker = tracker([window("old", focused: false)])
@@ -347,7 +353,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.presented(one)])
   }
 
-  @Test("N2: with adopt, at the handing over the window with the focus comes before one that is urgent")
+  @Test("N2: with adopt, at the handing over the window with the focus comes before an urgent one")
   func windows_forward_focusedIsAdopted() {
     var urgent = window("a")
     urgent.properties.urgent = true
@@ -360,7 +366,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     }
   }
 
-  @Test("N3: it is closed with its last window; its program may end by itself, with its result")
+  @Test("N3: an item is closed with its last window; its program may end by itself, with its result")
   func window_lastClosed_endsWithResultOfProgram() {
     var tracker = tracker()
     tracker.show(one)
@@ -370,7 +376,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(1)])])
   }
 
-  @Test("N3: what is left of its program goes on, and is left alone")
+  @Test("N3: the leftover of an item goes on, and is left alone")
   func program_stayingWithoutWindow_goesOn() {
     var tracker = tracker()
     tracker.show(one)
@@ -386,7 +392,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.released(one)])
   }
 
-  @Test("N3: with leftover = “end”, its remaining processes get SIGTERM, and SIGKILL after the grace")
+  @Test("N3: with leftover = “end”, the remaining processes get SIGTERM, and SIGKILL after the grace")
   func program_stayingWithoutWindow_isEnded() {
     var tracker = tracker()
     tracker.show(one, WindowFollowing(endsLeftover: true))
@@ -419,7 +425,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
   }
 
-  @Test("N3: a program that still starts may be between two windows, and one that is older, or has ended, is not")
+  @Test("N3: a program that still starts may be between two windows; an older one, or one that has ended, is not")
   func window_closedWhileStarting_mayBeFollowedByAnother() {
     var tracker = tracker()
     tracker.show(one, window: window("splash"))
@@ -471,7 +477,9 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(7)])])
   }
 
-  @Test("N3: the window that opened beside a splash screen follows it, in a program that has only its first window")
+  @Test(
+    "N3: the window that opened beside a splash screen follows it, in a program of which only the first window belongs to the item"
+  )
   func splash_closed_isFollowedByWindowBesideIt() {
     var tracker = tracker()
     tracker.show(one, WindowFollowing(takesAll: false), window: window("splash"))
@@ -482,8 +490,9 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 }
 
+/// Dismissals that ask windows to close, dialogs that ask the user, and grace periods (N5, N6).
 @Suite struct WindowClosingTests {
-  @Test("N5: a dismissal asks its windows to close; what is left of its program a moment later goes on")
+  @Test("N5: a dismissal asks the windows to close; the leftover of the program a moment later goes on")
   func dismissal_asksWindows_thenLeavesProgram() {
     var tracker = tracker()
     tracker.show(one)
@@ -538,7 +547,8 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(!tracker.next().contains(.close(window: "w1")))
   }
 
-  @Test("N6: a dialog after the request to close is a question; if it goes and the window stays, that is declined")
+  @Test(
+    "N6: a dialog after the request to close is a question; if it goes and the window stays, the dismissal is declined")
   func dismissal_answeredByDialog_isAskingThenDeclined() {
     var tracker = tracker()
     tracker.show(one)
@@ -550,7 +560,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeAfterDialog)])
     tracker.timeIsOver(for: one)
     #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
-    // A window that goes later is closed by its user.
+    // A window that goes later has been closed by its user.
     tracker.closed("w1")
     tracker.programEnded(one, failed: false, result: [:])
     #expect(tracker.next() == gone(one) + [.ended(one, failed: false, result: [:])])
@@ -571,7 +581,8 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 
   @Test(
-    "N6: if the adapter knows no parents, a new floating window of the same process is the dialog, a tiled one is not")
+    "N6: if the adapter knows no parents, a new floating window of the same process is the dialog, and a tiled one is not"
+  )
   func dialog_withoutParent_isFloatingWindowOfSameProcess() {
     var tracker = tracker()
     tracker.show(one, window: window("w1", pid: 7, floating: false))
@@ -624,7 +635,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == gone(one))
   }
 
-  @Test("N5: with a dialog open already, it is asking, and only windows without a dialog are asked to close")
+  @Test("N5: with a dialog open already, the item is asking, and only windows without a dialog are asked to close")
   func dismissal_withOpenDialog_isAsking() {
     var tracker = tracker()
     tracker.show(one)
@@ -659,7 +670,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.kill(one)])
   }
 
-  @Test("N5: a forced dismissal ends its own processes at once, and asks the windows of others")
+  @Test("N5: a forced dismissal ends the item's own processes at once, and asks the windows of other processes")
   func dismissal_forced_endsOwnProcesses() {
     var tracker = tracker()
     tracker.show(one)
@@ -674,7 +685,9 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.dismissed(one, result: [:])])
   }
 
-  @Test("N5: what the window system cannot ask is kept, in words", arguments: [nil, Set<WindowCapability>()])
+  @Test(
+    "N5: a window that the window system cannot ask is kept, and the message says why",
+    arguments: [nil, Set<WindowCapability>()])
   func dismissal_ofWindowThatCannotBeAsked_isDeclined(_ capabilities: Set<WindowCapability>?) {
     var tracker = tracker(capabilities: capabilities ?? all)
     tracker.show(one)
@@ -731,7 +744,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
   }
 
-  @Test("N2: if that window does not open within the grace, the dismissal is complete")
+  @Test("N2: if the awaited window does not open within the grace, the dismissal is complete")
   func dismissal_afterHandingOver_waitsForGrace() {
     var tracker = tracker()
     tracker.follow(one, byApp, grace: 2000)
@@ -754,6 +767,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 }
 
+/// Times without the window-system adapter, and adapters that come back with other ids or do not answer.
 @Suite struct WindowSystemAbsenceTests {
   @Test("without the adapter, windows stay as they were; its return shows what has closed meanwhile")
   func adapter_backAgain_showsWhatClosed() {
@@ -780,14 +794,15 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.follow(Handle(3), byApp, grace: 2000)
     tracker.programStarted(Handle(3))
     #expect(tracker.next() == [.presented(Handle(3))])
-    // It answers again.
+    // The adapter answers again.
     tracker.arrived(all, [window("w2")]) { _ in nil }
     #expect(tracker.windows(of: one).map(\.id) == ["w2"])
     #expect(tracker.next() == [])
   }
 
   @Test(
-    "N2, N3, N6: no signal follows from what an adapter does not tell that does not answer", arguments: [false, true])
+    "N2, N3, N6: no program gets a signal because an adapter that does not answer tells nothing",
+    arguments: [false, true])
   func adapter_silent_endsNoProgram(isKnownToBeSilent: Bool) {
     func fallSilent(_ tracker: inout WindowTracker) {
       guard isKnownToBeSilent else { return }
@@ -795,12 +810,12 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
       tracker.becameAbsent()
     }
     for isClosed in [false, true] {
-      // Its windows were asked to close, or its user has closed them.
+      // The windows were asked to close, or their user has closed them.
       var closing = tracker()
       closing.show(one, WindowFollowing(kills: true))
       if isClosed { closing.closed("w1") } else { closing.dismiss(one, isForced: false) }
       fallSilent(&closing)
-      // Then it was declined.
+      // The dismissal was declined after that.
       if isClosed || !isKnownToBeSilent { closing.graceIsOver(for: one) }
       closing.unconfirmed(one)
       let effects = closing.next()
@@ -814,7 +829,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
           }
         })
     }
-    // No window of it is known within its start timeout.
+    // No window of this presentation is known within its start timeout.
     var late = tracker()
     late.follow(one, byApp, grace: 2000)
     late.programStarted(one)
@@ -827,7 +842,8 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(late.next() == [.released(one)])
   }
 
-  @Test("N2, N6: an adapter that answers lets what is late end, and kills with “kill” what was asked to close")
+  @Test(
+    "N2, N6: with an adapter that answers, a late program ends; without a confirmation, a window that was asked stays")
   func adapter_answering_endsWhatIsLate() {
     var tracker = tracker()
     tracker.follow(one, WindowFollowing(), grace: 2000)
@@ -885,14 +901,15 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [])
   }
 
-  @Test("N1: of windows that look alike under new ids, none is closed, raised or hidden for an item", arguments: 0...2)
+  @Test(
+    "N1: a window that looks like others under new ids is not closed, raised or hidden for an item", arguments: 0...2)
   func adapter_withNewIDsOfWindowsThatLookAlike_givesBackNone(strangers: Int) {
     for isHiding in [false, true] {
       var tracker = tracker()
       tracker.show(one, WindowFollowing(hides: isHiding))
       for number in 0..<strangers { tracker.opened(window("s\(number)"), program: nil) }
       tracker.left()
-      // With no other one of before, two of now; else one of them has closed.
+      // Without another window before, there are two now; otherwise one of them has closed.
       let now = (0..<max(strangers, 2)).map { window("new-\($0)") }
       tracker.arrived(all, now) { _ in nil }
       #expect(tracker.next() == [])
@@ -909,7 +926,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     }
   }
 
-  @Test("N1: a window that looks so as no other one did and does is given back, whatever else is told")
+  @Test("N1: a window whose look no other one had or has is given back, whatever else is told")
   func adapter_withNewIDsOfOneLook_keepsOwner() {
     var tracker = tracker([window("s1", title: "Other")])
     tracker.show(one)
@@ -920,7 +937,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [])
   }
 
-  @Test("N1: a program that has all windows of its processes has them under new ids, too, also under other titles")
+  @Test("N1: an item that has all windows of its processes keeps them under new ids, even with other titles")
   func adapter_withNewIDsOfOwnProcess_keepsOwner() {
     var tracker = tracker()
     tracker.show(one, window: window("w1", pid: 7))
@@ -931,7 +948,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [])
   }
 
-  @Test("N1: what may be a window of before is not taken for one that a presentation waits for")
+  @Test("N1: a window that may be an earlier one is not taken for the window that a presentation awaits")
   func adapter_withNewIDs_givesNoOldWindowToWhatWaits() {
     var tracker = tracker([window("s1", title: "a"), window("s2", title: "b")])
     tracker.follow(one, byApp, grace: 2000)
@@ -943,7 +960,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.presented(one)])
   }
 
-  @Test("N1: the adapter that told the windows before uses no id twice, so what is missing has closed")
+  @Test("N1: an adapter that is still the same uses no id twice, so a missing window has closed")
   func adapter_same_tellsWhatHasClosed() {
     var tracker = tracker()
     tracker.show(one)
@@ -958,7 +975,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     var tracker = tracker()
     tracker.show(one, rule)
     tracker.show(two, rule, window: window("w2", appID: "two"))
-    // One of two windows is known again.
+    // One of the two windows of this presentation is known again.
     tracker.opened(window("w3", appID: "two", title: "Same"), program: two)
     tracker.left()
     let now = [
@@ -1003,7 +1020,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
   }
 
-  /// An adapter leaves while the dialog “Save?” of the window “w1” asks.
+  /// Makes a tracker whose adapter leaves while the dialog “Save?” of the window “w1” asks.
   private func leftWhileADialogAsks() -> WindowTracker {
     var tracker = tracker()
     tracker.show(one)
@@ -1014,7 +1031,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     return tracker
   }
 
-  @Test("N6: a dialog of a window that is known again asks, also under another title")
+  @Test("N6: a dialog of a window that is known again asks, even with another title")
   func adapter_withNewIDAndTitleOfDialog_knowsDialog() {
     var tracker = leftWhileADialogAsks()
     tracker.arrived(all, [window("n1"), window("n2", title: "Save 2?", parent: "n1")]) { _ in nil }
@@ -1034,7 +1051,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
   }
 
-  @Test("the next navd finds the one window that looks as the recorded one, and none of several", arguments: [1, 2])
+  @Test("the next navd finds the only window that looks like the recorded one, and none of several", arguments: [1, 2])
   func window_ofThePreviousNavdWithNewID_isFoundIfItIsTheOnlyOne(count: Int) {
     var tracker = tracker((1...count).map { window("new-\($0)") })
     let hasWindows = tracker.restore(
@@ -1080,6 +1097,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 }
 
+/// Windows after a restart of navd: those on record, and those that come later.
 @Suite struct WindowRestoringTests {
   @Test("after a restart, recorded windows belong to their presentations")
   func presentation_restored_hasItsWindows() {
@@ -1111,7 +1129,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.windows(of: one).map(\.id) == ["w1"])
   }
 
-  @Test("without the adapter, nobody knows which windows were there before")
+  @Test("without the adapter, the windows from before a presentation are unknown")
   func windowsBefore_withoutAdapter_areUnknown() {
     var tracker = WindowTracker()
     tracker.follow(one, byApp, grace: 2000)
@@ -1122,7 +1140,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [])
   }
 
-  @Test("windows that opened while the adapter was away were there before what began in that time")
+  @Test("windows that opened while the adapter was away count as older than a presentation that began meanwhile")
   func windowsBefore_begunInAbsence_areThoseAtTheReturn() {
     var tracker = tracker([window("old")])
     tracker.left()
@@ -1157,8 +1175,9 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 }
 
+/// The focus of windows, its loss, and the part that navd has in it (N7, N9).
 @Suite struct WindowFocusTests {
-  @Test("N9: it is lost if no window has had it for a moment, and not if another one gets it")
+  @Test("N9: the focus is lost if no window has had it for a moment, and not if another one gets it")
   func focus_atNoWindow_isLostAfterAMoment() {
     var tracker = tracker()
     tracker.show(one, window: window("w1", focused: true))
@@ -1188,7 +1207,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.changed("stranger", window("stranger", focused: false).properties)
     tracker.changed("w1", window("w1", title: "Other", focused: true).properties)
     #expect(tracker.next() == [.focused(one, isOwn: false)])
-    // No window has the focus.
+    // Now no window has the focus.
     tracker.changed("w1", window("w1", focused: false).properties)
     #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
     tracker.changed("stranger", window("stranger", focused: true).properties)
@@ -1207,8 +1226,10 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 }
 
+/// Outputs and places: windows are moved to the output of their item, or brought to their user (N11, U1, U2).
 @Suite struct WindowOutputTests {
-  @Test("N11: windows come to the place in use with the focus, and its loss to that is navd's own doing")
+  @Test(
+    "N11: windows come to the place in use with the focus, and the loss of focus that this causes is navd's own doing")
   func bring_toPlaceInUse_summons() {
     var tracker = tracker()
     tracker.show(one)
@@ -1221,7 +1242,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.focused(one, isOwn: true)])
   }
 
-  @Test("N11: a named output is where they are moved and raised, as they are where windows cannot be summoned")
+  @Test("N11: windows are moved to a named output and raised, and likewise where windows cannot be summoned")
   func bring_toOutput_movesAndRaises() {
     var tracker = tracker()
     tracker.show(one)
@@ -1232,7 +1253,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [])
   }
 
-  @Test("N11: the places of what is shown: out of view only if no window is in view, and if it could be brought")
+  @Test("N11: a presentation is out of view only if none of its windows is in view, and if it could be brought")
   func places_ofPresentations_areThoseOfTheirWindows() {
     var tracker = tracker()
     func window(_ id: String, _ inView: Bool) -> Window {
@@ -1314,6 +1335,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 }
 
+/// The focus after the move of a window (U1, N9).
 @Suite struct WindowMovedTests {
   @Test("U1, N9: a loss of the focus after the move is not navd's own")
   func focus_lostAfterMove_isNotOwn() {
@@ -1328,10 +1350,11 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
   }
 }
 
+/// Parking: windows that a dismissal hides, and programs that are shown again or end (N8).
 @Suite struct WindowHidingTests {
   private static let rule = WindowFollowing(hides: true)
 
-  /// A presentation with two windows, which is being dismissed.
+  /// Makes a tracker of a presentation with two windows, which is being dismissed.
   private func dismissed(maxParked: Int = 64) -> WindowTracker {
     var tracker = WindowTracker(maxParked: maxParked)
     tracker.arrived(all, []) { _ in nil }
@@ -1359,7 +1382,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.hidden(one)])
   }
 
-  @Test("N8: they are shown again, with the focus, which is navd's own doing")
+  @Test("N8: hidden windows are shown again, with the focus, which is navd's own doing")
   func show_showsWindows() {
     var tracker = parked()
     let isShown = tracker.showAgain(one, as: two)
@@ -1387,7 +1410,8 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
       ])
   }
 
-  @Test("N8: forced, it hides, too, and ends only where that is not possible, if all is to end, or with “kill”")
+  @Test(
+    "N8: a forced dismissal hides, too; it ends the program only if it cannot hide, if all is to end, or with “kill”")
   func dismissal_forced_hidesOrEndsProgram() {
     var tracker = dismissed()
     _ = tracker.next()
@@ -1408,7 +1432,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     }
   }
 
-  @Test("N8: it ends with its windows, and without the capability it stays")
+  @Test("N8: without windows a dismissed item ends, and without the capability to hide it stays")
   func dismissal_withoutWindowsOrCapability_endsOrStays() {
     var tracker = dismissed()
     _ = tracker.next()
@@ -1444,7 +1468,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.owner(of: "w3") == nil)
   }
 
-  @Test("N8: what is parked is asked to close, and kept if it stays; forced, it ends")
+  @Test("N8: a parked program is asked to close, and kept if it stays; by force, it ends")
   func parked_toEnd_isAskedOrEnds() {
     var tracker = parked()
     tracker.endParked(one, isForced: false)
@@ -1527,8 +1551,9 @@ func outputGone_endsWhatIsThere() {
   #expect(tracker.next() == [.outputGone(one), .outputGone(Handle(3))])
 }
 
+/// The ids of windows in their order.
 @Suite struct OrderedIDsTests {
-  @Test("ids keep their order, whichever are removed", arguments: [1, 2, 3, 7])
+  @Test("ids keep their order, whichever of them are removed", arguments: [1, 2, 3, 7])
   func ids_removed_keepOrder(step: Int) {
     let all = (0..<100).map(String.init)
     var ids = OrderedIDs(all)
