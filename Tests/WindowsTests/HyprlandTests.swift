@@ -5,9 +5,11 @@ import TextFormats
 
 @testable import WindowAdapter
 
+// The model of Hyprland's windows: what its answers and events mean, and the commands for requests.
+
 private let now = MonotonicInstant(nanoseconds: 0)
 
-/// A workspace as 0.57 describes it, or as the versions before do.
+/// A workspace, as Hyprland 0.57 or an earlier version describes it.
 private func workspace(_ name: String, isOld: Bool = false) -> JSON {
   let number = Int(name)
   if isOld {
@@ -65,7 +67,7 @@ private func model(_ answer: HyprlandAnswer) -> HyprlandModel {
 extension HyprlandModel {
   fileprivate mutating func take(_ line: String) { take(Array(line.utf8), now: now) }
 
-  /// Whether all is to be read again after that line. It counts as read.
+  /// Whether everything is to be read again after a line. The call counts as the reading.
   fileprivate mutating func wants(after line: String) -> Bool {
     take(line)
     defer { takeWant() }
@@ -74,7 +76,7 @@ extension HyprlandModel {
 }
 
 @Test(
-  "Windows and their places are told, by versions that name workspaces by addresses or by numbers",
+  "Windows and their places are told, whether a version names workspaces by addresses or by numbers",
   arguments: [false, true])
 private func hyprland_answer_tellsWindowsAndTheirPlaces(isOld: Bool) throws {
   let windows = [
@@ -94,7 +96,7 @@ private func hyprland_answer_tellsWindowsAndTheirPlaces(isOld: Bool) throws {
   #expect(known.map(\.id) == [7, 8, 9, 10].map { "h-\(first + $0)" }, "in the order in which they opened")
   #expect(known.map(\.properties.title) == ["mine", "foot", "hidden", "elsewhere"])
   #expect(known.map(\.properties.output) == ["A", "A", "", "B"])
-  // A special workspace is one of many in the old form, where all have one number here.
+  // The old form does not tell special workspaces apart, since all have one number here.
   if !isOld { #expect(known.map(\.properties.inView) == [true, true, false, false]) }
   #expect(known.map(\.properties.hidden) == [false, false, true, false])
   #expect(known.map(\.properties.floating) == [false, false, true, false])
@@ -165,7 +167,7 @@ private func hyprland_answer_tellsWindowsAndTheirPlaces(isOld: Bool) throws {
   #expect(!wants(after: "windowtitle>>8"))
 }
 
-@Test("An answer that is older than what events have told meanwhile does not take that back")
+@Test("An answer that is older than later events does not take back what these have told")
 func hyprland_olderAnswer_takesNothingBack() throws {
   let old = try answer([window(8, "a"), window(9, "b"), window(10, "c")], focused: 8)
   var model = model(old)
@@ -194,7 +196,7 @@ func hyprland_newWindow_isAskedForAtOnce() throws {
   #expect(!model.wantsAnswer && !model.hasNewWindow)
 }
 
-@Test("A window that opens with the focus takes it from the other when it is known, so that never none has it")
+@Test("A new window takes the focus from another one only when it is known, so that one of them has it at any time")
 func hyprland_newWindowWithTheFocus_takesItWhenItIsKnown() throws {
   var model = model(try answer([window(8, "a")], focused: 8))
   func wants(after line: String) -> Bool { model.wants(after: line) }
@@ -205,12 +207,12 @@ func hyprland_newWindowWithTheFocus_takesItWhenItIsKnown() throws {
   #expect(model.state.windows.focused == 9)
 }
 
-@Test("An address or a stable number that is used again is another window")
+@Test("An address or a stable number that is used again means another window")
 func hyprland_usedAgain_isAnotherWindow() throws {
   var model = model(try answer([window(8, "a")]))
   let first = model.state.windows.windows.map(\.id)
   model.takeWant()
-  // Its end was not told.
+  // The end of the former window was not told.
   model.take(try answer([window(8, "b", ["stableId": "5"])]), now: now)
   #expect(model.state.windows.windows.map(\.id) == ["h-5"])
   // The window is unmapped, and mapped once more.
@@ -255,7 +257,7 @@ func hyprland_usedAgain_isAnotherWindow() throws {
   }
 }
 
-@Test("A request is for what the one before it has made of the window, until an answer tells what came of that")
+@Test("A request continues from the effect of the one before, until an answer tells the real effect")
 func hyprland_requestsInARow_areEachForWhatTheLastOneMade() throws {
   let answers = (
     shown: try answer([window(8, "a"), window(9, "b")], focused: 8),
@@ -275,7 +277,7 @@ func hyprland_requestsInARow_areEachForWhatTheLastOneMade() throws {
   #expect(model.wantsAnswer)
   #expect(try commands(.hide, 9) == [])
   model.takeWant()
-  // The answer may be older than this one.
+  // The answer may be older than this request.
   #expect(try commands(.show, 9) == [.move(9, to: a, withFocus: false), .focus(9)])
   model.take(answers.hidden, now: now)
   #expect(try commands(.show, 9) == [])
@@ -284,14 +286,14 @@ func hyprland_requestsInARow_areEachForWhatTheLastOneMade() throws {
   #expect(try commands(.hide, 9) == [])
   #expect(try commands(.activate, 9) == [.move(9, to: a, withFocus: false), .focus(9)])
   #expect(try commands(.activate, 8) == [.focus(8)])
-  // One that has the focus keeps it, and another does not get it.
+  // A window that has the focus keeps it, and another one does not get it.
   #expect(try commands(.move(output: "B"), 8) == [.move(8, to: b, withFocus: true), .focus(8)])
   #expect(try commands(.move(output: "A"), 8) == [.focus(8)])
   #expect(try commands(.move(output: "B"), 9) == [.move(9, to: b, withFocus: false)])
   #expect(throws: Refusal.self) { try commands(.move(output: "C"), 9) }
 }
 
-@Test("What a window is that is hidden is known from its tag when it is shown, also to another adapter")
+@Test("A tag tells what a hidden window was, so that it is shown the same, even by another adapter")
 func hyprland_hidingAPinnedWindow_pinsItAgain() throws {
   let pinned = window(8, "a", ["pinned": true, "grouped": ["0x8", "0x9"], "floating": true])
   let hidden = window(8, "a", on: "special:navd", ["tags": ["navd-pinned"], "floating": true])

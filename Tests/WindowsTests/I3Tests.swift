@@ -5,6 +5,8 @@ import TextFormats
 
 @testable import WindowAdapter
 
+// The model of the windows of sway and i3: what trees and events mean, and the commands for requests.
+
 private let now = MonotonicInstant(nanoseconds: 0)
 
 private func node(
@@ -20,7 +22,7 @@ private func node(
   return .object(members.merging(more) { $1 })
 }
 
-/// A tree of sway with windows on a workspace, and in the scratchpad.
+/// A tree of sway, with windows on a workspace and in the scratchpad.
 private func tree(_ windows: [JSON], floating: [JSON] = [], hidden: [JSON] = []) -> JSON {
   node(
     1, "root", type: "root", focus: [3, 2],
@@ -82,7 +84,7 @@ private func event(_ change: String, _ container: JSON) -> JSON { ["change": .st
   var model = model(tree([node(8, "foot", pid: 17, focused: true)]))
   model.take(.workspace, ["change": "focus"], now: now)
   #expect(model.takeWants() == [.tree, .outputs])
-  // An empty workspace has the focus.
+  // An empty workspace has the focus now.
   _ = model.takeEvents()
   model.take(tree: tree([node(8, "foot", pid: 17)]), now: now)
   #expect(model.state.windows.focused == nil)
@@ -161,7 +163,7 @@ private func event(_ change: String, _ container: JSON) -> JSON { ["change": .st
     commands(.move(output: "a\" b\\"), 10) == #"[con_id=10] move container to output "a\" b\\"; |; [con_id=8] focus"#)
 }
 
-@Test("A request that follows another before the tree tells of it is for what that made of the window")
+@Test("A request that follows another before the tree is read continues from the effect of the first")
 func i3_requestsInARow_areEachForWhatTheLastOneMade() {
   var model = model(tree([node(8, "a", pid: 1, focused: true), node(9, "b", pid: 2), node(10, "c", pid: 3)]))
   func first(_ request: WindowRequest, _ key: UInt64) -> String { model.commands(request, key).doing.last ?? "" }
@@ -173,7 +175,7 @@ func i3_requestsInARow_areEachForWhatTheLastOneMade() {
   #expect(first(.show, 9) == "[con_id=9] focus")
   model.take(tree: tree([node(8, "a", pid: 1, focused: true)], hidden: [node(9, "b", pid: 2)]), now: now)
   #expect(first(.show, 9) == "nop")
-  // The window that gets the focus is the one that keeps it.
+  // The window that gets the focus also keeps it.
   #expect(model.commands(.hide, 10).after == ["[con_id=9] focus"])
   #expect(model.takeWants() == [.tree])
   model.take(tree: tree([node(8, "a", pid: 1, focused: true), node(10, "c", pid: 3)]), now: now)
@@ -181,10 +183,10 @@ func i3_requestsInARow_areEachForWhatTheLastOneMade() {
   #expect(model.commands(.move(output: "one"), 10).after == ["[con_id=8] focus"])
 }
 
-@Test("A tiled window that is hidden and shown and hidden again, before the tree tells it, is remembered as tiled")
+@Test("A tiled window that is hidden, shown and hidden again before the tree is read is remembered as tiled")
 func i3_hidingInARow_keepsWhatTheWindowWas() {
   let mark = "[con_id=9] mark --add _navd_tiled_9"
-  // The tree has it as it was, or hidden, with its mark.
+  // The tree has the window as it was, or hidden, with its mark.
   let trees = [
     tree([node(9, "b", pid: 2)]),
     tree([], hidden: [node(9, "b", type: "floating_con", pid: 2, marks: ["_navd_tiled_9"])]),
@@ -200,7 +202,7 @@ func i3_hidingInARow_keepsWhatTheWindowWas() {
   }
 }
 
-@Test("What the scratchpad takes from a window is marked, and no more than that")
+@Test("A hidden window is marked with what the scratchpad takes from it, and with nothing else")
 func i3_hiding_marksWhatIsLost() {
   func commands(fullscreen mode: Int, floats: Bool, marks: [String] = []) -> [String] {
     let window = node(
@@ -220,9 +222,9 @@ func i3_hiding_marksWhatIsLost() {
 }
 
 @Test(
-  "Of the workspaces of an output, the windows of that which had the focus last are in view; of hidden ones none is")
+  "The windows in view are those of the workspace of each output that had the focus last, and no hidden ones")
 func i3_workspaces_tellWhatIsInView() {
-  // i3 has a container between the output and its workspaces.
+  // The tree of i3 has a container between the output and its workspaces.
   for isI3 in [false, true] {
     let workspaces = [
       node(5, "1", type: "workspace", [node(8, "a", pid: 1, focused: true)]),
@@ -240,7 +242,7 @@ func i3_workspaces_tellWhatIsInView() {
   }
 }
 
-@Test("Without a window that has the focus, it comes back to the output and the workspace that had it")
+@Test("If no window has the focus, it comes back to the output and the workspace that had it")
 func i3_focusOfAnEmptyWorkspace_comesBackToIt() {
   let workspaces = [
     node(5, "1", type: "workspace", [node(8, "a", pid: 1)]), node(6, "say \"2\"", type: "workspace"),
@@ -253,7 +255,7 @@ func i3_focusOfAnEmptyWorkspace_comesBackToIt() {
     ])
 }
 
-@Test("What the Wayland protocol tells of sway's windows is a reason to read the tree, if that may tell something new")
+@Test("News of sway's windows by the Wayland protocol cause a reading of the tree, if it may tell something new")
 func i3_toplevels_areAReasonToRead() {
   var model = model(tree([node(8, "a", pid: 1, focused: true)]))
   func wants(_ edit: (inout WindowProperties) -> Void) -> Set<I3Message.Kind> {
@@ -270,7 +272,7 @@ func i3_toplevels_areAReasonToRead() {
   #expect(wants { $0.focused = true } == [.tree])
 }
 
-@Test("A class and a startup id that come after the window are told, and are the window's in the tree from then on")
+@Test("A class and a startup id that come after the window are told, and belong to the window in later trees")
 func i3_lateProperties_areTold() {
   var model = model(tree([node(8, "a", more: ["window": 100])]))
   _ = model.takeEvents()

@@ -7,7 +7,7 @@ import TextFormats
 
 @testable import WindowAdapter
 
-// What scripts of KWin tell, and what the adapter makes of it.
+// The model of KWin's windows: what the events of its scripts mean, and the scripts for requests.
 
 private let now = MonotonicInstant(nanoseconds: 0)
 
@@ -41,7 +41,7 @@ func kwin_window_isTold() throws {
   #expect(model.state.focusedOutput == "R" && model.state.outputs == ["L", "R"])
 }
 
-@Test("KWin: a parent that is not told is none, and a window that closes is gone")
+@Test("KWin: a parent that was not told is no parent, and a window that closes is gone")
 func kwin_parent_isAWindow() throws {
   var model = try model(window("{b}", #","parent":"{a}""#), window("{a}"))
   #expect(model.state.windows.windows.map(\.properties.parent) == ["", ""])
@@ -61,7 +61,7 @@ func kwin_windowLeftOut_isToldLater() throws {
   #expect(model.state.windows.windows.map(\.id) == ["{1}", "{3}", "{4}"])
 }
 
-@Test("KWin: without outputs, nothing of them is claimed; those that come later are told of each window")
+@Test("KWin: nothing is claimed about outputs before any is known; outputs that come later are told for each window")
 func kwin_outputs_areClaimedOnceKnown() throws {
   var model = try model(window("{a}"), #"{"ready":true}"#)
   #expect(!model.state.capabilities.contains(.output) && !model.state.capabilities.contains(.move))
@@ -75,7 +75,7 @@ func kwin_outputs_areClaimedOnceKnown() throws {
 }
 
 @Test(
-  "KWin: events that are none are left out",
+  "KWin: malformed events are left out",
   arguments: ["7", "{}", #"{"window":{}}"#, #"{"window":{"id":7}}"#, #"{"closed":"?"}"#])
 func kwin_strangeEvent_isLeftOut(_ event: String) throws {
   let model = try model(event)

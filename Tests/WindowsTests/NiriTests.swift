@@ -5,6 +5,8 @@ import TextFormats
 
 @testable import WindowAdapter
 
+// The model of niri's windows: what its events mean, and the actions for requests.
+
 private let now = MonotonicInstant(nanoseconds: 0)
 
 private func window(_ id: JSON, _ title: JSON, pid: JSON = 17, workspace: JSON = 1, _ more: [String: JSON] = [:])
@@ -27,7 +29,7 @@ private func workspace(_ id: JSON, _ output: JSON, isActive: Bool, isFocused: Bo
 
 private func event(_ name: String, _ content: [String: JSON]) -> JSON { .object([name: .object(content)]) }
 
-/// A model that has been told two outputs with two workspaces each, and these windows.
+/// A model that has been told two outputs with two workspaces each, and some windows.
 private func model(_ windows: [JSON], findProcess: @escaping NiriModel.FindingProcess = { $0.client }) -> NiriModel {
   var model = NiriModel(NumberedIDs(token: "n", WindowIDs()), findProcess: findProcess)
   #expect(!model.isComplete)
@@ -71,7 +73,7 @@ private func model(_ windows: [JSON], findProcess: @escaping NiriModel.FindingPr
     changes() == [
       .changed(id: "n-9", properties { $0.focused = false }), .changed(id: "n-8", properties { $0.focused = true }),
     ])
-  // A launcher has it.
+  // A launcher has the focus now.
   model.take(event("WindowFocusChanged", ["id": .null]), now: now)
   #expect(changes() == [.changed(id: "n-8", properties { $0.focused = false })])
   model.take(event("WindowUrgencyChanged", ["id": 8, "urgent": true]), now: now)
@@ -83,7 +85,7 @@ private func model(_ windows: [JSON], findProcess: @escaping NiriModel.FindingPr
   let moved = window(8, "new", workspace: 4, ["is_urgent": true])
   model.take(event("WindowOpenedOrChanged", ["window": moved]), now: now)
   #expect(changes() == [.changed(id: "n-8", properties { ($0.title, $0.output, $0.inView) = ("new", "B", true) })])
-  // While its user moves it, it is on no workspace.
+  // A window is on no workspace while its user moves it.
   model.take(
     event("WindowOpenedOrChanged", ["window": window(8, "new", workspace: .null, ["is_urgent": true])]), now: now)
   #expect(changes() == [])
@@ -107,7 +109,7 @@ private func model(_ windows: [JSON], findProcess: @escaping NiriModel.FindingPr
   #expect(model.state.windows.windows.first?.properties.output == "")
 }
 
-@Test("A window whose number wraps, or was that of another, has an id of its own, and keeps it when all are told again")
+@Test("A window whose number wraps, or belonged to another, has an id of its own, and keeps it when all are told again")
 func niri_numberUsedAgain_isAnotherWindow() {
   var model = model([window(.unsigned(.max), "last"), window(0, "first")])
   #expect(Set(model.state.windows.windows.map(\.id)) == ["n-18446744073709551615", "n-0"])
@@ -116,7 +118,7 @@ func niri_numberUsedAgain_isAnotherWindow() {
   model.take(event("WindowOpenedOrChanged", ["window": window(0, "again")]), now: now)
   let again = model.state.windows.windows.map(\.id)
   #expect(again.count == 1 && again != ["n-0"])
-  // Its end was not told, nor the end of that after it.
+  // The end of this window was not told, nor that of the next one.
   model.take(event("WindowOpenedOrChanged", ["window": window(0, "other", pid: 18)]), now: now)
   let other = model.state.windows.windows.map(\.id)
   #expect(other.count == 1 && other != again && other != ["n-0"])
@@ -142,7 +144,7 @@ func niri_numberUsedAgain_isAnotherWindow() {
   #expect(model.state.windows.windows.map(\.id) == ["n-8"])
 }
 
-@Test("Of a window of X11, the process is asked for until it is known")
+@Test("The process of an X11 window is asked for until it is known")
 func niri_windowOfX11_getsItsProcessWhenItIsKnown() {
   var asked: [String?] = []
   var answer: UInt32?
@@ -172,13 +174,13 @@ func niri_processThatIsNotFound_isNotSearchedForWithoutEnd() {
     model.take(event("WindowUrgencyChanged", ["id": 8, "urgent": .boolean(number % 2 == 0)]), now: now)
   }
   #expect(asked == 4, "once without a title, three times with one")
-  // Another window with its number is searched for.
+  // The process of another window with the same number is searched for.
   model.take(event("WindowClosed", ["id": 8]), now: now)
   model.take(event("WindowOpenedOrChanged", ["window": window(8, "new", pid: 500)]), now: now)
   #expect(asked == 5)
 }
 
-@Test("Windows that were too many are told when others have closed")
+@Test("Windows past the limit are told when others have closed")
 func niri_windowsThatWereTooMany_areToldLater() {
   let windows = (0...4096).map { window(JSON($0), .string("w\($0)")) }
   var model = model(windows)

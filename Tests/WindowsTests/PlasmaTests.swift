@@ -2,6 +2,8 @@ import Testing
 
 @testable import WindowAdapter
 
+// Titles of windows on Plasma.
+
 @Test(
   "The title of a window is the one that its program gave it, without what KWin adds",
   arguments: [

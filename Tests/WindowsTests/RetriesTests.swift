@@ -1,8 +1,8 @@
-// When navd-windows tries again to reach its compositor.
-
 import Testing
 
 @testable import WindowAdapter
+
+// The times at which navd-windows tries again to reach its compositor.
 
 @Test("Tries become rarer, and end when the time is over")
 func retries_next_isLaterEachTime() {

@@ -2,6 +2,8 @@ import Testing
 
 @testable import WindowAdapter
 
+// Lines and numbers from the sockets of compositors.
+
 @Test func lines_inAnyPieces_areReadWhole() {
   let bytes = Array("one\n\ntwo three\nfour".utf8)
   for size in [1, 2, 4, 5, bytes.count] {
@@ -28,7 +30,7 @@ import Testing
   }
 }
 
-@Test("A number that a compositor uses again makes another id, also when it is forgotten which were used")
+@Test("A number that a compositor uses again makes another id, even if the used numbers are forgotten")
 func numberedIDs_ofANumberUsedAgain_areOthers() {
   var ids = NumberedIDs(token: "run", WindowIDs(), remembered: 3)
   #expect(ids.id(of: 7) == "run-7")

@@ -5,10 +5,12 @@ import Testing
 
 @testable import WindowAdapter
 
+// The table of windows in the adapter: its events, their order, and its limits.
+
 private func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: milliseconds * 1_000_000) }
 
 extension WindowTable {
-  /// Sees a window with a title.
+  /// Takes in a window with a title.
   fileprivate mutating func see(
     _ key: Key, _ title: String? = nil, focused: Bool? = nil, parent: Sighting.Parent? = nil
   ) {
@@ -18,7 +20,7 @@ extension WindowTable {
     see(key, sighting, now: at(0), id: "w\(key)")
   }
 
-  /// The events as text.
+  /// The events since the last call, as text.
   fileprivate mutating func lines() -> [String] {
     takeEvents().map { event in
       func list(_ properties: WindowProperties) -> String {
@@ -104,7 +106,7 @@ private let no = "\(Value.boolean(false))"
     table.lines() == ["2 changed w2 parent=\(text("w1"))", "3 opened w1 parent=\(text("")) title=\(text("main"))"])
   table.close(1)
   #expect(table.lines() == ["4 closed w1", "5 changed w2 parent=\(text(""))"])
-  // A window that gets the key of the parent is not the parent.
+  // A window that gets the key of the parent later is not the parent.
   table.see(1, "another")
   #expect(table.lines() == ["6 opened w1 title=\(text("another"))"])
 }

@@ -6,6 +6,8 @@ import Testing
 
 @testable import WindowAdapter
 
+// The connection to an X server, and the facts about windows that it reads.
+
 /// An X server without a screen.
 private struct XServer {
   let display: String
@@ -29,7 +31,7 @@ func xConnection_eventsBesideAnswers_areHandled() throws {
   xcb_select_events(connection.raw, connection.root, XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
 
   var heard = 0
-  /// Makes an event that libxcb has read when this returns.
+  /// Makes an event that libxcb has read when the function returns.
   func change() {
     connection.setText(connection.root, "_NAVD_TEST", "\(heard)")
     _ = connection.text(connection.root, "_NAVD_TEST")
@@ -42,7 +44,7 @@ func xConnection_eventsBesideAnswers_areHandled() throws {
   #expect(loop.turn { heard == 5 }, "heard \(heard) of 5")
 }
 
-@Test("A text of an older program is in Latin-1 if its type says so, and others are UTF-8")
+@Test("The type of a text says whether an older program has written it in Latin-1; other texts are UTF-8")
 func xConnection_textInLatin1_isReadAsThat() throws {
   let loop = try EventLoop()
   let server = try XServer(loop)
@@ -60,7 +62,7 @@ func xConnection_textInLatin1_isReadAsThat() throws {
   }
 }
 
-@Test("A window that has just closed is not reported as one that cannot be asked to close")
+@Test("A window that has just closed is known as closed, and not as one that cannot be asked to close")
 func xWindowFacts_windowThatIsGone_isKnownAsThat() throws {
   let loop = try EventLoop()
   let server = try XServer(loop)
@@ -85,7 +87,7 @@ func xWindowFacts_idThatIsTaken_isPassedOver() throws {
   #expect(facts.id(of: facts.connection.root) { taken.contains($0) } == id)
 }
 
-@Test("A window that opens with the id of one that has closed, which its client has read there, gets another")
+@Test("A new window to which a client copies the id of a closed window gets another id")
 func xWindowFacts_idOfAClosedWindow_isNotGivenAgain() throws {
   let loop = try EventLoop()
   let server = try XServer(loop)
@@ -126,7 +128,7 @@ func xWindowFacts_numberUsedAgain_isAnotherWindow() throws {
   #expect(!facts.isStill(window, id) && !facts.isStill(window, nil))
 }
 
-@Test("A window that is followed from its creation is read as it is when its manager tells of it")
+@Test("A window that is followed from its creation is read as it is when the window manager tells of it")
 func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
   let loop = try EventLoop()
   let server = try XServer(loop)
@@ -137,7 +139,7 @@ func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
   var changed: [String] = []
   connection.onEvent = { event in if let change = facts.changedProperty(event) { changed.append(change.name) } }
   facts.followNew()
-  // An answer shows that the server has handled that, before the other connection makes a window.
+  // The answer shows that the server has handled the request, before the other connection makes a window.
   #expect(connection.has(connection.root))
 
   func create(isMenu: Bool = false) -> UInt32 {
@@ -147,7 +149,7 @@ func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
       client.raw, 0, window, client.root, 0, 0, 1, 1, 0, 0, 0, XCB_CW_OVERRIDE_REDIRECT.rawValue, &values)
     return window
   }
-  /// Returns when the server has sent what the others hear of the change.
+  /// Sets a property, and returns when the server has sent what other clients hear of the change.
   func set(_ name: String, of window: UInt32, _ text: String) {
     client.setText(window, name, text)
     _ = client.has(window)
@@ -159,7 +161,7 @@ func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
   set("_NET_STARTUP_ID", of: window, "id")
   let read = facts.reading(window) { (facts.appID(of: window), facts.startupID(of: window), facts.pid(of: window)) }
   #expect(read.0 == "second" && read.1 == "id" && read.2 == UInt32(getpid()))
-  // From now on, its changes are told.
+  // The changes of the window are told from now on.
   changed = []
   set("WM_CLASS", of: window, "a\0third\0")
   #expect(loop.turn { changed.contains("WM_CLASS") })
