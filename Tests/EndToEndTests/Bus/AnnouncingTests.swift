@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Announcements on the bus: the signals, objects and properties of one turn, in their order (W2).
+
 private typealias Rows = CoordinatorInterface
 
 @Test("W2: signals are sent before the reply, and an object is added with its final phase")
@@ -21,7 +23,7 @@ func announcing_ofARequest_isBeforeItsReply() throws {
   watcher.clear()
   try session.present("fact", "1", ["title": .string("T"), "value": ["n": Value.int32(1)].value])
   let changed = "PropertiesChanged \(path) org.navd.Presentation1"
-  // Each changed property once, with its value at the end of the turn, and no other.
+  // Each changed property comes once, with its value at the end of the turn, and no other property comes.
   #expect(
     watcher.log == ["updated fact 1", "\(changed) Title=\"T\" Value={\"n\":1}", "reply Present"])
 
@@ -67,7 +69,7 @@ func announcing_ofAnItemThatEndsInItsTurn_hasNoObject() throws {
   let dismiss = session.begin(Rows.dismiss, ("fact", [:]))
   let get = session.begin(Rows.get, "fact")
   session.loop.turn(wait: .zero)
-  // The bus has forwarded them when it answers a later call.
+  // The bus has forwarded both requests when it answers a later call.
   var isTaken = false
   session.client.call(Bus.getID, on: Bus.name, at: Bus.path, ()) { _ in isTaken = true }
   try session.wait("the bus has forwarded them") { isTaken }
@@ -89,12 +91,12 @@ func announcing_ofACommand_announcesEachPhase() throws {
   let watcher = try session.watch()
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
-  // If it were dismissed in the turn in which it is presented, the property would change only once.
+  // The property would change only once if the item were dismissed in the turn in which it is presented.
   try session.wait("it is presented") { watcher.log.last?.contains("Phase=\"presented\"") == true }
   try session.dismiss("fact")
   _ = try session.ending(of: path)
   let changed = "PropertiesChanged \(path) org.navd.Presentation1 Phase="
-  // The process and the time are others each time.
+  // The process and the time differ at each run.
   let log = watcher.log.map { line in
     line.split(separator: " ").filter { !$0.hasPrefix("Pid=") && !$0.hasPrefix("Since=") }.joined(separator: " ")
   }

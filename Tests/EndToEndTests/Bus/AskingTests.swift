@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Questions on the bus: GetState, Wait, Destinations and History.
+
 private typealias Rows = CoordinatorInterface
 
 @Test("GetState returns the structure that the contract defines")
@@ -39,7 +41,7 @@ func asking_wait_isAnsweredOnce() throws {
   let gone = others.map { session.begin(Rows.wait, (path, "gone"), by: $0) }
   let (reason, result) = try session.call(Rows.wait, (path, "presented"))
   #expect(reason.isEmpty && result.isEmpty)
-  // The object's own method too, and repeatedly.
+  // The object's own method answers, too, and repeatedly.
   #expect(try session.call(PresentationInterface.wait, "presented", at: path).0 == "")
   let byObject = session.begin(PresentationInterface.wait, "gone", at: path)
   #expect(gone.allSatisfy { $0.result == nil })
@@ -74,7 +76,7 @@ func asking_waitForPresented_returnsAnEarlierEnd() throws {
   #expect(try session.answer(to: wait).0 == "replaced")
 }
 
-@Test("L2: pending Wait calls of clients that have left are dropped")
+@Test("L2: the pending Wait calls of clients that have left are dropped")
 func asking_waitersWhoLeft_areForgotten() throws {
   let session = try Session()
   let path = try session.present("fact")

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Objects of groups, stacks, holds and presentations, as clients of the bus see them.
+
 private typealias Rows = CoordinatorInterface
 
 extension Session {

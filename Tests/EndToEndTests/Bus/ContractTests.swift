@@ -1,5 +1,3 @@
-// Other programs are built from the files in dbus/, so the running daemon must match them.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -7,7 +5,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// From the package libdbus-1-dev, which the build requires.
+// The running daemon beside the files in dbus/, from which other programs are built.
+
+/// The document type for introspection, from the package libdbus-1-dev, which the build requires.
 private let documentType = "/usr/share/xml/dbus-1/introspect.dtd"
 private let introspect = Method(
   "org.freedesktop.DBus.Introspectable", "Introspect", out: Arg<String>("xml_data"))
@@ -22,7 +22,7 @@ private func tags(of xml: String) -> [String] {
       rest = rest.firstRange(of: "-->").map { rest[$0.upperBound...] } ?? ""
       continue
     }
-    // Attributes may contain “>”.
+    // An attribute may contain “>”.
     var isQuoted = false
     let end = rest.firstIndex {
       if $0 == "\"" { isQuoted.toggle() }
@@ -75,7 +75,7 @@ extension Session {
   }
 }
 
-@Test("The files in dbus/ are what the running daemon answers to Introspect")
+@Test("The files in dbus/ say the same as the running daemon's answer to Introspect")
 func contract_files_areWhatTheDaemonSays() throws {
   let session = try Session()
   let objects = try session.objects()
@@ -85,7 +85,7 @@ func contract_files_areWhatTheDaemonSays() throws {
     #expect(!said.isEmpty)
     #expect(said == written)
   }
-  // Presenters and adapters of windows implement the others; navctl prints all from the same table.
+  // Presenters and adapters of windows implement the other interfaces; navctl prints all from the same table.
   for name in Contract.interfaces.map(\.name) {
     let run = try session.navctl("introspect", name.text, "--xml")
     #expect(run.outputText == (try Files.text(inPackage: "dbus/\(name).xml")))

@@ -1,5 +1,3 @@
-// Other programs are built from the files in dbus/, and libraries make objects of what the running daemon says of itself.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -7,15 +5,17 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Whether code is compiled that takes a compiler many seconds (`NAVD_TEST_CLIENTS`, set by `make check-clients`).
+// Code generators on the files in dbus/, and libraries that make objects from the introspection of the running daemon.
+
+/// Whether tests also compile code that takes a compiler many seconds (`NAVD_TEST_CLIENTS`, set by `make check-clients`).
 private let compilesAll = getenv("NAVD_TEST_CLIENTS") != nil
 
 private let files = Contract.interfaces.map { "\(Files.package)/dbus/\($0.name).xml" }
 
 extension Session {
-  /// Runs a program that is to succeed.
-  /// - Parameter mayWarn: whether it may write to standard error.
-  /// - Returns: its standard output.
+  /// Runs a program that must succeed.
+  /// - Parameter mayWarn: whether the program may write to standard error.
+  /// - Returns: the standard output of the program.
   @discardableResult
   fileprivate func succeed(_ program: String, _ arguments: [String], mayWarn: Bool = false) throws -> String {
     let run = try run(program: program, arguments)
@@ -47,7 +47,7 @@ func generator_ofSdbus_makesCxxThatCompiles() throws {
   var code = ""
   for (file, name) in zip(files, Contract.interfaces.map(\.name)) {
     for kind in ["proxy", "adaptor"] {
-      // It tells which annotations it does not know.
+      // The generator tells which annotations it does not know.
       try session.succeed(
         "/usr/bin/sdbus-c++-xml2cpp", [file, "--\(kind)=\(session.path("\(name).\(kind).h"))"], mayWarn: true)
       code += "#include \"\(name).\(kind).h\"\n"
@@ -68,7 +68,7 @@ func generator_ofQt_makesCxxThatCompiles() throws {
       let base = "\(name.text.split(separator: ".").last!)_\(kind)"
       try session.generate(file, option, base)
       try session.write("#include \"\(base).cpp\"\n#include \"\(base)_moc.cpp\"\n", to: "all.cpp")
-      // The bodies of an adaptor's functions are to be filled in.
+      // The bodies of the functions of an adaptor are still empty.
       try session.compile(["-Wno-return-type", "-fsyntax-only", session.path("all.cpp")])
     }
   }

@@ -7,6 +7,8 @@ import PresentationModel
 import TestSupport
 import Testing
 
+// The end and the start of navd on its bus: Quit, signals, kills, and the end of the bus (R3, R5, D9).
+
 private typealias Rows = CoordinatorInterface
 
 @Test("R5: Quit ends all presentations, children first, and then navd")
@@ -19,7 +21,7 @@ func leaving_quit_endsEverything() throws {
   let waits = try (0..<2).map { _ in session.begin(Rows.wait, (path, "gone"), by: try session.connect()) }
   try session.call(Rows.quit, ())
   let refusal = try session.error(Rows.present, ("late", "", [:]))
-  // While it quits it accepts no more requests; or it has ended already.
+  // While navd quits, it accepts no more requests; or it has ended already.
   #expect(refusal?.name == CoordinatorError.Name.shuttingDown.errorName || refusal?.name == .serviceUnknown)
   for wait in waits {
     let (reason, result) = try session.answer(to: wait)
@@ -51,7 +53,7 @@ func leaving_bySignal_leavesWhatIsShown(signal: Int32) throws {
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
   let wait = session.begin(Rows.wait, (path, "gone"))
-  // Answered only after the earlier call has arrived.
+  // navd answers this call only after the earlier one has arrived.
   _ = try session.call(Rows.get, "fact")
   let navd = try #require(session.navd)
   #expect(try session.stop(signal) == .exited(code: 0))
@@ -78,7 +80,7 @@ func leaving_waitAfterTheSignal_isAnswered() throws {
   navd.send(SIGTERM)
   let wait = session.begin(Rows.wait, (path, "gone"))
   session.client.flush()
-  // The bus has passed it on.
+  // The bus has passed on the call of Wait.
   _ = try session.client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
   navd.send(SIGCONT)
   #expect(try session.waitForEnd() == .exited(code: 0))
