@@ -1,14 +1,14 @@
-// Destinations and requests whose program is an installed application.
-
 import CoordinatorAPI
 import DBusValues
 import TestSupport
 import Testing
 
+// Installed applications as the programs of destinations and requests (D17).
+
 private typealias Rows = CoordinatorInterface
 
 extension Session {
-  /// Installs an application that says its arguments and stays until it is ended.
+  /// Installs an application that writes its arguments and stays until it is ended.
   fileprivate func install(_ id: String, name: String = "Calculator", argument: String = "main") throws {
     try write(
       """
@@ -51,7 +51,7 @@ func application_ofADestination_isStartedAsItsDesktopFileSays() throws {
   try session.present("basic", "1")
   try session.wait("the action runs") { session.said.last == "basic" }
 
-  // What was written before a request counts for it.
+  // A file that was written before a request counts for the request.
   try session.install("org.example.Calc", name: "Rechner", argument: "other")
   try session.present("calculator", "2")
   try session.wait("the new command runs") { session.said.last == "/usr other {braces}" }
@@ -83,7 +83,7 @@ func application_notInstalled_isAMistake() throws {
   ] {
     #expect((check.outputText + check.errorText).contains(line), "\(check.outputText)\(check.errorText)")
   }
-  // Once it is installed, the file is right.
+  // The destination file is right once the application is installed.
   try session.install("org.example.Calc")
   _ = try session.navctl("reload")
   try session.present("calculator", "1")

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Destination files of a running navd: mistakes, changes, and items that wait for their files (D1, D2, D15).
+
 private typealias Rows = CoordinatorInterface
 
 extension Session {
@@ -62,7 +64,7 @@ func destinationFile_written_isNoticed() throws {
   for parent in [session.path("config"), session.path("config") + "/navd", directory] { mkdir(parent, 0o700) }
   try #require(symlink(elsewhere + "/fact.toml", directory + "/fact.toml") == 0)
   try waitFor("a new file is read") { $0?["style"] == .string("sheet") }
-  // As editors write: a new file is renamed to the old one's name.
+  // Some editors write so: a new file is renamed to the name of the old one.
   try "style = \"alert\"\n".write(toFile: elsewhere + "/.fact.swp")
   try #require(rename(elsewhere + "/.fact.swp", elsewhere + "/fact.toml") == 0)
   try waitFor("the link's target is read again") { $0?["style"] == .string("alert") }
@@ -83,7 +85,7 @@ func destinationFile_rewritten_countsForTheNextRequest() throws {
     if round % 2 == 0 {
       try session.write(style, toDestination: "fact")
     } else {
-      // As editors write: the old version gets another name, and the new one is written in steps.
+      // Some editors write so: the old version gets another name, and the new one is written in steps.
       let path = session.destinationPath("fact")
       try #require(rename(path, path + "~") == 0)
       #expect(try session.about("fact")?["style"] == .string("s\(round - 1)"))
@@ -107,7 +109,7 @@ func destinationFile_commandRewritten_isTheOneThatRuns() throws {
   }
 }
 
-@Test("D2: a request finds what was written right before it, also where there was no directory")
+@Test("D2: a request finds a file that was written right before it, even where there was no directory")
 func destinationFile_justWritten_isKnownToTheNextRequest() throws {
   let session = try Session()
   let known: Properties = ["known": .boolean(true)]
@@ -121,7 +123,7 @@ func destinationFile_justWritten_isKnownToTheNextRequest() throws {
   #expect(try session.refusal(Rows.present, ("othr", "", known))?.message.contains("did you mean “other”?") == true)
 }
 
-/// Presents an item as a script does that is gone then.
+/// Presents an item as a script does, which has left the bus afterwards.
 private func presentByScript(_ session: Session, _ binding: String) throws {
   let request = "[[\"Present\", \"\(binding)\", \"\", {\"title\": \"It\"}]]"
   #expect(try session.navctl("apply", "-", input: request).exitCode == 0)
@@ -137,13 +139,13 @@ extension Session {
 private let sleeper = "command = [\"sleep\", \"1000\"]\n"
 
 @Test(
-  "D1: what was state only without its destination is shown when the file appears, unless it is kept as state")
+  "D1: an item that was state only is shown when its destination's file appears, unless it is kept as state")
 func destinationFile_appears_showsWhatWaitedForIt() throws {
   let session = try Session()
   let watcher = try session.watch()
   try presentByScript(session, "mixer")
   #expect(try session.navctl("present", "note", "--state").exitCode == 0)
-  // Its program is on the bus.
+  // The program of this item is on the bus.
   try session.present("wizard")
   for name in ["note", "wizard", "mixer"] { try session.write(sleeper, toDestination: name) }
   try session.wait("the mixer runs") { watcher.lines.last == "presented mixer" }
@@ -156,7 +158,7 @@ func destinationFile_appears_showsWhatWaitedForIt() throws {
   #expect(try session.destination(of: "note") == nil && session.destination(of: "wizard") == nil)
 }
 
-@Test("D1: a key shows what its destination's file says, also if the name is held as state")
+@Test("D1: a key shows its item as the destination's file says, even if the name is held as state")
 func destinationFile_appears_keyShowsIt() throws {
   let session = try Session()
   let watcher = try session.watch()
@@ -178,7 +180,7 @@ func destinationFile_appears_keyShowsIt() throws {
   try session.wait("b has ended") { watcher.lines.last == "dismissed b dismissed" }
 }
 
-@Test("D1: so is what was state only when navd ended, if the file was written before it started again")
+@Test("D1: an item that was state only when navd ended is shown, if the file was written before navd started again")
 func destinationFile_appearsWhileNavdIsDown_showsWhatWaitedForIt() throws {
   let session = try Session()
   try presentByScript(session, "mixer")
@@ -206,7 +208,7 @@ func tag_ofNobodysItem_isForgottenWithIt() throws {
   #expect(try session.navctl("select", "panels", "mixr").exitCode == 4)
 }
 
-@Test("A file whose name no item can have is a warning: in the log, and of navctl")
+@Test("A file whose name no item can have causes a warning in the log and by navctl")
 func destinationFile_nameThatIsNoBinding_isAWarning() throws {
   let session = try Session(destinations: ["my panel": "command = [\"sleep\", \"1000\"]\n"])
   let warning =

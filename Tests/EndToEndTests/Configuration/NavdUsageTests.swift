@@ -2,6 +2,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The command line of navd, and what its program needs to start.
+
 @Test(
   "navd refuses words that it does not understand, says which, and does not start",
   arguments: [
@@ -41,7 +43,7 @@ func navdUsage_help_isWrapped() throws {
 @Test("navd is linked without Foundation, which would be a quarter of it")
 func navd_libraries_areWithoutFoundation() throws {
   let session = try Session(starting: false)
-  // Debug builds name it as a library, release builds have its symbols.
+  // Debug builds name Foundation as a library, and release builds have its symbols.
   func namesFoundation(_ program: String) throws -> Bool {
     try session.run(program: "/usr/bin/readelf", ["-dsW", Session.program(program)]).outputText.contains("Foundation")
   }
