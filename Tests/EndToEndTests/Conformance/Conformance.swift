@@ -9,41 +9,41 @@ private typealias Rows = WindowSystemInterface
 
 /// The scenarios that every adapter of `org.navd.WindowSystem1` passes, with the compositor's own view of its windows as the judge.
 ///
-/// One session has them all, one after the other, since a desktop takes seconds to start. A scenario of what the adapter does not claim
-/// is left out.
+/// One session runs them all, one after the other, since a desktop takes seconds to start. A scenario is left out if the adapter
+/// does not claim its subject.
 final class Conformance {
   /// The outcome of a scenario.
   enum Outcome: Equatable {
     case passed
-    /// The adapter does not claim it.
+    /// The adapter does not claim the subject of the scenario.
     case notClaimed
-    /// The judge does not know it, or the desktop cannot do it.
+    /// The judge does not know the subject of the scenario, or the desktop cannot do it.
     case notJudged
     case failed(String)
   }
 
   struct Scenario {
     let name: String
-    /// The claims for which this is tried; none of them for all.
+    /// The claims for which the scenario is tried; with none it is tried for all adapters.
     var capabilities: [WindowCapability] = []
     let run: (Conformance) throws -> Void
   }
 
-  /// The judge does not know what a scenario is about.
+  /// The error of a scenario whose subject the judge does not know.
   struct Unjudged: Error {}
 
   let setup: AdapterSetup
   let session: Session
   let screen: ManagersWindows
   private(set) var adapter: RunningAdapter
-  /// The claims of the adapter by now: some know what a compositor can when they have seen it.
+  /// The claims of the adapter by now. Some adapters claim an ability only when they have seen that the compositor has it.
   var claimed: Set<WindowCapability> {
     let texts = [String](value: adapter.properties["Capabilities"] ?? .string("")) ?? []
     return Set(texts.compactMap(WindowCapability.init(rawValue:)))
   }
-  /// The programs of the scenario. They end with it.
+  /// The programs of the scenario, which end with it.
   private var programs: [Program] = []
-  /// The application id of each window that was ever told, by its id.
+  /// The application id of each window that was ever told, by the id of the window.
   private var names: [String: String] = [:]
 
   init(_ setup: AdapterSetup) throws {
@@ -56,7 +56,7 @@ final class Conformance {
     adapter = try RunningAdapter(session, "--backend", setup.backend)
   }
 
-  /// Runs the scenarios, and says what came of each.
+  /// Runs the scenarios, and returns the outcome of each.
   func run() -> [(scenario: Scenario, outcome: Outcome)] {
     Self.scenarios.map { ($0, outcome(of: $0)) }
   }
@@ -88,7 +88,7 @@ final class Conformance {
 
   // MARK: What scenarios are written in
 
-  /// Opens the editor, and waits until adapter and judge have its window.
+  /// Opens the editor, and waits until the adapter and the judge have its window.
   func open(_ name: String, _ variables: [String: String] = [:]) throws -> (program: Program, window: Window) {
     let program = try session.edit(name, variables)
     programs.append(program)
@@ -132,13 +132,13 @@ final class Conformance {
     }
   }
 
-  /// Ends the scenario if the description does not tell a key of windows.
+  /// Ends the scenario if the description does not have a key of windows.
   func needs(_ key: String) throws {
     guard setup.manager == .described else { return }
     guard try DescribedWindows(session: session).keys().contains(key) else { throw Unjudged() }
   }
 
-  /// Ends the scenario if the desktop shows but one workspace, or does not tell which one. dwm has tags instead.
+  /// Ends the scenario if the desktop shows only one workspace, or does not tell which one. dwm has tags in place of workspaces.
   func needsWorkspaces() throws {
     if setup.manager == .dwm { throw Unjudged() }
     guard setup.manager == .described else { return }
@@ -157,7 +157,8 @@ final class Conformance {
 }
 
 extension AdapterSetup {
-  /// The choice of `NAVD_TEST_DESKTOP`: a description, or one of the tests' own as `MANAGER:BACKEND`; nil without it.
+  /// The setup that `NAVD_TEST_DESKTOP` chooses: a description, or one of the tests' own as `MANAGER:BACKEND`; nil without the
+  /// variable.
   static let chosen: AdapterSetup? = {
     if DescribedDesktop.path != nil { return AdapterSetup(manager: .described, backend: "") }
     guard let words = getenv("NAVD_TEST_DESKTOP").map({ String(cString: $0).split(separator: ":") }), words.count == 2,

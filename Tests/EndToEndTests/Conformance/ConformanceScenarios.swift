@@ -8,6 +8,7 @@ import TextFormats
 
 private typealias Rows = WindowSystemInterface
 
+/// The scenarios of conformance: what an adapter tells, what it is asked to do, and restarts.
 extension Conformance {
   static var scenarios: [Scenario] {
     [
@@ -56,7 +57,7 @@ extension Conformance {
   private func title() throws {
     let (_, window) = try open("editor")
     try tell("editor", "title two")
-    // There are compositors that tell the first title only.
+    // Some compositors tell only the first title.
     do {
       try session.poll("the compositor has its title", within: .seconds(5)) {
         try screen.window("editor")?.title == "two"
@@ -128,7 +129,7 @@ extension Conformance {
     try wait("editor", "is in view") { $0.inView == true }
   }
 
-  /// Some adapters claim to hide windows once they have seen that.
+  /// Minimizes a window as its user does. Some adapters claim to hide windows only after they have seen that.
   private func minimized() throws {
     guard setup.manager == .described else { throw Unjudged() }
     let described = DescribedWindows(session: session)
@@ -220,7 +221,7 @@ extension Conformance {
     try wait("editor", "is on an output") { $0.output.map(outputs.contains) == true }
     let here = adapter.window("editor")?.properties.output ?? ""
     let there = outputs.first { $0 != here } ?? ""
-    // The other one has the focus, and keeps it, also when it is moved itself.
+    // The other window has the focus, and keeps it, even when it is moved itself.
     for (index, name, output) in [(0, "editor", there), (1, "other", there), (0, "editor", here)] {
       try adapter.call(Rows.moveToOutput, (windows[index].id, output))
       try judge(name, "is on \(output)") { $0?.output == output }
@@ -279,7 +280,7 @@ extension Conformance {
     try adapter.wait("all signals before the answer have come") { adapter.serial >= serial }
     try expect(answer.map(\.fields.0) == adapter.windows.map(\.id), "the answer has the windows of the signals")
     try expect(adapter.isGapless, "serials without gaps")
-    // It need not have AcquireSignals.
+    // An adapter need not have AcquireSignals.
     if adapter.hasSocket { try adapter.wait("socket and bus tell the same") { adapter.bySocket == adapter.byBus } }
   }
 

@@ -22,7 +22,7 @@ struct ConformanceRow {
   /// The cell of the table for a capability.
   func cell(_ capability: WindowCapability) -> String {
     let seen = outcomes.filter { $0.scenario.capabilities.contains(capability) }.map(\.outcome)
-    // An adapter that was started again may not yet claim what it has not seen.
+    // An adapter that was started again may not yet claim an ability that it has not seen.
     guard claimed.contains(capability) || seen.contains(where: { $0 != .notClaimed }) else { return "no" }
     if seen.contains(where: { if case .failed = $0 { true } else { false } }) { return "fails" }
     return seen.contains(.passed) ? "yes" : "not judged"
@@ -46,21 +46,22 @@ struct ConformanceRow {
 }
 
 extension Conformance {
-  /// The compositor and its release: a name and the first two numbers of its version, of GNOME Shell and mutter the first.
+  /// The name and the release of the compositor: the first two numbers of its version, and only the first for GNOME Shell and
+  /// mutter.
   fileprivate func compositor() throws -> String {
     let text: String
     if setup.manager == .described {
       text = try DescribedWindows(session: session).version()
     } else {
-      // The file of KWin may not be run here; the desktop has a copy.
+      // The system's file of KWin may not be run here; the desktop has a copy.
       let name = setup.manager.rawValue
       let program = setup.manager == .kwin ? "\(session.bus.directory)/\(name)" : name
-      // dwm has a shorter option, tells it as an error, and fails.
+      // dwm has a shorter option, writes the version as an error, and fails.
       let option = setup.manager == .dwm ? "-v" : "--version"
       let run = try session.run(program: "/bin/sh", ["-c", "\"$@\" || true", "sh", program, option])
       text = run.lines.first ?? run.errorText
     }
-    // “xfwm4 4.18.0”, “awesome v4.3”, “dwm-6.4”
+    // The texts are, for example, “xfwm4 4.18.0”, “awesome v4.3” and “dwm-6.4”.
     let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "." }.map { $0.drop { $0 == "v" } }
     let version = words.first { $0.first?.isNumber == true } ?? ""
     let isOneNumber = [.gnome, .mutter].contains(setup.manager)
@@ -70,7 +71,8 @@ extension Conformance {
   }
 }
 
-/// The table in docs/windows.md of backends and compositors: what was found to work. `make check-desktops` writes it.
+/// The table in docs/windows.md of backends and compositors, with the abilities that were found to work. `make check-desktops`
+/// writes it.
 enum ConformanceTable {
   static let isWritten = getenv("NAVD_TEST_DESKTOPS_WRITTEN") != nil
 
@@ -88,8 +90,8 @@ enum ConformanceTable {
   /// The lines of the table, of which the first two are its head.
   static func lines() throws -> [String] { try parts().lines }
 
-  /// The lines with a row that replaces that of the same release, or stands beside those of other releases, the oldest first. Notes of
-  /// other releases stand for this one, too.
+  /// The lines with a new row. It replaces the row of the same release, or stands beside those of other releases, the oldest first.
+  /// Notes of other releases stand in this one, too.
   static func adding(_ backend: String, _ compositor: String, _ seen: [String], to lines: [String]) -> [String] {
     var lines = lines
     func isSame(_ line: String) -> Bool { cells(line).count > 2 && cells(line)[0] == backend }

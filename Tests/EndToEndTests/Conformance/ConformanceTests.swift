@@ -3,10 +3,10 @@ import PresentationModel
 import TestSupport
 import Testing
 
-// Every adapter, ours or a stranger's, passes these scenarios: docs/conformance.md.
+// Conformance of adapters: every adapter, ours or a stranger's, passes the same scenarios (docs/conformance.md).
 
 @Test(
-  "An adapter does what it claims, as the compositor itself has it",
+  "An adapter does what it claims, with the compositor as the judge",
   arguments: [AdapterSetup.chosen ?? AdapterSetup(manager: .sway, backend: "sway")])
 private func conformance_ofAnAdapter_isWhatItClaims(_ setup: AdapterSetup) throws {
   let conformance = try Conformance(setup)
