@@ -4,8 +4,10 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Lockers of the screen, started by navd or by swayidle, and the hold “locked” (H2, H8).
+
 @Test(
-  "H8: a locker that navd presents holds “locked” while it locks, also after navd was killed, as its file in the documentation says"
+  "H8: a locker presented as the documentation says holds “locked” while it locks, even after a kill of navd"
 )
 func locker_presented_holds() throws {
   let file = try #require(try Markdown("programs.md").files["navd/destinations/lock.toml"])
@@ -14,7 +16,7 @@ func locker_presented_holds() throws {
   func phase(_ binding: String) throws -> String? {
     try session.state()["presentations"]?.array?.first { $0["binding"]?.string == binding }?["phase"]?.string
   }
-  // As a key of the compositor does, with its variables.
+  // A key of the compositor does this, with the compositor's variables.
   #expect(try session.navctl("present", "lock").exitCode == 0)
   try session.poll("it is presented") { try phase("lock") == "presented" }
   #expect(try session.state()["holds"] == ["locked"])
@@ -38,14 +40,14 @@ func locker_presented_holds() throws {
   #expect(watcher.events.filter { $0.json["event"]?.string == "hold" }.count == 1)
 }
 
-@Test("H2: a locker that tells nobody, started by swayidle, is held around as the documentation says")
+@Test("H2: a locker that tells nobody holds “locked” if swayidle starts it as the documentation says")
 func locker_heldAround_isHold() throws {
   let document = try Markdown("holds.md").lines
   let line = try #require(document.first { $0.hasPrefix("swayidle ") })
   let session = try Session(destinations: ["secret": "state = true\nholds.locked = 'postpone'\n"], desktop: .sway)
   let idle = try session.start(program: "/bin/sh", ["-c", "exec \(line.replacing("timeout 300", with: "timeout 1"))"])
   try session.poll("it is locked; \(idle.errorText)") { try session.state()["holds"] == ["locked"] }
-  // swaylock's colour is white.
+  // The colour of swaylock is white.
   var corner: [UInt8] = []
   try session.poll("nothing else is seen; \(corner.suffix(12))") {
     corner = try session.picture("0,0 8x8")
@@ -54,7 +56,7 @@ func locker_heldAround_isHold() throws {
   try session.present("secret")
   func phase() throws -> String? { try session.state()["presentations"]?.array?.first?["phase"]?.string }
   #expect(try phase() == "waiting")
-  // On this signal swaylock unlocks.
+  // swaylock unlocks on this signal.
   let home = session.environment["HOME"] ?? ""
   try session.poll("the locker has ended") {
     let lockers = Session.remains(of: home).filter {

@@ -8,9 +8,11 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Facts of the session that are holds: logind, screen savers and fullscreen windows, and locks for items (H2, H5, H7).
+
 private typealias Rows = CoordinatorInterface
 
-/// Templates of python3-dbusmock, and what a test has them do.
+/// The templates of python3-dbusmock, and functions to control them.
 private enum Mock {
   static let interface: InterfaceName = "org.freedesktop.DBus.Mock"
   static let emitSignal = Method(
@@ -44,7 +46,7 @@ private final class LogindSession {
   let client: Connection
   private(set) var logind: Program!
 
-  /// The template with a session, which is there as soon as logind is.
+  /// The script of a template with a session, which is there as soon as logind is.
   private static let script = """
     import dbusmock.templates.logind as template, runpy, sys
     load = template.load
@@ -93,7 +95,7 @@ private final class LogindSession {
     try client.callAndWait(Mock.emitSignal, on: Self.name, at: path, (interface, name, signature, arguments))
   }
 
-  /// Says that the computer sleeps soon, also to a navd that starts now.
+  /// Announces that the computer sleeps soon, even to a navd that starts now.
   func prepareForSleep() throws {
     try client.callAndWait(
       Mock.updateProperties, on: Self.name, at: Self.manager,
@@ -101,7 +103,7 @@ private final class LogindSession {
     try emit("PrepareForSleep", at: Self.manager, "b", [.boolean(true)])
   }
 
-  /// The inhibitors: kind, program and mode.
+  /// The inhibitors, each with its kind, its program and its mode.
   func inhibitors() throws -> [String] {
     try client.callAndWait(Mock.listInhibitors, on: Self.name, at: Self.manager, ()).map {
       "\($0.fields.0) \($0.fields.1) \($0.fields.3)"
@@ -220,7 +222,7 @@ func screenSaver_active_isHold() throws {
 }
 
 @Test(
-  "H2: the freedesktop screen saver is asked, too, at either path; the screen is locked while one of the savers says so",
+  "H2: the freedesktop screen saver is asked, too, at either path; the screen is locked while either saver says so",
   arguments: ["/org/freedesktop/ScreenSaver", "/ScreenSaver"])
 func screenSaver_freedesktop_isHold(path: String) throws {
   let session = try Session()
@@ -246,13 +248,13 @@ func screenSaver_freedesktop_isHold(path: String) throws {
   }
   try set(true)
   try waitForHolds(["locked"])
-  // A navd that starts asks it.
+  // A navd that starts asks the screen saver.
   try session.call(Rows.quit, ())
   try session.waitForEnd()
   unlink(session.bus.directory + "/navd/record.journal")
   try session.start()
   #expect(try session.state()["holds"] == ["locked"])
-  // GNOME's says the same, and then it alone.
+  // The screen saver of GNOME says the same, and then it alone says so.
   let gnome = try session.start(program: "/usr/bin/python3", ["-m", "dbusmock", "--template", "gnome_screensaver"])
   let gnomeName: BusName = "org.gnome.ScreenSaver"
   try session.poll("GNOME's is active") {
@@ -270,7 +272,7 @@ func screenSaver_freedesktop_isHold(path: String) throws {
   try waitForHolds(nil)
 }
 
-@Test("H2: what the former owner of a screen saver's name answers does not count")
+@Test("H2: an answer of the former owner of a screen saver's name does not count")
 func screenSaver_formerOwner_isNotBelieved() throws {
   let session = try Session()
   let (name, interface): (BusName, InterfaceName) = ("org.gnome.ScreenSaver", "org.gnome.ScreenSaver")
@@ -289,7 +291,7 @@ func screenSaver_formerOwner_isNotBelieved() throws {
   }
   let former = try takeName()
   former.releaseName(name)
-  // The bus has taken that in before this call.
+  // The bus has taken in the change of the name before this call.
   _ = try session.call(Rows.holds, (), by: former)
   let saver = try takeName()
   // navd has received each answer before the call that follows it.
@@ -318,7 +320,7 @@ func logind_silent_delaysForASecond() throws {
   expectSpeed(pause < 2000, "\(pause) ms")
   #expect(try session.state()["holds"] == ["locked"])
   #expect(try session.state()["presentations"]?.array?.first?["phase"]?.string == "waiting")
-  // Its answer is late, and counts.
+  // The answer of logind is late, and counts.
   logind.logind.send(SIGCONT)
   try logind.waitForHolds()
   try session.poll("it is presented") {
@@ -409,7 +411,7 @@ func screenSaver_flood_isToldOnceInATurn() throws {
   #expect(try session.call(Rows.getState, ()).1 - before < 1000)
 }
 
-@Test("H2, H7: a logind that comes later, or comes back, says what is true, and gets the inhibitor locks again")
+@Test("H2, H7: a logind that comes later, or comes back, is asked for the facts, and for the inhibitor locks again")
 func logind_late_isFollowed() throws {
   let logind = try LogindSession(
     ["film": "command = [\"sleep\", \"60\"]\ntitle = \"Film\"\ninhibit = [\"idle\"]\n"], isRunning: false)
@@ -431,7 +433,7 @@ func logind_late_isFollowed() throws {
   #expect(lines?.count == 1)
 }
 
-@Test("H2: of each logind that comes back, navd receives each signal once")
+@Test("H2: navd receives each signal once from every logind that comes back")
 func logind_restarted_isFollowedOnce() throws {
   let logind = try LogindSession([:], isRunning: false)
   try logind.session.start()
@@ -489,7 +491,8 @@ func windows_fullscreen_isHold() throws {
 
 // MARK: The reverse
 
-@Test("H7: an item inhibits what its destination says, exactly while it is presented, also after a restart of navd")
+@Test(
+  "H7: an item inhibits what its destination says while it is presented, even after a restart of navd, and no longer")
 func inhibit_presented_isHeld() throws {
   let logind = try LogindSession([
     "film": "command = [\"sleep\", \"60\"]\ntitle = \"Film\"\ninhibit = [\"sleep\", \"idle\"]\n"
@@ -525,7 +528,7 @@ func inhibit_refused_isAskedForAgain() throws {
   #expect(logind.session.navd?.errorText.contains("gives no inhibitor lock, and is asked again: too many") == true)
 }
 
-@Test("H5: navd delays the sleep of the computer until what that dismisses has ended")
+@Test("H5: navd delays the sleep of the computer until the items that it dismisses have ended")
 func sleep_dismissing_isDelayed() throws {
   let logind = try LogindSession(["secret": "command = [\"sleep\", \"60\"]\nholds = { sleep = \"dismiss\" }\n"])
   let session = logind.session
@@ -536,7 +539,7 @@ func sleep_dismissing_isDelayed() throws {
   try session.poll("it no longer delays") { try logind.inhibitors() == [] }
 }
 
-@Test("H5: what declines to end after a restart of navd does not delay the sleep of the computer any longer")
+@Test("H5: an item that declines to end after a restart of navd delays the sleep of the computer no longer")
 func sleep_declinedAfterARestart_isNotDelayed() throws {
   let logind = try LogindSession([:])
   let session = logind.session
