@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The recipe for MQTT, with a real broker and several screens.
+
 @Test("The recipe for MQTT: one retained message switches the panel on all screens, and refused messages are published")
 func recipe_mqtt_switchesAllScreens() throws {
   let broker = try Broker(screens: ["left", "right"])
@@ -64,13 +66,13 @@ func recipe_mqtt_switchesAllScreens() throws {
   #expect(late.lines.count { $0.contains("/state {") && $0.contains("calendar") } == 2, "\(late.lines)")
   #expect(late.lines.count { $0.hasSuffix("/online 1") } == 2)
 
-  // systemd ends the scripts with SIGTERM.
+  // The scripts end by SIGTERM, as systemd ends them.
   left.kill("requests", SIGTERM)
   try broker.wait("left is offline") { broker.messages["navd/left/online"]?.last == "0" }
 }
 
-/// While a broker ends it publishes the last wills, and a mosquitto_pub that connects to it then may try until its keepalive is
-/// over: 60 s.
+/// A broker that ends publishes the last wills first. A mosquitto_pub that connects to it then may try until its keepalive of 60
+/// seconds is over.
 @Test("The recipe for MQTT: no request waits for a connection to a broker that ends, whose restart is noticed")
 func recipe_mqtt_brokerEnds_delaysNoRequest() throws {
   let broker = try Broker(screens: ["left"])
@@ -78,7 +80,7 @@ func recipe_mqtt_brokerEnds_delaysNoRequest() throws {
   func waitUntilOnline() throws {
     try broker.wait("left is online") { broker.messages["navd/left/online"]?.last == "1" }
   }
-  // A connection to a broker that ends, which never succeeds.
+  // The script connects to a broker that ends, and never succeeds.
   try left.session.write(
     """
     #!/bin/sh
@@ -89,7 +91,7 @@ func recipe_mqtt_brokerEnds_delaysNoRequest() throws {
   try left.run(["state", "requests"])
   try waitUntilOnline()
   try left.session.write("", to: "broker-ends")
-  // As the last will arrives: not retained.
+  // The last will arrives so: not retained.
   try broker.publish("0", to: "navd/left/online")
   try broker.publish(#"[["Select", "panels", "wifi", {}]]"#, to: "navd/all/apply")
   try broker.wait("left shows wifi") { broker.shown["left"] == "wifi" }
@@ -103,8 +105,8 @@ func recipe_mqtt_brokerEnds_delaysNoRequest() throws {
   }
 }
 
-/// A broker that is killed closes no TLS connection properly. To mosquitto_sub that may be an error after which it ends, as does
-/// the thread of mosquitto_pub that publishes, but not its process.
+/// A broker that is killed closes no TLS connection properly. mosquitto_sub may take that as an error and end. The thread of
+/// mosquitto_pub that publishes may end, too, but not its process.
 @Test("The recipe for MQTT: the state is published, and requests are carried out, after the broker was killed")
 func recipe_mqtt_brokerIsKilled_screenFollows() throws {
   let broker = try Broker(screens: ["left"])
@@ -124,7 +126,7 @@ func recipe_mqtt_brokerIsKilled_screenFollows() throws {
 
 /// A hundred screens, in a thorough run, take two minutes of two processors.
 @Test(
-  "The recipe for MQTT: many screens switch by one message, and agree after a restart of the broker and the loss of a third"
+  "The recipe for MQTT: many screens switch by one message, and agree after a restart of the broker and the loss of a third of them"
 )
 func recipe_mqtt_manyScreensAgree() throws {
   let names = (1...(isThorough ? 100 : 6)).map { "screen\($0)" }
@@ -175,7 +177,7 @@ func recipe_mqtt_manyScreensAgree() throws {
   print("MQTT, \(names.count) screens: \(figures.joined(separator: "; "))")
 }
 
-@Test("The recipe for MQTT: every ending is published, each once, also those from when the broker was away (K5)")
+@Test("The recipe for MQTT: every ending is published once, even if the broker was away at the time (K5)")
 func recipe_mqtt_publishesEachEnding() throws {
   let broker = try Broker(screens: ["left"])
   let left = try BrokerScreen("left", behind: broker, running: ["played"])
@@ -186,7 +188,7 @@ func recipe_mqtt_publishesEachEnding() throws {
     }
   }
   var expected: [String] = []
-  /// Those published, without what the broker has delivered again after its restart.
+  /// The published endings, without those that the broker has delivered again after its restart.
   func endings() -> [JSON] {
     var last: UInt64 = 0
     return (broker.messages["navd/left/played"] ?? []).compactMap { try? JSON.parse($0) }.filter { ending in
@@ -194,7 +196,7 @@ func recipe_mqtt_publishesEachEnding() throws {
       return ending["serial"]?.unsigned ?? 0 > last
     }
   }
-  /// Waits for the endings of these, besides those before.
+  /// Waits for the endings of some items, in addition to the earlier ones.
   func wait(for tags: String...) throws {
     expected += tags
     try broker.wait("\(expected) are published") { endings().count >= expected.count }
@@ -286,7 +288,7 @@ private enum HomeAssistant {
     }
     .map { "a level of the topic, \($0)" }
     faults += check(message, common.merging(keys) { $1 }, required)
-    // A device is known by the entity's id.
+    // A device is identified by the id of the entity.
     if message["device"] != nil, message["unique_id"] == nil { faults.append("no unique_id") }
     return faults
   }

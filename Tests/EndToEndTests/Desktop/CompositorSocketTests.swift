@@ -1,6 +1,3 @@
-// The backends for niri and Hyprland, with compositors that are scripted from their sources, and from what Hyprland 0.57 was seen
-// to send.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -9,6 +6,9 @@ import PresentationModel
 import TestSupport
 import Testing
 
+// The backends for niri and Hyprland, with compositors that are scripted from their sources, and from what Hyprland 0.57 was seen
+// to send.
+
 private typealias Rows = WindowSystemInterface
 
 extension RunningAdapter {
@@ -16,7 +16,7 @@ extension RunningAdapter {
 
   fileprivate var titles: [String?] { windows.map(\.properties.title) }
 
-  /// Calls a method that is not answered as it should be.
+  /// Calls a method that fails, and returns the message of its error.
   fileprivate func failure<Input>(_ method: Method<Input, Void>, _ input: Input) throws -> String? {
     do {
       try call(method, input)
@@ -60,7 +60,7 @@ private func windows_ofNiri_areFollowed() throws {
   #expect(try adapter.refusal(Rows.hide, window.id) == .notSupported)
   try niri.tell("answer = lambda action: dict(Err='not today')")
   #expect(try adapter.failure(Rows.close, window.id)?.contains("not today") == true)
-  // Its answer is not JSON.
+  // The answer of the compositor is not JSON.
   try niri.tell("answer = lambda action: [1]")
   #expect(try adapter.refusal(Rows.close, window.id) == .notSupported)
 
@@ -150,7 +150,7 @@ private func windows_ofHyprland_areFollowed(inLua lua: Bool) throws {
 }
 
 @Test(
-  "A compositor that is not there any more, as its variable was kept by the user manager, is passed over for another")
+  "A compositor that has ended, but whose variable the user manager has kept, is passed over for another")
 private func windows_compositorOfAFormerSession_isPassedOver() throws {
   let session = try Session(starting: false)
   let former = ["HYPRLAND_INSTANCE_SIGNATURE": "gone", "NIRI_SOCKET": session.path("gone")]
@@ -167,7 +167,7 @@ private func windows_compositorOfAFormerSession_isPassedOver() throws {
   }
 }
 
-@Test("A niri that tells no events, as one of 2023, ends the adapter, which says so")
+@Test("An adapter whose niri tells no events, such as one of 2023, ends and says so")
 private func windows_niriWithoutEvents_endsTheAdapter() throws {
   let session = try Session(starting: false)
   let niri = try FakeNiri(
@@ -178,7 +178,7 @@ private func windows_niriWithoutEvents_endsTheAdapter() throws {
   #expect(adapter.errorText.contains("tells no events: “error parsing request”"), "\(adapter.errorText)")
 }
 
-@Test("A Hyprland that tells events, but answers nothing, ends the adapter, which its unit starts again")
+@Test("An adapter whose Hyprland tells events, but answers nothing, ends, and its unit starts it again")
 private func windows_hyprlandWithoutAnswers_endsTheAdapter() throws {
   let session = try Session(starting: false)
   let hyprland = try FakeHyprland(session, "answer = lambda request: ''")
@@ -199,7 +199,7 @@ private func windows_badDataOfNiri_isLeftOut() throws {
     "for text in [b'', b'{', b'[]', b'null', b'\"x\"', b'\\xff' * 100, b'[' * 100000]: send(text + b'\\n')",
     "event('FromTheFuture', id=8); event('WindowClosed', id=99); event('WindowClosed', id='8')",
     "event('WindowOpenedOrChanged', window=dict(id=-1)); event('WindowsChanged', windows=None)",
-    // In pieces, and more than one at once.
+    // The events come in pieces, and several at once.
     "for byte in json.dumps(dict(WindowOpenedOrChanged=dict(window=window(2**64 - 1, 'wrapped')))).encode(): send(bytes([byte]))",
     "send(b'\\n' + b''.join(b'{\"WindowUrgencyChanged\":{\"id\":8,\"urgent\":%s}}\\n' % u for u in [b'true', b'false', b'true']))",
     "for n in range(5000): event('WindowOpenedOrChanged', window=window(8, str(n)))",
@@ -213,7 +213,7 @@ private func windows_badDataOfNiri_isLeftOut() throws {
   #expect(adapter.isGapless)
   #expect(adapter.program.status == nil)
 
-  // What it has sent instead of an event of 64 MiB is asked again.
+  // The event of 64 MiB is lost, so the adapter asks for its content again.
   try niri.tell("windows[0]['title'] = 'again'", "send(b' ' * (64 << 20) + b'\\n')")
   try adapter.wait("the windows are read again") { adapter.titles == ["again"] }
   #expect(Session.peakMemory(of: adapter.program.processID) - memory < 100 << 20)
@@ -240,7 +240,7 @@ private func windows_badDataOfHyprland_isLeftOut() throws {
   try adapter.wait("as many as may be are there") { adapter.windows.count == 4096 }
   try hyprland.tell("del windows[1:]", "for n in range(500): event('closewindow', f'{1000 + n:x}')")
   try adapter.wait("they have closed") { adapter.titles == [String(repeating: "last", count: 1024)] }
-  // Answers that are none, and a huge one.
+  // The answers are malformed, and one is huge.
   try hyprland.tell(
     "good = clients", "clients = lambda: '[{'", "event('openwindow', '9,1,fake,x')",
     "clients = lambda: ' ' * (64 << 20)", "event('openwindow', '9,1,fake,x')")
@@ -253,7 +253,7 @@ private func windows_badDataOfHyprland_isLeftOut() throws {
 }
 
 @Test(
-  "What a compositor tells while it answers no requests is told on, and what it was asked is done when it answers",
+  "Events of a compositor that answers no requests are told on, and the requests are carried out when it answers",
   arguments: ["niri", "hyprland"])
 private func windows_compositorThatDoesNotAnswer_isWaitedFor(_ backend: String) throws {
   let session = try Session(starting: false)
@@ -267,7 +267,7 @@ private func windows_compositorThatDoesNotAnswer_isWaitedFor(_ backend: String) 
       : "dispatched = lambda command: (gate.wait(), 'ok')[1]",
     "print('closed', flush=True)")
   try session.wait("it does not answer any more") { compositor.program.lines.contains("closed") }
-  // As many requests as may be unanswered, and one that is refused.
+  // These are as many requests as may be unanswered, and one that is refused.
   var answers: [Result<Void, DBusError>] = []
   for _ in 0...1024 {
     session.client.call(Rows.activate, on: Rows.bus, at: Rows.object, window.id) { answers.append($0) }
@@ -287,7 +287,7 @@ private func windows_compositorThatDoesNotAnswer_isWaitedFor(_ backend: String) 
 }
 
 @Test(
-  "A compositor that never answers leaves the adapter without a name, which a signal ends",
+  "With a compositor that never answers, the adapter gets no name, and a signal ends it",
   arguments: ["niri", "hyprland"])
 private func windows_compositorThatNeverAnswers_adapterEndsAtSignal(_ backend: String) throws {
   let session = try Session(starting: false)
@@ -306,7 +306,7 @@ private func windows_compositorThatNeverAnswers_adapterEndsAtSignal(_ backend: S
 }
 
 @Test(
-  "A compositor that drops the adapter, since it was stopped for a while, is asked for its windows once more",
+  "After the compositor has dropped the adapter, which was stopped for a while, the adapter asks for the windows once more",
   arguments: ["niri", "hyprland"])
 private func windows_compositorThatDropsTheAdapter_isConnectedAgain(_ backend: String) throws {
   let session = try Session(starting: false)
@@ -330,11 +330,11 @@ private func windows_compositorThatDropsTheAdapter_isConnectedAgain(_ backend: S
 private func windows_ofX11OnNiri_haveTheirOwnProcess() throws {
   let session = try Session(starting: false, desktop: .openbox)
   let niri = try FakeNiri(session)
-  // The same name, as far as the kernel keeps it.
+  // The program has the same name, as far as the kernel keeps it.
   let made = try session.run(program: "/bin/cp", ["/bin/sleep", session.path("bin/xwayland-satellite")])
   #expect(made.exitCode == 0, "\(made.errorText)")
   let satellite = try session.start(program: session.path("bin/xwayland-satellite"), ["1000"])
-  // It puts no frames around windows.
+  // This window manager would put frames around windows.
   for pid in session.managers() { kill(pid, SIGKILL) }
   try session.poll("the window manager has ended") { session.managers().isEmpty }
   let editors = try ["editor", "other"].map { name in

@@ -1,10 +1,10 @@
-// The demo is driven by its keys, as a reader of the example would try it.
-
 import CoordinatorAPI
 import Glibc
 import TestSupport
 import Testing
 import TextFormats
+
+// The demo of the library, driven by its keys, as a reader of the example would try it.
 
 /// A running copy of the demo in a terminal.
 private struct Copy {
@@ -45,7 +45,7 @@ func demo_twoCopies_areDrivenByKeysAndByOthers() throws {
   let (one, other) = (try Copy(session, "one"), try Copy(session, "other"))
   #expect(one.counter != other.counter)
 
-  // An item: presented, replaced when its id changes, edited in place and by others, and nil when somebody closes it.
+  // The item is presented, replaced when its id changes, edited in place and by others, and nil when somebody closes it.
   let fact = "\(one.counter).fact"
   var told: [String] = []
   func watched(_ events: String...) throws {
@@ -72,7 +72,7 @@ func demo_twoCopies_areDrivenByKeysAndByOthers() throws {
   try one.press("Escape", shows: "Counter")
   try watched("dismissed 2 closed")
 
-  // One of many, selected by keys and by other programs.
+  // The selection is changed by keys and by other programs.
   try one.press("?", shows: "Counter", "navctl dismiss BINDING")
   try one.press("h", shows: "Counter", "2 3 2")
   #expect(try session.navctl("selection", "\(one.counter).panel").outputText == "history\n")
@@ -81,7 +81,7 @@ func demo_twoCopies_areDrivenByKeysAndByOthers() throws {
   try session.runNavctl("deselect", "\(one.counter).panel")
   try one.terminal.wait("no panel is open") { $0.count == 5 }
 
-  // A path of two types, set at once by a page that is dismissed by it, and a question that leads to another.
+  // The path of two types is set at once by a page that is dismissed by it, and by a question that leads to another.
   try one.press("f", shows: "A fact about 2")
   try one.press("k", shows: "Note 3", "2 is prime.")
   #expect(try session.navctl("path", "\(one.notes).path").lines.count == 2)
@@ -89,10 +89,10 @@ func demo_twoCopies_areDrivenByKeysAndByOthers() throws {
   try one.press("y", shows: "“2 is prime.” is deleted", "u take it back")
   try one.press("u", shows: "Notes", "3  2 is prime.")
 
-  // Edited in place by a page and by another program; and several pages dismissed at once.
+  // The note is edited in place by a page and by another program; then several pages are dismissed at once.
   try one.press("1", shows: "Note 1", "and bread")
   try one.press("!", shows: "Note 1", "and bread!")
-  // Another program dismisses it, but its user stays: the path is as before (P15, P16).
+  // Has the user stay when another program dismisses the note, so that the path is as before (P15, P16).
   func stay() throws {
     try one.expect("Note 1", "Save the changes?")
     try session.poll("it asks") { try session.navctl("list").outputText.contains("dismissing (asking)") }
@@ -100,7 +100,7 @@ func demo_twoCopies_areDrivenByKeysAndByOthers() throws {
     try waitForRest()
     #expect(try session.navctl("path", "\(one.notes).path").lines.count == 2)
   }
-  /// An item that was never presented cannot stay (P4).
+  /// Waits until no item is about to be presented, since an item that was never presented cannot stay (P4).
   func waitForRest() throws {
     try session.poll("everything is presented") {
       try session.state()["presentations"]?.array?.allSatisfy { $0["phase"] == "presented" } == true
@@ -109,7 +109,7 @@ func demo_twoCopies_areDrivenByKeysAndByOthers() throws {
   try waitForRest()
   try session.runNavctl("pop", "\(one.notes).path")
   try stay()
-  // The program itself dismisses it, and all below.
+  // The program itself dismisses the note and all pages below it.
   try one.terminal.press("C-x")
   try stay()
   try one.press("C-e", shows: "Note 1", "edited elsewhere")
@@ -160,17 +160,17 @@ func demo_onADesktop_editsInAWindowOfItsOwn() throws {
     watcher.lines.contains { $0.hasPrefix("presented notes-") && $0.contains(".path[0]") }
   }
   try press("-k 1")
-  // The list would not take the next key.
+  // The list would not take a key before this.
   try session.wait("the note is shown") {
     watcher.lines.contains { $0.hasPrefix("presented notes-") && $0.contains(".path[1]") }
   }
   try press("-M ctrl -k e")
   try windows.wait(for: "demo", "note-editor")
   let edited = try #require(watcher.events.last { $0.line.contains(".edited") }?.json["binding"]?.string)
-  // Closed from outside: the state is nil, and the note is unchanged.
+  // The note is closed from outside: the state is nil, and the text is unchanged.
   try session.runNavctl("dismiss", edited)
   try windows.wait(for: "demo")
-  // The demo would not take the next key before.
+  // The demo would not take the next key before this.
   try session.wait("its end is announced") { watcher.lines.last == "dismissed \(edited) 1 dismissed" }
   try windows.waitForFocus(on: "demo")
   try press("-M ctrl -k e")
@@ -180,7 +180,7 @@ func demo_onADesktop_editsInAWindowOfItsOwn() throws {
   try windows.wait(for: "demo")
   try session.wait("it was edited") { watcher.lines.contains("updated \(edited) 1") }
   try session.wait("its end is announced") { watcher.lines.last == "dismissed \(edited) 1 closed" }
-  // Opened again, it shows the edited note.
+  // The note is opened again, and shows the edited text.
   try windows.waitForFocus(on: "demo")
   try press("-M ctrl -k e")
   try session.wait("the edited note is shown") {

@@ -3,6 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
+// Windows of items on a real desktop: they are open while their items are presented, and never together in one group.
+
 private typealias Rows = CoordinatorInterface
 
 /// A destination that opens a terminal window with this name.
@@ -18,7 +20,7 @@ extension Session {
   }
 }
 
-/// Programs and the names of their windows.
+/// The destinations of the test, and the names of their windows.
 private let programs = [
   ("foot", terminal("foot")),
   ("zenity", "command = [\"zenity\", \"--info\", \"--text=Saved.\"]\n"),
@@ -45,14 +47,14 @@ func desktop_window_isOnScreenExactlyWhileItIsPresented(_ name: String, _ destin
   try windows.catchUp()
   #expect(windows.log == ["new \(name)"])
 
-  // The user closes it.
+  // The user closes the window.
   try windows.close(windows.open[0])
   #expect(try session.ending(of: handle).reason == "closed")
   try windows.wait()
   #expect(try windows.tree() == [])
   #expect(try !session.isPresented("window"))
 
-  // navd closes it.
+  // navd closes the window.
   try session.runNavctl("present", "window", "2")
   try windows.wait(for: name)
   try session.runNavctl("dismiss", "window")
@@ -61,7 +63,7 @@ func desktop_window_isOnScreenExactlyWhileItIsPresented(_ name: String, _ destin
   #expect(windows.log == ["new \(name)", "close \(name)", "new \(name)", "close \(name)"])
 }
 
-@Test("P3: for another id the old window closes before the new one opens")
+@Test("P3: with another id, the old window closes before the new one opens")
 func desktop_anotherID_isAnotherWindowAfterTheOld() throws {
   let session = try Session(
     destinations: ["fact": "command = [\"foot\", \"--app-id=fact-{id}\", \"-e\", \"sleep\", \"1000\"]\n"],
@@ -72,7 +74,7 @@ func desktop_anotherID_isAnotherWindowAfterTheOld() throws {
     try windows.wait(for: "fact-\(id)")
   }
   #expect(windows.most == 1)
-  // Of several quick replacements, each either is never shown or closes before the next; the last one stays.
+  // Of several quick replacements, each is never shown, or closes before the next; the last one stays.
   for id in 6...20 { try session.runNavctl("present", "fact", String(id)) }
   try windows.wait(for: "fact-20")
   #expect(windows.most == 1)
@@ -85,13 +87,13 @@ func desktop_groupOfPanels_showsOneAtATime() throws {
     destinations: Dictionary(uniqueKeysWithValues: panels.map { ($0, terminal($0, "group = \"panels\"\n")) }),
     desktop: .sway)
   let windows = try Windows(session)
-  // One after the other, waiting for each.
+  // The panels are selected one after the other, each when the one before is open.
   for tag in panels + panels {
     try session.runNavctl("select", "panels", tag)
     try windows.wait(for: tag)
     #expect(try windows.tree().map(\.name) == [tag])
   }
-  // The user closes one: nothing is selected, and the next one opens as before.
+  // The user closes a panel: nothing is selected, and the next one opens as before.
   let closed = try session.call(Rows.get, "calendar").0
   try windows.close(windows.open[0])
   #expect(try session.ending(of: closed).reason == "closed")
@@ -101,7 +103,7 @@ func desktop_groupOfPanels_showsOneAtATime() throws {
   try session.runNavctl("toggle-selection", "panels", "wifi")
   try windows.wait()
 
-  // Several clients at once that do not wait.
+  // Several clients select panels at once, and do not wait.
   var runs: [Program] = []
   for round in 0..<60 {
     let verb = round % 4 == 3 ? "toggle-selection" : "select"
@@ -189,7 +191,7 @@ func desktop_end_leavesNoProcess(_ manager: Desktop.Manager) throws {
     let session = try Session(
       destinations: ["question": programs[1].1], starting: false, activatable: true, desktop: manager)
     let windows = try Windows(session)
-    // One process started by navd, which the bus had activated, and one that no object here holds.
+    // A navd that the bus has activated starts one process, and no object here holds the other one.
     try session.runNavctl("present", "question")
     try windows.wait(for: manager == .sway ? "zenity" : "Zenity")
     try windows.ask("exec rofi -normal-window -show run")

@@ -1,5 +1,3 @@
-// What only GNOME Shell has, with its extension. What it has in common with other desktops is tested with theirs.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -8,6 +6,8 @@ import PresentationModel
 import TestSupport
 import Testing
 import TextFormats
+
+// The adapter for GNOME Shell, an extension: the tests for this desktop alone. All desktops share those in WindowAdapterTests.
 
 private typealias Rows = WindowSystemInterface
 
@@ -34,7 +34,7 @@ private func gnome_locked_goesOn() throws {
   let program = try session.edit("editor")
   let window = try adapter.open("editor")
   try session.evaluate("Main.sessionMode.pushMode('unlock-dialog')")
-  // Its order is that of the shell: what comes after has all of that.
+  // The shell keeps the order of calls, so a later event contains everything that came before.
   try session.evaluate("1")
   try session.tell("editor", "title locked")
   try adapter.wait("its title is reported") { adapter.window("editor")?.properties.title == "locked" }
@@ -57,7 +57,7 @@ private func gnome_outputs_areThoseOfTheShell() throws {
   let other = try adapter.open("other")
   try adapter.wait("the last one has the focus") { adapter.window("other")?.properties.focused == true }
 
-  // The focus stays, and a window that has it takes it along.
+  // The focus stays, and a window with the focus takes it along.
   try adapter.call(Rows.moveToOutput, (window.id, "Meta-1"))
   try screen.poll("editor", "is there") { $0?.output == "Meta-1" }
   try adapter.wait("that is reported") { adapter.window("editor")?.properties.output == "Meta-1" }
@@ -68,20 +68,20 @@ private func gnome_outputs_areThoseOfTheShell() throws {
   #expect(adapter.window("other")?.properties.focused == true)
   #expect(try adapter.refusal(Rows.moveToOutput, (window.id, "Meta-9")) == .invalidArgument)
 
-  // To where its user is.
+  // The window is moved to the output of its user.
   try adapter.call(Rows.moveToOutput, (window.id, "Meta-0"))
   try adapter.wait("it is back") { adapter.window("editor")?.properties.output == "Meta-0" }
   try adapter.call(Rows.summon, window.id)
   try screen.poll("editor", "has come") { $0?.output == "Meta-1" && $0?.isFocused == true }
 
-  // Hidden, it is nowhere, and is moved all the same.
+  // A hidden window is on no output, and is moved all the same.
   try adapter.call(Rows.hide, window.id)
   try adapter.wait("it is hidden") { adapter.window("editor")?.properties.output == "" }
   try adapter.call(Rows.moveToOutput, (window.id, "Meta-0"))
   try adapter.call(Rows.show, window.id)
   try adapter.wait("it is there") { adapter.window("editor")?.properties.output == "Meta-0" }
 
-  // Unplugged.
+  // The output is unplugged.
   try session.evaluate(
     """
     const {Gio, GLib} = imports.gi;

@@ -1,5 +1,3 @@
-// What only KWin has. What it has in common with other desktops is tested with theirs.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -7,6 +5,8 @@ import Glibc
 import PresentationModel
 import TestSupport
 import Testing
+
+// The adapter on KWin: the tests for this desktop alone. All desktops share those in WindowAdapterTests.
 
 private typealias Rows = WindowSystemInterface
 
@@ -26,7 +26,7 @@ private func kwin_outputs_areThoseOfTheCompositor() throws {
     adapter.window("other")?.properties.focused == true && adapter.properties["FocusedOutput"] == .string("Virtual-0")
   }
 
-  // The focus stays, and a window that has it takes it along.
+  // The focus stays, and a window with the focus takes it along.
   try adapter.call(Rows.moveToOutput, (window.id, "Virtual-1"))
   try screen.poll("editor", "is there") { $0?.output == "Virtual-1" }
   try adapter.wait("that is reported") { adapter.window("editor")?.properties.output == "Virtual-1" }
@@ -39,7 +39,7 @@ private func kwin_outputs_areThoseOfTheCompositor() throws {
   #expect(adapter.window("other")?.properties.focused == true)
   #expect(try adapter.refusal(Rows.moveToOutput, (window.id, "Virtual-9")) == .invalidArgument)
 
-  // To where its user is.
+  // The window is moved to the output of its user.
   try adapter.call(Rows.moveToOutput, (window.id, "Virtual-0"))
   try adapter.wait("it is back") { adapter.window("editor")?.properties.output == "Virtual-0" }
   try adapter.call(Rows.summon, window.id)
@@ -106,7 +106,7 @@ private func kwin_withoutTheDesktopFile_isToldWhy() throws {
   try adapter.call(Rows.hide, window.id)
   try adapter.wait("it is hidden") { adapter.window("editor")?.properties.hidden == true }
   #expect(try screen.window("editor")?.isHidden == true)
-  // Requests wait for each other.
+  // Each request waits for the one before.
   for request in [Rows.show, Rows.hide, Rows.activate] { try adapter.call(request, window.id) }
   try adapter.wait("it has the focus") {
     adapter.window("editor")?.properties.hidden == false && adapter.window("editor")?.properties.focused == true
@@ -114,7 +114,7 @@ private func kwin_withoutTheDesktopFile_isToldWhy() throws {
   try session.tell("editor", "title two")
   try adapter.wait("its title is told") { adapter.window("editor")?.properties.title == "two" }
 
-  // Nothing is left of an adapter that ends, also in KWin.
+  // An adapter that ends leaves nothing behind, even in KWin.
   adapter.program.send(SIGTERM)
   try session.wait("it has ended") { adapter.program.hasEnded }
   #expect(adapter.program.exitCode == 0, "\(adapter.program.errorText)")
@@ -133,13 +133,13 @@ private func kwin_withoutTheDesktopFile_isToldWhy() throws {
   try next.wait("it is closed") { next.windows.isEmpty }
 }
 
-@Test("KWin: what is no window is none, and takes the focus: a launcher; and the title of a window is its own")
+@Test("KWin: a launcher is no window, and takes the focus; a window is told with its own title")
 private func kwin_windows_areThoseOfTheTaskBar() throws {
   let session = try Session(starting: false, desktop: .kwin)
   let adapter = try RunningAdapter(session)
   let screen = ManagersWindows(session: session)
   var programs: [Program] = []
-  // KWin calls the second one “one <2>”; the third one is an X window.
+  // The second window is “one <2>” for KWin; the third one is an X window.
   for (name, toolkit) in [("editor", "wayland"), ("other", "wayland"), ("xeditor", "x11")] {
     programs.append(try session.edit(name, ["GDK_BACKEND": toolkit]))
     _ = try adapter.open(name, "one")

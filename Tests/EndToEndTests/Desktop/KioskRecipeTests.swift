@@ -7,13 +7,15 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The recipe for kiosks: the screen is never empty, and every ending is written to a file.
+
 /// The files of the recipe for kiosks, by path from the session's home.
 private func files() throws -> [String: String] {
   let files = try Markdown("recipes/kiosk.md").files.map { ("config/\($0.key)", $0.value) }
   return Dictionary(uniqueKeysWithValues: files).merging(["menu.txt": "Soup\n"]) { $1 }
 }
 
-@Test("The recipe for kiosks: the dashboard is back after an alarm, a crash, the night and what the schedule shows")
+@Test("The recipe for kiosks: the dashboard is back after an alarm, a crash, the night and an item of the schedule")
 func recipe_kiosk_isNeverEmpty() throws {
   let files = try files()
   let configuration = files["config/sway/config"]?.replacing("~/.config", with: "~/config")
@@ -26,7 +28,7 @@ func recipe_kiosk_isNeverEmpty() throws {
   try session.poll("it fills the screen") {
     try windows.ask("-t", "get_tree").outputText.contains("\"fullscreen_mode\": 1,\n")
   }
-  /// Requires that an action has these windows closed and opened, one after the other.
+  /// Requires that an action closes and opens these windows, one after the other.
   func expect(_ log: String..., after action: () throws -> Void) throws {
     windows.forget()
     try action()
@@ -44,7 +46,7 @@ func recipe_kiosk_isNeverEmpty() throws {
       return kill(terminal.pid, SIGSEGV) == 0
     }
   }
-  /// Carries out what a timer's unit does.
+  /// Carries out the work of a timer's unit.
   func apply(_ name: String) throws {
     #expect(files["config/systemd/user/navd-apply@\(name).timer"] != nil)
     let service = files["config/systemd/user/navd-apply@.service"] ?? ""
@@ -90,7 +92,7 @@ func recipe_kiosk_runsForTenMinutes() throws {
     starting: false, activatable: true, desktop: .sway, configuration: try #require(configuration), files: files)
   var last: ObjectPath = .root
   var longest = Duration.zero
-  /// Waits until a binding is on the screen, by another presentation than before.
+  /// Waits until a binding is on the screen, with another presentation than before.
   func wait(for binding: String, after action: () throws -> Void = {}) throws {
     let begin = session.loop.now
     try action()

@@ -1,12 +1,12 @@
-// The recipe for Quickshell, which needs a newer Qt than Debian 12 has: on Qt's real QML engine, with a stand-in for its types, and on
-// Quickshell itself in `make check-desktops`.
-
 import CoordinatorAPI
 import DBusValues
 import Glibc
 import TestSupport
 import Testing
 import TextFormats
+
+// The recipe for Quickshell, which needs a newer Qt than Debian 12 has: on Qt's real QML engine, with a stand-in for its types, and
+// on Quickshell itself in `make check-desktops`.
 
 /// The types of Quickshell that the recipe uses, as its documentation describes them.
 private let standIn = """
@@ -149,7 +149,7 @@ func recipe_quickshell_takesTurns() throws {
   shell.send(SIGUSR1)
   try shows("[Calendar], The calendar", "calendar")
 
-  // Another navd asks for it again.
+  // The next navd asks for the panel again.
   try session.stop(SIGKILL)
   try session.start()
   try shows("[Calendar], The calendar", "calendar")
@@ -159,7 +159,7 @@ func recipe_quickshell_takesTurns() throws {
 }
 
 @Test(
-  "The recipe for Quickshell, on itself: a panel takes turns with a program, follows clicks, and stays when the shell is read anew",
+  "The recipe for Quickshell, on Quickshell itself: a panel takes turns with a program, follows clicks, and stays when the shell is read anew",
   .enabled(if: access("/usr/bin/quickshell", X_OK) == 0, "make check-desktops has Quickshell"))
 func recipe_quickshellItself_takesTurns() throws {
   let shell = try #require(Markdown("recipes/quickshell.md").blocks.first { $0.kind == "qml" }).text
@@ -193,7 +193,7 @@ func recipe_quickshellItself_takesTurns() throws {
   try clickOnTheBar()
   try shows("calendar")
 
-  // Its user saves the file.
+  // The user of the shell saves its file.
   try session.write(shell + "// saved\n", to: "config/quickshell/shell.qml")
   try session.wait("it is read anew; \(quickshell.outputText)") {
     quickshell.lines.filter { $0.contains("Configuration Loaded") }.count == 2

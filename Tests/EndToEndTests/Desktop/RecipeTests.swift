@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The recipes in docs/recipes on real desktops, with real bars, menus and dialogs: what each recipe promises, it does.
+
 private typealias Rows = CoordinatorInterface
 
 /// The files of recipes, with the panels that all of them use.
@@ -14,7 +16,7 @@ private func files(of recipes: String...) throws -> [String: String] {
   for recipe in ["README"] + recipes {
     for (name, text) in try Markdown("recipes/\(recipe).md").files { files["config/\(name)"] = text }
   }
-  // Programs that run in the panels' terminals.
+  // These programs run in the terminals of the panels.
   for program in ["pulsemixer", "nmtui", "calcurse", "man"] { files["bin/\(program)"] = "#!/bin/sh\nexec sleep 1000\n" }
   return files
 }
@@ -47,7 +49,7 @@ func recipe_gnome_keysTogglePanels() throws {
   let session = try Session(desktop: .gnome, files: files(of: "gnome"))
   try session.enableExtension()
   let screen = ManagersWindows(session: session)
-  // The programs that read the settings are others than the one that writes them.
+  // The programs that read the settings differ from the one that writes them.
   session.environment["GSETTINGS_BACKEND"] = "keyfile"
   session.environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(session.bus.directory)/system-bus"
   let settings = ["org.gnome.settings-daemon.plugins.media-keys", "custom-keybindings"]
@@ -138,8 +140,8 @@ private final class Bars {
   private func top() throws -> [UInt8] { try session.picture("0,0 1280x30") }
   private func bottom() throws -> [UInt8] { try session.picture("0,690 1280x30") }
 
-  /// Changes what the bottom bar shows.
-  /// - Parameter lines: by module.
+  /// Changes the texts of the bottom bar.
+  /// - Parameter lines: the line of each module.
   func say(_ lines: [String: JSON]) throws {
     let before = try bottom()
     for (module, line) in lines {
@@ -188,7 +190,7 @@ func recipe_waybar_showsWhatIsPresented() throws {
   let nothing = try bars.agree()
   #expect(Set(nothing.dropFirst(16)).count > 8, "there should be letters, with soft edges")
 
-  // Each panel in turn, twice.
+  // Each panel is opened twice, in turn.
   var pictures: [String: [UInt8]] = [:]
   for tag in ["mixer", "wifi", "mixer", "wifi"] {
     let lit = ["mixer": none, "wifi": none].merging([tag: line(tag)]) { $1 }
@@ -202,7 +204,7 @@ func recipe_waybar_showsWhatIsPresented() throws {
   }
   #expect(Set([nothing] + pictures.values).count == 3)
 
-  // A title with Pango markup; the user closes the item; the bar outlives navd.
+  // The title has Pango markup; the user closes the item; the bar outlives navd.
   try bars.say(["mixer": none, "wifi": none, "panel": line("calendar", text: "Mai &amp; &lt;Juni&gt;")])
   try session.runNavctl("present", "calendar", "--title", "Mai & <Juni>")
   try windows.wait(for: "calendar")
@@ -263,7 +265,7 @@ func recipe_sway_keysOpenAndClosePanels() throws {
   try session.press("d", withLogo: true)
   try session.wait("the launcher has ended") { watcher.lines(of: "launcher").last?.hasPrefix("dismissed") == true }
 
-  // Of a stack, only the top is visible.
+  // Only the top of a stack of windows is visible.
   func isVisible(_ title: String, in node: JSON) -> Bool? {
     if node["name"]?.string == title { return node["visible"] == true }
     return ((node["nodes"]?.array ?? []) + (node["floating_nodes"]?.array ?? [])).lazy
@@ -351,9 +353,9 @@ func recipe_polybar_showsWhatIsPresented() throws {
     return shown
   }
 
-  // Bars are windows, too.
+  // The bars are windows, too.
   let nothing = try agree([])
-  // A click on the button.
+  // This is a click on the button.
   try session.click(10, 14)
   try windows.wait(for: "Polybar", "Polybar", "mixer")
   try say("mixer")
@@ -366,7 +368,7 @@ func recipe_polybar_showsWhatIsPresented() throws {
   try windows.wait(for: "Polybar", "Polybar", "mixer")
   try say("mixer")
   #expect(try agree([nothing, wifi]) == mixer)
-  // The user closes it.
+  // The user closes the window.
   try windows.close(windows.open[2])
   try say("")
   #expect(try agree([mixer, wifi]) == nothing)
@@ -388,7 +390,7 @@ func recipe_rofi_opensWhatIsChosen() throws {
     try session.wait("rofi ends") { rofi.hasEnded }
     try windows.wait(for: name)
   }
-  // Choosing it again closes it. The mode for all items works as well.
+  // The same choice closes the item. The mode for all items works as well.
   for (mode, closing) in [("panels:navctl rofi --group panels", "mixer"), ("navd:navctl rofi", "note")] {
     try session.runNavctl("present", "--state", "note")
     let rofi = try session.start(program: "/usr/bin/rofi", ["-modi", mode, "-show", String(mode.prefix { $0 != ":" })])
@@ -400,7 +402,7 @@ func recipe_rofi_opensWhatIsChosen() throws {
   }
   try windows.wait()
 
-  // A menu that returns an answer, and one that is closed by the same key.
+  // The first menu returns an answer; the second one is closed by the same key.
   let power = try session.start(program: session.path("config/rofi/power.sh"), [])
   try session.waitForUnmanaged("rofi")
   try session.type("Lo")
@@ -502,7 +504,7 @@ func recipe_dialog_reportsTheButton(_ destination: String, _ window: String) thr
   try keyboard.press("b")
   try keyboard.press("Return")
   try waitForEnd("action question 4 delete b", "dismissed question 4 closed -")
-  // Another client ends it.
+  // Another client ends the dialog.
   try ask("5", ["prompt=Why?", "text=old"])
   try session.runNavctl("dismiss", "question")
   try waitForEnd("dismissed question 5 dismissed -")
@@ -519,7 +521,7 @@ func recipe_presenter_showsItems(_ language: String) throws {
     "presenter.py": Files.text(inPackage: "docs/recipes/presenter.py"),
     ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Files.text(inPackage: interface),
   ])
-  // The user's keyboard: a pipe that stays open.
+  // The keyboard of the user is a pipe that stays open.
   #expect(mkfifo(session.path("keys"), 0o600) == 0)
   let keys = open(session.path("keys"), O_RDWR | O_CLOEXEC)
   defer { close(keys) }
@@ -549,7 +551,7 @@ func recipe_presenter_showsItems(_ language: String) throws {
   #expect(reason == "dismissed")
   #expect(result == ["answer": .string("bye")])
 
-  // The user closes it.
+  // The user closes the item.
   try session.runNavctl("present", "note", "2", "--to", "board")
   try waitFor("+ note 2")
   let second = try session.call(Rows.get, "note").0
@@ -557,7 +559,7 @@ func recipe_presenter_showsItems(_ language: String) throws {
   #expect(try session.ending(of: second).reason == "closed")
   try waitFor("x note 2")
 
-  // Another navd: its items stay, and it receives later calls.
+  // With another navd, the presenter's items stay, and it receives later calls.
   try session.runNavctl("present", "note", "3", "--to", "board")
   try waitFor("+ note 3")
   try session.stop()
@@ -568,7 +570,7 @@ func recipe_presenter_showsItems(_ language: String) throws {
   try waitFor("+ note 4")
   #expect(presenter.lines.contains { $0.hasPrefix("- note 3 replaced") })
 
-  // It ends with the session, and so does navd.
+  // The presenter ends with the session, and so does navd.
   session.navd?.mayFail = true
   kill(session.bus.processID, SIGKILL)
   try session.wait("the presenter has ended") { presenter.status != nil }
@@ -597,7 +599,7 @@ func recipe_editor_asksBeforeItCloses(_ manager: Desktop.Manager) throws {
   try session.poll("it is registered; \(editor.errorText)") {
     try session.call(Rows.destinations, ()).contains { $0.fields.0 == "editor" }
   }
-  /// Opens the editor, types a letter, and selects another member, so that it asks.
+  /// Opens the editor, types a letter, and selects another member, so that the editor asks.
   func typeAndLeave(_ key: String) throws {
     try session.runNavctl("present", "editor", "--value", "file=\(notes)")
     try windows.wait(for: name)
@@ -619,6 +621,7 @@ func recipe_editor_asksBeforeItCloses(_ manager: Desktop.Manager) throws {
       return windows.focused == windows.open.last
     }
   }
+  /// Waits until the group has a selection.
   /// - Parameter action: presses a key; a window that has just appeared may miss one.
   func waitForSelection(_ tag: String, pressing action: () throws -> Void = {}) throws {
     try session.poll("\(tag) is selected and presented; \(editor.errorText)") {
@@ -646,13 +649,13 @@ func recipe_editor_asksBeforeItCloses(_ manager: Desktop.Manager) throws {
   try waitForSelection("mixer") { try press("alt+d") }
   try windows.wait()
   #expect(text() == saved)
-  // Nobody is asked.
+  // The editor asks nobody.
   try typeAndLeave("d")
   try session.runNavctl("select", "panels", "mixer", "--force")
   try waitForSelection("mixer")
   try windows.wait()
   #expect(text() == saved)
-  // Without changes it closes at once.
+  // An editor without changes closes at once.
   try session.runNavctl("present", "editor", "--value", "file=\(notes)")
   try windows.wait(for: name)
   try session.runNavctl("select", "panels", "mixer", "--state")
@@ -667,7 +670,7 @@ func recipe_ofADesktop_fitsIntoAFreshHome(_ name: String) throws {
   let session = try Session(starting: false)
   let file = ".config/\(name)/config"
   if name == "i3" {
-    // As i3-config-wizard writes it, for the logo key.
+    // i3-config-wizard writes the configuration so, for the logo key.
     let own = String(decoding: Files.contents(of: "/etc/i3/config"), as: UTF8.self)
     try session.write("set $mod Mod4\n" + own.replacing("Mod1", with: "$mod"), to: file)
   }
@@ -698,7 +701,9 @@ private func keys(boundBy configuration: String) -> Set<String> {
 
 // MARK: Well-known programs
 
-@Test("The destination files of docs/programs.md have no mistakes, and what starts other programs has the scope for it")
+@Test(
+  "The destination files of docs/programs.md have no mistakes, and those that start other programs have the scope for it"
+)
 func programs_destinationFiles_haveNoMistakes() throws {
   let files = try Markdown("programs.md").files
   #expect(files.count > 20)
@@ -738,7 +743,7 @@ func recipes_index_isComplete() throws {
     #expect(index.contains { $0.contains("(\(name))") }, "\(name)")
     let text = try Files.text(inPackage: "docs/recipes/\(name)")
     #expect(text.contains("**Not tried**") == untried.contains(name), "\(name)")
-    // Small files to copy.
+    // These are small files to copy.
     if name.lowercased().hasPrefix("navd.") { #expect(text.split(separator: "\n").count < 100, "\(name)") }
   }
 }

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The option -H of navctl, which reaches the session of another machine by ssh.
+
 private typealias Rows = CoordinatorInterface
 
 /// A private sshd, by which one session reaches another as if that were on another machine.
@@ -97,10 +99,10 @@ func remote_session_isAskedDrivenAndWatched() throws {
   #expect(doctor.contains("ok\tbus\tthat of kiosk"), "\(doctor)")
   #expect(doctor.contains { $0.hasPrefix("ok\tnavd\tnavd \(Release.version), process ") }, "\(doctor)")
   #expect(!doctor.contains { $0.contains("\tvariables\t") }, "\(doctor)")
-  // There is no navd in this session.
+  // This session has no navd.
   #expect(try desk.navctl("list").exitCode == 8)
 
-  // The bus of the other session ends, and with it the connection.
+  // The bus of the other session ends, and the connection ends with it.
   try desk.wait("the watcher prints the presentation") { watch.lines.last == "presented note " }
   kill(kiosk.bus.processID, SIGKILL)
   try desk.wait("the watcher ends") { watch.hasEnded }
@@ -109,7 +111,7 @@ func remote_session_isAskedDrivenAndWatched() throws {
   #expect(late.exitCode == 8)
   #expect(late.errorText.contains("navctl: list: cannot reach the session bus of kiosk by ssh"))
 
-  // The error of ssh is printed first, then advice.
+  // The error of ssh is printed first, and the advice after it.
   let stranger = try desk.navctl("-H", "stranger", "list")
   #expect(stranger.exitCode == 8)
   #expect(stranger.errorText.contains("Permission denied (publickey)"), "\(stranger.errorText)")

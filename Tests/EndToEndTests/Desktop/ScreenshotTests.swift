@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The pictures in the documentation, taken of real desktops.
+
 private let sway = """
   output HEADLESS-1 bg #181926 solid_color
   default_border pixel 2
@@ -35,7 +37,7 @@ private let foot = """
 
   """
 
-/// What the scripts have in common that type commands in the terminal on the left.
+/// The common part of the scripts that type commands in the terminal on the left.
 private let typing = """
   #!/bin/sh
   cd
@@ -56,7 +58,7 @@ private final class Showcase {
   private let programs: [Program]
 
   /// - Parameters:
-  ///   - script: what is typed.
+  ///   - script: the commands that are typed.
   ///   - files: further files in the session's home.
   init(destinations: [String: String], files: [String: String] = [:], _ script: String) throws {
     let recipe = try Markdown("recipes/waybar.md").files
@@ -102,7 +104,7 @@ private final class Showcase {
   }
 }
 
-/// Writes a picture to the file that a variable of the environment names, if it does.
+/// Writes a picture to the file that a variable of the environment names, if it names one.
 private func save(_ picture: [UInt8], toFileIn variable: String) throws {
   guard let path = getenv(variable) else { return }
   let file = try #require(fopen(String(cString: path), "w"))

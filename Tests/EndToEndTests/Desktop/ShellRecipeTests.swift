@@ -1,5 +1,3 @@
-// The recipes for shells that draw panels themselves, by `navctl presenter`. The compositor's frames are the judge.
-
 import CoordinatorAPI
 import DBusValues
 import Glibc
@@ -7,11 +5,13 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The recipes for shells that draw panels themselves, by `navctl presenter`. The frames of the compositor are the judge.
+
 private typealias Rows = CoordinatorInterface
 
 /// A part of the screen as the compositor shows it at one instant.
 private struct Frame {
-  /// Number of pixels in the plain colour of each panel of `panels.py` and `panels.js`.
+  /// The number of pixels in the plain colour of each panel of `panels.py` and `panels.js`.
   let calendar: Int
   let mixer: Int
   let osd: Int
@@ -119,7 +119,7 @@ func recipe_shell_panelsNeverOverlap(_ interpreter: String, _ script: String) th
   try shell.waitForPanel("calendar")
   shell.check(try shell.record())
 
-  // The volume, above all and in no group; it is drawn again with each value, and expires.
+  // The volume is above all and in no group; it is drawn again with each value, and expires.
   try shell.waitForPanel("mixer")
   try session.runNavctl("present", "osd", "--value", "text=40%")
   func osd() throws -> Int { try Frame(session, "490,520 300x200").osd }
@@ -131,7 +131,7 @@ func recipe_shell_panelsNeverOverlap(_ interpreter: String, _ script: String) th
   try session.poll("it has expired; \(shell.program.errorText)") { try osd() == 0 }
   #expect(try shell.corner().mixer > 40_000)
 
-  // Another navd: the panel stays, and the next one follows it.
+  // With another navd, the panel stays, and the next one follows it.
   try session.stop(SIGKILL)
   try session.start()
   try session.poll("it is presented again; \(shell.program.errorText)") {
@@ -164,7 +164,7 @@ private let listener = """
 
 @Test("A shell that only listens, as with eww's deflisten: two panels that slide are never in one frame")
 func recipe_listener_panelsNeverOverlap() throws {
-  // Much longer than the panels slide, for busy machines.
+  // The time is much longer than the panels slide, for busy machines.
   let time = getenv("NAVD_TEST_AUTO_DISMISS").map { String(cString: $0) } ?? "2500ms"
   let shell = try PanelShell(
     "/usr/bin/python3", "~/listener.py", time, names: ["calendar", "mixer"], files: ["listener.py": listener])

@@ -1,5 +1,3 @@
-// The adapter navd-windows on real window managers. Their own trees say what is so.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -9,11 +7,13 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The adapter navd-windows on real window managers, whose own trees of windows are the judge.
+
 private typealias Rows = WindowSystemInterface
 
 extension Session {
-  /// Starts a sway whose outputs are windows of the session's own, and waits until it runs.
-  /// - Returns: the program, the name of its Wayland display, and the variable that says where its socket is.
+  /// Starts a sway whose outputs are windows of this session, and waits until it runs.
+  /// - Returns: the program, the name of its Wayland display, and the variable with the path of its socket.
   fileprivate func startInnerSway(outputs: Int) throws -> (sway: Program, display: String, variables: [String: String])
   {
     let inner = path("bin/inner")
@@ -32,7 +32,7 @@ extension Session {
 }
 
 @Test(
-  "The adapter tells windows, and closes, raises, hides and moves them, as the window manager itself has them",
+  "The adapter tells windows, and closes, raises, hides and moves them, with the window manager as the judge",
   arguments: AdapterSetup.all)
 private func windows_ofEachBackend_areThoseOfTheManager(_ setup: AdapterSetup) throws {
   let session = try Session(starting: false, desktop: setup.manager)
@@ -40,12 +40,12 @@ private func windows_ofEachBackend_areThoseOfTheManager(_ setup: AdapterSetup) t
   let reference = ManagersWindows(session: session)
   let can = try Set(setup.capabilities())
   func offered() -> Set<String>? { [String](value: adapter.properties["Capabilities"] ?? .string("")).map(Set.init) }
-  // Of wlr, a window shows it.
+  // With wlr, outputs are offered only when a window has shown one.
   #expect(offered() == (setup.backend == "wlr" ? can.subtracting(["output"]) : can))
   #expect(adapter.properties["Backend"] == .string(setup.backend))
   #expect(adapter.windows.isEmpty)
 
-  // Opened, with what is known.
+  // The window is opened, and told with what is known.
   let program = try session.edit("editor")
   let window = try adapter.open("editor", "one")
   #expect(window.properties.pid == (can.contains("pid") ? UInt32(program.processID) : nil))
@@ -56,7 +56,7 @@ private func windows_ofEachBackend_areThoseOfTheManager(_ setup: AdapterSetup) t
   #expect(try reference.window("editor")?.output == outputs.first)
   try adapter.wait("it is offered") { offered() == can }
 
-  // Changed: title and focus.
+  // The title and the focus change.
   try session.tell("editor", "title two")
   try adapter.wait("its title is reported") { adapter.window("editor")?.properties.title == "two" }
   let second = try session.edit("other")
@@ -74,7 +74,7 @@ private func windows_ofEachBackend_areThoseOfTheManager(_ setup: AdapterSetup) t
     #expect(try adapter.refusal(Rows.activate, window.id) == .notSupported)
   }
 
-  // A dialog.
+  // The window opens a dialog.
   try session.tell("editor", "dialog")
   let dialog = try adapter.open("editor", "dialog")
   if can.contains("parent") {
@@ -90,7 +90,7 @@ private func windows_ofEachBackend_areThoseOfTheManager(_ setup: AdapterSetup) t
   try adapter.wait("the dialog is closed") { adapter.window("editor", "dialog") == nil }
   #expect(adapter.window("editor")?.id == window.id)
 
-  // Hidden, and shown as it was.
+  // The window is hidden, and shown as it was.
   let tiled = try reference.window("other")?.isTiled
   if can.contains("hide") {
     for shows in [Rows.show, Rows.activate] {
@@ -110,7 +110,7 @@ private func windows_ofEachBackend_areThoseOfTheManager(_ setup: AdapterSetup) t
     #expect(try adapter.refusal(Rows.hide, other.id) == .notSupported)
   }
 
-  // Moved to another output; the focus stays.
+  // The window is moved to another output; the focus stays.
   if setup.manager == .sway {
     try adapter.call(Rows.activate, window.id)
     try adapter.wait("the first window has the focus") { adapter.window("editor")?.properties.focused == true }
@@ -138,7 +138,7 @@ private func windows_ofEachBackend_areThoseOfTheManager(_ setup: AdapterSetup) t
   }
   if !can.contains("move") { #expect(try adapter.refusal(Rows.moveToOutput, (window.id, outputs[0])) == .notSupported) }
 
-  // Closed.
+  // The window is closed.
   try adapter.call(Rows.close, window.id)
   try adapter.wait("it is closed") { adapter.window("editor") == nil }
   try session.wait("its program has ended") { program.status != nil }
@@ -164,7 +164,7 @@ private func windows_afterAKill_areTheSame(_ setup: AdapterSetup) throws {
   let programs = try ["editor", "other"].map { try session.edit($0) }
   var adapter = try RunningAdapter(session, "--backend", setup.backend)
   let before = [try adapter.open("editor"), try adapter.open("other")]
-  // The X server has stored the ids when it has answered what this asks of it.
+  // The X server has stored the ids when it has answered this request.
   if setup.manager == .i3 { _ = try adapter.refusal(Rows.show, before[1].id) }
   try adapter.kill()
   let first = adapter
@@ -179,7 +179,7 @@ private func windows_afterAKill_areTheSame(_ setup: AdapterSetup) throws {
   #expect(first.isGapless)
   guard setup.manager != .gnome else { return }
 
-  // A second one does not disturb it.
+  // A second adapter does not disturb the first one.
   let second = try session.run(program: session.executable("navd-windows"), ["--backend", setup.backend])
   #expect(second.exitCode == 3, "\(second.errorText)")
   #expect(second.errorText.contains("org.navd.WindowSystem1"))
@@ -206,7 +206,7 @@ private func windows_adapterWithoutAChoice_findsItsBackend(_ manager: Desktop.Ma
   #expect(adapter.program.exitCode == 0)
 }
 
-@Test("An i3 that ran before the window manager is not taken for it")
+@Test("An i3 that ran before the window manager is not taken for the window manager")
 private func windows_displayOfAFormerI3_isOfItsManager() throws {
   let session = try Session(starting: false, desktop: .openbox)
   let property = "I3_SOCKET_PATH"
@@ -216,7 +216,7 @@ private func windows_displayOfAFormerI3_isOfItsManager() throws {
   #expect(try RunningAdapter(session).properties["Backend"] == .string("x11"))
 }
 
-@Test("i3 is found by its display alone, whose windows it knows better than X11")
+@Test("i3 is found by its display alone, since it knows the windows better than X11")
 private func windows_displayOfI3_isAskedByItsSocket() throws {
   let session = try Session(starting: false, desktop: .i3)
   #expect(try RunningAdapter(session, variables: ["I3SOCK": ""]).properties["Backend"] == .string("sway"))
@@ -243,7 +243,7 @@ private func windows_managerReplaced_stay() throws {
   #expect(!adapter.log.contains("closed editor"))
   #expect([next, unmanaged, editor].allSatisfy { $0.status == nil })
 
-  // A window that could only be killed is not asked.
+  // A window that could only be killed is not asked to close.
   let search = try session.run(program: "/usr/bin/xdotool", ["search", "--onlyvisible", "--class", "editor"])
   let id = try #require(search.lines.last)
   #expect(try session.run(program: "/usr/bin/xprop", ["-id", id, "-remove", "WM_PROTOCOLS"]).exitCode == 0)
@@ -251,7 +251,7 @@ private func windows_managerReplaced_stay() throws {
   #expect(adapter.window("editor") != nil)
 }
 
-@Test("dwm closes no window for others: one that can be asked is, and another one is left alone")
+@Test("dwm closes no window for others: the adapter asks a window that can be asked, and leaves others alone")
 private func windows_ofDwm_areAskedThemselves() throws {
   let session = try Session(starting: false, desktop: .dwm)
   let programs = try ["editor", "other"].map { try session.edit($0) }
@@ -266,7 +266,7 @@ private func windows_ofDwm_areAskedThemselves() throws {
   #expect(programs[1].status == nil)
 }
 
-// By i3's own protocol, the order of those that were there before is not known, and awesome lists the last one first.
+// The protocol of i3 does not tell the order of earlier windows, and awesome lists the last one first.
 @Test(
   "The windows that were there before the adapter are in the order in which they were opened",
   arguments: AdapterSetup.all.filter { ($0.manager != .i3 || $0.backend != "sway") && $0.manager != .awesome })
@@ -305,7 +305,7 @@ private func windows_unpluggedOutput_areWhereTheyAre() throws {
   #expect([sway, terminal].allSatisfy { $0.status == nil })
 }
 
-@Test("An output that comes when the adapter runs is reported, also if there was none before")
+@Test("An output that comes when the adapter runs is reported, even if there was none before")
 private func windows_outputThatComesLater_isKnown() throws {
   let session = try Session(starting: false, desktop: .sway)
   let (sway, display, variables) = try session.startInnerSway(outputs: 1)
@@ -314,7 +314,7 @@ private func windows_outputThatComesLater_isKnown() throws {
       program: "/usr/bin/env", variables.map { "\($0.key)=\($0.value)" } + ["/usr/bin/swaymsg", text])
     #expect(run.exitCode == 0, "\(run.outputText)")
   }
-  // The window of its output has no title at first.
+  // The window of the output has no title at first.
   try session.poll("its window is closed") {
     try session.run(program: "/usr/bin/swaymsg", ["[title=\"WL-1\"] kill"]).exitCode == 0
   }
@@ -341,14 +341,14 @@ private func windows_badData_isLeftOut() throws {
   #expect(adapter.windows.map(\.properties.title) == ["first"])
   let memory = Session.peakMemory(of: adapter.program.processID)
   try manager.tell(
-    // Not JSON, other JSON, unknown types, windows that do not exist.
+    // The messages are not JSON, other JSON, of unknown types, or about windows that do not exist.
     "for type in range(8): raw(0x80000000 | type, b'{')",
     "for text in [b'', b'[]', b'null', b'{\"change\":[]}', b'\\xff' * 100, b'[' * 100000]: raw(0x80000003, text)",
     "window('close', node(99, 'x')); window('focus', node(-1, 'x')); window('title', dict(id='8'))",
     "window('new', node(2**63, 'x')); window('new', dict(id=7, pid=-1, type=3, nodes=5, window=2**40))",
-    // A message of 64 MiB, which is passed over.
+    // The message of 64 MiB is passed over.
     "raw(0x80000003, b' ' * (64 << 20))",
-    // Titles, and windows, without end.
+    // Titles and windows come without end.
     "for n in range(20000): window('title', node(8, str(n)))",
     "for n in range(5000): window('new', node(1000 + n, 'flood'))",
     "windows.clear(); windows.append(node(8, 'last' * 10000)); window('move', windows[0])")
@@ -367,7 +367,7 @@ private func windows_badData_isLeftOut() throws {
   #expect(adapter.program.errorText.contains("breaks its protocol"), "\(adapter.program.errorText)")
 }
 
-@Test("What the window manager tells while it answers no requests is read when it does")
+@Test("Events of a window manager that answers no requests are read when it answers again")
 private func windows_managerThatDoesNotAnswer_isReadLater() throws {
   let session = try Session(starting: false)
   let manager = try FakeI3(session)
@@ -379,7 +379,7 @@ private func windows_managerThatDoesNotAnswer_isReadLater() throws {
     "print('closed', flush=True)"
   )
   try session.wait("it does not answer any more") { manager.program.lines.contains("closed") }
-  // As many requests as may be unanswered, and one that is refused.
+  // These are as many requests as may be unanswered, and one that is refused.
   var answers: [Result<Void, DBusError>] = []
   for _ in 0...1024 {
     session.client.call(Rows.activate, on: Rows.bus, at: Rows.object, window.id) { answers.append($0) }
@@ -397,7 +397,7 @@ private func windows_managerThatDoesNotAnswer_isReadLater() throws {
   try adapter.wait("the outputs are reported") { adapter.properties["Outputs"] == ["FAKE-1", "FAKE-2"].value }
 }
 
-@Test("Readers of all windows have in their answer what the signals before it told")
+@Test("An answer with all windows contains everything that the signals before it have told")
 private func windows_readWhileTheyChange_containTheSignalsBefore() throws {
   let session = try Session(starting: false)
   let manager = try FakeI3(session)
@@ -419,12 +419,12 @@ private func windows_readWhileTheyChange_containTheSignalsBefore() throws {
   #expect(reads > 10 && adapter.isGapless)
 }
 
-@Test("Of wlr, a dialog whose parent has closed is not taken for that of a later window")
+@Test("With wlr, a dialog whose parent has closed is not taken for the dialog of a later window")
 private func windows_dialogOfWlrWithoutItsParent_isOfNone() throws {
   let session = try Session(starting: false)
   let compositor = try FakeWlr(session)
   let adapter = try RunningAdapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": compositor.socket])
-  // Many, since libwayland may give the memory of a closed window to a later one.
+  // There are many windows, since libwayland may give the memory of a closed window to a later one.
   try compositor.tell(
     "parents = [opened(f'parent {n}') for n in range(100)]",
     "dialogs = [opened(f'dialog {n}', parents[n]) for n in range(100)]")
@@ -438,7 +438,7 @@ private func windows_dialogOfWlrWithoutItsParent_isOfNone() throws {
   #expect(adapter.windows.count == 200 && adapter.windows.allSatisfy { $0.properties.parent ?? "" == "" })
 }
 
-@Test("Windows of wlr that were too many are reported when others have closed")
+@Test("With wlr, windows past the limit are reported when others have closed")
 private func windows_ofWlrThatWereTooMany_areReportedLater() throws {
   let session = try Session(starting: false)
   let compositor = try FakeWlr(session)
@@ -466,7 +466,7 @@ private func windows_unit_isStartedAgain() throws {
     try session.journal(of: unit).contains { $0.contains("SWAYSOCK and I3SOCK not set") }
   }
 
-  // Ready is that it owns its name.
+  // The unit is ready when it owns its name.
   let manager = try FakeI3(session)
   let place = session.path("late")
   #expect(try session.systemctl("set-environment", "SWAYSOCK=\(place)").exitCode == 0)
@@ -486,7 +486,7 @@ private func windows_unit_isStartedAgain() throws {
   try session.make("uninstall")
 }
 
-@Test("Where no window system is, the adapter says what it looked for")
+@Test("Without a window system, the adapter says what it looked for")
 func windows_withoutAWindowSystem_areRefused() throws {
   let session = try Session(starting: false)
   let none = try session.run(program: Session.program("navd-windows"), [])
@@ -503,7 +503,7 @@ func windows_withoutAWindowSystem_areRefused() throws {
 @Test("An adapter that waits for an answer of its window system ends at a signal all the same")
 func windows_systemThatDoesNotAnswer_adapterEndsAtSignal() throws {
   let session = try Session(starting: false)
-  // The first question is whether it is such a compositor.
+  // The first question is whether this is such a compositor.
   let compositor = try FakeWlr(session, answers: 1)
   let adapter = try session.start(
     program: "/usr/bin/env",

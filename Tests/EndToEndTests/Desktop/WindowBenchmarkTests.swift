@@ -1,8 +1,8 @@
-// navbench's measurements of windows, on each desktop that the tests have, or on that of NAVD_TEST_DESKTOP.
-
 import Glibc
 import TestSupport
 import Testing
+
+// The measurements of windows by navbench, on each desktop that the tests have, or on that of NAVD_TEST_DESKTOP.
 
 @Suite(.enabled(if: getenv("NAVD_TEST_BENCH") != nil)) struct WindowBenchmarkTests {
   @Test(
@@ -20,7 +20,7 @@ import Testing
       try session.allowWindows(to: "navbench")
       environment = ["XDG_CURRENT_DESKTOP=KDE"]
     default:
-      // The socket is preferred to what else the desktop has.
+      // navbench would prefer the socket to the other ways of the desktop.
       if setup.backend != "sway" { environment = ["-u", "SWAYSOCK", "-u", "I3SOCK"] }
     }
     let program = try session.start(

@@ -1,14 +1,15 @@
-// What becomes known of a window after it has opened, and which request it is of, as navd-windows tells it on real window managers.
-
 import CoordinatorAPI
 import Glibc
 import PresentationModel
 import TestSupport
 import Testing
 
+// The facts about a window that come after it has opened, and the request to which it belongs, as navd-windows tells them on real
+// window managers.
+
 private typealias Rows = WindowSystemInterface
 
-/// Setups of X11, by whose windows properties can be changed from outside.
+/// The setups of X11, on whose windows properties can be changed from outside.
 private let x11 = AdapterSetup.all.filter { ![.sway, .kwin].contains($0.manager) }
 
 /// A program with a window that has no class until it reads a line, and another one after the next.
@@ -45,7 +46,7 @@ private func windows_withALateClass_areToldAgain(_ setup: AdapterSetup) throws {
   try adapter.wait("its class is reported") { window()?.properties.appID == "Late" }
   #expect(window()?.id == id && adapter.log == ["opened ? nameless"] && program.status == nil)
 
-  // It changes again, and stays as it is when the manager tells its windows anew.
+  // The class changes again, and stays as it is when the manager tells its windows anew.
   try session.runTool("/bin/sh", ["-c", "echo >\(pipe)"])
   try adapter.wait("its class is reported") { window()?.properties.appID == "Later" }
   let other = try session.edit("other")
@@ -53,7 +54,7 @@ private func windows_withALateClass_areToldAgain(_ setup: AdapterSetup) throws {
   #expect(window()?.properties.appID == "Later" && other.status == nil)
 }
 
-@Test("A window tells the startup id with which it was opened, and later ones of its program do not", arguments: x11)
+@Test("A window tells the startup id with which it was opened, and later windows of its program do not", arguments: x11)
 private func windows_startupID_isThatOfTheirRequest(_ setup: AdapterSetup) throws {
   let session = try Session(starting: false, desktop: setup.manager)
   var adapter = try RunningAdapter(session, "--backend", setup.backend)
@@ -66,12 +67,12 @@ private func windows_startupID_isThatOfTheirRequest(_ setup: AdapterSetup) throw
   }
   #expect(adapter.window("without")?.properties.startupID == nil)
 
-  // Its user opens another window in the same program.
+  // The user opens another window in the same program.
   try session.tell("with", "window second")
   let second = try adapter.open("with", "second")
   #expect(second.properties.startupID == nil)
 
-  // One that was started meanwhile tells the same.
+  // An adapter that was started meanwhile tells the same.
   try adapter.kill()
   adapter = try RunningAdapter(session, "--backend", setup.backend)
   let ids = adapter.windows.map { ($0.id, $0.properties.startupID) }
@@ -80,7 +81,7 @@ private func windows_startupID_isThatOfTheirRequest(_ setup: AdapterSetup) throw
   #expect(with.status == nil && without.status == nil)
 }
 
-// GNOME Shell reads it when a window opens.
+// GNOME Shell reads the startup id when a window opens, so it is not among the setups.
 @Test(
   "A startup id that only the window's leader has counts for the first window with it",
   arguments: x11.filter { $0.manager != .gnome })
@@ -93,7 +94,7 @@ private func windows_startupIDOfALeader_isOfOneWindow(_ setup: AdapterSetup) thr
   func xprop(_ arguments: String...) throws -> String {
     try session.run(program: "/usr/bin/xprop", arguments).outputText
   }
-  // As a toolkit does for a window that another process has asked for.
+  // A toolkit does this for a window that another process has asked for.
   let leader = try #require(try xprop("-id", number, "WM_CLIENT_LEADER").split { " \n".contains($0) }.last)
   let name = "_NET_STARTUP_ID"
   try session.runTool("/usr/bin/xprop", ["-id", String(leader), "-f", name, "8u", "-set", name, "of-leader"])
@@ -101,7 +102,7 @@ private func windows_startupIDOfALeader_isOfOneWindow(_ setup: AdapterSetup) thr
   #expect(adapter.window("editor")?.properties.startupID == "of-leader")
   try session.tell("editor", "window second")
   #expect(try adapter.open("editor", "second").properties.startupID == nil)
-  // The window gets one of its own.
+  // The window gets a startup id of its own.
   try session.runTool("/usr/bin/xprop", ["-id", number, "-f", name, "8u", "-set", name, "own"])
   try adapter.wait("that is reported") { adapter.window("editor", "one")?.properties.startupID == "own" }
   #expect(program.status == nil)

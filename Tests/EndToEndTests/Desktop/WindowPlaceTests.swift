@@ -1,6 +1,3 @@
-// Where windows are, whether their users see them, and who has the focus, as navd-windows tells and changes it on real window
-// managers. Their own trees say what is so.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -9,11 +6,14 @@ import PresentationModel
 import TestSupport
 import Testing
 
+// The places of windows, whether their users see them, and the focus, as navd-windows tells and changes them on real window
+// managers. Their own trees of windows are the judge.
+
 private typealias Rows = WindowSystemInterface
 
-/// Setups whose adapter can hide.
+/// The setups whose adapter can hide.
 private let hiding = AdapterSetup.able("hide")
-/// The same, each with tiled windows and with those that float, as far as the window manager tiles.
+/// The same setups, each with tiled windows and with floating ones, if the window manager tiles.
 private let hidingByLayout = hiding.flatMap { setup in (setup.tiles ? [true, false] : [true]).map { (setup, $0) } }
 
 @Test(
@@ -35,7 +35,7 @@ private func windows_onAnotherWorkspace_areNotInViewUntilSummoned(_ setup: Adapt
   try waitInView(true)
   let isTiled = try screen.window("editor")?.isTiled
 
-  // Its user goes to an empty workspace: no window has the focus.
+  // The user goes to an empty workspace: no window has the focus.
   try screen.show(workspace: 3)
   try waitInView(false)
   try adapter.wait("no window has the focus") { adapter.windows.allSatisfy { $0.properties.focused == false } }
@@ -48,14 +48,14 @@ private func windows_onAnotherWorkspace_areNotInViewUntilSummoned(_ setup: Adapt
   #expect(try screen.workspace() == "3")
   #expect(try screen.window("other")?.workspace == "1")
 
-  // It is here already.
+  // The window is here already.
   try adapter.call(Rows.summon, window.id)
   try adapter.call(Rows.summon, other.id)
   try screen.poll("other", "has come, too") { $0?.workspace == "3" && $0?.isFocused == true }
   #expect(try screen.window("editor")?.workspace == "3")
 
   guard hiding.contains(where: { $0.testDescription == setup.testDescription }) else { return }
-  // Hidden, and summoned to another workspace.
+  // The window is hidden, and summoned to another workspace.
   try adapter.call(Rows.hide, window.id)
   try adapter.wait("it is hidden") {
     adapter.window("editor")?.properties.hidden == true && adapter.window("editor")?.properties.inView == false
@@ -96,7 +96,7 @@ private func windows_summonedToAnotherOutput_areThere(floats: Bool) throws {
 }
 
 @Test(
-  "Whatever is asked twice, or in any order without a pause, ends as the last request says", arguments: hidingByLayout)
+  "Requests that are made twice, or in any order without a pause, end as the last one says", arguments: hidingByLayout)
 private func windows_requestsInARow_endAsTheLastSays(_ setup: AdapterSetup, floats: Bool) throws {
   let session = try Session(starting: false, desktop: setup.manager)
   let adapter = try RunningAdapter(session, "--backend", setup.backend)
@@ -113,7 +113,7 @@ private func windows_requestsInARow_endAsTheLastSays(_ setup: AdapterSetup, floa
     [hide, summon], [hide, show, hide], [activate, show], [hide, show, hide, hide], [summon, show], [show, hide],
     [summon, summon], [activate, hide, summon, activate],
   ] {
-    // All are sent before the first is answered.
+    // All requests are sent before the first is answered.
     var answers: [Result<Void, DBusError>] = []
     for request in requests {
       session.client.call(request, on: Rows.bus, at: Rows.object, window.id) { answers.append($0) }
@@ -121,12 +121,12 @@ private func windows_requestsInARow_endAsTheLastSays(_ setup: AdapterSetup, floa
     try session.wait("they are answered") { answers.count == requests.count }
     for answer in answers { #expect(throws: Never.self) { try answer.get() } }
     let isHidden = requests.last?.name == hide.name
-    // What the manager does for a later request comes later. Openbox may move the focus once more for a window that it hides.
+    // The effects of a later request come later. Openbox may move the focus once more for a window that it hides.
     try screen.poll("anchor", "has the focus") {
       if $0?.isFocused != true { try adapter.call(Rows.activate, anchor.id) }
       return $0?.isFocused == true
     }
-    // mutter says so a moment later.
+    // mutter reports it a moment later.
     try screen.poll("editor", "ends as \(requests.map(\.name))") { $0?.isHidden == isHidden }
     let now = try screen.window("editor")
     if !isHidden { #expect(now?.isTiled == isTiled, "\(requests.map(\.name))") }
@@ -136,7 +136,8 @@ private func windows_requestsInARow_endAsTheLastSays(_ setup: AdapterSetup, floa
 }
 
 @Test(
-  "To hide a window of another workspace leaves its user where he is", arguments: hiding.filter { $0.backend == "sway" }
+  "Hiding a window of another workspace leaves the user on the workspace in view",
+  arguments: hiding.filter { $0.backend == "sway" }
 )
 private func windows_hiddenOnAnotherWorkspace_leaveTheFocusWhereItIs(_ setup: AdapterSetup) throws {
   let session = try Session(starting: false, desktop: setup.manager)
@@ -155,7 +156,7 @@ private func windows_hiddenOnAnotherWorkspace_leaveTheFocusWhereItIs(_ setup: Ad
 }
 
 @Test(
-  "A window that was fullscreen when it was hidden is fullscreen when it is shown, also by the next adapter",
+  "A window that was fullscreen when it was hidden is fullscreen when it is shown, even by the next adapter",
   arguments: hidingByLayout)
 private func windows_hiddenFullscreen_areShownFullscreen(_ setup: AdapterSetup, floats: Bool) throws {
   let session = try Session(starting: false, desktop: setup.manager)
@@ -179,7 +180,7 @@ private func windows_hiddenFullscreen_areShownFullscreen(_ setup: AdapterSetup, 
       adapter.window("editor")?.properties.fullscreen == true && adapter.window("editor")?.properties.hidden == false
     }
   }
-  // As it was before: also when it is fullscreen no longer.
+  // The window is as it was before, even when it is no longer fullscreen.
   try adapter.call(Rows.hide, window.id)
   try adapter.call(Rows.activate, window.id)
   try screen.poll("editor", "is fullscreen again") { $0?.isHidden == false && $0?.isFullscreen == true }
@@ -197,7 +198,7 @@ private func windows_hiddenFullscreen_areShownFullscreen(_ setup: AdapterSetup, 
   #expect(program.status == nil)
 }
 
-// Others leave the focus where it is.
+// Other window managers leave the focus where it is.
 @Test(
   "After a click on the desktop, no window has the focus",
   arguments: AdapterSetup.all.filter { [.sway, .openbox].contains($0.manager) })
@@ -254,7 +255,7 @@ private func windows_belowALauncher_haveNoFocus(_ backend: String) throws {
   #expect(adapter.windows.count == 1 && program.status == nil)
 }
 
-@Test("Without its Wayland display, the adapter says what it does not see of sway")
+@Test("Without the Wayland display of sway, the adapter says what it cannot see")
 private func windows_ofSwayWithoutItsDisplay_areTold() throws {
   let session = try Session(starting: false, desktop: .sway)
   let adapter = try RunningAdapter(session, variables: ["WAYLAND_DISPLAY": "nothing"])

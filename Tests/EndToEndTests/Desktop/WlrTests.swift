@@ -1,5 +1,3 @@
-// What navd-windows offers of wlr-foreign-toplevel-management only after a compositor was seen to do it.
-
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
@@ -7,13 +5,15 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The capabilities that navd-windows offers with wlr-foreign-toplevel-management only after it has seen them in a compositor.
+
 private typealias Rows = WindowSystemInterface
 
 extension RunningAdapter {
   fileprivate var capabilities: [String]? { [String](value: properties["Capabilities"] ?? .string("")) }
 }
 
-@Test("Of wlr, outputs of windows are offered once a window was told to be on one")
+@Test("With wlr, outputs of windows are offered once a window was told to be on one")
 private func windows_ofWlrOnNoOutput_offerNone() throws {
   let session = try Session(starting: false)
   let compositor = try FakeWlr(session)
@@ -28,7 +28,7 @@ private func windows_ofWlrOnNoOutput_offerNone() throws {
   try adapter.wait("its output is told") { adapter.windows.map(\.properties.output) == ["FAKE-1"] }
 }
 
-@Test("Of wlr, hiding is offered once a window was told to be minimized")
+@Test("With wlr, hiding is offered once a window was told to be minimized")
 private func windows_ofWlrMinimized_offerHiding() throws {
   let session = try Session(starting: false)
   let compositor = try FakeWlr(session)
@@ -39,7 +39,7 @@ private func windows_ofWlrMinimized_offerHiding() throws {
   #expect(try adapter.refusal(Rows.hide, window.id) == .notSupported)
   #expect(adapter.windows.map(\.properties.hidden) == [nil, nil])
 
-  // Its user minimizes another one.
+  // The user minimizes another window.
   try compositor.tell("minimized(second, True)")
   try adapter.wait("hiding is offered") { adapter.capabilities?.contains("hide") == true }
   try adapter.wait("what is hidden is told") { adapter.windows.map(\.properties.hidden) == [false, true] }
@@ -57,13 +57,13 @@ private func windows_ofWlrMinimized_offerHiding() throws {
   #expect(adapter.capabilities?.contains("hide") == true && adapter.isGapless)
 }
 
-@Test("N8: an item is hidden by a compositor that was seen to minimize, also if navd was told before that it is not")
+@Test("N8: an item is hidden by a compositor that was seen to minimize, even if navd has been told that it cannot")
 private func item_ofWlrSeenToMinimize_isHidden() throws {
   let notes = "command = [\"sleep\", \"1000\"]\nwindow = { app-id = \"fake\" }\ndismissal = \"hide\"\n"
   let session = try Session(destinations: ["notes": notes])
   let compositor = try FakeWlr(session)
   let adapter = try RunningAdapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": compositor.socket])
-  // navd reads what the adapter can do, and refuses.
+  // navd reads the capabilities of the adapter, and refuses.
   let first = try session.ending(of: session.present("notes"))
   #expect(first.reason == "failed")
   let refused = try session.navctl("present", "notes")
@@ -80,7 +80,9 @@ private func item_ofWlrSeenToMinimize_isHidden() throws {
   try adapter.wait("it is shown") { adapter.window("fake", "notes")?.properties.hidden == false }
 }
 
-@Test("N1: where processes are not known, the window with the id of its program is the item's, if no other has it")
+@Test(
+  "N1: where processes are not known, the window with the id of the item's program is the item's, if no other window has that id"
+)
 private func window_withTheNameOfItsProgram_isTheItemsAlone() throws {
   let session = try Session(
     destinations: [
@@ -95,7 +97,7 @@ private func window_withTheNameOfItsProgram_isTheItemsAlone() throws {
   #expect(try session.ending(of: path).reason == "dismissed")
   try screen.wait(for: [])
 
-  // Its user has one: which of the two is the item's cannot be known.
+  // The user has such a window, too: nobody can know which of the two is the item's.
   let terminal = try session.start(program: "/usr/bin/foot", ["--title=mine", "-e", "sleep", "1000"])
   try screen.wait(for: ["foot"])
   try adapter.wait("it has its title") { adapter.window("foot", "mine") != nil }
@@ -111,7 +113,7 @@ private func window_withTheNameOfItsProgram_isTheItemsAlone() throws {
   try screen.wait(for: ["foot"])
   #expect(terminal.status == nil)
 
-  // check-config and the doctor say how it goes.
+  // check-config and the doctor report the same.
   let expected = [
     "\(without) goes by the application id “foot” here, while no other window has it, since the backend “wlr” tells no processes; "
       + advice,
