@@ -1,11 +1,13 @@
 import TestSupport
 import Testing
 
+// The drawing and the table of targets in docs/architecture.md, beside Package.swift.
+
 /// The targets in Package.swift below `Sources` and `docs`: all but tests and their support.
 private struct Manifest {
   struct Target {
     let name: String
-    /// Targets of this package, and products of others, in the order of Package.swift.
+    /// The targets of this package, and the products of others, in the order of Package.swift.
     let dependencies: [String]
   }
 
@@ -71,7 +73,8 @@ private struct Manifest {
     return tokens[(open + 1)...]
   }
 
-  /// Words, with their leading dot; string literals, with a leading quotation mark only; other characters. No comments.
+  /// The tokens of a text: words, with a leading dot; string literals, with a leading quotation mark only; other characters. No
+  /// comments.
   private static func tokens(of text: String) -> [String] {
     var tokens: [String] = []
     for line in text.split(separator: "\n") {

@@ -3,6 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
+// The documents as a whole: links, the changelog, the numbers of rules, counted tables, and the tests that docs/threat-model.md
+// names.
+
 /// The documents, by their path relative to the package.
 private func documents() throws -> [String] {
   var documents = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
@@ -117,7 +120,8 @@ func book_rulesOfTheLibrary_areExplained() throws {
   #expect(Set(explained).isSubset(of: defined.map(String.init)))
 }
 
-/// - Returns: lines and characters of the first file and those of the second, in sum.
+/// Counts the programs of one table.
+/// - Returns: the lines and characters of the first file, and those of the second.
 private func countInBook(_ ours: String, beside theirs: String) throws -> [Int] {
   let session = try Session(starting: false)
   let files = ["count.py", ours, theirs].map { "\(Files.package)/Examples/\($0)" }
@@ -133,7 +137,7 @@ private func countInBook(_ ours: String, beside theirs: String) throws -> [Int] 
 func book_caseStudies_areCounted() throws {
   let all = try countInBook(
     "CaseStudies/Tests/CaseStudiesTests/Scenarios.swift", beside: "CaseStudies/SwiftNavigation.txt")
-  // Fewer lines and characters than with swift-navigation.
+  // Our program has fewer lines and characters than the one with swift-navigation.
   #expect(all[0] < all[2] && all[1] < all[3], "\(all)")
 }
 
@@ -150,7 +154,7 @@ func book_threatModel_namesTests() throws {
     let text = String(decoding: Files.contents(of: file), as: UTF8.self)
     for part in text.split(separator: "func ").dropFirst() { tests.insert(part.prefix { $0 != "(" && $0 != "<" }) }
   }
-  // A table has titles and a line of dashes first. The last column is that of the tests, where there is one.
+  // A table begins with its titles and a line of dashes. The last column has the tests, if there is one.
   var rows = try Markdown("threat-model.md").lines[...]
   var isTested = false
   var count = 0

@@ -1,5 +1,3 @@
-// Runs the examples in docs/semantics.md exactly as printed.
-
 import CoordinatorAPI
 import EventLoops
 import Glibc
@@ -7,6 +5,8 @@ import PresentationModel
 import TestSupport
 import Testing
 import TextFormats
+
+// The examples in docs/semantics.md, run exactly as printed.
 
 /// A block of commands in the document with the events that it says will follow.
 private struct Example: CustomTestStringConvertible {
@@ -70,7 +70,7 @@ private struct Document {
 private func semantics_example_isAsItIsWritten(_ example: Example) throws {
   let document = try Document()
   var destinations = document.destinations
-  // “slow” ignores SIGTERM; the test kills it where the example waits for its end.
+  // The command “slow” ignores SIGTERM; the test kills it where the example waits for its end.
   destinations["slow"] = """
     command = ["sh", "-c", "trap '' TERM; sleep 1000 & wait"]
     grace = "1h"

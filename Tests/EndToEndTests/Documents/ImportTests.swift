@@ -1,7 +1,7 @@
-// Programs of recipes and tests find the same libraries on every machine, whatever else is installed there.
-
 import TestSupport
 import Testing
+
+// Programs of recipes and tests, which find the same libraries on every machine, whatever else is installed there.
 
 /// A program in a file, or in a text within a Swift file.
 private struct Script {
@@ -29,7 +29,8 @@ private struct Script {
     ((try? Files.text(inPackage: file)) ?? "").split(separator: "\n", omittingEmptySubsequences: false)
   }
 
-  /// What it imports of GObject libraries, and those of which a line before that names the version: itself, or a recipe that it imports.
+  /// The GObject libraries that it imports, and those of which an earlier line names the version, in the program or in a recipe
+  /// that it imports.
   func imports() throws -> (imported: [String], isVersioned: [Bool]) {
     var versioned: Set<String> = []
     var (imported, isVersioned): ([String], [Bool]) = ([], [])

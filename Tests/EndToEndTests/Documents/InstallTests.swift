@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// navd as an installed service: its life with systemd, uninstalling, releases and packages.
+
 private typealias Rows = CoordinatorInterface
 
 @Test(
@@ -26,7 +28,7 @@ func install_navd_livesWithTheManager() throws {
   try session.poll("it runs") { session.processes().map(\.name) == ["sleep"] }
   let shown = session.processes()
 
-  // Reload.
+  // navd is reloaded.
   try session.write("style = \"sheet\"\n", toDestination: "note")
   #expect(try session.systemctl("reload", "navd.service").exitCode == 0)
   #expect(try session.installedNavctl("destinations").outputText.contains("note"))
@@ -37,7 +39,7 @@ func install_navd_livesWithTheManager() throws {
   }
   #expect(try session.isActive("navd.service"))
 
-  // Restart: a new navd adopts the same command (R5, R2).
+  // After a restart, a new navd adopts the same command (R5, R2).
   let handle = try session.call(Rows.get, "fact").0
   let history = try session.installedNavctl("history").outputText
   #expect(try session.installedNavctl("is-presented", "fact", "1").exitCode == 0, "\(history)")
@@ -50,8 +52,8 @@ func install_navd_livesWithTheManager() throws {
     try session.journal(of: "navd.service").contains { $0.contains("stopping; presented items stay") }
   }
 
-  // Crash: systemd starts it again. (SIGKILL, because Swift's runtime prints a backtrace on SIGSEGV and similar
-  // signals.)
+  // After a crash, systemd starts navd again. (The test sends SIGKILL, because Swift's runtime prints a backtrace on SIGSEGV and
+  // similar signals.)
   for signal in [SIGSYS, SIGKILL] {
     let second = try #require(try session.navdProcess())
     kill(second, signal)
@@ -63,7 +65,7 @@ func install_navd_livesWithTheManager() throws {
     #expect(try session.call(Rows.get, "fact").0 == handle)
   }
 
-  // Stopped, it stays stopped until a request changes something. Queries do not start it.
+  // After a stop, navd stays stopped until a request changes something. Queries do not start it.
   #expect(try session.systemctl("stop", "navd.service").exitCode == 0)
   #expect(session.processes() == shown)
   #expect(try session.installedNavctl("is-presented", "note").exitCode == 8)
@@ -73,7 +75,7 @@ func install_navd_livesWithTheManager() throws {
   try session.poll("both run") { session.processes().count == 2 }
   #expect(try session.call(Rows.get, "fact").0 == handle)
 
-  // Quit ends its presentations, and it is not started again.
+  // Quit ends the presentations, and navd is not started again.
   let monitor = try session.start(program: "/usr/bin/dbus-monitor", ["--session", "type='method_call',member='Wait'"])
   try session.wait("the monitor is listening") { monitor.outputText.contains("NameLost") }
   let waiting = try session.start(program: session.path(".local/bin/navctl"), ["wait", "note", "--json"])
@@ -149,7 +151,7 @@ func install_releaseOnAFullDisk_keepsWhatWasThere() throws {
   try Files.write(program + String(repeating: "#", count: 1 << 20), to: release + "/files/bin/navd")
   chmod(release + "/files/bin/navd", 0o755)
   try Files.write(program, to: session.path("prefix/bin/navd"))
-  // As on a full disk, a part of the file is written.
+  // A part of the file is written, as on a full disk.
   let script = "ulimit -f 64; exec sh \"$1/install.sh\" --prefix \"$2\""
   let run = try session.run(program: "/bin/sh", ["-c", script, "sh", release, session.path("prefix")])
   #expect(run.exitCode != 0, "\(run.outputText)")

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The manual pages and docs/dbus.md, beside the tables and the help from which they are generated.
+
 private let pages = [
   "navctl.1", "navd.8", "navd-windows.8", "navd.destination.5", "org.navd.Coordinator1.5", "org.navd.Presentation1.5",
   "org.navd.Group1.5", "org.navd.Stack1.5", "org.navd.Hold1.5", "org.navd.Presenter1.5", "org.navd.WindowSystem1.5",
@@ -33,11 +35,11 @@ func manual_pages_areCompleteAndWithoutAWarning() throws {
   var sources: [String: String] = [:]
   for page in pages {
     let path = session.path(".local/share/man/man\(page.suffix(1))/\(page)")
-    // The check that lintian runs.
+    // This is the check that lintian runs.
     let check = try session.run(
       program: "/usr/bin/man", ["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path])
     #expect(check.exitCode == 0 && check.errorText == "", "\(page): \(check.errorText)")
-    // The formatter of Alpine, Void and the BSDs.
+    // This is the formatter of Alpine, Void and the BSDs.
     let lint = try session.run(program: "/usr/bin/mandoc", ["-Tlint", path])
     #expect(lint.exitCode == 0 && lint.outputText == "", "\(lint.outputText)")
     let name = try session.run(program: "/usr/bin/lexgrog", [path])
@@ -63,7 +65,7 @@ func manual_pages_areCompleteAndWithoutAWarning() throws {
     for member in interface.members { #expect(words.contains(Substring(member.name.text)), "\(member.name)") }
   }
 
-  // The table in docs/configuration.md is the one by which the files are read.
+  // The table in docs/configuration.md is the one with which navd reads the files.
   let rows = try Markdown("configuration.md").lines.filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|") }
   let keys = try #require(sources["navd.destination.5"]).split(separator: "\n")
   let start = try #require(keys.firstIndex(of: ".SH KEYS OF A DESTINATION"))

@@ -43,7 +43,7 @@ func readme_firstExample_isAsItIsWritten() throws {
     let run = try start(command[...])
     try session.wait("the command ends: \(command)") { run.hasEnded }
     #expect(run.exitCode == 0 || output == ["no"], "\(command): \(run.errorText)")
-    // A table has titles, and times that differ; in a pipe, it has tabs.
+    // The table has titles, and times that differ; in a pipe, it has tabs.
     let words = output.last?.split(separator: " ").prefix(4).map(String.init)
     #expect(run.lines.last?.split(separator: "\t").prefix(4).map(String.init) == words, "\(command)")
     if command.hasPrefix("$ navctl present ") {
@@ -52,7 +52,7 @@ func readme_firstExample_isAsItIsWritten() throws {
     }
   }
   try session.wait("there are all events") { watch.lines.count >= events.count - 1 }
-  // The window of the first item goes before the second one begins, and its program ends at its own time (N3).
+  // The window of the first item goes before the second item begins, and its program ends at its own time (N3).
   let end = "dismissed fact 1 replaced"
   let lines = watch.lines.map { $0.split(separator: " ").joined(separator: " ") }
   #expect(lines.sorted() == events.dropFirst().sorted())
@@ -64,7 +64,7 @@ func readme_keys_openWindows() throws {
   let readme = try Markdown("../README.md")
   let keys = try #require(readme.blocks.first { $0.lines.contains { $0.hasPrefix("bindsym ") } }).lines
   #expect(keys[0] == "exec navd-windows")
-  // Programs that run in the terminals.
+  // These programs run in the terminals.
   let sleeping = ["pulsemixer", "nmtui"].map { ("bin/\($0)", "#!/bin/sh\nexec sleep 1000\n") }
   let desktop = try WindowedDesktop(
     .sway, destinations: destinations(in: readme),
