@@ -7,23 +7,25 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Full, read-only and failing disks below navd's record (R1).
+
 private typealias Rows = CoordinatorInterface
 
 private func option(_ directory: String) -> [String] { ["--state-directory", directory] }
 
-/// So large that no rest of a page has room for it.
+/// A value so large that no rest of a page has room for it.
 private let large: Properties = [
   "value": (["text": Value.string(String(repeating: "x", count: 100_000))] as Properties).value
 ]
 
-/// What navd finds when it starts.
+/// The record that navd finds when it starts.
 enum FoundRecord: CaseIterable { case noDirectory, none, current, ofEarlierRelease }
 
-/// What a disk has left.
+/// The room that a disk has left.
 enum Room: CaseIterable { case nothing, noInodes, mebibytes3, mebibytes8 }
 
 extension Session {
-  /// The ids of what is presented, by binding.
+  /// The ids of the presented items, by binding.
   fileprivate func presented() throws -> [String: String] {
     let list = try state()["presentations"]?.array ?? []
     return Dictionary(uniqueKeysWithValues: list.map { ($0["binding"]?.string ?? "", $0["id"]?.string ?? "") })
@@ -47,7 +49,7 @@ extension Session {
 // MARK: Room
 
 @Test(
-  "R1: on a disk that is full, navd starts from what is there, refuses changes, and goes on when there is room",
+  "R1: on a full disk, navd starts from the record that is there, refuses changes, and goes on when there is room",
   arguments: FoundRecord.allCases, Room.allCases)
 func disk_fullAtStart_isServedFrom(record: FoundRecord, room: Room) throws {
   let (disk, session) = (try SmallDisk(megabytes: 16), try Session(starting: false))
@@ -81,7 +83,8 @@ func disk_fullAtStart_isServedFrom(record: FoundRecord, room: Room) throws {
   #expect(try session.presented()["after"] == "2")
 }
 
-@Test("A record in a directory that cannot be written is served from, until it can be", arguments: FoundRecord.allCases)
+@Test(
+  "navd serves from a record in a directory that cannot be written, until it can be", arguments: FoundRecord.allCases)
 func disk_readOnlyAtStart_isServedFrom(record: FoundRecord) throws {
   let (disk, session) = (try SmallDisk(megabytes: 16), try Session(starting: false))
   let directory = disk.inner + "/navd"
@@ -112,7 +115,7 @@ func disk_readOnlyAtStart_isServedFrom(record: FoundRecord) throws {
 }
 
 @Test(
-  "L2: while the disk is full, changes that nobody can refuse do not make navd grow, and the last ones are recorded later"
+  "L2: on a full disk, changes that nobody can refuse do not make navd grow, and the last ones are recorded later"
 )
 func disk_fullWhileAsking_doesNotMakeNavdGrow() throws {
   let (disk, session) = (try SmallDisk(megabytes: 16), try Session(starting: false))
@@ -153,7 +156,7 @@ func disk_readOnlyLater_isRecorded() throws {
   let run = try session.run(program: command[0], Array(command.dropFirst()))
   try #require(run.exitCode == 0, "\(run.errorText)")
   #expect(open(directory + "/other", O_WRONLY | O_CREAT, 0o600) < 0 && errno == EROFS)
-  // More than is written before a checkpoint is due.
+  // The values are more than navd writes before a checkpoint is due.
   for id in 0..<40 { try session.present("note", "\(id)", large) }
   #expect(Files.contents(of: directory + "/record.journal").count > 4_000_000)
   try session.stop(SIGKILL)
@@ -169,7 +172,7 @@ extension Session {
   /// Makes system calls on the record fail with EIO.
   /// - Parameters:
   ///   - calls: a regular expression of their names.
-  ///   - when: which of them, as strace(1) has it.
+  ///   - when: which of the calls fail, in the syntax of strace(1).
   fileprivate func injection(
     _ calls: String, _ when: String, _ directory: String, alsoDirectory: Bool = true
   ) -> [String] {
@@ -180,7 +183,7 @@ extension Session {
 }
 
 @Test(
-  "R1: whatever of the device fails, what was answered as recorded is there, and the rest is refused",
+  "R1: whichever call on the device fails, every acknowledged change is on record, and the others are refused",
   arguments: ["pwritev", "ftruncate", "fsync", "^rename", "^openat", "pread", "fstat|statx", "unlink"])
 func disk_failingDevice_losesNothing(calls: String) throws {
   let session = try Session()
@@ -193,7 +196,7 @@ func disk_failingDevice_losesNothing(calls: String) throws {
     try session.wait("strace has attached") { tracer.errorText.contains("attached") || tracer.hasEnded }
     try #require(!tracer.hasEnded, "\(tracer.errorText)")
     var recorded: [String: String] = [:]
-    // So much that a checkpoint is due at least once.
+    // The requests are so many that a checkpoint is due at least once.
     for number in 0..<30 {
       let (binding, id) = ("note[\(number % 3)]", "\(when)-\(number)")
       if let refusal = try session.refusal(Rows.present, (binding, id, large)) {
@@ -213,12 +216,12 @@ func disk_failingDevice_losesNothing(calls: String) throws {
     let presented = try session.presented()
     for (binding, id) in recorded { #expect(presented[binding] == id, "\(calls) \(when)") }
   }
-  // Frames are written without these calls; without them, there are fewer checkpoints.
+  // Only pwritev writes frames. When other calls fail, there are only fewer checkpoints.
   #expect((refusals > 0) == ["pwritev"].contains(calls), "\(refusals) refused")
 }
 
 @Test(
-  "R1: a record that cannot be read now is not taken for one that is empty",
+  "R1: a record that cannot be read now is not taken for an empty one",
   arguments: ["^openat", "pread", "fstat|statx"], [true, false])
 func disk_unreadableAtStart_isKept(calls: String, alsoDirectory: Bool) throws {
   let session = try Session()

@@ -1,6 +1,3 @@
-// Kills navd at random instants (R1–R6). Each client keeps a log of the replies it received, and the recovered state is
-// compared with these logs.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,12 +7,15 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Kills of navd at random instants (R1 to R6). Each client keeps a log of the replies that it received, and the recovered state is
+// compared with these logs.
+
 private typealias Rows = CoordinatorInterface
 
-/// Number of kills; the full storm is run with `NAVD_TEST_KILLS=300`.
+/// The number of kills; the full storm runs with `NAVD_TEST_KILLS=300`.
 private var kills: Int { getenv("NAVD_TEST_KILLS").flatMap { Int(String(cString: $0)) } ?? 40 }
 
-@Test("R1–R6: killed at random instants under load, navd loses no acknowledged request and executes none by half")
+@Test("R1–R6: killed at random instants under load, navd loses no acknowledged request and executes no request by half")
 func killStorm_underLoad_losesNothing() throws {
   var storm = try KillStorm(clients: 16)
   var pauses: [Duration] = []
@@ -74,7 +74,7 @@ private final class LoadClient {
   private(set) var unanswered = 0
   private(set) var waitsAskedAgain = 0
   private(set) var isBusy = false
-  /// Presentations whose end it waits for, and whether a call of Wait is pending.
+  /// The presentations whose end it awaits, and whether a call of Wait is pending.
   private(set) var waits: [ObjectPath: Bool] = [:]
   private let root: String
   private var count = 0
@@ -102,14 +102,14 @@ private final class LoadClient {
       log.ask([binding: nil])
       call(Rows.dismiss, (binding, [:]), isStopped) { [log] in log.acknowledge($0.1) }
     case 6, 7:
-      // Both items or none.
+      // The request makes both items or none.
       log.ask([root + ".left": id, root + ".right": id])
       let requests = ["left", "right"].map { name -> TransactionRequest in
         TransactionRequest("Present", [.string("\(root).\(name)"), .string(id), ([:] as Properties).value])
       }
       call(Rows.apply, (requests, [:]), isStopped) { [log] in log.acknowledge($0.1) }
     case 8:
-      // Only checks that other bindings are not affected.
+      // The request only shows that other bindings are not affected.
       log.ask([:])
       let tag = Bool.random() ? "one" : "two"
       call(Rows.select, ("panels", tag, ["destination": .string("panel")]), isStopped) { [log] in
@@ -207,7 +207,7 @@ private struct KillStorm {
   }
 
   /// Kills navd at a random instant under load, starts it again, and compares the state with the answers.
-  /// - Returns: how long there was no navd.
+  /// - Returns: the time without a navd.
   mutating func killAndRestart() throws -> Duration {
     var isStopped = false
     var isKilled = false

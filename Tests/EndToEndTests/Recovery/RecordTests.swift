@@ -7,11 +7,13 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Records that a started navd finds: of earlier releases, damaged ones, and those of another time (R1, R4, O2).
+
 private typealias Rows = CoordinatorInterface
 
 /// A record that a navd of some release left when it was killed.
 enum RecordFixture: String, CaseIterable {
-  /// Tables of SQLite's, and a journal of turns.
+  /// The tables of SQLite, and a journal of turns.
   case tables
   /// A file of frames.
   case frames
@@ -78,7 +80,7 @@ func record_ofEarlierRelease_isContinued(release: RecordFixture) throws {
 
 // MARK: Damage
 
-@Test("R4: whatever a record has, navd serves")
+@Test("R4: navd serves, whatever its record contains")
 func recordFuzz_damaged_navdServes() throws {
   let session = try Session(destinations: ["sleeper": "command = [\"sleep\", \"1000\"]\n"])
   let path = session.bus.directory + "/navd/record.journal"
@@ -157,8 +159,8 @@ func record_badTextOfOneItem_losesThatItemOnly() throws {
 // MARK: Clocks
 
 extension Session {
-  /// Sets the wall clock of navd, by libfaketime. That sets its timers to another time, too, so that none of them ends. One lets a client
-  /// wait after a request that took long; so each request is another client's.
+  /// Sets the wall clock of navd, by libfaketime. This sets the timers of navd to another time, too, so that none of them ends. A
+  /// timer lets a client wait after a request that took long; so each request is another client's.
   fileprivate func setClock(_ time: String) throws { try write(time + "\n", to: "clock") }
 
   fileprivate func startWithClock() throws {
@@ -171,7 +173,7 @@ extension Session {
   }
 }
 
-@Test("Whatever time the wall clock has, navd starts and serves", arguments: ["1960", "2262", "2300", "9999"])
+@Test("navd starts and serves, whatever time the wall clock has", arguments: ["1960", "2262", "2300", "9999"])
 func clock_anyTime_navdServes(year: String) throws {
   let session = try Session(starting: false)
   try session.setClock("@\(year)-06-01 00:00:00")
@@ -181,7 +183,7 @@ func clock_anyTime_navdServes(year: String) throws {
     let run = try session.run(program: session.executable("navctl"), verb.split(separator: " ").map(String.init))
     #expect(run.exitCode == 0, "\(run.errorText)")
   }
-  // While it runs, and before the next start, the clock is set to another time.
+  // The clock is set to another time while navd runs, and before the next start.
   for time in ["@2024-01-01 00:00:00", "@2299-01-01 00:00:00", "@1965-01-01 00:00:00"] {
     try session.setClock(time)
     try session.present("other", time, by: session.connect())
@@ -194,7 +196,7 @@ func clock_anyTime_navdServes(year: String) throws {
 }
 
 @Test(
-  "O2: After a restart of the machine, a timeout has its rest, also if the clock was set or the computer slept before",
+  "O2: After a restart of the machine, a timeout has its rest, even if the clock was set or the computer slept before",
   arguments: [SIGKILL, SIGTERM])
 func clock_setBeforeTheMachineRestarts_timeoutHasItsRest(signal: Int32) throws {
   let (disk, session) = (try SmallDisk(megabytes: 1), try Session(starting: false))
@@ -202,7 +204,7 @@ func clock_setBeforeTheMachineRestarts_timeoutHasItsRest(signal: Int32) throws {
   try session.startWithClock()
   try session.present("note", "1", ["timeout": .uint64(3_600_000)])
   try session.setClock("+8h")
-  // A killed navd has the time of its last change.
+  // A navd that is killed has recorded the time of its last change.
   if signal == SIGKILL { try session.present("other", by: session.connect()) }
   try session.stop(signal)
   let boot = disk.inside("echo another >\"$1/boot\"; mount --bind \"$1/boot\" /proc/sys/kernel/random/boot_id")

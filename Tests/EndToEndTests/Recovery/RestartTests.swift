@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Restarts of navd: what stays, what is lost, and what goes on, with and without a user manager (R1 to R8).
+
 private typealias Rows = CoordinatorInterface
 
 extension Session {
@@ -98,7 +100,7 @@ func restart_command_isAdopted(signal: Int32) throws {
   #expect(try session.entry("fact") == before)
   #expect(session.processes() == processes)
   #expect(session.commandLog(of: "fact") == ["start 1"])
-  // It can be dismissed like any other.
+  // The adopted command can be dismissed like any other.
   try session.dismiss("fact")
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "dismissed")
@@ -107,7 +109,7 @@ func restart_command_isAdopted(signal: Int32) throws {
 }
 
 @Test(
-  "R2: a process that only has the variables of a command is neither adopted nor ended", arguments: [SIGKILL, SIGTERM])
+  "R2: a process that has only the variables of a command is neither adopted nor ended", arguments: [SIGKILL, SIGTERM])
 func restart_strangerWithTheMarker_isLeftAlone(signal: Int32) throws {
   let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   let path = try session.present("fact", "1")
@@ -116,7 +118,8 @@ func restart_strangerWithTheMarker_isLeftAlone(signal: Int32) throws {
   let variables = Files.contents(of: "/proc/\(command)/environ").split(separator: 0)
     .map { String(decoding: $0, as: UTF8.self) }.filter { $0.hasPrefix("NAVD_") }
   try #require(variables.contains { $0.hasPrefix("NAVD_MARKER=") })
-  // As services of a manager to which “import-environment” has passed them: one whose parent lives, and an orphan.
+  // The strangers have the variables as services of a manager get them from “import-environment”: the parent of one lives, and the
+  // other is an orphan.
   let stranger = try session.start(program: "/usr/bin/env", variables + ["setsid", "sleep", "1000"])
   let file = session.path("orphan")
   let daemon = "setsid sh -c 'echo $$ >\"$0\"; exec sleep 1000' \(file) >/dev/null 2>&1 &"
@@ -136,7 +139,7 @@ func restart_strangerWithTheMarker_isLeftAlone(signal: Int32) throws {
   #expect(orphan.map { kill($0, 0) } == 0)
 }
 
-@Test("R2: a daemon that a command has started is ended with it after a restart, whatever it has dropped")
+@Test("R2: a daemon that a command has started is ended with the command after a restart, whatever it has dropped")
 func restart_daemonOfACommand_isEndedWithIt() throws {
   let session = try Session()
   let file = session.path("daemon")
@@ -151,7 +154,7 @@ func restart_daemonOfACommand_isEndedWithIt() throws {
   try session.restart()
   try session.dismiss("fact")
   #expect(try session.ending(of: path).reason == "dismissed")
-  // Until the process above it takes its status, it is a zombie, which has no command line.
+  // The process is a zombie, which has no command line, until the process above it takes its status.
   #expect(Files.contents(of: "/proc/\(pid ?? 0)/cmdline").isEmpty)
 }
 
@@ -186,7 +189,7 @@ func restart_endedMeanwhile_isLost() throws {
   try session.poll("its output files are removed") { try session.leftovers() == [] }
 }
 
-@Test("The output of a command whose end is on record is removed by the next navd, also if it has no command to adopt")
+@Test("The output of a command whose end is on record is removed by the next navd, even if it has no command to adopt")
 func restart_killedBeforeItRemovedOutput_outputIsRemoved() throws {
   let session = try Session()
   let path = try session.presentWritingCommand()
@@ -255,11 +258,11 @@ func restart_busPresenter_presentsAgain() throws {
   try session.wait("it presents again") { presenter.log == ["present fact 1", "present fact 1"] }
   #expect(presenter.items.map { $0["restored"] } == [nil, .boolean(true)])
   #expect(try session.call(Rows.get, "fact").0 == path)
-  // It is still registered, and later items are presented without “restored”.
+  // The presenter is still registered, and later items are presented without “restored”.
   try session.present("other", "2", ["destination": .string("panel")])
   try session.wait("it presents another") { presenter.log.last == "present other 2" }
   #expect(presenter.items.last?["restored"] == nil)
-  // It may report about its presentations.
+  // The presenter may report about its presentations.
   #expect(try session.call(Rows.closed, (path, ["answer": .string("yes")]), by: presenter.connection).0)
   #expect(try session.ending(of: path).result["answer"] == .string("yes"))
 }
@@ -296,7 +299,7 @@ func restart_navctl_waitsOn() throws {
 }
 
 extension Session {
-  /// Output files that remain in navd's directory.
+  /// The output files that remain in navd's directory.
   fileprivate func leftovers() throws -> [String] {
     try Files.names(in: bus.directory + "/navd").filter { !$0.hasPrefix(".") && !$0.hasPrefix("record.") }
   }
@@ -402,7 +405,7 @@ func restart_onAnotherBus_hasNoClients() throws {
   try session.wait(for: "start 1", of: "fact")
   try session.wait("it is presented") { presenter.log == ["present shown "] }
   let other = try Session(starting: false)
-  // A client with the same unique name that is not the same client.
+  // These clients include one with the same unique name that is not the same client.
   let namesakes = try (0..<8).map { _ in try other.connect() }
   try session.stop(SIGKILL)
   try other.start(["--state-directory", session.bus.directory + "/navd"])
@@ -417,7 +420,7 @@ func restart_onAnotherBus_hasNoClients() throws {
   try session.wait(for: "end 1", of: "fact")
 }
 
-@Test("R8: in a later session, what was state only is gone; a command that still runs stays")
+@Test("R8: in a later session, an item that was state only is gone; a command that still runs stays")
 func restart_inALaterSession_keepsOnlyWhatRuns() throws {
   let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   try session.present("state")
@@ -471,7 +474,7 @@ func restart_afterTheBusWent_isAsBefore() throws {
   try session.wait(for: "start 1", of: "fact")
   let wait = session.begin(Rows.wait, (path, "gone"))
   kill(session.bus.processID, SIGKILL)
-  // A failure status, so that a service manager starts it again.
+  // navd ends with a failure status, so that a service manager starts it again.
   #expect(try session.waitForEnd() == .exited(code: 1))
   #expect(throws: DBusError.self) { try session.answer(to: wait) }
   let other = try Session(starting: false)
@@ -522,7 +525,7 @@ func restart_serviceEndedMeanwhile_isLost() throws {
   #expect(try session.entry("fact") == nil)
 }
 
-@Test("R2, S4: what ends while the previous navd's programs are searched for gives way to the next, which runs once")
+@Test("R2, S4: an item that ends while navd searches for earlier programs gives way to the next one, which runs once")
 func restart_endDuringTheSearch_isTakenInAfterIt() throws {
   let session = try Session(destinations: [
     "deaf": JournaledCommand.destination(endingAfter: nil, "grace = \"1m\""),
