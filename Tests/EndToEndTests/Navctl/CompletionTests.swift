@@ -6,13 +6,15 @@ import PresentationModel
 import TestSupport
 import Testing
 
+// Completion of words in bash, zsh and fish.
+
 private typealias Rows = CoordinatorInterface
 
-/// Each shell is run with the completion script that `make install` installs for it.
+/// The shells. Each is run with the completion script that `make install` installs for it.
 private enum Shell: String, CaseIterable {
   case bash, zsh, fish
 
-  /// Installed completion script, relative to the prefix.
+  /// The installed completion script, relative to the prefix.
   var script: String {
     switch self {
     case .bash: ".local/share/bash-completion/completions/navctl"
@@ -21,7 +23,7 @@ private enum Shell: String, CaseIterable {
     }
   }
 
-  /// A bash script that prints the completions of the last word in `$@`, a line each.
+  /// A bash script that prints the completions of the last word in `$@`, one on each line.
   func listing(_ script: String) -> String {
     switch self {
     case .bash:
@@ -156,7 +158,7 @@ private func completion_namesWithCommandsInThem_runNothing(shell: Shell) throws 
     let offered = try session.offered(shell, "navctl", "select", "panels", String(tag.prefix(1)))
     switch shell {
     case .bash: #expect(offered == [tag])
-    // These insert it with a quote before what they would expand, and print the last word.
+    // These shells insert the name with a quote before the characters that they would expand, and print the last word.
     case .zsh, .fish: #expect(offered.count == 1, "\(tag)")
     }
   }

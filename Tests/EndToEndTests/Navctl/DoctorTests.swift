@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// navctl doctor: what it finds in a session, and what it advises.
+
 private typealias Rows = CoordinatorInterface
 
 @Test("The doctor finds nothing to do in a session in order, and says where things are")
@@ -32,7 +34,7 @@ func doctor_withoutWindowSystem_saysWhatToDo() throws {
     line.hasPrefix(
       "!!\twindows\tno adapter is running, so windows of files are not followed, raised or hidden: an item is open while its "
         + "program runs; start navd-windows"), "\(line)")
-  // N2: it is shown all the same.
+  // The item is shown all the same (N2).
   #expect(try session.navctl("present", "files").exitCode == 0)
   try session.poll("it is shown") { try session.navctl("list").outputText.contains("presented") }
   let adapter = try ScriptedWindowSystem(session)
@@ -43,7 +45,7 @@ func doctor_withoutWindowSystem_saysWhatToDo() throws {
 }
 
 @Test(
-  "The doctor says so if the windows of Hyprland or niri are known by a protocol that tells little",
+  "The doctor says so if the adapter knows the windows of Hyprland or niri by a protocol that tells little",
   arguments: [
     "HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET",
   ])
@@ -78,7 +80,7 @@ func doctor_withTrouble_saysWhatToDo() throws {
   #expect(texts[0].contains("note.toml:1:1") && texts[0].contains("colour"))
   #expect(texts[1].contains("fact.toml") && texts[1].contains("no-such-program"))
   #expect(texts[2].hasPrefix("1, the last one of fact") && texts[2].contains("no-such-program"))
-  // The list of destinations tells the mistakes, too.
+  // The list of destinations also tells the mistakes.
   #expect(try session.navctl("destinations").errorText.contains("note.toml:1:1"))
 }
 
@@ -126,7 +128,7 @@ func doctor_withoutNavd_looksAtTheRest() throws {
   #expect(found[4][2].contains("fact.toml: no-such-program: not found in PATH"), "\(found[4])")
   #expect(found[6][2].contains("journalctl --user -u navd"))
   let startable = rows(try Session(starting: false, activatable: true).navctl("doctor"))
-  // As after an installation.
+  // navd is started by the bus, as after an installation.
   #expect(startable[1][0] == "ok", "\(startable)")
   #expect(startable[1][2].hasPrefix("navd is not running; verbs that change something start it"), "\(startable)")
   let alone = try session.navctl("--address", "unix:path=/nowhere", "doctor")

@@ -3,6 +3,8 @@ import DBusValues
 import TestSupport
 import Testing
 
+// navctl graph, as Graphviz draws it.
+
 private typealias Rows = CoordinatorInterface
 
 @Test("navctl graph: Graphviz draws parents, groups, stacks and phases, and special characters unchanged")
@@ -12,7 +14,7 @@ func navctl_graph_isDrawnByGraphviz() throws {
       "command = [\"sh\", \"-c\", \"trap '' TERM; echo >>$NAVD_TEST_JOURNAL; sleep 60 & wait\"]\ngrace = \"1h\"\n",
     "wifi": "group = \"panels\"\n",
   ])
-  // A graph of an empty state.
+  // The graph of an empty state is drawn first.
   let nothing = try session.graph()
   #expect(nothing.nodes == ["wifi"])
 
@@ -54,13 +56,13 @@ func navctl_graph_isDrawnByGraphviz() throws {
   #expect(try session.navctl("graph", "--json").exitCode == 2)
 }
 
-/// The texts in a drawing.
+/// The texts in a drawing by Graphviz.
 private struct Drawing {
   var nodes: [String] = []
   var edges: [[String]] = []
   var frames: [String] = []
 
-  /// - Parameter svg: output of Graphviz: a `g` with a class for each node, edge and frame.
+  /// - Parameter svg: the output of Graphviz: a `g` with a class for each node, edge and frame.
   init(_ svg: String) throws {
     var names: [String: String] = [:]
     for part in svg.split(separator: "<g id=") {

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// navctl history and list --failed: what has ended, when, by whom and why (K5).
+
 private typealias Rows = CoordinatorInterface
 
 extension Session {
@@ -20,7 +22,7 @@ extension Session {
   }
 }
 
-/// This process's name in the process table.
+/// The name of this process in the process table.
 private let ownName: String = {
   var name = [CChar](repeating: 0, count: 64)
   let file = open("/proc/self/comm", O_RDONLY | O_CLOEXEC)
@@ -67,12 +69,12 @@ func history_entry_saysByWhomAndWhen() throws {
   #expect(closed["by"] == nil)
   #expect(try session.navctl("history", "-n", "1").outputText.contains("\titself\t"))
 
-  // Nobody asked for the end of what expired.
+  // Nobody asked for the end of an item that has expired.
   let osd = try session.present("osd", "", ["timeout": .uint64(1)])
   #expect(try session.ending(of: osd).reason == "expired")
   #expect(try session.navctl("history", "-n", "1").outputText.contains("\tnavd\t"))
 
-  // A presenter reports that it was closed.
+  // A presenter reports that its item was closed.
   let presenter = try BusPresenter(session, destination: "shown")
   let shown = try session.present("shown")
   #expect(try session.call(Rows.wait, (shown, "presented")).0 == "")
@@ -160,7 +162,7 @@ func history_nothingFits_saysSo() throws {
   #expect(try session.navctl("history", "--binding", "unknown").exitCode == 0)
 }
 
-@Test("navctl list --failed says what failed and why, as long as it is not open again")
+@Test("navctl list --failed lists the items that failed, and why, until they are open again")
 func list_failed_saysWhatDoesNotWork() throws {
   let session = try Session(destinations: [
     "broken": "command = ['no-such-program']\n", "fine": "command = ['sleep', '1000']\n",
@@ -181,7 +183,7 @@ func list_failed_saysWhatDoesNotWork() throws {
   #expect(try session.navctl("list", "--failed", "--json").json?.array?.map { $0["binding"]?.string } == ["broken"])
 }
 
-@Test("K5: history --follow prints every ending once, also after a restart of navd, resumes, and reports a gap")
+@Test("K5: history --follow prints every ending once, even after a restart of navd, resumes, and reports a gap")
 func historyFollow_everyEnding_isPrintedOnce() throws {
   let session = try Session()
   func values(_ program: Program) -> [JSON] { program.lines.compactMap { try? JSON.parse($0) } }
@@ -205,7 +207,7 @@ func historyFollow_everyEnding_isPrintedOnce() throws {
   try session.wait("the third is printed") { later.lines.count == 1 }
   #expect(values(later) == (try history().suffix(1)))
 
-  // More than navd remembers.
+  // These endings are more than navd remembers.
   let requests = (0..<300).map { "[\"Present\",\"many\($0)\",\"\",{}]" }.joined(separator: ",")
   for round in 1...4 {
     #expect(try session.navctl("apply", "-", input: "[\(requests)]").exitCode == 0)
@@ -223,7 +225,7 @@ func historyFollow_everyEnding_isPrintedOnce() throws {
 }
 
 @Test(
-  "K5: a reader that was stopped, over restarts of navd and more endings than that remembers, gets a gap and no repetition"
+  "K5: a reader that was stopped, during restarts of navd and more endings than navd remembers, gets a gap and no repetition"
 )
 func historyFollow_behindAcrossRestarts_reportsOneGap() throws {
   let session = try Session()
@@ -263,7 +265,8 @@ func historyFollow_behindAcrossRestarts_reportsOneGap() throws {
   #expect(serials == Set(serials).sorted(), "each once, and in order")
   #expect(gaps.first?["before"]?.unsigned == serials[1])
 
-  // Resumed from any line that it remembers, there is none; from the gap's line, as the recipe does, the same gap again.
+  // There is no gap if the reader resumes from any line that navd remembers. If it resumes from the line of the gap, as the recipe
+  // does, the same gap comes again.
   let middle = serials[500]
   let resumed = try session.startNavctl("history", "--follow", "--json", "--since", "\(middle)")
   try session.wait("the rest is printed") { resumed.lines.count == serials.count - 501 }

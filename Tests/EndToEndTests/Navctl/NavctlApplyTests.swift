@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// navctl apply, which carries out a file of requests as one transaction.
+
 @Test("navctl apply: reads a file or standard input, and applies it as one transaction")
 func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
   let session = try Session()

@@ -7,10 +7,12 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The verbs of navctl that change the state: what they print, and their exit statuses.
+
 private typealias Rows = CoordinatorInterface
 
 extension Program {
-  /// Its output, parsed as one JSON value.
+  /// The output of the program, parsed as one JSON value.
   var json: JSON? { try? JSON.parse(outputText) }
 }
 
@@ -65,7 +67,7 @@ func navctl_changingVerbs_changeTheState() throws {
     try session.navctl("toggle", "--state", "fact", "--json").json == [
       "changed": true, "presented": false, "serial": 2,
     ])
-  // Without an id any item is dismissed; with an id another item is replaced.
+  // Any item is dismissed without an id; another item is replaced with one.
   try session.present("fact", "x")
   #expect(try session.navctl("toggle", "--state", "fact", "y").exitCode == 0)
   #expect(try session.call(Rows.get, "fact").1["id"] == .string("y"))

@@ -4,6 +4,8 @@ import DBusValues
 import TestSupport
 import Testing
 
+// The verbs of navctl for groups, stacks and container values.
+
 /// A command line with its expected output and exit status.
 private struct Line: CustomStringConvertible {
   let arguments: [String]
@@ -40,7 +42,7 @@ func navctl_groupVerbs_selectAndPrintTheSelection() throws {
     Line("select panels bluetooth --if-busy queue --priority 5 -v --state", "3\n"),
     Line("select panels battery --if-busy queue --priority 7 --state"),
     Line("deselect panels volume --json", #"{"changed":false,"serial":11}"# + "\n"),
-    // G9: the highest priority of the queue is next.
+    // The highest priority of the queue is next (G9).
     Line("deselect panels wifi"), Line("selection panels", "battery\n"),
     Line("toggle-selection panels battery -v --state", "deselected\n"), Line("selection panels", "bluetooth\n"),
     Line("toggle-selection panels volume --json --state", #"{"changed":true,"selected":true,"serial":22}"# + "\n"),
@@ -67,16 +69,16 @@ func navctl_stackVerbs_changeAndPrintThePath() throws {
     Line("pop-to main nowhere", "", 3), Line("pop-to main settings -v", "1\n"),
     Line("set-path main settings=1 network=2 about --json --state", #"{"presentations":[1,4,5],"serial":13}"# + "\n"),
     Line("set-path main settings=1 about -v --state", "1\n6\n"), Line("path main", "settings\t1\nabout\t\n"),
-    // S5: elements without a binding.
+    // These elements have no binding (S5).
     Line("set-path plain =a =a --state"), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
     Line("list --stack plain", "7\tplain[0]\ta\tpresented\t\t\t\tplain\t\n8\tplain[1]\ta\tpresented\t\t\t\tplain\t\n"),
-    // S6: refused as a whole.
+    // The path is refused as a whole (S6).
     Line("set-path plain =a b[ =c --state", "", 2), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
     Line("set-path plain --state"), Line("path plain", "", 4), Line("pop-to main", ""), Line("path main", "", 4),
     Line("path main[", "", 2), Line("list --stack main[", "", 2), Line("list --stack others"),
     Line("dismiss --stack main --json", #"{"changed":false,"count":0,"serial":26}"# + "\n"),
     Line("push main mixer --group panels --tag sound --state"), Line("selection panels", "sound\n"),
-    // C7: it would stand on the member that it deselects.
+    // The element would stand on the member that it deselects (C7).
     Line("push main wifi --group panels --state", "", 2), Line("path main", "mixer\t\n"),
   ])
 }
@@ -101,7 +103,7 @@ func navctl_valueVerbs_readTheDeclaredType() throws {
       #"[{"binding":"one","container-values":{"badge":9,"name":"7","tags":["a"]},"id":"","presentation":2}]"# + "\n"),
     Line("members --group panels", "3\tpanels.two\t\t" + #"{"badge":8,"name":"7","tags":["a"]}"# + "\n"),
   ])
-  // In a transaction, too.
+  // A transaction reads the declared type, too.
   let text = #"[["Present","three","",{"container-values":{"badge":7}}]]"#
   #expect(try session.navctl("apply", "-", input: text).exitCode == 0)
   #expect(try session.call(CoordinatorInterface.containerValue, ("three", "badge")) == .byte(7))

@@ -5,6 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
+// Standard input of navctl, which the program of an item reads (D16).
+
 private typealias Rows = CoordinatorInterface
 
 extension Session {
@@ -21,15 +23,15 @@ extension Session {
 }
 
 @Test(
-  "D16: with --wait and a program after “--”, it reads what is piped into navctl",
+  "D16: with --wait and a program after “--”, the program reads what is piped into navctl",
   arguments: [
     (#"printf 'a\nb\n' | navctl present pick --wait -- head -n 1"#, "a\n"),
-    // Not only text, in several steps, and more than a pipe holds.
+    // This input is not only text, comes in several steps, and is more than a pipe holds.
     (#"{ printf 'a\0\377'; sleep 0.1; printf b; } | navctl present pick --wait -- od -An -tx1"#, " 61 00 ff 62\n"),
     ("head -c 1048576 /dev/zero | navctl present pick --wait -- wc -c", "1048576\n"),
-    // Nothing is something else than no input.
+    // An empty input differs from no input.
     ("true | navctl present pick --wait -- wc -c", "0\n"),
-    // As in every other case, the item.
+    // In every other case, the program reads the item.
     (#"navctl present pick --wait -- sh -c 'grep -o "\"id\":\"[a-z]*"' </dev/null"#, "\"id\":\"sh\n"),
     (#"navctl present pick x --wait -- grep -o '"id":"x"' <&-"#, "\"id\":\"x\"\n"),
     (#"echo a | navctl present pick x --no-stdin --wait -- grep -o '"id":"x"'"#, "\"id\":\"x\"\n"),
@@ -48,7 +50,7 @@ func navctl_standardInput_isReadByTheProgram(script: String, output: String) thr
   }
 }
 
-@Test("D16: every verb that opens something takes --stdin")
+@Test("D16: every verb that opens an item takes --stdin")
 func navctl_stdin_isOfEveryVerb() throws {
   let session = try Session(
     destinations: ["choose": "command = [\"sh\", \"-c\", \"cat >>$NAVD_TEST_JOURNAL; sleep 60\"]\n"])
@@ -86,19 +88,19 @@ func navctl_standardInputThatNobodyCanRead_isRefused(script: String, message: St
   #expect(try session.navctl("is-presented", "pick").exitCode == 3)
 }
 
-@Test("D16: a pipe on which nothing comes does not keep a key for ever, but what is meant may take its time")
+@Test("D16: a silent pipe does not keep a key for ever, but an input that is meant may take its time")
 func navctl_pipeThatIsSilent_isRefusedUnlessItIsMeant() throws {
   let session = try Session()
   let names = ["silent", "slow", "meant"].map { session.path($0) }
   for name in names { try #require(mkfifo(name, 0o600) == 0) }
-  // One that is open for writing, as a program leaves it that starts others with a pipe.
+  // This FIFO is open for writing, as a program leaves it that starts others with a pipe.
   let ends = names.map { open($0, O_RDWR | O_CLOEXEC) }
   defer { close(ends[0]) }
   func start(_ name: String, _ option: String) throws -> Program {
     try session.startScript("navctl present \(name) --wait \(option) -- cat <\(session.path(name))")
   }
   let (silent, slow, meant) = try (start("silent", ""), start("slow", ""), start("meant", "--stdin"))
-  // What has begun may go on for as long as it likes.
+  // An input that has begun may go on for as long as it likes.
   #expect(write(ends[1], "a", 1) == 1)
   try session.wait("the key is told") { silent.hasEnded }
   #expect(silent.exitCode == 1)
@@ -115,7 +117,7 @@ func navctl_pipeThatIsSilent_isRefusedUnlessItIsMeant() throws {
   }
 }
 
-@Test("D16: the same input again waits for the same answer, and another one is refused")
+@Test("D16: a request with the same input waits for the same answer, and one with another input is refused")
 func navctl_anotherInput_isRefused() throws {
   let session = try Session()
   let first = try session.startScript("echo a | navctl present pick --wait -- sh -c 'cat; sleep 1000'")
@@ -142,7 +144,7 @@ func navctl_inputOfAWaitingItem_survivesARestart() throws {
   #expect(asking.outputText == "a\n" && asking.exitCode == 0)
 }
 
-@Test("D16: nobody is told an input")
+@Test("D16: no answer and no signal contains an input")
 func input_ofAnItem_isInNoAnswer() throws {
   let session = try Session()
   let watcher = try session.watch()

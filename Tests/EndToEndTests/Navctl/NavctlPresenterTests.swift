@@ -6,13 +6,15 @@ import TestSupport
 import Testing
 import TextFormats
 
+// navctl presenter, by which shells and scripts show items: lines of JSON in both directions.
+
 private typealias Rows = CoordinatorInterface
 
 private func isPresented(_ session: Session, _ path: ObjectPath) throws {
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
 }
 
-/// Presents the calendar, which its shell reports as presented.
+/// Presents the calendar, and reports as its shell that it is presented.
 private func showCalendar(of shell: LineShell, in session: Session) throws -> (path: ObjectPath, number: UInt64) {
   let path = try session.present("calendar")
   let number = try #require(try shell.call()["presentation"]?.unsigned)
@@ -61,7 +63,7 @@ func presenter_lines_areCallsAndAnswers() throws {
   shell.say(#"{"act":\#(number),"action":"open","parameters":{"day":1}}"#)
   try session.wait("its action") { watcher.events.last?.json["action"] == "open" }
 
-  // It asks, and declines; the other panel is not shown.
+  // The panel asks, and declines; the other panel is not shown.
   try session.runNavctl("select", "panels", "clock")
   let dismiss = try shell.call()
   #expect(dismiss["call"] == "dismiss" && dismiss["reason"] == "deselected" && dismiss["forced"] == false)
@@ -78,7 +80,7 @@ func presenter_lines_areCallsAndAnswers() throws {
   shell.say(#"{"declined":\#(number),"message":"not saved"}"#)
   try session.wait("it is kept") { watcher.lines.contains("declined panels.calendar 7") }
 
-  // Two panels never overlap: the next is called when the first is gone.
+  // Two panels never overlap: the next one is called when the first is gone.
   try session.runNavctl("select", "panels", "clock", "--no-animation")
   #expect(try shell.call()["animated"] == false)
   shell.say(#"{"dismissed":\#(number),"result":{"answer":"bye"}}"#)
@@ -123,7 +125,7 @@ func presenter_wrongLines_changeNothing() throws {
   try isPresented(session, path)
 }
 
-@Test("A shell reports that its user closed a panel, and what is shown ends with standard input")
+@Test("A shell reports that its user closed a panel, and the panels that are shown end with standard input")
 func presenter_closesAndLeaves() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar")
@@ -140,7 +142,8 @@ func presenter_closesAndLeaves() throws {
 }
 
 @Test(
-  "A shell is registered again with another navd, which presents again what is shown", arguments: [SIGKILL, SIGTERM])
+  "A shell is registered again with the next navd, which presents again the panels that are shown",
+  arguments: [SIGKILL, SIGTERM])
 func presenter_navdRestarted_presentsAgain(_ signal: Int32) throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar")
@@ -149,7 +152,7 @@ func presenter_navdRestarted_presentsAgain(_ signal: Int32) throws {
   _ = try shell.call()
   shell.say(#"{"presented":\#(number)}"#)
   try isPresented(session, shown)
-  // Another one is being dismissed, and a third is to be shown.
+  // Another panel is being dismissed, and a third is to be shown.
   try session.present("calendar", "2")
   #expect(try shell.call()["call"] == "dismiss")
   let third = try session.present("third", "", ["destination": .string("calendar")])
@@ -169,7 +172,7 @@ func presenter_navdRestarted_presentsAgain(_ signal: Int32) throws {
   }
 }
 
-@Test("A shell that reports something while navd does not run is told so")
+@Test("A shell that makes a report while navd does not run is told so")
 func presenter_reportsWithoutNavd_isToldThatItDoesNotRun() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar")
@@ -180,7 +183,7 @@ func presenter_reportsWithoutNavd_isToldThatItDoesNotRun() throws {
   try shell.waitForError("navctl: presenter: line 1: navd is not running")
 }
 
-@Test("A shell gets no calls but those of navd, whatever others on the bus call it")
+@Test("A shell gets the calls of navd, and none of others on the bus")
 func presenter_callsOfOthers_areRefused() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar")
@@ -195,7 +198,7 @@ func presenter_callsOfOthers_areRefused() throws {
   try refuses(PresenterInterface.present, (CoordinatorNames.presentation(99), "false", "", [:]))
   try refuses(PresenterInterface.update, (shown, ["title": .string("false")]))
   try refuses(PresenterInterface.dismiss, (shown, "dismissed", [:]))
-  // The next line is that of navd.
+  // The next line is a call of navd.
   try session.runNavctl("update", "calendar", "month=5")
   #expect(try shell.call()["call"] == "update")
   shell.say(#"{"dismissed":\#(number)}"#)
@@ -216,7 +219,7 @@ func presenter_declinesForcedDismissal_answersLater() throws {
   #expect(!shell.program.errorText.contains("line 3"))
 }
 
-@Test("P15: a shell that declines a dismissal answers a forced one that has followed by itself")
+@Test("P15: a shell that declines a dismissal thereby answers a forced one that has followed")
 func presenter_declinesBeforeForcedDismissal_answersBoth() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar --grace 1m")
@@ -231,14 +234,14 @@ func presenter_declinesBeforeForcedDismissal_answersBoth() throws {
   #expect(shell.program.errorText == "")
 }
 
-@Test("A shell whose user closes a panel while navd is away has it reported to the next navd")
+@Test("A panel that its user closes while navd is away is reported to the next navd")
 func presenter_closesWithoutNavd_isReportedToTheNext() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar")
   let (path, number) = try showCalendar(of: shell, in: session)
   try session.stop(SIGKILL)
   shell.say(#"{"closed":\#(number),"result":{"day":3}}"#)
-  // The next line is read after it.
+  // The next line is read after this one.
   shell.say(#"{"closed":\#(number)}"#)
   try shell.waitForError("line 3: presentation \(number) is not shown here")
   try session.start()
@@ -248,7 +251,7 @@ func presenter_closesWithoutNavd_isReportedToTheNext() throws {
 }
 
 @Test(
-  "R6: the result of a panel is told to the next navd if one is killed before it has recorded that",
+  "R6: the result of a panel is told to the next navd if navd is killed before it has recorded the result",
   arguments: [true, false])
 func presenter_dismissesAndNavdIsKilled_tellsTheNext(_ isRunning: Bool) throws {
   let session = try Session()
@@ -288,13 +291,14 @@ func presenter_automatic_answers() throws {
   try session.wait("both lines") { listener.lines.count == 2 }
 }
 
-@Test("A shell that reads nothing delays neither navd nor other clients, and one that is gone has left")
+@Test(
+  "A shell that reads nothing delays neither navd nor other clients, and a shell that is gone counts as having left")
 func presenter_readerSlowOrGone_delaysNobody() throws {
   let session = try Session()
   try #require(mkfifo(session.path("panels"), 0o600) == 0)
   let reader = open(session.path("panels"), O_RDWR | O_CLOEXEC)
   let shell = try LineShell(session, "calendar --auto-present --start-timeout 1m", redirection: ">\"$HOME/panels\"")
-  // More than a pipe takes.
+  // The value is more than a pipe takes.
   let large: Properties = [
     "destination": .string("calendar"),
     "value": (["text": .string(String(repeating: "x", count: 200_000))] as Properties).value,
@@ -302,14 +306,14 @@ func presenter_readerSlowOrGone_delaysNobody() throws {
   let path = try session.present("calendar", "", large)
   try session.present("other")
   #expect(try session.state()["presentations"]?.array?.map { $0["phase"] } == ["presenting", "presented"])
-  // Its reader ends.
+  // The reader of the calls ends.
   close(reader)
   try session.wait("it ends") { shell.program.hasEnded }
   #expect(try session.ending(of: path).reason == "failed")
   #expect(shell.program.errorText == "")
 }
 
-@Test("L2: a shell that reports more than navd answers has to wait, and nothing of it is lost")
+@Test("L2: a shell that reports more than navd answers has to wait, and none of its reports is lost")
 func presenter_reportsWithoutEnd_hasToWait() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar")

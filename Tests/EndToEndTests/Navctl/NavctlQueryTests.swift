@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The verbs of navctl that only ask: list, show, destinations, history and check-config.
+
 private typealias Rows = CoordinatorInterface
 
 @Test("navctl list prints tab-separated lines in a pipe, and the whole state with --json")

@@ -6,13 +6,15 @@ import TestSupport
 import Testing
 import TextFormats
 
+// navctl show, and the option --format.
+
 private typealias Rows = CoordinatorInterface
 
-/// Milliseconds since 1970.
+/// The time in milliseconds since 1970.
 private var now: UInt64 { UInt64(time(nil)) * 1000 }
 
 extension Program {
-  /// Tab-separated cells of each line.
+  /// The tab-separated cells of each line.
   fileprivate var cells: [[String]] {
     lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
   }
@@ -21,7 +23,7 @@ extension Program {
   fileprivate func value(_ name: String) -> String? { cells.first { $0.first == name }?.last }
 }
 
-@Test("The state says when each item was presented, also after a restart of navd")
+@Test("The state says when each item was presented, even after a restart of navd")
 func state_since_survivesARestart() throws {
   let session = try Session(destinations: ["sleeper": "command = [\"sleep\", \"60\"]\n"])
   let before = now

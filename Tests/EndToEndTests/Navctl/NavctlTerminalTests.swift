@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// navctl on a terminal: the live view, tables, colours, and texts that could control the terminal.
+
 private typealias Rows = CoordinatorInterface
 
 @Test("navctl watch on a terminal redraws the state in place and restores the terminal")
@@ -33,13 +35,13 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
   try terminal.wait("it is there") { $0.contains { $0.contains("osd ") } }
   try terminal.wait("it is gone") { $0.count == lines.count && !$0.contains { $0.contains("osd ") } }
 
-  // On a smaller terminal lines are left out.
+  // A smaller terminal leaves out lines.
   try terminal.resize(columns: 44, rows: 6)
   try terminal.wait("it is drawn for less room") { $0.count == 6 && $0[5] == "… 3 more lines" }
   try terminal.resize(columns: 90, rows: 14)
   try terminal.wait("it is drawn for more room") { $0.last == "main   settings › settings.net=1" }
 
-  // Stopped and continued by the shell.
+  // The shell stops navctl and continues it.
   try terminal.press("C-z")
   try terminal.wait("the shell is back") { $0.contains { $0.contains("Stopped") } }
   #expect(try !terminal.isTaken())
@@ -47,7 +49,7 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
   try terminal.wait("it is drawn again") { $0.last == "main   settings › settings.net=1" }
   #expect(try terminal.isTaken())
 
-  // It continues when navd stops, and says so.
+  // navctl continues when navd stops, and says so.
   try session.stop()
   try terminal.wait("it says that navd is not running") {
     $0.first?.hasPrefix("navd is not running") == true && $0.count == 1
@@ -59,7 +61,7 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
   try terminal.wait("it ends") { $0.last == "ready" }
   #expect(try !terminal.isTaken())
 
-  // However it ends, the terminal echoes keys again, and the shell gets the signal's exit status.
+  // The terminal echoes keys again, however navctl ends, and the shell gets the exit status of the signal.
   let process = session.path("process")
   let watching = "sh -c 'echo $$ >\(process); exec \(navctl) watch --no-legend'"
   for (signal, status) in [(SIGINT, 130), (SIGTERM, 143)] {
@@ -76,13 +78,13 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
     try terminal.wait("the terminal is restored") { $0.suffix(4) == ["\(status)", "icanon", "echo", "ready"] }
     #expect(try !terminal.isTaken())
   }
-  // --json prints lines on a terminal, too.
+  // navctl prints lines on a terminal, too, with --json.
   try terminal.type("clear; \(navctl) watch --json")
   try terminal.wait("there are lines") { $0.contains { $0.hasPrefix("{\"groups\":") } }
   #expect(try !terminal.isTaken())
   try terminal.press("C-c")
 
-  // It ends when its terminal is closed.
+  // navctl ends when its terminal is closed.
   try terminal.type("clear; \(watching)")
   try terminal.wait("it is drawn") { $0.first?.hasPrefix("1  settings") == true }
   let pid = String(decoding: Files.contents(of: process).dropLast(), as: UTF8.self)
@@ -115,7 +117,7 @@ func navctl_listOnATerminal_isColouredAndFits() throws {
     #expect(!plain.joined().contains(escape))
     #expect(plain.allSatisfy { $0.count <= 60 })
   }
-  // An empty NO_COLOR is none (no-color.org).
+  // An empty NO_COLOR counts as none (no-color.org).
   #expect(try list("TERM=xterm NO_COLOR=").joined().contains(escape))
   #expect(try list("TERM=dumb", "--no-legend").first?.hasPrefix("1  settings") == true)
   try session.dismiss("settings")
@@ -123,9 +125,9 @@ func navctl_listOnATerminal_isColouredAndFits() throws {
   #expect(try list("TERM=dumb", "--no-legend") == [])
 }
 
-@Test("What other programs have written does not control a terminal, and is unchanged for every other reader")
+@Test("Texts of other programs do not control a terminal, and are unchanged for every other reader")
 func navctl_textOfOthers_isEscapedOnATerminalOnly() throws {
-  // Sets the title, clears the screen, colours, reverses, returns, and forges a line.
+  // The text sets the title, clears the screen, colours, reverses, returns, and forges a line.
   let attack = "\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}31m\u{202e}\u{200f}\u{61c}\u{2066}\rnavctl: \u{2028}"
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "screen")
@@ -146,7 +148,7 @@ func navctl_textOfOthers_isEscapedOnATerminalOnly() throws {
   #expect(
     try onTerminal("wait --presentation \(number)").hasPrefix("out\\u{1b}]0;x\\u{7}\\u{1b}[2J\\u{9b}31m\\u{202e}"))
   #expect(try onTerminal("wait --presentation \(number)").hasSuffix("\n\tend"))
-  // A presenter's error is one line.
+  // The error of a presenter is one line.
   let failure = try onTerminal("present screen --state --wait")
   #expect(
     failure.hasPrefix("navctl: present screen: ") && failure.contains("bad\\u{1b}]0;x") && failure.contains("\\nend")
@@ -159,7 +161,7 @@ func navctl_textOfOthers_isEscapedOnATerminalOnly() throws {
   #expect(try onTerminal("dismiss note --expected-id x").contains("\\xe2\\x80\\xae"))
   #expect(try onTerminal("present note --state --group 'a\u{202e}b'").contains("navctl: present note: "))
 
-  // Into a pipe.
+  // A pipe gets the text unchanged.
   #expect(try session.navctl("wait", "--presentation", "\(number)").outputText == "out\(attack)\n\tend")
   let piped = try session.navctl("present", "--state", "screen", "--wait")
   #expect(piped.errorText.contains("bad\(attack)\nend"))
@@ -167,7 +169,7 @@ func navctl_textOfOthers_isEscapedOnATerminalOnly() throws {
   let entries = try JSON.parse(session.navctl("list", "--json").outputText)["presentations"]?.array
   #expect(entries?.first?["title"]?.string == "title\(attack)")
 
-  // navd's log is read on terminals.
+  // People read the log of navd on terminals.
   let log = try #require(session.navd).errorText
   #expect(log.contains("bad\\u{1b}]0;x"), "\(log.debugDescription)")
   #expect(!log.unicodeScalars.contains { $0.isControl && $0 != "\n" }, "\(log.debugDescription)")

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The usage of navctl: mistakes on the command line, the messages about them, and options for all verbs.
+
 private typealias Rows = CoordinatorInterface
 
 @Test(
@@ -54,7 +56,7 @@ func navctlUsage_mistypedVerb_namesTheNearest() throws {
     #expect(run.exitCode == 2)
     #expect(run.errorText == line)
   }
-  // ArgumentParser's message repeats all arguments; it is abridged.
+  // The message of ArgumentParser repeats all arguments; navctl abridges it.
   let long = try session.run(program: Session.program("navctl"), ["list"] + many)
   #expect(long.exitCode == 2)
   #expect(long.errorText.count < 800)
@@ -158,7 +160,7 @@ func navctlUsage_mistypedName_isRefused() throws {
       run.errorText.hasPrefix("navctl: \(what.joined(separator: " ")): \(error)"), "\(arguments): \(run.errorText)")
   }
   #expect(try session.navctl("selection", "panels").outputText == "mixer\n")
-  // State only is still there, for those who ask for it; what is open is known.
+  // Items that are state only are still there, for clients that ask for them; an open item is known.
   #expect(try session.navctl("present", "note", "1", "--state").exitCode == 0)
   #expect(try session.navctl("present", "note", "1", "--title", "T").exitCode == 0)
   #expect(try session.navctl("toggle", "note").exitCode == 0)
@@ -279,7 +281,7 @@ func navctlUsage_anotherCommandWithoutAnID_replacesTheFirst() throws {
   #expect(try session.call(Rows.get, "q").1["id"] == .string("sleep 600"))
   #expect(try session.navctl("present", "q", "--json", "--", "sleep", "700").json?["changed"] == true)
   #expect(try session.call(Rows.get, "q").1["id"] == .string("sleep 700"))
-  // With the same id, the message names both commands.
+  // The message names both commands if they have the same id.
   let same = try session.navctl("present", "q", "--id=sleep 700", "--", "sleep", "800")
   #expect(same.exitCode == 2)
   #expect(
@@ -325,7 +327,7 @@ func navctlUsage_notify_showsTheFailure() throws {
     #expect(shown.count == 1 && shown.first?.hasPrefix(text) == true, "\(shown)")
     #expect(shown.first?.contains("\n") == false, "\(shown)")
   }
-  // What follows “--” is of another program.
+  // The words after “--” belong to another program.
   shown = []
   #expect(try session.navctl("present", "--", "a", "--notify").exitCode == 2)
   #expect(shown.isEmpty)
@@ -401,7 +403,7 @@ func navctlUsage_checkConfigOfAFile_checksThatOne() throws {
   #expect(try session.navctl("check-config", session.path("note.txt")).outputText.contains("expected a file NAME.toml"))
 }
 
-@Test("H1: navctl names what the name of a hold cannot contain")
+@Test("H1: navctl names the characters that the name of a hold cannot contain")
 func navctlUsage_holdWithABlank_isRefused() throws {
   let session = try Session()
   let blank = try session.navctl("hold", "a b")
@@ -463,7 +465,7 @@ func navctlUsage_standardOutputClosed_saysSo(verb: String) throws {
   #expect(navctl.errorText.hasSuffix("standard output: Bad file descriptor\n"), "\(navctl.errorText)")
 }
 
-@Test("In the locale C, messages, help and logs have ASCII quotes; names and JSON have those that they had")
+@Test("In the locale C, messages, help and logs have ASCII quotes; names and JSON keep their own quotes")
 func navctlUsage_localeC_hasASCIIQuotes() throws {
   let session = try Session()
   try session.present("item", "“1”")

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Waiting with navctl: present --wait, present --owned and wait, with the exit statuses.
+
 private typealias Rows = CoordinatorInterface
 
 @Test(
@@ -78,7 +80,7 @@ func navctl_propagate_ownFailuresExitWith125() throws {
 func navctl_presentAndWait_dismissedByOthers_hasNoAnswer(verb: String, why: String) throws {
   for (options, status) in [([], 7), (["--propagate"], 125)] as [([String], Int32)] {
     let session = try Session()
-    // It does what a script must not take for its answer: it ends with 0.
+    // The command does something that a script must not take for its answer: it ends with 0.
     let script = "trap 'echo partly; exit 0' TERM; echo ready >>$NAVD_TEST_JOURNAL; while :; do sleep 0.01; done"
     let asking = try session.start(
       program: session.executable("navctl"),
@@ -92,7 +94,8 @@ func navctl_presentAndWait_dismissedByOthers_hasNoAnswer(verb: String, why: Stri
   }
 }
 
-@Test("navctl present --wait succeeds if another item has replaced its own, and so does what only waits for the end")
+@Test(
+  "navctl present --wait succeeds if another item has replaced its own, and so do the verbs that only wait for the end")
 func navctl_presentAndWait_replaced_succeeds() throws {
   let session = try Session()
   let first = try session.startNavctl("present", "page", "1", "--state", "--wait")
@@ -121,7 +124,7 @@ func navctl_waitVerb_waits() throws {
 
   let byBinding = try session.startNavctl("wait", "slow", "--json")
   let byNumber = try session.startNavctl("wait", "--presentation", number, "--json")
-  // Both wait for the first item, not for the one that replaces it.
+  // Both wait for the first item, and not for the one that replaces it.
   let second = try session.present("slow", "2")
   let never = try session.startNavctl(
     "wait", "--presentation", "\(CoordinatorNames.number(of: second) ?? 0)", "--for", "presented")
@@ -133,7 +136,7 @@ func navctl_waitVerb_waits() throws {
   try session.wait(for: "start 2", of: "slow")
   try session.dismiss("slow")
   try session.wait("the wait by binding ends") { byBinding.hasEnded }
-  // Either item may have been there when it started.
+  // Either item may have been there when navctl started.
   #expect(["replaced", "dismissed"].contains(byBinding.json?["reason"]?.string))
   #expect(try session.navctl("wait", "--presentation", number, "--json").json?["reason"] == "replaced")
 }
@@ -162,7 +165,7 @@ func navctl_waitForADismissedItem_endsWhenItIsGone() throws {
   try session.dismiss("fact")
   #expect(try session.navctl("is-presented", "fact").exitCode == 3)
   let waiting = try session.startNavctl("wait", "fact", "--json")
-  // No item is going to be presented there.
+  // No item is going to be presented at this binding.
   #expect(try session.navctl("wait", "fact", "--for", "presented").exitCode == 3)
   #expect(try session.navctl("wait", "fact", "-w", "0.1").exitCode == 5)
   #expect(!waiting.hasEnded)

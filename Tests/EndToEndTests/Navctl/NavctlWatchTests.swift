@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// navctl watch: the state and the events as they change, across restarts of navd.
+
 private typealias Rows = CoordinatorInterface
 
 extension Program {
@@ -92,7 +94,7 @@ func navctl_watch_continuesAcrossRestarts() throws {
   #expect(states.errorText == "" && events.errorText == "")
 }
 
-@Test("navctl watch has the bus start navd again when it vanished with something open, but not after navctl quit")
+@Test("navctl watch has the bus start navd again if it vanished with an open item, but not after navctl quit")
 func navctl_watch_startsNavdAgain() throws {
   let session = try Session(starting: false, activatable: true)
   let events = try session.startNavctl("watch", "--events")
@@ -110,10 +112,10 @@ func navctl_watch_startsNavdAgain() throws {
   let quit = try session.navctl("quit")
   #expect(quit.exitCode == 0)
   try session.wait("it has heard the end") { events.values.last?["reason"] == "shutdown" }
-  // Until then, navd refuses requests.
+  // Before that, navd refuses requests.
   try session.poll("navd has left the bus") { (try? process()) == nil }
   try session.present("note")
-  // By that request, not before.
+  // This request starts navd, and nothing before it does.
   try session.wait("the state is written") { states() == 3 }
   #expect(events.values.last?["presentations"]?.array?.map { $0["binding"] } == ["note"])
 }
@@ -126,7 +128,7 @@ func navctl_watch_endsWithItsReader(arguments: [String]) throws {
   let watch = try session.start(program: Session.program("navctl"), arguments)
   try session.wait("the state is written") { watch.lines.count == 1 }
   watch.closeOutput()
-  // Even if there is nothing to write.
+  // navctl ends even if there is nothing to write.
   try session.wait("it ends") { watch.status != nil }
   #expect(watch.exitCode == 0)
   #expect(watch.errorText == "")

@@ -3,6 +3,8 @@ import DBusValues
 import TestSupport
 import Testing
 
+// navctl rofi, a menu of items to open and close.
+
 private typealias Rows = CoordinatorInterface
 
 /// A menu as rofi reads it (rofi-script(5)): options, and rows with the info that rofi passes back.
@@ -22,7 +24,7 @@ private struct Menu {
   }
 
   var texts: [String] { rows.map(\.text) }
-  /// Texts of the rows marked as active.
+  /// The texts of the rows that are marked as active.
   var active: [String] {
     (options["active"] ?? "").split(separator: ",").compactMap { Int($0) }.map { rows[$0].text }
   }
@@ -47,7 +49,7 @@ extension Session {
   }
 }
 
-@Test("navctl rofi lists what is open and what can be opened; choosing a row opens or closes it")
+@Test("navctl rofi lists the items that are open or can be opened; choosing a row opens or closes one")
 func navctl_rofi_isAMenu() throws {
   let session = try Session(destinations: [
     "mixer": "command = [\"sleep\", \"60\"]\ngroup = \"panels\"\n", "wifi": "group = \"panels\"\n",
@@ -81,7 +83,7 @@ func navctl_rofi_isAMenu() throws {
   let failed = try Menu(try session.choose("broken", of: old))
   #expect(failed.options["message"]?.contains("/none") == true, "\(failed.options)")
 
-  // One group only; choosing the selected tag deselects it.
+  // The menu has only one group; choosing the selected tag deselects it.
   let panels = try session.menu("--group", "panels")
   #expect(panels.texts == ["mixer", "wifi"] && panels.active == ["wifi"] && panels.options["prompt"] == "panels")
   #expect(try session.choose("wifi", of: panels, "--group", "panels").outputText == "")
@@ -92,7 +94,7 @@ func navctl_rofi_isAMenu() throws {
   #expect(try session.choose("panels: --json", of: dashed, "--group", "panels").outputText == "")
   #expect(try session.menu("--group", "panels").active == [])
 
-  // Without rofi.
+  // navctl also explains itself without rofi.
   #expect(try Menu(session.navctl("rofi", "something")).options["message"]?.contains("ROFI_INFO") == true)
   try session.stop()
   #expect(try session.navctl("rofi").exitCode == 8)

@@ -7,10 +7,12 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The JSON that each verb of navctl prints, beside docs/navctl.schema.json.
+
 private typealias Rows = CoordinatorInterface
 
-/// Reads lines of a definition's name and JSON. Reports lines that do not fit the definition, and lines that still fit with
-/// an unknown member, with a value of another type, or without a required member.
+/// A program that reads lines with the name of a definition and JSON. It reports lines that do not fit the definition, and lines
+/// that still fit with an unknown member, with a value of another type, or without a required member.
 private let validator = """
   import copy, itertools, json, sys
   from jsonschema import Draft202012Validator
@@ -91,7 +93,7 @@ func schema_output_fits() throws {
   let presenter = try BusPresenter(session, destination: "shown")
   var written: [(name: String, line: String)] = []
   func record(_ name: String, _ arguments: String..., input: String = "", status: Int32 = 0) throws {
-    // Options must precede “--”.
+    // The options must precede “--”.
     var words = arguments
     words.insert("--json", at: words.firstIndex(of: "--") ?? words.endIndex)
     let run = try session.run(program: Session.program("navctl"), words, input: input)
@@ -196,7 +198,7 @@ func schema_output_fits() throws {
   try record("list", "list")
   try record("destinations", "destinations")
   try session.call(Rows.closed, (try session.call(Rows.get, "shown").0, [:]), by: presenter.connection)
-  // A presenter that speaks lines.
+  // This presenter speaks lines.
   let shell = try LineShell(session, "calendar")
   func say(_ line: String) {
     shell.say(line)
