@@ -1,6 +1,3 @@
-// A hardening option without effect is worse than none. Each option is tried in a user manager with an action that it
-// forbids, and with navd.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -9,9 +6,12 @@ import Glibc
 import TestSupport
 import Testing
 
+// The hardening of navd's unit, since an option without effect is worse than none: each option is tried in a user manager with an
+// action that it forbids, and with navd.
+
 private typealias Rows = CoordinatorInterface
 
-/// Tries every action that navd's unit forbids, one per line, and prints the outcome.
+/// A program that tries every action that navd's unit forbids, one on each line, and prints the outcome.
 private let probe = #"""
   import ctypes, mmap, os, resource, socket, sys, tempfile
   libc = ctypes.CDLL(None, use_errno=True)
@@ -85,12 +85,12 @@ func hardening_options_haveEffect() throws {
   #expect(hardened["unix"] == "done")
   #expect(free["umask"] == "0o644" || free["umask"] == "0o664" || free["umask"] == "0o666")
   #expect(hardened["umask"] == "0o600")
-  // Not available on every machine.
+  // This option is not available on every machine.
   let files = try #require(free["files"]?.split(separator: " ").last?.dropLast()).description
   #expect(hardened["files"] == "(1024, \(min(65536, Int(files) ?? 0)))")
   #expect(free["0"] == "" && hardened["1"] == "")
 
-  // Without a cgroup with these controllers, only check that systemd accepted the options.
+  // Without a cgroup with these controllers, the test only checks that systemd accepted the options.
   let limits = try session.systemctl("show", "-p", "MemoryHigh,MemoryMax,TasksMax", "hardened.service").lines
   #expect(Set(limits) == ["MemoryHigh=1073741824", "MemoryMax=1610612736", "TasksMax=16"])
 }
@@ -109,7 +109,7 @@ func hardening_navdAsInstalled_worksAndDoesNotPassItOn() throws {
     destinations: ["unit": "unit = \"navd-test-sleeper.service\"\n"], starting: false, managed: true)
   try session.make("install")
   try session.write("[Service]\nExecStart=/bin/sleep 600\n", toUnit: "navd-test-sleeper.service")
-  // A command, with its input and its result: both use files of navd.
+  // The command has an input and a result, which both use files of navd.
   let tell = "cat; grep -E '^(NoNewPrivs|Seccomp):' /proc/self/status; ulimit -Hn; umask; exit 7"
   let (reason, result) = try session.ending(of: session.present("tell", "1", ["command": ["sh", "-c", tell].value]))
   #expect(reason == "closed")
@@ -127,7 +127,7 @@ func hardening_navdAsInstalled_worksAndDoesNotPassItOn() throws {
   #expect(try session.status("NoNewPrivs", of: navd) == "1")
   #expect(try session.status("Seccomp", of: navd) == "2")
 
-  // Reads the processes of clients (L3), starts units, and adopts everything after a crash (R2).
+  // navd reads the processes of clients (L3), starts units, and adopts everything after a crash (R2).
   let present = try session.installedNavctl("present", "fact", "1", "--", "sleep", "600")
   #expect(present.exitCode == 0, "\(present.errorText)")
   try session.present("unit", "1")
@@ -147,7 +147,7 @@ func hardening_navdAsInstalled_worksAndDoesNotPassItOn() throws {
     try session.processes() == [] && !session.isActive("navd-test-sleeper.service")
   }
 
-  // A command that navd itself would have to start would be hardened, too. It fails with an error instead.
+  // A command that navd itself has to start would be hardened, too, so it fails with an error.
   let unsayable = try session.present("bytes", "", ["command": [Array("echo".utf8), [0xFF]].value])
   let (failed, told) = try session.ending(of: unsayable)
   #expect(failed == "failed")
@@ -160,7 +160,7 @@ func hardening_navdAsInstalled_worksAndDoesNotPassItOn() throws {
 func watchdog_navdThatHangs_isStartedAgain() throws {
   let session = try Session(starting: false, managed: true)
   try session.make("install")
-  // As installed, but with shorter timeouts.
+  // The unit is as installed, but with shorter timeouts.
   try session.write("[Service]\nWatchdogSec=1\nTimeoutAbortSec=1\n", toUnit: "navd.service.d/test.conf")
   let path = try session.present("fact", "1", ["command": ["sleep", "600"].value])
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
@@ -169,7 +169,7 @@ func watchdog_navdThatHangs_isStartedAgain() throws {
   try session.poll("the status is reported") {
     try session.systemctl("status", "navd.service").outputText.contains("Status: \"1 presented or waiting, serial 2\"")
   }
-  // Its keep-alives go on for longer than the watchdog's time, and it is not restarted.
+  // The keep-alives go on for longer than the time of the watchdog, and navd is not restarted.
   func lastKeepAlive() throws -> UInt64? {
     try session.systemctl("show", "-p", "WatchdogTimestampMonotonic", "--value", "navd.service").lines.first.flatMap {
       UInt64($0)
@@ -202,13 +202,13 @@ func restart_navdThatFailsRepeatedly_isGivenUp() throws {
   }
   let restarts = try session.systemctl("show", "-p", "NRestarts", "--value", "navd.service").lines.first
   #expect(restarts.flatMap { Int($0) } == 10)
-  // Without systemd's state, the bus would let them wait for half a minute.
+  // If navctl did not look at systemd's state, it would wait for the bus for half a minute.
   let remedy = "run: systemctl --user reset-failed navd"
   let present = try session.installedNavctl("present", "--state", "fact", "--within", "10")
   #expect(present.exitCode == 8 && present.errorText.contains(remedy), "\(present.errorText)")
   let doctor = try session.installedNavctl("doctor")
   #expect(doctor.outputText.contains(remedy), "\(doctor.outputText)")
-  // After the mistake is corrected it can be started again.
+  // navd can be started again after the mistake is corrected.
   try session.write("", toUnit: "navd.service.d/test.conf")
   #expect(try session.systemctl("reset-failed", "navd.service").exitCode == 0)
   #expect(try session.systemctl("start", "navd.service").exitCode == 0)

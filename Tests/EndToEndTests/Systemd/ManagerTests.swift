@@ -1,5 +1,3 @@
-// A fake service manager reproduces behaviour of systemd that is rare or that differs between its releases.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -7,9 +5,11 @@ import Glibc
 import TestSupport
 import Testing
 
+// navd with a fake service manager, which shows behaviour of systemd that is rare or differs between its releases.
+
 private typealias Rows = CoordinatorInterface
 
-/// Owns the bus name of systemd's manager, and only logs the units that it starts and stops.
+/// A fake of systemd's manager: it owns the bus name, and only logs the units that it starts and stops.
 private final class FakeManager {
   private static let name: InterfaceName = "org.freedesktop.systemd1.Manager"
   private static let path: ObjectPath = "/org/freedesktop/systemd1"
@@ -136,7 +136,7 @@ func manager_thatDoesNotAnswer_isNotWaitedFor() throws {
   let silent = try session.startBlackHole("org.freedesktop.systemd1")
   defer { silent.send(SIGKILL) }
   try session.start()
-  // An item dismissed in the meantime is never presented.
+  // An item that is dismissed meanwhile is never presented.
   let never = try session.present("never", "", ["command": ["true"].value])
   try session.dismiss("never")
   #expect(try session.ending(of: never).reason == "dismissed")
@@ -145,7 +145,7 @@ func manager_thatDoesNotAnswer_isNotWaitedFor() throws {
   #expect(session.navd?.errorText.contains("commands run as processes of navd's own") == true)
 }
 
-@Test("If the manager refuses to start a command, navd starts it itself and logs the reason")
+@Test("If the manager refuses to start a command, navd itself starts the command and logs the reason")
 func manager_thatRefuses_isReplacedByNavd() throws {
   let session = try Session(starting: false)
   let manager = try FakeManager(session, version: "252")
@@ -158,7 +158,7 @@ func manager_thatRefuses_isReplacedByNavd() throws {
   #expect(session.navd?.errorText.contains("Unit app-navd-fact@1.service exists.") == true)
 }
 
-@Test("A manager that starts later is used from then on; after its end it is no longer used")
+@Test("A manager that starts later is used from then on, and no longer after its end")
 func manager_startingAndEnding_isFollowed() throws {
   let session = try Session(destinations: destinations)
   try session.wait("navd logs that there is no manager") {
@@ -183,7 +183,7 @@ func manager_startingAndEnding_isFollowed() throws {
 }
 
 extension String {
-  /// Number of parts between occurrences of `separator`.
+  /// The number of parts between occurrences of `separator`.
   fileprivate func components(of separator: String) -> Int {
     split(separator: separator, omittingEmptySubsequences: false).count
   }

@@ -5,6 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
+// navd as a service itself: its notifications to the service manager, and the watchdog.
+
 private typealias Rows = CoordinatorInterface
 
 /// The socket on which a service manager receives the notifications of its services.
@@ -53,7 +55,7 @@ func ownService_manager_isNotified(isAbstract: Bool) throws {
   #expect(socket.said.first == "READY=1")
   #expect(socket.pings.last == "WATCHDOG=1\nSTATUS=0 presented or waiting, serial 0")
 
-  // These variables are meant for navd alone, not for its commands.
+  // These variables are meant for navd alone, and not for its commands.
   let path = try session.present("fact", "1", ["command": ["env"].value])
   let output = try session.ending(of: path).result["output"]
   guard case .bytes(let bytes)? = output else {

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Commands as services of a real user manager: starts, ends, restarts, and managers that are re-executed or killed (D3, R2).
+
 private typealias Rows = CoordinatorInterface
 
 private func shell(_ script: String) -> Properties { ["command": ["sh", "-c", script].value] }
@@ -22,7 +24,7 @@ extension Properties {
 extension Session {
   fileprivate func unit(of binding: String) throws -> String? { try call(Rows.get, binding).1.text("unit") }
 
-  /// The units started by navd, as listed by systemctl.
+  /// The units that navd has started, as systemctl lists them.
   fileprivate func services() throws -> [String] {
     try systemctl("list-units", "--all", "--plain", "--no-legend", "app-navd-*").lines
       .compactMap { $0.split(separator: " ").first.map(String.init) }
@@ -93,7 +95,7 @@ func service_ofACommand_outputsTheItemItReceived() throws {
   let long = try session.ending(of: session.present("b", "", shell("yes | head -c 300000; exit 0")))
   #expect(long.result["output-truncated"] == .boolean(true))
   #expect(long.result["status"] == .int32(0))
-  // Nothing is kept after the end.
+  // The unit and its files are gone after the end.
   #expect(try session.services() == [])
   try session.poll("its output files are removed") {
     try session.run(program: "/bin/ls", [session.bus.directory + "/navd"]).lines
@@ -144,10 +146,10 @@ func service_end_isAnnouncedOnce(script: String, reason: String, status: Int32?,
   #expect(try session.call(Rows.get, "fact").0 == .root)
 }
 
-@Test("D3: a service is presented until the last of its processes has ended, and dismissing it ends all of them")
+@Test("D3: a service is presented until the last of its processes has ended, and a dismissal ends all of them")
 func service_ofATree_isThatOfItsLast() throws {
   let session = try Session(managed: true)
-  // These processes can only be found by their cgroup: they have another session, environment and parent.
+  // Only their cgroup leads to these processes: they have another session, environment and parent.
   let leaving = "(env -i setsid sh -c 'echo $$; exec sleep 60' & ) ; (env -i setsid sleep 60 &); exit 5"
   let path = try session.present("fact", "", shell(leaving))
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
@@ -168,7 +170,7 @@ func service_ofATree_isThatOfItsLast() throws {
   #expect(result["status"] == .int32(5))
   #expect(left.allSatisfy { kill($0, 0) != 0 })
 
-  // Also if the first process has ended before anybody waits for it.
+  // This also holds if the first process has ended before anybody waits for it.
   let other = try session.present("fact", "", shell("sleep 60 & exit 3"))
   #expect(try session.call(Rows.wait, (other, "presented")).0 == "")
   try session.poll("the sleeper is left") { session.processes().map(\.name) == ["sleep"] }
@@ -236,7 +238,7 @@ func service_ofBytesThatAreNoText_isAProcess() throws {
 }
 
 @Test(
-  "A directory whose name has a newline makes no setting of the service: the manager writes it as it is, so navd starts it itself"
+  "A command in a directory whose name has a newline is started by navd itself, since the newline could add a setting to the service"
 )
 func service_ofADirectoryWithANewline_isAProcess() throws {
   let session = try Session(managed: true)
@@ -281,7 +283,7 @@ func service_afterAReloadOfTheManager_isLoaded() throws {
   #expect(try session.ending(of: path).result["signal"] == .string("SIGTERM"))
 }
 
-@Test("R2: what navd 0.1 has started, whose unit has its name of then, is adopted by this one")
+@Test("R2: a command that navd 0.1 has started, in a unit with the name of that release, is adopted")
 func service_ofTheFormerRelease_isAdopted() throws {
   let session = try Session(managed: true)
   let path = try session.present("notes[1]", "1", shell("exec sleep 60"))
@@ -291,7 +293,7 @@ func service_ofTheFormerRelease_isAdopted() throws {
   let marker = try #require(variables.split { $0.isWhitespace }.first { $0.hasPrefix("NAVD_MARKER=") })
   #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
   #expect(try session.systemctl("stop", unit).exitCode == 0)
-  // As 0.1 has named it.
+  // Release 0.1 has named the unit so.
   let former = #"navd-notes\x5b1\x5d-1.service"#
   let started = try session.run(
     program: "/usr/bin/systemd-run",
@@ -305,7 +307,8 @@ func service_ofTheFormerRelease_isAdopted() throws {
   #expect(try session.isActive(former) == false)
 }
 
-@Test("R2: a navd neither adopts nor ends a service of its command's name that a navd with another record has started")
+@Test(
+  "R2: a service with the name of a command is neither adopted nor ended if a navd with another record has started it")
 func service_ofAnotherRecord_isLeftAlone() throws {
   let session = try Session(managed: true)
   func present() throws -> ObjectPath {
@@ -316,7 +319,7 @@ func service_ofAnotherRecord_isLeftAlone() throws {
   _ = try present()
   let unit = try #require(try session.unit(of: "fact"))
   #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
-  // The number is used again by the navd of the other record, which starts the command itself, since there is the unit.
+  // The navd of the other record uses the number again, and starts the command itself, since the unit exists.
   let other = ["--state-directory", session.path("other")]
   try session.start(other)
   let path = try present()
@@ -330,7 +333,7 @@ func service_ofAnotherRecord_isLeftAlone() throws {
   #expect(try session.isActive(unit))
 }
 
-@Test("D3: a process that moves to a scope of its own belongs to the command by descent")
+@Test("D3: a process that moves to a scope of its own still belongs to its command, by descent")
 func service_whoseProcessesMoveToAScope_isAlsoTheseProcesses() throws {
   let session = try Session(managed: true)
   let move = "systemd-run --user --scope -q --unit navd-test-moved.scope sleep 60"
@@ -348,7 +351,7 @@ func service_whoseProcessesMoveToAScope_isAlsoTheseProcesses() throws {
   #expect(reason == "failed")
   #expect(result["signal"] == .string("SIGKILL"))
 
-  // A dismissal ends them, whether or not the service still runs.
+  // A dismissal ends these processes, whether or not the service still runs.
   for script in ["\(move) & exec sleep 50", "exec \(move)"] {
     let path = try session.present("fact", "", shell(script))
     #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
@@ -382,7 +385,7 @@ func service_duringReexecutionOfTheManager_continues() throws {
 }
 
 @Test(
-  "Commands that start and end while the user manager reads its units again run as they are, and once",
+  "Commands that start and end while the user manager reads its units again run unchanged, and once",
   arguments: ["daemon-reexec", "daemon-reload"])
 func services_duringReloadsUnderLoad_startAndEndOnce(_ verb: String) throws {
   let session = try Session(managed: true)
@@ -465,10 +468,10 @@ func service_afterTheManagerWasKilled_isManagedByNavd() throws {
   #expect(try session.ending(of: next).reason == "dismissed")
 }
 
-/// How often the manager is re-executed under load.
+/// The number of times that the manager is re-executed under load.
 private var reexecutions: Int { getenv("NAVD_TEST_REEXECUTIONS").flatMap { Int(String(cString: $0)) } ?? 3 }
 
-/// How many services run when the manager is killed; `NAVD_TEST_SERVICES=300` measures a large session.
+/// The number of services that run when the manager is killed; `NAVD_TEST_SERVICES=300` measures a large session.
 private var services: Int { getenv("NAVD_TEST_SERVICES").flatMap { Int(String(cString: $0)) } ?? 20 }
 
 @Test("The user manager is killed while many services run: navd keeps all of them, and answers meanwhile")
@@ -476,7 +479,7 @@ func services_afterTheManagerWasKilled_areKeptTogether() throws {
   let session = try Session(managed: true)
   let manager = try #require(session.manager)
   var paths: [ObjectPath] = []
-  // Some at a time: the manager may need longer than the start timeout for hundreds.
+  // The services start in portions, since the manager may need longer than the start timeout for hundreds.
   while paths.count < services {
     let more = try (paths.count..<min(paths.count + 50, services)).map {
       try session.present("fact[\($0)]", "", ["command": ["sleep", "600"].value])
@@ -485,7 +488,7 @@ func services_afterTheManagerWasKilled_areKeptTogether() throws {
     paths += more
   }
   kill(manager.processID, SIGKILL)
-  // navd hands them over when the manager has been away for 5 s.
+  // navd takes over the services when the manager has been away for 5 s.
   var longest = Duration.zero
   let end = session.loop.now + .seconds(300)
   var isService = true

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Units of a real user manager as presenters: jobs, ends, restarts and adoption (D5).
+
 private typealias Rows = CoordinatorInterface
 
 extension Properties {
@@ -40,14 +42,14 @@ func unit_presented_isStartedAndStopped() throws {
   let item = try session.call(Rows.get, "fact").1
   #expect(item.text("unit") == unit)
   #expect(item["pid"] != nil)
-  // %i is the instance as written in the unit's name.
+  // The specifier %i is the instance as written in the unit's name.
   #expect(session.journalLines == [#"start a\x20b"#])
 
-  // P3: another id is another unit, and the first unit stops before it starts.
+  // Another id means another unit, and the first unit stops before it starts (P3).
   let next = try session.present("fact", "c", ["destination": .string("tell")])
   #expect(try session.ending(of: path).reason == "replaced")
   try session.wait("the next is presented") { watcher.lines.last == "presented fact c" }
-  // The unit is presented as soon as its process is executed, before that writes anything.
+  // The unit is presented as soon as its process is executed, before the process writes anything.
   try session.wait("the next unit writes its start") {
     session.journalLines == [#"start a\x20b"#, #"stop a\x20b"#, "start c"]
   }
@@ -82,7 +84,7 @@ func unit_thatEndsByItself_isClosedOrFailed(signal: String, reason: String, resu
   #expect(given.text("error") == result.map { "the unit trap.service failed: \($0)" })
   #expect(watcher.lines.filter { $0.hasPrefix("dismissed") } == ["dismissed trap 1 \(reason)"])
   #expect(try session.call(Rows.get, "trap").0 == .root)
-  // A failed unit can be started again.
+  // A unit that has failed can be started again.
   try session.present("trap", "2")
   try session.wait("it is presented again") { watcher.lines.last == "presented trap 2" }
 }
@@ -138,7 +140,7 @@ func unit_thatRuns_isTakenOver() throws {
   #expect(result.text("error")?.contains("is shown already, by presentation 1") == true, "\(result)")
   #expect(try session.call(Rows.get, "fact").0 == path)
 
-  // Stopped by another client, it counts as closed.
+  // A unit that another client has stopped counts as closed.
   #expect(try session.systemctl("stop", "teller@a.service").exitCode == 0)
   #expect(try session.ending(of: path).reason == "closed")
   #expect(session.journalLines == ["start a", "stop a"])
