@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
-// N11 on real window managers: a key shows a window where its user is, whose own tree says where that is.
+// Windows that come to their user, on real window managers (N11): a key shows a window where its user is, and the manager's own
+// tree of windows is the judge.
 
 private typealias Rows = CoordinatorInterface
 
@@ -39,7 +40,7 @@ private typealias Rows = CoordinatorInterface
     #expect(try session.call(Rows.get, "plain").0 == path)
     try session.poll("navd knows that it is here") { try session.isInView("plain") == true }
 
-    // With --raise, its user goes to it.
+    // The user goes to the window with --raise.
     try screen.show(workspace: 1)
     try session.poll("navd knows that it is not") { try session.isInView("plain") == false }
     let raised = try session.navctl("toggle", "plain", "--raise", "--json")
@@ -65,7 +66,7 @@ private typealias Rows = CoordinatorInterface
     try session.poll("navd knows") { try session.output(of: "plain") == "HEADLESS-2" }
     try session.runNavctl("toggle", "plain", "--here")
     #expect(try session.ending(of: plain).reason == "dismissed")
-    // Without it, what is in view anywhere is closed.
+    // A window that is in view anywhere is closed without here.
     try session.focus(output: "HEADLESS-1")
     try session.poll("navd knows") { try session.output(of: "pad") == "HEADLESS-2" }
     let run = try session.navctl("toggle", "pad", "--json")
@@ -111,7 +112,7 @@ private typealias Rows = CoordinatorInterface
     #expect(try session.call(Rows.get, "plain").0 == path)
   }
 
-  @Test("N11: where no adapter can bring windows, here is refused, in words")
+  @Test("N11: where no adapter can bring windows, here is refused with the reason")
   func here_withoutCapability_isRefused() throws {
     let session = try Session(
       destinations: ["files": "command = ['sleep', '1000']\nwindow = { app-id = 'files' }"])

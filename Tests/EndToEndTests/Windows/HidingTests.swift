@@ -10,6 +10,7 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
+/// Dismissals that hide windows and park programs, with and without a user manager (N8).
 @Suite struct HidingTests {
   private static let hide = "dismissal = 'hide'"
 
@@ -36,13 +37,14 @@ private typealias Rows = CoordinatorInterface
     #expect(files.adapter.requests == ["hide w1", "show w1", "activate w1"])
     #expect(try session.state()["parked"] == nil)
     #expect(try files.windows() == ["w1"])
-    // Its user closes it.
+    // The user closes the window.
     files.adapter.close("w1")
     #expect(try session.ending(of: second).reason == "closed")
   }
 
   @Test(
-    "N8, R2: what is parked outlives navd, is shown again by the next one, and outlives that", arguments: [false, true])
+    "N8, R2: a parked program outlives navd, is shown again by the next navd, and outlives that one",
+    arguments: [false, true])
   func parked_outlivesNavd(managed: Bool) throws {
     let files = try FollowedCommand(more: Self.hide, managed: managed)
     let session = files.session
@@ -63,7 +65,7 @@ private typealias Rows = CoordinatorInterface
     try session.dismiss("files")
     #expect(try session.ending(of: second).reason == "dismissed")
     #expect(try session.state()["parked"]?.array?.map { $0["presentation"] } == [1])
-    // One that ends while navd does not run is parked no longer.
+    // A program that ends while navd does not run is parked no longer.
     try session.stop(SIGKILL)
     kill(pid_t(pid), SIGKILL)
     try session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
@@ -73,7 +75,7 @@ private typealias Rows = CoordinatorInterface
   }
 
   @Test(
-    "N8: dismiss --parked asks the window to close; one that stays is still parked, until --force",
+    "N8: dismiss --parked asks the window to close; a program that stays is still parked, until --force",
     arguments: [false, true])
   func dismissParked_closesWindow(managed: Bool) throws {
     let files = try FollowedCommand(more: "\(Self.hide)\ngrace = '100ms'", managed: managed)
@@ -93,7 +95,7 @@ private typealias Rows = CoordinatorInterface
     try session.poll("it is parked no longer") { try session.state()["parked"] == nil }
   }
 
-  @Test("N8, R5: Quit ends what is parked")
+  @Test("N8, R5: Quit ends parked programs")
   func quit_endsParked() throws {
     let files = try FollowedCommand(more: Self.hide)
     let first = try files.show()
@@ -124,7 +126,7 @@ private typealias Rows = CoordinatorInterface
     }
   }
 
-  @Test("N8: a backend that cannot hide refuses the item, in words")
+  @Test("N8: with a backend that cannot hide, the item is refused with the reason")
   func present_withoutCapability_isRefused() throws {
     let files = try FollowedCommand(more: Self.hide, isThere: false)
     files.adapter = try ScriptedWindowSystem(files.session, capabilities: [.pid, .close])
@@ -138,7 +140,7 @@ private typealias Rows = CoordinatorInterface
     #expect(refused.errorText == "navctl: present files: \(why)\n")
   }
 
-  @Test("N8: without the adapter, what is parked is not shown again, and stays parked")
+  @Test("N8: without the adapter, a parked program is not shown again, and stays parked")
   func adapter_absent_leavesAllAsItIs() throws {
     let files = try FollowedCommand(more: Self.hide)
     let session = files.session

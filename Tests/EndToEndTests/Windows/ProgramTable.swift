@@ -3,18 +3,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The table in docs/windows.md of programs and window managers: what was seen. `make check-programs` writes it; other runs
-/// compare what they see with it.
+/// The table in docs/windows.md of programs and window managers. `make check-programs` writes into it what it has seen; other runs
+/// compare theirs with it.
 enum ProgramTable {
   static let managers: [Desktop.Manager] = [.sway, .i3, .openbox, .gnome, .kwin]
-  /// Programs of tests of their own.
+  /// The names of the programs that have tests of their own.
   static let splash = "a GTK program with splash screen and dialog"
   static let unsaved = "mousepad, unsaved text"
   static let failed = "failed"
 
   static let isWritten = getenv("NAVD_TEST_PROGRAMS") != nil
 
-  /// Those of this run. KWin, which takes longer to start, is one of `make check-programs`.
+  /// The window managers of this run. KWin, which takes longer to start, belongs to `make check-programs`.
   static let tried = isWritten ? managers : managers.filter { $0 != .kwin }
 
   static var rows: [(name: String, note: String)] {
@@ -26,10 +26,10 @@ enum ProgramTable {
 
   private static let document = "docs/windows.md"
   private static let marks = (start: "<!-- make check-programs writes this. -->\n", end: "<!-- The end of that. -->")
-  /// Tests run beside each other.
+  /// A lock for the file, since tests run beside each other.
   private static let file = Mutex(())
 
-  /// Runs a program and notes what was seen, or expects what is noted.
+  /// Runs a program and notes the result, or compares it with the note.
   static func note(_ program: String, on manager: Desktop.Manager, _ run: () throws -> String) throws {
     guard isWritten else {
       let column = managers.firstIndex(of: manager)!

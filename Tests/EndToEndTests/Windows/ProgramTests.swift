@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-// Real programs on real window managers, with navd-windows. The manager's own tree says which windows there are, and
+// Real programs on real window managers, with navd-windows. The tree of the manager says which windows there are, and
 // docs/windows.md what was seen.
 
 private typealias Rows = CoordinatorInterface
@@ -17,23 +17,23 @@ struct WindowedProgram: Sendable, CustomTestStringConvertible {
   let name: String
   /// The destination file.
   let destination: String
-  /// A part of the window's app-id, on X11 of its class.
+  /// A part of the window's app-id, or of its class on X11.
   let window: String
-  /// A shell script that runs before it, with windows of nobody's.
+  /// A shell script that runs before the program, with windows that belong to nobody.
   var before = ""
   /// Parts of the names of the windows of `before`.
   var strangers: [String] = []
   /// The window managers on which it cannot run, with the reasons.
   var unable: [Desktop.Manager: String] = [:]
   var files: [String: String] = [:]
-  /// Whether its packages are installed by `make check-programs` alone.
+  /// Whether only `make check-programs` installs its packages.
   var isHeavy = false
-  /// Its peculiarity, for the table.
+  /// The peculiarity of the program, for the table.
   let note: String
   var testDescription: String { name }
 
   private static let waylandOnly: [Desktop.Manager: String] = [.i3: "Wayland only", .openbox: "Wayland only"]
-  /// foot 1.13, on the virtual output of KWin; foot 1.21 does not, on that of KWin 6.3.
+  /// The reason for foot: 1.13 crashes on the virtual output of KWin; foot 1.21 does not on that of KWin 6.3.
   private static let footUnable = waylandOnly.merging([.kwin: "foot 1.13 crashes without a screen"]) { $1 }
   private static let software = "LIBGL_ALWAYS_SOFTWARE=1"
   private static let kitty =
@@ -123,7 +123,7 @@ struct WindowedProgram: Sendable, CustomTestStringConvertible {
       ], note: "starts the program of a `.desktop` file; `scope = \"process\"`"),
   ]
 
-  /// Each of this run with each window manager.
+  /// The programs of this run, each with each window manager.
   static let onManagers = all.filter { ProgramTable.isWritten || !$0.isHeavy }
     .flatMap { program in ProgramTable.tried.map { (program, $0) } }
 }
@@ -170,7 +170,7 @@ private let splash = """
   }
 
   @Test(
-    "N1–N5: a program's item is on the screen exactly while its window is, and strangers' windows stay",
+    "N1–N5: a program's item is on the screen exactly while its window is, and other windows stay",
     arguments: WindowedProgram.onManagers)
   func program_window_isItem(_ program: WindowedProgram, _ manager: Desktop.Manager) throws {
     try ProgramTable.note(program.name, on: manager) {
@@ -183,7 +183,7 @@ private let splash = """
       // GNOME's adapter tells a window after its first frame.
       try session.poll("they are told") { try session.navctl("windows").lines.count == strangers.count }
 
-      // Its user closes the window.
+      // The user closes the window.
       let first = try session.open("notes")
       let all = try screen.wait(for: program.strangers + [program.window])
       let shown = try #require(all.first { window in !strangers.contains { $0.id == window.id } })
@@ -193,7 +193,7 @@ private let splash = """
       #expect(try screen.wait(for: program.strangers).map(\.id) == strangers.map(\.id))
       #expect(try session.ending(of: first).reason == "closed")
 
-      // navd closes it.
+      // navd closes the window.
       let second = try session.open("notes")
       try screen.wait(for: program.strangers + [program.window])
       try session.dismiss("notes")
@@ -204,7 +204,7 @@ private let splash = """
     }
   }
 
-  /// Whose a window is, by the process table.
+  /// The owner of a window, by the process table.
   private func sight(of window: ManagersWindows.Window, _ session: Session) throws -> String {
     let own = session.processes().map(\.pid)
     guard let pid = try ManagersWindows(session: session).process(of: window) else {
@@ -214,7 +214,7 @@ private let splash = """
   }
 
   @Test(
-    "N3, N5: with linger, the window after a splash screen belongs to the item; a dialog that is open asks its user",
+    "N3, N5: with linger, the window after a splash screen belongs to the item; an open dialog asks its user",
     arguments: ProgramTable.tried)
   func splashScreen_followedByWindow_isOneItem(_ manager: Desktop.Manager) throws {
     try ProgramTable.note(ProgramTable.splash, on: manager) {
@@ -248,11 +248,11 @@ private let splash = """
   }
 
   @Test(
-    "N5, N6: unsaved text survives a dismissal that its user cancels, and ends with one that is discarded or forced",
+    "N5, N6: unsaved text survives a dismissal that its user cancels, and not one that is agreed to or forced",
     arguments: ProgramTable.tried)
   func editor_unsaved_asksItsUser(_ manager: Desktop.Manager) throws {
     try ProgramTable.note(ProgramTable.unsaved, on: manager) {
-      // xdotool types, and does so in X windows.
+      // xdotool types only in X windows.
       let display = manager == .kwin ? "'env', 'GDK_BACKEND=x11', " : ""
       let desktop = try WindowedDesktop(
         manager,
@@ -288,7 +288,7 @@ private let splash = """
         try session.poll("the question has the focus", until: isAsked)
       }
 
-      // The user cancels: the state has the editor again.
+      // The user cancels, and the state has the editor again.
       let first = try open()
       try leave()
       watcher.clear()
@@ -300,7 +300,7 @@ private let splash = """
       #expect(try session.navctl("selection", "panels").outputText == "notes\n")
       #expect(try screen.wait(for: ["ousepad"])[0].title.contains("*Untitled"))
 
-      // The user discards: the other member is shown.
+      // The user discards the text, and the other member is shown.
       try leave()
       try session.poll("it is gone") {
         if try isAsked() { try press("alt+d") }
@@ -310,7 +310,7 @@ private let splash = """
       #expect(try session.ending(of: first).reason == "deselected")
       try screen.wait(for: [])
 
-      // Nobody is asked.
+      // The editor asks nobody.
       let second = try open()
       try session.runNavctl("dismiss", "notes", "--force")
       #expect(try session.ending(of: second).reason == "dismissed")

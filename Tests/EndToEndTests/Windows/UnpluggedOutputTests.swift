@@ -6,14 +6,16 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Outputs that are unplugged, on a real sway (U3).
+
 private typealias Rows = CoordinatorInterface
 
-/// A sway with two outputs, which are windows of another sway: to close one is to unplug it.
+/// A sway with two outputs, which are windows of another sway. Closing one of them unplugs the output.
 private final class NestedSway {
   let session: Session
   private let outer: Windows
   private var environment: [String] = []
-  /// They run as long as these exist.
+  /// The programs, which run as long as these objects exist.
   private var programs: [Program] = []
 
   init(destinations: [String: String]) throws {
@@ -52,7 +54,7 @@ private final class NestedSway {
     try session.run(program: "/usr/bin/env", environment + [program] + arguments)
   }
 
-  /// None if the compositor does not answer in swaymsg's time.
+  /// The outputs; none if the compositor does not answer in the time of swaymsg.
   func outputs() throws -> [String] {
     let answer = try run("swaymsg", "-r", "-t", "get_outputs").outputText
     return ((try? JSON.parse(answer))?.array ?? []).compactMap { $0["name"]?.string }
@@ -91,7 +93,7 @@ private final class NestedSway {
   }
 }
 
-@Test("U3: what is on an output that is unplugged ends with output-gone, and is moved by the compositor without")
+@Test("U3: an item on an unplugged output ends with output-gone; without that, the compositor moves its window")
 func output_unplugged_endsOrMovesItem() throws {
   func destination(_ name: String, _ more: String) -> String {
     "command = ['foot', '--app-id=\(name)', '-e', 'sleep', '1000']\nwindow = true\n\(more)"

@@ -15,7 +15,7 @@ final class FollowedCommand {
   let session: Session
   var adapter: ScriptedWindowSystem!
 
-  /// - Parameter command: of the destination, as a shell script.
+  /// - Parameter command: the command of the destination, as a shell script.
   init(
     _ command: String = "exec sleep 1000", window: String = "window = true", more: String = "", managed: Bool = false,
     isThere: Bool = true, socket: ((Connection) throws -> Descriptor)? = nil
@@ -25,7 +25,7 @@ final class FollowedCommand {
     if isThere { adapter = try ScriptedWindowSystem(session, socket: socket) }
   }
 
-  /// Presents it, and waits until its process runs.
+  /// Presents the item, and waits until its process runs.
   func present() throws -> (path: ObjectPath, pid: UInt64) {
     let path = try session.present("files")
     return (path, try pid())
@@ -35,7 +35,7 @@ final class FollowedCommand {
     var pid: UInt64?
     try session.poll("the command runs") {
       pid = try session.call(Rows.get, "files").1["pid"].flatMap { UInt64(value: $0) }
-      // The manager tells the process that is to become the command, too.
+      // The manager also tells a process that is yet to become the command.
       return pid.map { String(decoding: Files.contents(of: "/proc/\($0)/cmdline"), as: UTF8.self).contains("1000") }
         ?? false
     }
@@ -57,6 +57,7 @@ final class FollowedCommand {
   }
 }
 
+/// Items that follow the windows of their commands: presented, dismissed, asking and killed (N2 to N6).
 @Suite struct WindowFollowingTests {
   @Test(
     "N2, N4: an item is presented when a window of its command opens, and the state tells the window",
@@ -91,7 +92,7 @@ final class FollowedCommand {
   }
 
   @Test(
-    "N3: a command that stays without its window goes on; with leftover = “end” it is ended", arguments: [false, true],
+    "N3: a command that stays without its window goes on, or is ended with leftover = “end”", arguments: [false, true],
     [false, true])
   func command_stayingWithoutWindow_goesOnOrIsEnded(managed: Bool, isToEnd: Bool) throws {
     let files = try FollowedCommand(
@@ -113,7 +114,7 @@ final class FollowedCommand {
   }
 
   @Test(
-    "N3, D9: a command that goes on without its window can write after a restart of navd, too",
+    "N3, D9: a command that goes on without its window can write even after a restart of navd",
     arguments: [false, true])
   func command_goingOn_canWriteAfterRestart(managed: Bool) throws {
     let files = try FollowedCommand(
@@ -162,7 +163,7 @@ final class FollowedCommand {
   }
 
   @Test(
-    "N2: a command that hands over to a process that ran before is shown by the window of that",
+    "N2: a command that hands over to a process that ran before is shown by that process's window",
     arguments: [false, true])
   func command_handingOver_isShownByItsWindow(managed: Bool) throws {
     let files = try FollowedCommand(
@@ -197,7 +198,7 @@ final class FollowedCommand {
     #expect(result["error"] == .string("no window of it opened within 100 ms (start-timeout)"))
   }
 
-  @Test("N5: a dismissal asks the window to close; the rest of its command goes on", arguments: [false, true])
+  @Test("N5: a dismissal asks the window to close; the leftover of its command goes on", arguments: [false, true])
   func dismissal_asksWindowToClose(managed: Bool) throws {
     let files = try FollowedCommand(managed: managed)
     let path = try files.show()
@@ -227,7 +228,7 @@ final class FollowedCommand {
     #expect(try files.session.call(Rows.get, "files").0 == path)
     #expect(try files.phase() == "presented")
 
-    // Forced, it ends without a question.
+    // A forced dismissal ends the window without a question.
     try files.session.dismiss("files", ["force": .boolean(true)])
     files.adapter.close("w1")
     #expect(try files.session.ending(of: path).reason == "dismissed")
@@ -261,7 +262,7 @@ final class FollowedCommand {
     #expect(result["signal"] == .string("SIGKILL"))
   }
 
-  @Test("N5: a window that cannot be asked is kept, in the adapter's words")
+  @Test("N5: a window that cannot be asked is kept, with the adapter's reason")
   func window_thatCannotBeAsked_isKept() throws {
     let files = try FollowedCommand()
     let path = try files.show()
@@ -277,8 +278,9 @@ final class FollowedCommand {
   }
 }
 
+/// The focus and raising, with a scripted window system (N7, N9, N10).
 @Suite struct WindowFocusTests {
-  @Test("N7: a raising toggle raises what is open, and closes it if it has the focus")
+  @Test("N7: a raising toggle raises an open item, and closes it if it has the focus")
   func toggle_raising_raisesOrCloses() throws {
     let files = try FollowedCommand()
     let path = try files.show()
@@ -290,7 +292,7 @@ final class FollowedCommand {
     #expect(try files.session.ending(of: path).reason == "dismissed")
   }
 
-  @Test("N7: a backend that cannot raise refuses it, in words")
+  @Test("N7: with a backend that cannot raise, raising is refused with the reason")
   func raise_withoutCapability_isRefused() throws {
     let files = try FollowedCommand(isThere: false)
     files.adapter = try ScriptedWindowSystem(files.session, capabilities: [.pid, .close])
@@ -315,13 +317,14 @@ final class FollowedCommand {
   }
 }
 
+/// Outputs of items, with a scripted window system (U1 to U3).
 @Suite struct WindowOutputTests {
   @Test(
-    "U1, U2: --output focused is the output's name in state and command; the window is moved there, and again by another",
+    "U1, U2: --output focused is the output's name in state and command; the window is moved there, and moved again by another output",
     arguments: [false, true])
   func output_focused_isNamedAndMovedTo(managed: Bool) throws {
     let files = try FollowedCommand("echo $NAVD_OUTPUT $1 >>$NAVD_TEST_JOURNAL; exec sleep 1000", managed: managed)
-    // Without an earlier presentation, navd does not know the window system yet.
+    // navd does not know the window system yet without an earlier presentation.
     try files.session.runNavctl("present", "files", "--output", "focused")
     let (path, pid) = (try files.session.call(Rows.get, "files").0, try files.pid())
     try files.session.wait("the command has its output") { files.session.journalLines == ["one"] }
@@ -365,7 +368,7 @@ final class FollowedCommand {
     }
   }
 
-  @Test("U1: a backend that cannot move refuses an output for what follows windows, in words")
+  @Test("U1: with a backend that cannot move, an output is refused with the reason for items that follow windows")
   func output_withoutMove_isRefused() throws {
     let files = try FollowedCommand(isThere: false)
     files.adapter = try ScriptedWindowSystem(files.session, capabilities: [.pid, .close])
@@ -375,12 +378,12 @@ final class FollowedCommand {
     let refused = try files.session.navctl("present", "files", "--output", "two")
     #expect(refused.exitCode == CommandStatus.refused.rawValue)
     #expect(refused.errorText == "navctl: present files: \(why)\n")
-    // Other adapters get the output.
+    // Items that follow no windows get the output.
     try files.session.runNavctl("present", "--state", "fact", "--output", "focused")
     #expect(StateEntry(try files.session.call(Rows.get, "fact").1).output == "one")
   }
 
-  @Test("U1: an output with the focus that nobody tells is refused, in words")
+  @Test("U1: the output with the focus is refused with the reason if nobody tells which one it is")
   func outputFocused_unknown_isRefused() throws {
     let files = try FollowedCommand(isThere: false)
     func refusal() throws -> String {
@@ -416,9 +419,10 @@ final class FollowedCommand {
   }
 }
 
+/// Adapters that come, go, do not answer or lose signals (N2).
 @Suite struct WindowSystemTests {
   @Test(
-    "N2: an adapter that comes later shows what has opened meanwhile",
+    "N2: an adapter that comes later shows the windows that have opened meanwhile",
     arguments: ["window = true", "window = { app-id = 'files' }"])
   func adapter_comingLater_showsWindows(window: String) throws {
     let files = try FollowedCommand(window: window, isThere: false)
@@ -447,7 +451,8 @@ final class FollowedCommand {
     #expect(try session.ending(of: next.path).reason != "dismissed")
   }
 
-  @Test("with the last presentation that follows windows, their signals are left; the next one reads all windows again")
+  @Test(
+    "after the last presentation that follows windows, navd leaves the signals; the next one reads all windows again")
   func adapter_notNeeded_isLeftAlone() throws {
     let files = try FollowedCommand()
     let session = files.session
@@ -456,7 +461,7 @@ final class FollowedCommand {
       files.adapter.open(Window("w\(round)", appID: "files", pid: pid))
       #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
       #expect(files.adapter.reads == round)
-      // A second one needs no other reading.
+      // A second window needs no other reading.
       files.adapter.open(Window("stranger\(round)", appID: "stranger"))
       files.adapter.close("w\(round)")
       #expect(try session.ending(of: path).reason == "closed")
@@ -505,7 +510,7 @@ final class FollowedCommand {
     try files.session.poll("its window is known") { try files.windows() == ["w1"] }
   }
 
-  @Test("N2, N6: an adapter that is stopped lets items be presented by their programs, and ends none, also with “kill”")
+  @Test("N2, N6: with a stopped adapter, items are presented by their programs, and none is ended, even with “kill”")
   func adapter_stopped_endsNoProgram() throws {
     let files = try FollowedCommand(window: "window = { kill = true }")
     _ = try files.show()
@@ -522,7 +527,7 @@ final class FollowedCommand {
       })
     #expect(kill(pid_t(pid), 0) == 0)
     #expect(try files.session.call(Rows.wait, (second, "presented")).0 == "")
-    // While it is stopped, the next one waits for nothing.
+    // While the adapter is stopped, the next item waits for nothing.
     let third = try files.session.present("third", "", ["destination": .string("files")])
     #expect(try files.session.call(Rows.wait, (third, "presented")).0 == "")
     files.adapter.goOn()
@@ -531,7 +536,7 @@ final class FollowedCommand {
     #expect(files.adapter.requests.first == "close w1")
   }
 
-  @Test("while the adapter is away everything stays; when it is back, what has closed meanwhile ends")
+  @Test("while the adapter is away every item stays; when it is back, items whose windows have closed end")
   func adapter_away_keepsItems() throws {
     let files = try FollowedCommand()
     let path = try files.show()
@@ -546,7 +551,7 @@ final class FollowedCommand {
   }
 
   @Test(
-    "N1, R6: an adapter that is away for a moment is waited for, though nothing followed windows; what opened meanwhile is a stranger's, also for the next navd"
+    "N1, R6: navd waits for an adapter that is away for a moment, even if no item followed windows; windows that opened meanwhile are strangers', even for the next navd"
   )
   func adapter_awayWhileNotNeeded_isWaitedFor() throws {
     let files = try FollowedCommand("echo ran >>$NAVD_TEST_JOURNAL", window: "window = { app-id = 'files' }")
@@ -618,6 +623,7 @@ final class FollowedCommand {
   }
 }
 
+/// Kills of navd while items follow windows (R2, R6).
 @Suite struct WindowRecoveryTests {
   @Test("R2: a killed navd finds the windows again, and their later ends", arguments: [false, true])
   func navd_killed_findsWindowsAgain(managed: Bool) throws {
@@ -641,7 +647,7 @@ final class FollowedCommand {
     #expect(try ["closed", "lost"].contains(files.session.ending(of: path).reason))
   }
 
-  @Test("R2: of a command that has handed over, the window alone shows the item, also for the next navd")
+  @Test("R2: after a command has handed over, the window alone shows the item, even for the next navd")
   func window_ofHandedOverCommand_isFoundAgain() throws {
     let files = try FollowedCommand("echo ran >>$NAVD_TEST_JOURNAL", window: "window = { app-id = 'files' }")
     let path = try files.session.present("files")

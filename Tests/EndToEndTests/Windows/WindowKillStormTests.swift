@@ -4,20 +4,20 @@ import TestSupport
 import Testing
 import TextFormats
 
-/// Kills navd, the adapter and the window manager at random instants. The manager's own tree says which windows there are.
+/// Kills of navd, the adapter and the window manager at random instants. The manager's own tree of windows is the judge.
 @Suite struct WindowKillStormTests {
-  /// Window managers, and seeds. On i3, windows outlive the manager; on sway they end with it. The usual run spares the manager.
-  /// `NAVD_SEED` chooses another seed.
+  /// The window managers, and seeds. On i3, windows outlive the manager; on sway they end with it. The usual run spares the
+  /// manager. `NAVD_SEED` chooses another seed.
   private static let storms: [(Desktop.Manager, UInt64)] = {
     if getenv("NAVD_SEED") != nil { return [Desktop.Manager.sway, .i3].map { ($0, SeededNumbers.chosenSeed) } }
     return isThorough ? [(.sway, 13), (.sway, 20), (.i3, 26), (.i3, 33)] : [(.sway, 13), (.sway, 20)]
   }()
 
   @Test(
-    "R2, N1: however navd, its adapter and the window manager are killed, no window is lost track of, and none of a stranger's is closed",
+    "R2, N1: kills of navd, its adapter and the window manager lose track of no window, and close no stranger's window",
     arguments: storms)
   func killStorm_losesNoWindow(_ manager: Desktop.Manager, seed: UInt64) throws {
-    // One is found by its process, the others by their pattern, after their command has handed over.
+    // One item is found by its process, the others by their patterns, after their commands have handed over.
     let names = ["one", "two", "three"]
     func command(_ name: String) -> [String] {
       switch (manager, name) {
@@ -29,7 +29,7 @@ import TextFormats
     }
     func destination(_ name: String) -> String {
       let words = command(name).map { "'\($0)'" }.joined(separator: ", ")
-      // A window that opens later than that, after its dismissal, stays (N2).
+      // A window that opens later than the grace, after its dismissal, stays (N2).
       return "command = [\(words)]\ngrace = '15s'\nwindow = \(name == "one" ? "true" : "{ app-id = '\(name)' }")"
     }
     let desktop = try WindowedDesktop(
@@ -39,7 +39,7 @@ import TextFormats
       // The desktop may be another user's.
       try #require(mkfifo(session.path("server"), 0o600) == 0 && chmod(session.path("server"), 0o666) == 0)
     }
-    /// What shows the windows for commands that hand over.
+    /// The server, which shows the windows for commands that hand over.
     let serve =
       manager == .sway
       ? "exec foot --server"
@@ -63,12 +63,12 @@ import TextFormats
       return try #require(stranger)
     }
     var stranger = try startStrangers()
-    /// i3's own numbers are others after its restart.
+    /// Returns a number of a window that stays. i3 numbers its windows anew after a restart.
     func number(of window: ManagersWindows.Window) -> String { window.xWindow ?? window.id }
 
     var dice = SeededNumbers(seed: seed)
     var kills = [0, 0, 0]
-    /// What happened in each round, for a failure.
+    /// The events of each round, for a report of a failure.
     var history: [String] = []
     for round in 0..<(isThorough ? 300 : 24) {
       let name = names[Int(dice.next() % 3)]
@@ -83,7 +83,7 @@ import TextFormats
         kills[0] += 1
         try session.stop(SIGKILL)
         try session.start()
-        // What navd presents before it has met an adapter is shown by its processes (N2).
+        // An item that navd presents before it has met an adapter is shown by its processes (N2).
         try session.runNavctl("present", "probe", "--state", "--output", "focused")
         try session.runNavctl("dismiss", "probe")
       case 2, 3:
@@ -96,7 +96,7 @@ import TextFormats
         try desktop.restartManager()
         if manager == .sway {
           try session.wait("the stranger has ended with the compositor") { strangers.allSatisfy { $0.status != nil } }
-          // What still waits for its window would get the stranger's, which fits and opens later (N1).
+          // An item that still waits for its window would get the stranger's window, which fits and opens later (N1).
           try session.wait("the request is answered") { request.hasEnded }
           try session.runNavctl("dismiss", "--all", "--force")
           try session.poll("nothing is left") { try session.state()["presentations"]?.array?.isEmpty != false }
@@ -118,7 +118,7 @@ import TextFormats
         "a stranger's window was closed\n\(history.suffix(10).joined(separator: "\n"))")
     }
 
-    // When all is quiet, the screen is what the state says.
+    // Returns whether the screen is as the state says, once all is quiet.
     func agree() throws -> Bool {
       let state = try session.state()["presentations"]?.array ?? []
       let shown = state.compactMap { $0["binding"]?.string }.sorted()

@@ -8,10 +8,11 @@ import TestSupport
 import Testing
 import TextFormats
 
-// navd and navd-windows on real window managers, whose own tree says which windows there are.
+// The items of navd and navd-windows on real window managers. The manager's own tree says which windows there are.
 
 private typealias Rows = CoordinatorInterface
 
+/// Hidden windows in the scratchpad (N8).
 @Suite struct HiddenProgramTests {
   @Test(
     "N8: a hidden window is in the scratchpad, and comes back as it was, of the same process",
@@ -41,7 +42,7 @@ private typealias Rows = CoordinatorInterface
     try session.poll("it is shown") { try !isHidden() }
     try desktop.screen.wait(for: ["notes"])
     #expect(windows.open == [window])
-    // It was tiled.
+    // The window was tiled.
     #expect(try !tree().contains("\"floating_con\""))
     try windows.waitForFocus(on: window.name)
     try session.runNavctl("dismiss", "notes")
@@ -53,13 +54,14 @@ private typealias Rows = CoordinatorInterface
 }
 
 extension JSON {
-  /// What the scratchpad of a tree has, as text.
+  /// The content of the scratchpad of a tree, as text.
   fileprivate var scratchpad: String? {
     if self["name"] == "__i3_scratch" { return self["floating_nodes"]?.text }
     return self["nodes"]?.array?.lazy.compactMap(\.scratchpad).first
   }
 }
 
+/// Clicks on other windows, which end popups (N9, N10).
 @Suite struct ClickTests {
   @Test(
     "N9, N10: a real click on another window, or pointing at it, ends a popup, and a toggle by it opens nothing",
@@ -98,7 +100,7 @@ extension JSON {
     try click()
     try point(320)
     if !followsMouse {
-      // Everything that came of it has arrived.
+      // All effects of the click have arrived.
       try windows.catchUp()
       #expect(windows.focused?.name.hasSuffix("popup") == true)
       #expect(try session.call(Rows.get, "popup").0 == path)
@@ -112,6 +114,7 @@ extension JSON {
   }
 }
 
+/// Outputs of windows on a real sway (U1, U2).
 @Suite struct WindowOutputProgramTests {
   @Test("U1, U2: a window opens on the output that its request names, with the focus left where it was")
   func window_withOutput_isThere() throws {
@@ -147,6 +150,7 @@ extension JSON {
   }
 }
 
+/// Windows that a destination adopts after a handing over (N2).
 @Suite struct AdoptingTests {
   @Test(
     "N2: with adopt, a window that asks for attention after a handing over is the item's",
@@ -183,8 +187,9 @@ extension JSON {
   }
 }
 
+/// Dismissals right after the start of a program (N5).
 @Suite struct EarlyDismissalTests {
-  /// A program that loses the first request to close its window, as one may that still starts.
+  /// A program that loses the first request to close its window, as a program may that still starts.
   private static let forgetful = """
     import gi
     gi.require_version("Gtk", "3.0")
@@ -216,7 +221,8 @@ extension JSON {
     #expect(try desktop.session.ending(of: path).reason == "dismissed")
   }
 
-  /// xterm shows its window before the program in it can get SIGHUP, by which xterm ends it: some of these dismissals were lost.
+  /// xterm shows its window before the program in it can get the SIGHUP with which xterm ends it, so some of these dismissals were
+  /// lost.
   @Test("N5: a terminal that is dismissed as soon as it is presented closes, each time")
   func terminal_dismissedAtOnce_closes() throws {
     let count = isThorough ? 500 : 20

@@ -1,5 +1,3 @@
-// The ways on which the signals of an adapter come: by the bus, and by a socket (AcquireSignals).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -9,20 +7,22 @@ import TestSupport
 import Testing
 import TextFormats
 
+// The two ways of an adapter's signals: the bus, and a socket (AcquireSignals).
+
 private typealias Rows = CoordinatorInterface
 
-/// As navd-windows makes it.
+/// Makes a socket as navd-windows does.
 private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Descriptor)? {
   guard isOffered else { return nil }
   return { try $0.openSignalSocket() }
 }
 
 @Suite struct WindowSignalTests {
-  @Test("with a socket, signals come by it alone: one that the bus brings changes nothing", arguments: [false, true])
+  @Test("with a socket, only signals by it count: a signal by the bus changes nothing", arguments: [false, true])
   func signals_ofAdapterWithSocket_comeByItAlone(hasSocket: Bool) throws {
     let files = try FollowedCommand(socket: directly(if: hasSocket))
     let path = try files.show()
-    // Nobody but navd receives it, and not by the socket.
+    // Only navd receives this signal, and not by the socket.
     try files.adapter.connection.emit(
       WindowSystemInterface.closed, from: WindowSystemInterface.object, to: CoordinatorNames.bus,
       ("w1", files.adapter.serial + 1))
@@ -54,7 +54,8 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
     #expect(try files.session.ending(of: path).reason == "output-gone")
   }
 
-  @Test("U1: the output that gets the focus while navd reads all is the one that counts", arguments: [false, true])
+  @Test(
+    "U1: the output that gets the focus while navd reads all windows is the one that counts", arguments: [false, true])
   func output_gettingFocusWhileAllIsRead_counts(hasSocket: Bool) throws {
     let files = try FollowedCommand(
       "echo $NAVD_OUTPUT >>$NAVD_TEST_JOURNAL; exec sleep 1000", socket: directly(if: hasSocket))
@@ -70,7 +71,7 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
   func socket_thatEnds_isReplacedByTheBus() throws {
     let files = try FollowedCommand(socket: directly())
     let path = try files.show()
-    // It does not fit into a packet.
+    // The title does not fit into a packet.
     files.adapter.change("w1") { $0.title = String(repeating: "x", count: 70_000) }
     try files.session.poll("the title is known") {
       let title = StateEntry(try files.session.call(Rows.get, "files").1).windows?.first?["title"]
@@ -96,7 +97,7 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
     let entry = StateEntry(try files.session.call(Rows.get, "files").1)
     #expect(try files.windows() == ["w1", "last"])
     #expect(entry.windows?.allSatisfy { $0["output"] == nil } == true)
-    // The same when all are read.
+    // The limit is the same when all windows are read.
     files.adapter.lose { $0.append(Window("later", pid: pid, output: long)) }
     files.adapter.change("last") { $0.title = "Last" }
     try files.session.poll("the later window is known") { try files.windows().contains("later") }
@@ -108,7 +109,7 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
   }
 
   @Test(
-    "an adapter that hands over what is no socket, or closes it, is followed by the bus, and not asked again and again")
+    "an adapter that gives no real socket, or closes it, is followed by the bus, and not asked again and again")
   func socket_thatIsNone_isReplacedByTheBus() throws {
     let sockets: [(Connection) throws -> Descriptor] = [
       { _ in Descriptor(owning: open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) },
@@ -131,7 +132,7 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
   }
 
   @Test(
-    "what the adapter has sent before it leaves counts, though navd hears of its leaving at the same time",
+    "signals of an adapter from before it leaves count, though navd hears of its leaving at the same time",
     arguments: [1, 200])
   func signals_beforeAdapterLeaves_count(count: Int) throws {
     let files = try FollowedCommand(socket: directly())
@@ -146,7 +147,7 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
   }
 
   @Test(
-    "an adapter that gives reasons to read all windows without end is read one time after another",
+    "an adapter that gives reasons to read all windows without end is read once at a time",
     arguments: [false, true])
   func adapter_changingPropertiesWithoutEnd_isReadOnceAtATime(hasSocket: Bool) throws {
     let files = try FollowedCommand(socket: directly(if: hasSocket))
@@ -155,7 +156,7 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
     let reads = files.adapter.reads
     for _ in 0..<100 {
       files.adapter.connection.propertyChanged(WindowSystemInterface.object, WindowSystemInterface.backend)
-      // Has navd received it.
+      // This call shows that navd has received the change.
       _ = try files.phase()
     }
     try files.session.wait("it is read") { files.adapter.reads > reads }
@@ -180,7 +181,7 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
     #expect(try files.session.ending(of: path).reason == "closed")
   }
 
-  @Test("with the last presentation that follows windows, the socket is closed; the next one asks for another")
+  @Test("after the last presentation that follows windows, the socket is closed; the next one asks for another")
   func adapter_notNeeded_losesItsClient() throws {
     let files = try FollowedCommand(window: "window = { leftover = 'end' }", socket: directly())
     for round in 1...20 {
@@ -191,7 +192,7 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
       #expect(try files.session.ending(of: path).reason == "closed")
       try files.session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
     }
-    // More than an adapter has at once.
+    // An adapter has fewer sockets than this at a time.
     #expect(files.adapter.socketRequests == 20)
   }
 }
