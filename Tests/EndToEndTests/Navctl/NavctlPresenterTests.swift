@@ -219,7 +219,7 @@ func presenter_declinesForcedDismissal_answersLater() throws {
   #expect(!shell.program.errorText.contains("line 3"))
 }
 
-@Test("P15: a shell that declines a dismissal thereby answers a forced one that has followed")
+@Test("P15: a shell that declines a dismissal still answers a forced one that has followed")
 func presenter_declinesBeforeForcedDismissal_answersBoth() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar --grace 1m")
