@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Reports of presenters and clients on the bus: Closed and Act, and presenters that leave, are slow or never answer (D4, D11).
+
 private typealias Rows = CoordinatorInterface
 
 @Test("D11: any client may report an item without presenter closed")
@@ -72,7 +74,7 @@ func closed_ofABusPresentersItem_isAllowedForThatPresenterOnly() throws {
   #expect(try session.refusal(Rows.act, (path, "pressed", [:]))?.name == .accessDenied)
   #expect(try session.call(Rows.get, "fact").0 == path)
 
-  // P8: announced in the order of the reports.
+  // The reports are announced in their order (P8).
   let act = session.begin(Rows.act, (path, "pressed", ["button": .string("ok")]), by: presenter.connection)
   let closed = session.begin(Rows.closed, (path, ["answer": .string("ok")]), by: presenter.connection)
   _ = try session.answer(to: act)
@@ -81,7 +83,7 @@ func closed_ofABusPresentersItem_isAllowedForThatPresenterOnly() throws {
   #expect(reason == "closed")
   #expect(result == ["answer": .string("ok")])
   #expect(watcher.lines.suffix(2) == ["action fact 1 pressed", "dismissed fact 1 closed"])
-  // It reported the end itself, so Dismiss is not called.
+  // The presenter reported the end itself, so Dismiss is not called.
   #expect(presenter.log == ["present fact 1"])
 }
 
@@ -111,13 +113,13 @@ func closed_busPresenter_receivesCallsAndAnswers() throws {
   try session.call(Rows.update, ("fact", ["n": .int32(2)], [:]))
   try session.call(Rows.update, ("fact", ["n": .int32(3)], [:]))
   presenter.isAnswering = true
-  // The latest of both values, after it has answered.
+  // The second update has the latest of both values, and comes after the presenter has answered.
   try session.wait("it is updated") { presenter.log == ["present fact 1", "update"] }
   let item = try #require(presenter.items.last)
   #expect(item["value"].flatMap { Properties(value: $0) } == ["n": .int32(3)])
   #expect(item["style"] == .string("alert"))
   #expect(item["title"] == .string("T"))
-  // Its own updates are not sent back to it.
+  // An update by the presenter is not sent back to it.
   try session.call(Rows.update, ("fact", ["n": .int32(4)], [:]), by: presenter.connection)
   try session.wait("the update is announced") { watcher.lines.filter { $0 == "updated fact 1" }.count == 3 }
 
@@ -143,7 +145,7 @@ func closed_busPresenterThatLeaves_endsWhatItShows() throws {
   try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
   presenter.connection.close()
   #expect(try session.ending(of: path).reason == "failed")
-  // The previous destination is used again: that of the file, without a presenter.
+  // The former destination is used again: that of the file, without a presenter.
   let next = try session.present("fact", "2", ["destination": .string("dialog")])
   #expect(try session.call(Rows.wait, (next, "presented")).0 == "")
   #expect(try session.call(Rows.get, "fact").1["style"] == .string("sheet"))

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Container values on the bus: their members, and declarations in navd.toml and by clients (V1 to V5).
+
 private typealias Rows = CoordinatorInterface
 
 extension Session {
@@ -29,14 +31,14 @@ extension Session {
     return nil
   }
 
-  /// Binding, id and container values of each member.
+  /// The binding, the id and the container values of each member.
   fileprivate func members(_ kind: String, _ name: String = "") throws -> [String] {
     try call(Rows.members, (kind, name)).map {
       "\($0.fields.0) \($0.fields.1) \(JSON($0.fields.3).text)"
     }
   }
 
-  /// The lines that navctl prints.
+  /// The lines that navctl prints about members.
   fileprivate func members(by arguments: String...) throws -> [String] {
     let run = try run(program: Self.program("navctl"), ["members"] + arguments)
     #expect(run.exitCode == 0, "\(run.errorText)")
@@ -63,7 +65,7 @@ func containerValue_ofMembers_isResolved() throws {
   let p = #"p  {"badge":3,"tint":""}"#
   let q = #"q  {"badge":0,"tint":"red"}"#
   let child = #"p.child 2 {"badge":7,"tint":"blue"}"#
-  // V4: it does not inherit the values of its parent.
+  // The item does not inherit the values of its parent (V4).
   let other = #"p.other  {"badge":0,"tint":""}"#
   let z = #"z 1 {"badge":1,"tint":""}"#
   let a = #"a 2 {"badge":0,"tint":""}"#
@@ -79,7 +81,7 @@ func containerValue_ofMembers_isResolved() throws {
     #expect([.invalidArgument, .invalidBinding].contains(refusal?.name), "\(kind) \(name)")
   }
 
-  // navctl prints the same.
+  // The output of navctl is the same.
   #expect(
     try session.members(by: "--stack", "s") == [
       "5\tz\t1\t" + #"{"badge":1,"tint":""}"#, "6\ta\t2\t" + #"{"badge":0,"tint":""}"#,
@@ -175,7 +177,7 @@ func containerValue_inAFileWithAMistake_leavesWhatWasDeclared() throws {
   #expect(try session.call(Rows.containerValue, ("inbox", "a")) == .int64(5))
   #expect(try session.call(Rows.destinations, ()).map(\.fields.0) == ["note"])
 
-  // navctl reports the same without the daemon.
+  // The report of navctl is the same without the daemon.
   let check = try session.navctl("check-config")
   #expect(check.exitCode == 1)
   #expect(check.outputText == mistake + "\n")

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Dismissals that a presenter on the bus declines, or about which it asks its user (P15, P16).
+
 private typealias Rows = CoordinatorInterface
 
 private let declined = DBusError(name: CoordinatorError.Name.declined.errorName, message: "not saved")
@@ -38,7 +40,7 @@ private final class Editor {
   }
 }
 
-@Test("P15: a member that declines is selected again, and all who wait for it or the next one learn of it")
+@Test("P15: a member that declines is selected again, and all clients that wait for it or the next member learn of it")
 func presenter_declines_isSelectedAgain() throws {
   let editor = try Editor()
   let session = editor.session
@@ -57,13 +59,14 @@ func presenter_declines_isSelectedAgain() throws {
   #expect(try session.call(Rows.get, "editor").0 == editor.path)
   #expect(end.result == nil)
 
-  // The next time it ends.
+  // The editor ends at the next dismissal.
   editor.presenter.refusedEnd = nil
   try editor.leave()
   #expect(try session.answer(to: end).0 == "deselected")
 }
 
-@Test("P15: with --force nothing is asked, and what is asked about already ends", arguments: [false, true])
+@Test(
+  "P15: with --force nobody is asked, and an item about which its user is already asked ends", arguments: [false, true])
 func navctl_force_endsWhatDeclines(isAsked: Bool) throws {
   let editor = try Editor()
   editor.presenter.refusedEnd = declined
@@ -80,7 +83,7 @@ func navctl_force_endsWhatDeclines(isAsked: Bool) throws {
   #expect(editor.watcher.lines.contains("asking") == isAsked)
 }
 
-@Test("P15: every verb that can end something takes --force, and one that cannot refuses it")
+@Test("P15: every verb that can end an item takes --force, and a verb that cannot refuses it")
 func navctl_force_isTakenByEveryVerbThatEnds() throws {
   let session = try Session()
   for words in [
@@ -130,7 +133,7 @@ func presenter_asks_hasAnyTime() throws {
   let entry = try #require(try session.state()["presentations"]?.array?.first)
   #expect(entry["phase"] == "dismissing" && entry["asking"] == true && entry["message"] == "Save?")
   #expect(try session.navctl("list").outputText.contains("dismissing (asking)"))
-  // Another item lives longer than the grace.
+  // This item lives longer than the grace.
   let clock = try session.present("clock", "", ["timeout": .uint64(1500)])
   #expect(try session.ending(of: clock).reason == "expired")
   #expect(presenter.log == ["present editor ", "dismiss dismissed"])
@@ -189,7 +192,7 @@ func presenter_declinesLate_isForced() throws {
   #expect(try session.state()["presentations"]?.array == [])
 }
 
-@Test("P15, R5: Quit forces what asks")
+@Test("P15, R5: Quit forces a presentation that asks")
 func quit_whileAsking_ends() throws {
   let editor = try Editor()
   editor.presenter.isAnswering = false

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Commands as presenters: their ends, their results and what they inherit (D3, D6, P14).
+
 private func shell(_ script: String) -> Properties { ["command": ["sh", "-c", script].value] }
 
 extension Properties {
@@ -44,7 +46,7 @@ func ending_ofTheProcess_isAnnouncedOnce(signal: String, reason: String, status:
   let (slot, item, _) = try session.call(CoordinatorInterface.get, "fact")
   #expect(slot == .root)
   #expect(item.isEmpty)
-  // Also for a Wait by handle after the end.
+  // A Wait by handle after the end has the same reason.
   #expect(try session.ending(of: presentation).reason == reason)
   #expect(watcher.lines.filter { $0.hasPrefix("dismissed") } == ["dismissed fact 1 \(reason)"])
   #expect(watcher.hasAllSerials)
@@ -86,7 +88,7 @@ func ending_result_isNotBroadcast() throws {
   #expect(history.first?["output"] == nil)
 }
 
-@Test("D6: the history can be asked for what has ended since a serial, the latest first")
+@Test("D6: the history can be asked for the endings since a serial, the latest first")
 func history_afterSerial_hasOnlyLaterEndings() throws {
   let session = try Session()
   for binding in ["a", "b", "c"] {
@@ -167,11 +169,11 @@ func ending_ofACommandThatIgnoresSigterm_isByKill() throws {
 @Test("D3: dismissing a command ends its whole process tree, including processes that the first process left behind")
 func ending_ofATree_isThatOfItsLast() throws {
   let session = try Session()
-  // Compare names, because a shell that has not yet executed sleep has another name.
+  // The names are compared, because a shell that has not yet executed sleep has another name.
   func twoSleepersAreLeft() -> Bool { session.processes().map(\.name) == ["sleep", "sleep"] }
   let leaving = "setsid sh -c 'setsid sleep 60 & exec sleep 60' & exit 5"
   let presentation = try session.present("fact", "", shell(leaving))
-  // The first process has ended, the presentation has not.
+  // The first process has ended, and the presentation has not.
   try session.poll("two sleepers are left", until: twoSleepersAreLeft)
   #expect(try session.call(CoordinatorInterface.get, "fact").0 == presentation)
 

@@ -1,5 +1,3 @@
-// What a command that fails leaves behind: its status, and the last line of its standard error (D3, D6, D7).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -8,6 +6,8 @@ import PresentationModel
 import TestSupport
 import Testing
 import TextFormats
+
+// Commands that fail: their status, and the last line of their standard error (D3, D6, D7).
 
 private typealias Rows = CoordinatorInterface
 
@@ -26,7 +26,7 @@ func failure_ofCommand_hasItsLastLine(managed: Bool) throws {
   #expect(try end("echo 'all is well' >&2") == "closed")
   #expect(try end("exit 1") == "closed")
   #expect(try end("echo by its name >/dev/stderr; exit 1") == "closed: by its name")
-  // What a terminal or a notification would take as more than text.
+  // The line has characters that a terminal or a notification would take as more than text.
   #expect(
     try end(#"printf '\033[1;31merror\033[0m: \377 <b>&amp;\a\n\n' >&2; exit 1"#) == "closed: error: \u{FFFD} <b>&amp;")
   #expect(try end("echo assertion >&2; kill -ABRT $$") == "failed: its program crashed (SIGABRT): assertion")
@@ -45,7 +45,7 @@ func failure_writingMegabytes_isBounded(managed: Bool) throws {
   try session.poll("its file is gone") { try errorFiles(of: session).isEmpty }
 }
 
-/// The files of what commands write on standard error.
+/// The files into which commands write their standard error.
 private func errorFiles(of session: Session) throws -> [String] {
   let listed = try session.run(program: "/bin/sh", ["-c", "cd $XDG_RUNTIME_DIR; find navd* -name '*.errors'"])
   return listed.lines
@@ -77,7 +77,7 @@ func failure_withoutNavd_isKept(managed: Bool) throws {
   try session.poll("its file is gone") { try errorFiles(of: session).isEmpty }
 }
 
-@Test("D3: a command that ends at once with another status than 0 has failed for people, and its reason is closed")
+@Test("D3: a command that ends at once with a status other than 0 is shown as failed, and its reason is closed")
 func failure_atOnce_isTold() throws {
   let session = try Session(destinations: [
     "mixer": "command = [\"sh\", \"-c\", \"echo no server >&2; exit 3\"]\n", "quiet": "command = [\"false\"]\n",
@@ -100,7 +100,7 @@ func failure_atOnce_isTold() throws {
   #expect(try session.navctl("history", "--binding", "mixer", "--json").outputText.contains("\"reason\":\"closed\""))
 }
 
-@Test("navctl --notify tells a program that ends at once, and waits no longer than that for one that does not")
+@Test("navctl --notify reports a program that ends at once, and waits no longer for one that does not")
 func failure_atOnce_isNotified() throws {
   let session = try Session(destinations: [
     "mixer": "command = [\"sh\", \"-c\", \"sleep 0.2; echo no server >&2; exit 3\"]\ngroup = \"panels\"\n"

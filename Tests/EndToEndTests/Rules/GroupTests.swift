@@ -7,9 +7,11 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Exclusive groups with real presenters and commands: one member at a time, whatever arrives at once (G1 to G9).
+
 private typealias Rows = CoordinatorInterface
 
-/// Options of a group member that the screen presents.
+/// The options of a group member that the screen presents.
 private func member(_ group: String, _ more: Properties = [:]) -> Properties {
   Screen.options(more.merging(["group": .string(group)]) { $1 })
 }
@@ -66,7 +68,7 @@ func group_ofFiftySelectedQuickly_showsOneAtATimeAndTheLastInTheEnd() throws {
   #expect(answered == 50)
   try session.wait(for: "start ", of: last)
 
-  // Announcements: no member is presented before the previous one has ended.
+  // In the announcements, no member is presented before the previous one has ended.
   var live: Set<String> = []
   var shown: [String] = []
   for line in watcher.lines {
@@ -89,7 +91,7 @@ func group_ofFiftySelectedQuickly_showsOneAtATimeAndTheLastInTheEnd() throws {
   #expect(watcher.lines.filter { $0.hasPrefix("selection") } == members.map { "selection g \($0)" })
   #expect(watcher.hasAllSerials)
 
-  // The commands: each started after the previous one had ended. A command may end before it writes anything.
+  // In the journal, each command started after the previous one had ended. A command may end before it writes anything.
   let acts = session.journalLines.map { $0.split(separator: " ").prefix(2).map(String.init) }
   for (index, act) in acts.enumerated() where act[0] == "start" && index > 0 {
     #expect(acts[index - 1][0] == "end", "\(acts)")
@@ -119,7 +121,7 @@ func group_concurrentToggles_haveTheEffectOfSequentialOnes(count: Int) throws {
     events += toggle % 2 == 1 ? ["selection g x", "phase g.x waiting"] : ["selection g", "dismissed g.x deselected"]
   }
   var happened = try screen.happened(events.count + 1)
-  // The position of the one call among the events depends on how the requests were read from the bus.
+  // The position of the only call among the events depends on how the requests were read from the bus.
   happened.removeAll { $0 == "dismiss g.x deselected" }
   #expect(happened == events)
   #expect(try screen.session.selection() == (isSelected ? "x" : nil))
@@ -139,10 +141,10 @@ func group_memberClosedDuringDeselection_keepsTheNewSelection() throws {
   try screen.expect([
     "selection g y", "group g x y ·", "phase x dismissing", "phase y waiting", "dismiss x deselected",
   ])
-  // P12: Closed completes the dismissal in progress, with the reason of that dismissal.
+  // The report Closed completes the dismissal in progress, with the reason of that dismissal (P12).
   #expect(try screen.session.answer(to: screen.close(x)).0)
   try screen.expect(["dismissed x deselected", "phase y presenting", "present y"])
-  // The late answer to a presentation that has ended.
+  // This is the late answer to a presentation that has ended.
   screen.answer("dismiss x deselected", "present y")
   try screen.expect(["gone x", "shown y", "presented y"])
   #expect(try screen.session.selection() == "y")
@@ -156,7 +158,7 @@ func group_memberClosedAndDeselectedAtOnce_endsOnce() throws {
   let session = screen.session
   for round in 0..<20 {
     let old = try screen.show("old", "\(round)", ["group": .string("g")])
-    // In the order in which the bus reads them.
+    // The calls are in the order in which the bus reads them.
     let calls = (
       screen.close(old), session.begin(Rows.present, ("new", "\(round)", member("g")))
     )
@@ -192,7 +194,7 @@ func group_queue_isServedByPriorityAndAge() throws {
   #expect(
     try session.call(Rows.members, ("group", "g")).map(\.fields.0) == ["g.x", "g.a", "g.b", "g.c", "g.d"])
 
-  // However the selection ends: deselected, dismissed, closed by its user, or because its presenter leaves.
+  // The selection ends in every way: deselected, dismissed, closed by its user, and because its presenter leaves.
   try session.call(Rows.deselect, ("g", "", [:]))
   try screen.expect([
     "selection g b", "group g a b c d x · d a c", "phase g.x dismissing", "dismiss g.x deselected", "gone g.x",

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Holds on the bus and by navctl: what they postpone, refuse and dismiss, and who ends them (H1 to H6).
+
 private typealias Rows = CoordinatorInterface
 
 /// A session with items that holds postpone, refuse and dismiss.
@@ -44,7 +46,7 @@ func hold_inForce_doesWhatDestinationsSay() throws {
   #expect(try session.refusal(Rows.releaseHold, cookie)?.name == .invalidArgument)
 }
 
-@Test("H4: the state tells for which holds an item waits, also when these change and it does not")
+@Test("H4: the state tells for which holds an item waits, even when only these change")
 func hold_ofAnItemThatWaits_isInTheState() throws {
   let session = try session()
   try session.write("state = true\nholds = { dnd = \"postpone\", focus = \"postpone\" }\n", toDestination: "letter")
@@ -61,7 +63,8 @@ func hold_ofAnItemThatWaits_isInTheState() throws {
 }
 
 @Test(
-  "H4, R2: a held member of a group blocks nobody, also after navd was killed; what was held comes one after the other")
+  "H4, R2: a held member of a group blocks nobody, even after a kill of navd; the held members come one after the other"
+)
 func hold_ofMembers_blocksNobody() throws {
   let session = try session()
   func present(_ binding: String, to destination: String? = nil) throws {
@@ -114,7 +117,8 @@ func hold_leaked_ends() throws {
   try session.poll("it ends") { try session.state()["holds"] == nil }
 }
 
-@Test("H1, H6, R2: holds and what waits for them survive a restart; an owned one whose client has left does not")
+@Test(
+  "H1, H6, R2: holds and the items that wait for them survive a restart; an owned hold whose client has left does not")
 func hold_restart_isInForce() throws {
   let session = try session()
   let client = try session.connect()
@@ -130,7 +134,7 @@ func hold_restart_isInForce() throws {
   #expect(try session.entry("note")?["phase"]?.string == "presented")
 }
 
-@Test("H6: what could not be opened in time is dropped")
+@Test("H6: an item that could not be opened in time is dropped")
 func present_validFor_isDropped() throws {
   let session = try session()
   try session.call(Rows.hold, ("dnd", [:]))
@@ -143,7 +147,7 @@ func present_validFor_isDropped() throws {
 
 // MARK: navctl
 
-@Test("navctl hold, holds and release: what one holds is listed, and ends")
+@Test("navctl hold, holds and release begin, list and end a hold")
 func navctl_hold_holdsAndReleases() throws {
   let session = try session()
   #expect(try session.navctl("hold", "dnd", "--for", "1h", "--message", "a talk").exitCode == 0)
@@ -185,7 +189,7 @@ func navctl_holdCommandInBackground_holdsUntilTheTreeHasEnded() throws {
   let session = try session()
   let fifo = session.path("go")
   mkfifo(fifo, 0o600)
-  // As a daemon does: a session of its own, and a parent that has ended.
+  // The process has a session of its own, and a parent that has ended, as a daemon has.
   let script = """
     (setsid sh -c 'while kill -0 "$1"; do sleep 0.01; done 2>/dev/null; echo alone; read line <"$0"' "$0" $$ &); exit 3
     """
@@ -200,7 +204,7 @@ func navctl_holdCommandInBackground_holdsUntilTheTreeHasEnded() throws {
   try session.poll("it ends") { try session.state()["holds"] == nil }
 }
 
-@Test("H1: a hold ends with navctl that is killed, however its command continues")
+@Test("H1: a hold ends when its navctl is killed, however the command continues")
 func navctl_holdKilled_ends() throws {
   let session = try session()
   let hold = try session.startNavctl("hold", "dnd", "--", "sleep", "60")

@@ -5,9 +5,11 @@ import Glibc
 import TestSupport
 import Testing
 
+// Settings of destinations for their items: the item of a bare request, hooks, and the environment of commands (D13, D14).
+
 private typealias Rows = CoordinatorInterface
 
-/// Writes which hook was run, and with what.
+/// Makes a hook that writes its name and its arguments to the journal.
 private func hook(_ word: String) -> String {
   #"["sh", "-c", "echo \#(word) $NAVD_BINDING $NAVD_ID $NAVD_PRESENTATION $NAVD_REASON \"$1\" >>$NAVD_TEST_JOURNAL", "sh", "{title} {value.level}"]"#
 }
@@ -21,7 +23,7 @@ private let osd = """
   on-dismiss = \(hook("off"))
   """
 
-@Test("D13, D14: a key binding is no more than “navctl present osd”", arguments: [false, true])
+@Test("D13, D14: a key binding needs only “navctl present osd”", arguments: [false, true])
 func itemSettings_bareRequest_isComplete(managed: Bool) throws {
   let session = try Session(destinations: ["osd": osd], managed: managed)
   #expect(try session.navctl("present", "osd").exitCode == 0)
@@ -31,7 +33,7 @@ func itemSettings_bareRequest_isComplete(managed: Bool) throws {
   #expect(item["value"].flatMap { Properties(value: $0) } == ["level": .int64(40)])
   try session.wait("the hook has run") { session.journalLines == ["on osd main 1 Volume 40"] }
   #expect(try session.navctl("update", "osd", "level:=50").exitCode == 0)
-  // Another navd ends it.
+  // Another navd ends the item.
   try session.stop(SIGKILL)
   try session.start()
   #expect(try session.navctl("dismiss", "osd").exitCode == 0)
@@ -42,7 +44,7 @@ func itemSettings_bareRequest_isComplete(managed: Bool) throws {
   try session.wait("both have run again") {
     session.journalLines.dropFirst(2) == ["on osd main 2 Volume 40", "off osd main 2 expired Volume 40"]
   }
-  // The end of navd ends it, too.
+  // The end of navd ends the item, too.
   #expect(try session.navctl("present", "osd").exitCode == 0)
   #expect(try session.navctl("quit").exitCode == 0)
   try session.wait("its hook has run") { session.journalLines.contains { $0.hasPrefix("off osd main 3 ") } }
@@ -69,7 +71,8 @@ func hook_failing_isOnlyLogged(managed: Bool) throws {
 }
 
 @Test(
-  "A command has its file's variables, then those of its asker, then those of the session", arguments: [false, true])
+  "A command has the variables of its file, then those of its client, then those of the session",
+  arguments: [false, true])
 func environment_ofACommand_isThatOfItsAsker(managed: Bool) throws {
   let names = "GTK_THEME MOZ_ENABLE_WAYLAND LC_TIME QT_STYLE_OVERRIDE SSH_AUTH_SOCK SESSION_ONLY PRIVATE"
   let session = try Session(

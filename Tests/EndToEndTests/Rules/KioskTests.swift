@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Kiosks: restarts of programs, fallbacks, interruptions and requests of startup, with a real navd (K1 to K4).
+
 private typealias Rows = CoordinatorInterface
 
 private struct Shown {
@@ -15,7 +17,7 @@ private struct Shown {
 }
 
 extension Session {
-  /// The process on the screen at a binding, and its presentation, after another one.
+  /// The process on the screen at a binding, and its presentation; it differs from an earlier one.
   fileprivate func shown(_ binding: String, after earlier: Shown? = nil) throws -> Shown {
     var found: Shown?
     try poll("“\(binding)” is on the screen, after \(earlier?.path.text ?? "nothing")") {
@@ -38,7 +40,7 @@ private let dashboard = """
   restart-limit = 3
   """
 
-@Test("K3: a program that crashes is back, also if navd was restarted while it waited", arguments: [false, true])
+@Test("K3: a program that crashes is back, even if navd was restarted while it waited", arguments: [false, true])
 func restart_crash_isBack(managed: Bool) throws {
   let session = try Session(destinations: ["dashboard": dashboard], managed: managed)
   #expect(try session.navctl("present", "dashboard", "--value", "page=1").exitCode == 0)
@@ -47,17 +49,17 @@ func restart_crash_isBack(managed: Bool) throws {
   let second = try session.shown("dashboard", after: first)
   #expect(second.path.text.hasSuffix("/2"))
   #expect(try session.call(Rows.get, "dashboard").1["value"].flatMap { Properties(value: $0) }?["page"] != nil)
-  // It is lost, and back.
+  // The program is lost, and back.
   try session.stop(SIGKILL)
   kill(second.pid, SIGKILL)
-  // One that still runs would be adopted, and then close with a status that nobody knows (R2).
+  // A program that still runs would be adopted, and then close with a status that nobody knows (R2).
   try session.wait("it has ended") { session.processes().isEmpty }
   try session.start()
   let third = try session.shown("dashboard", after: second)
   #expect(third.path.text.hasSuffix("/3"))
   let history = try session.navctl("history", "--json").outputText
   #expect(history.contains(#""reason":"failed""#) && history.contains(#""reason":"lost""#))
-  // A request ends it for good.
+  // A request ends the program for good.
   #expect(try session.navctl("dismiss", "dashboard").exitCode == 0)
   try session.poll("nothing is left") {
     try session.call(Rows.get, "dashboard").0 == .root && session.processes().isEmpty
@@ -78,7 +80,7 @@ func restart_flapping_isGivenUp() throws {
   #expect(lines.first?.contains("it is presented again") == true)
 }
 
-@Test("K1: a group shows its fallback from the start, after what others present, and after a crash")
+@Test("K1: a group shows its fallback from the start, after other members, and after a crash")
 func fallback_kiosk_isAlwaysThere() throws {
   let session = try Session(destinations: [
     "home": "command = ['sleep', '1000']\nrestart = 'always'\nrestart-delay = '100ms'\n"
@@ -91,7 +93,7 @@ func fallback_kiosk_isAlwaysThere() throws {
   #expect(try session.navctl("selection", "main").outputText == "home\n")
   kill(second.pid, SIGSEGV)
   let third = try session.shown("home", after: second)
-  // It was there when navd was killed, and stays.
+  // The fallback was there when navd was killed, and stays.
   try session.stop(SIGKILL)
   try session.start()
   #expect(try session.shown("home").path == third.path)
@@ -113,13 +115,13 @@ func fallback_missing_isTold() throws {
   }
   let check = try session.navctl("check-config")
   #expect(check.outputText.contains("navd.toml: warning: the fallback “home” of “main” has no file “home.toml”"))
-  // It is shown as soon as there is one.
+  // The fallback is shown as soon as there is a destination.
   try session.write("state = true\n", toDestination: "home")
   #expect(try session.navctl("reload").exitCode == 0)
   #expect(try session.navctl("selection", "main").outputText == "home\n")
 }
 
-@Test("K2: an alarm interrupts, and what gave way is back with its value, also after a restart")
+@Test("K2: an alarm interrupts a member, which is back with its value, even after a restart")
 func interruption_alarm_leavesTheFilm() throws {
   let session = try Session(destinations: ["film": "command = ['sleep', '1000']\n"])
   #expect(try session.navctl("present", "film", "--group", "main", "--value", "scene=3").exitCode == 0)
@@ -159,13 +161,13 @@ func startup_emptyRecord_isCarriedOut() throws {
   #expect(try session.navctl("value", "get", "film.note", "badge").outputText == "3\n")
   // The fallback has not even begun.
   #expect(try session.navctl("history").outputText == "")
-  // With something on record, it is not carried out: what was dismissed stays so.
+  // The requests are not carried out with something on record: an item that was dismissed stays so.
   #expect(try session.navctl("dismiss", "film.note").exitCode == 0)
   try session.stop(SIGKILL)
   try session.start()
   #expect(try ids() == ["film 1"])
   #expect(try session.shown("film").path == first.path)
-  // With nothing, it is.
+  // The requests are carried out with nothing on record.
   try session.write(
     "startup = 'start/startup.json'\ncontainer-values.badge = { signature = 'i', default = 0 }\n",
     to: "config/navd/navd.toml")
@@ -177,7 +179,7 @@ func startup_emptyRecord_isCarriedOut() throws {
   #expect(try ids() == ["film 1", "film.note "])
 }
 
-@Test("K4: mistakes in the file of startup are in the log and in check-config, and nothing of it is presented")
+@Test("K4: mistakes in the file of startup are in the log and in check-config, and none of its items is presented")
 func startup_mistake_isTold() throws {
   let session = try Session(
     destinations: ["film": "state = true\n"], starting: false,
@@ -199,7 +201,7 @@ func startup_mistake_isTold() throws {
   try starts("[[\"Present\",\"film\",\"\",{}],\n[\"Wait\"]]", saying: method, checked: 1, method)
   let name = "1:2: request 0: binding “9” begins with “9”"
   try starts("[[\"Present\",\"9\",\"\",{}]]", saying: name, checked: 1, name)
-  // A program on the bus may have registered it, so this is only a warning.
+  // A program on the bus may have registered the destination, so this is only a warning.
   try starts(
     "[[\"Present\",\"film\",\"\",{}],\n [\"Present\",\"mixr\",\"\",{\"destination\":\"mixr\"}]]",
     saying: "2:2: request 1: there is no destination “mixr”", checked: 0,
@@ -276,7 +278,7 @@ func fallback_refusedWhileAProgramFlaps_isToldOnce() throws {
   }
 }
 
-@Test("K4: a mistake in the file of startup is in the log as soon as that is written")
+@Test("K4: a mistake in the file of startup is in the log as soon as the file is written")
 func startup_written_isNoticed() throws {
   let session = try Session()
   try session.write("startup = 'elsewhere/startup.json'\n", to: "config/navd/navd.toml")

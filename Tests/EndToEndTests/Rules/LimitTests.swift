@@ -6,10 +6,12 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Limits on the bus: the largest accepted sizes, the refusals beyond them, and their documentation (L1).
+
 private typealias Rows = CoordinatorInterface
 
 extension Session {
-  /// The limits by name, as published by navd.
+  /// The limits by name, as navd publishes them.
   func limits() throws -> [String: Int] {
     let value = try call(PropertyAccessing.get, (CoordinatorInterface.name.text, "Limits"))
     return ([String: UInt64](value: value) ?? [:]).mapValues { Int($0) }
@@ -54,7 +56,7 @@ func limit_ofSizes_isExact() throws {
   let path = try session.present("d")
   try session.expect(try session.refusal(Rows.act, (path, text("id", 1), [:])), limit: "id")
   try session.expect(try session.refusal(Rows.act, (path, "x", ["t": .string(text("value"))])), limit: "value")
-  // Updates that enlarge the value count as well.
+  // Updates that enlarge the value count, too.
   try session.present("e", "", ["value": ["a": Value.string(String(text("value").dropLast(1000)))].value])
   try session.expect(
     try session.refusal(Rows.update, ("e", ["b": .string(String(repeating: "x", count: 1000))], [:])), limit: "value")
@@ -176,8 +178,9 @@ func limit_ofEachName_isTestedAndDocumented() throws {
     "binding", "id", "tag", "value", "container-values", "transaction", "queue", "endings", "waits-per-client",
     "value-depth", "declared-container-values", "registrations", "destination", "state", "request", "result",
   ]
-  // Tested elsewhere: in WindowTrackerTests; in HookRunnerTests; in EndingTests; in WaitTests; in HostilePeerTests (at full scale by `make fuzz`); for the rules alone in
-  // PresentationTests, WorkTests and SessionEnvironmentTests; in UnreadTests.
+  // Other files test these limits: WindowTrackerTests, HookRunnerTests, EndingTests, WaitTests, HostilePeerTests (at full scale by
+  // `make fuzz`) and UnreadTests; and for the rules alone LimitTests, WorkTests, HoldTests and SessionEnvironmentTests of
+  // PresentationRulesTests.
   let elsewhere = [
     "parked", "hooks", "output", "waits", "calls-per-presenter", "calls", "items", "items-per-client", "tags",
     "remembered",
@@ -195,7 +198,7 @@ func limit_ofEachName_isTestedAndDocumented() throws {
 @Test("L1: navctl exits with 6 when a limit is exceeded, and names the limit and the allowed values")
 func limit_inNavctl_isExplained() throws {
   let session = try Session()
-  // Something for the requests to refer to.
+  // The requests refer to this item.
   try session.present("b")
   let long = String(repeating: "x", count: 5000)
   let many = (0..<5000).map { "[\"Present\",\"n[\($0)]\",\"\",{}]" }.joined(separator: ",")

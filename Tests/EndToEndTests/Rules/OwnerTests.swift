@@ -5,6 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
+// Owners that leave the bus, and whose items end (O1).
+
 private typealias Rows = CoordinatorInterface
 private let owned: Properties = ["owned": .boolean(true)]
 
@@ -47,7 +49,8 @@ func owner_givenAgain_isTheSender() throws {
   #expect(changed)
   #expect(try session.call(Rows.get, "fact").1["owner"] == .string(other.uniqueName.text))
   one.close()
-  // Wait for an event that comes after the client has left: the bus announces that to all alike.
+  // The test waits for an event that comes after the client has left, since the bus announces departures to all clients in one
+  // order.
   let third = try session.connect()
   try session.present("mark", "", owned, by: third)
   third.close()

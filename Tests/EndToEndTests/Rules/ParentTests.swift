@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Parents and children with a real presenter, and the order in which they appear and end (C2 to C6).
+
 private typealias Rows = CoordinatorInterface
 
 /// A request for `Apply` that presents an item on the screen.
@@ -33,7 +35,7 @@ func parent_inTheMiddleDismissed_endsAfterItsChildAndLeavesItsParent() throws {
   screen.presenter.isAnswering = false
   #expect(try screen.session.dismiss("a.b"))
   try screen.expect(["phase a.b dismissing", "phase a.b.c dismissing", "dismiss a.b.c parent"])
-  // Their slots are empty at once; their ends are announced one by one.
+  // The slots are empty at once, and the ends are announced one by one.
   #expect(try screen.shown() == ["a"])
   screen.answer("dismiss a.b.c parent")
   try screen.expect(["gone a.b.c", "dismissed a.b.c parent", "dismiss a.b dismissed"])
@@ -124,7 +126,7 @@ func parent_dismissedWhileItsChildWaits_endsTheChild() throws {
   try screen.session.dismiss("a")
   try screen.expect(["dismissed a.b parent", "phase a dismissing", "dismiss a dismissed"])
   #expect(try screen.session.answer(to: wait).0 == "parent")
-  // P4: the late answer to the first call is ignored.
+  // The late answer to the first call is ignored (P4).
   screen.answer("present a")
   try screen.expect(["shown a"])
   screen.answer("dismiss a dismissed")

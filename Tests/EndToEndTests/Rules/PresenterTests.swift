@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Presenters on the bus: their answers, updates, departures, registrations and activation (D1, D4, D8).
+
 private typealias Rows = CoordinatorInterface
 
 private let dialog: Properties = ["destination": .string("dialog")]
@@ -15,7 +17,7 @@ extension Properties {
 }
 
 extension Watcher {
-  /// The log lines about ended presentations.
+  /// The lines of the log about ended presentations.
   fileprivate var ends: [String] { lines.filter { $0.hasPrefix("dismissed") } }
 }
 
@@ -55,7 +57,7 @@ func presenter_reply_isTheAcknowledgement() throws {
   presenter.isAnswering = false
   try session.dismiss("fact")
   try session.wait("Dismiss is called") { presenter.log.count == 2 }
-  // P3: the next item waits for the answer to Dismiss.
+  // The next item waits for the answer to Dismiss (P3).
   try session.present("fact", "2", dialog)
   #expect(presenter.log == ["present fact 1", "dismiss dismissed"])
   #expect(watcher.ends == [])
@@ -74,7 +76,7 @@ func presenter_thatRefuses_hasFailed() throws {
   #expect(reason == "failed")
   #expect(result.error.contains("no screen"))
   #expect(result.error.contains("org.example.Error.NoScreen"))
-  // It answered that it does not show the item, so Dismiss is not called.
+  // The presenter answered that it does not show the item, so Dismiss is not called.
   #expect(presenter.log == ["present fact 1"])
   #expect(watcher.ends == ["dismissed fact 1 failed"])
 
@@ -108,7 +110,7 @@ func presenter_late_changesNothing() throws {
   #expect(result.error.contains("start-timeout"))
   #expect(presenter.log == ["present fact 1", "dismiss failed forced"])
 
-  // Both answers come now, for a handle that no longer exists; the slot has another presentation by then.
+  // Both answers come now, for a handle that no longer exists; the slot has another presentation by now.
   let next = try session.present("fact", "2")
   presenter.isAnswering = true
   presenter.isAnswering = false
@@ -125,7 +127,7 @@ func presenter_late_changesNothing() throws {
   #expect(ending.reason == "dismissed")
   #expect(ending.result.error.contains("grace"), "\(ending.result)")
   presenter.isAnswering = true
-  // Answered only after navd has processed the late answers.
+  // This call is answered only after navd has processed the late answers.
   try session.call(Rows.unregisterPresenter, "dialog", by: presenter.connection)
   #expect(watcher.ends == ["dismissed fact 1 failed", "dismissed note 1 dismissed"])
 }
@@ -218,7 +220,7 @@ func presenter_ownUpdate_isAnnouncedToOthers() throws {
     #expect(value?["m"]?.string == "x")
     #expect(watcher.hasAllSerials)
   }
-  // An update by another client is sent to it.
+  // An update by another client is sent to the presenter.
   try session.call(Rows.update, ("fact", ["n": .int32(3)], [:]))
   try session.wait("the presenter is called") { presenter.log.last == "update" }
   #expect(presenter.log == ["present fact 1", "update"])
@@ -291,14 +293,14 @@ func presenter_leavingWhileItsItemWaits_hasFailed() throws {
   #expect(!result.error.isEmpty)
 }
 
-/// Has a presenter leave the bus; navd knows that when it gets the next call.
+/// Has a presenter leave the bus. navd knows of it when it gets the next call.
 private func leave(_ presenter: BusPresenter, _ session: Session) throws {
   var isThere = true
   let watch = session.client.watchName(presenter.connection.uniqueName) { isThere = $0 != nil }
   defer { watch.cancel() }
   presenter.connection.close()
   try session.wait("it has left the bus") { !isThere }
-  // What follows from it is done, and on record, in the turns until these are answered.
+  // The consequences are carried out, and on record, in the turns before these calls are answered.
   for _ in 1...3 { _ = try session.call(Rows.destinations, ()) }
 }
 
@@ -322,7 +324,7 @@ func presenter_leavingAndRegisteringAgain_isAskedAgain() throws {
   #expect(try session.ending(of: path).reason == "dismissed")
 }
 
-@Test("D4: a shell that registers what it has read anew before it lets go of what it had is asked at once")
+@Test("D4: a shell that registers its destinations anew before it lets go of the earlier ones is asked at once")
 func presenter_registeringBeforeLeaving_isAskedAgain() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
@@ -334,7 +336,7 @@ func presenter_registeringBeforeLeaving_isAskedAgain() throws {
   try session.wait("it is asked") { next.log == ["present fact 1"] }
 }
 
-@Test("D1: what waits while a shell reloads itself is presented by the shell that is there then")
+@Test("D1: an item that waits while a shell reloads itself is presented by the shell that is there afterwards")
 func presenter_registeringWhileItsItemWaits_presentsIt() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
@@ -349,7 +351,7 @@ func presenter_registeringWhileItsItemWaits_presentsIt() throws {
   #expect(next.log == ["present fact 2"])
 }
 
-@Test("D4: what is dismissed while its presenter is away ends at once")
+@Test("D4: an item that is dismissed while its presenter is away ends at once")
 func presenter_away_itemIsDismissedAtOnce() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
@@ -363,7 +365,7 @@ func presenter_away_itemIsDismissedAtOnce() throws {
   try session.wait("it is asked") { next.log == ["present fact 2"] }
 }
 
-@Test("D4, R6: navd that is killed while a presenter is away waits for it all the same")
+@Test("D4, R6: a navd that starts after a kill still waits for a presenter that was away")
 func presenter_awayWhileNavdIsKilled_isAskedAgain() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
@@ -410,7 +412,7 @@ func presenter_twoForOneDestination_lastWins() throws {
 
 // MARK: Activation
 
-/// The presenter of docs/recipes, which answers each call twice: first correctly, then with an error.
+/// A program around the presenter of docs/recipes, which answers each call twice: first correctly, then with an error.
 private let script = """
   import os
   import sys
@@ -453,7 +455,7 @@ func presenter_namedInAFile_isActivated() throws {
   #expect(result == ["answer": .string("bye")])
   #expect(session.journalLines.last == "- dialog 1 dismissed")
 
-  // It is running now. After its end it is activated again.
+  // The presenter is running now. After its end it is activated again.
   let next = try session.present("dialog", "2")
   try session.wait("it is presented again") { watcher.lines.last == "presented dialog 2" }
   let pid = try #require(pid_t(runs.dropFirst("runs ".count)))
@@ -465,7 +467,7 @@ func presenter_namedInAFile_isActivated() throws {
   #expect(watcher.ends == ["dismissed dialog 1 dismissed", "dismissed dialog 2 failed"])
 }
 
-/// The presenter of docs/recipes, whose user closes each item just before it is dismissed.
+/// A program around the presenter of docs/recipes, whose user closes each item just before it is dismissed.
 private let crossingScript = """
   import io
   import os

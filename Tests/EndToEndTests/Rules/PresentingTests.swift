@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Presenting on the bus: options, destinations, toggle, update, dismissals and expectations (P1 to P11, D2, D8).
+
 private typealias Rows = CoordinatorInterface
 
 @Test("P1, D2: an item without a destination has no presenter, and the state contains all of its options")
@@ -63,7 +65,7 @@ func presenting_toggle_isPresentOrDismiss() throws {
   #expect(on && path != .root)
   let (off, none, _) = try session.call(Rows.toggle, ("fact", "", [:]))
   #expect(!off && none == .root)
-  // Another id than the current one presents that id; with any-id the slot is dismissed whatever its id.
+  // An id other than the current one presents that id; with any-id the slot is dismissed, whatever its id.
   try session.call(Rows.toggle, ("fact", "a", [:]))
   let (replaced, _, _) = try session.call(Rows.toggle, ("fact", "b", [:]))
   #expect(replaced)
@@ -153,7 +155,7 @@ func presenting_expectations_areChecked() throws {
   let session = try Session()
   let (first, _, serial) = try session.call(Rows.present, ("fact", "a", [:]))
   let (_, _, elsewhere) = try session.call(Rows.present, ("note", "x", [:]))
-  // The expected serial is compared with the last change of the slot, not of the whole state.
+  // The expected serial is compared with the last change of the slot, and not of the whole state.
   #expect(try session.dismiss("fact", ["expected-serial": .uint64(serial)]))
   let (second, _, _) = try session.call(Rows.present, ("fact", "b", [:]))
   for options in [

@@ -4,6 +4,8 @@ import DBusValues
 import TestSupport
 import Testing
 
+// Privacy of arguments, environments and results (D6).
+
 private typealias Rows = CoordinatorInterface
 
 @Test("D6: arguments, environment and results appear in no signal, property, history, state or log")
@@ -22,7 +24,7 @@ func privacy_argumentsAndResults_areNotDisclosed() throws {
   let handle = try session.present("fact", "1", options)
   let result = try session.ending(of: handle).result
   #expect(result["output"] == .bytes(Array("secret-output\n".utf8)))
-  // A command that was never started, and one whose end another client reports.
+  // One command was never started, and another client reports the end of the other one.
   let missing = try session.present("missing", "", ["command": ["/nowhere/program", "secret-argument"].value])
   #expect(try session.ending(of: missing).reason == "failed")
   let closed = try session.present("closed", "", ["command": ["sh", "-c", "sleep 60", "secret-argument"].value])

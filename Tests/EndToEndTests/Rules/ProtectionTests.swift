@@ -6,6 +6,8 @@ import PresentationModel
 import TestSupport
 import Testing
 
+// Protected items, with and without a user manager (D12).
+
 private typealias Rows = CoordinatorInterface
 
 @Test("D12: a locker ends only by itself", arguments: [false, true])
@@ -24,7 +26,7 @@ func protected_locker_endsOnlyByItself(managed: Bool) throws {
     run.errorText
       == "navctl: toggle lock: “lock” is protected by its destination, and ends only by itself: no request can end it\n"
   )
-  // The protection is the item's, also after a restart, whatever the file says now.
+  // The protection belongs to the item, even after a restart, whatever the file says now.
   try session.write("command = ['sleep', '1000']\n", toDestination: "lock")
   try session.stop(SIGKILL)
   try session.start()

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Replacements of commands at one binding, whose processes never run together (P2, P3, P11).
+
 private func session() throws -> Session {
   try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 300)])
 }
@@ -44,7 +46,7 @@ func replacement_replacedWhileItWaits_isNeverStarted() throws {
   try session.wait(for: "start a", of: "fact")
   let b = try session.present("fact", "b")
   let c = try session.present("fact", "c")
-  // It ends at once, because it was never presented.
+  // The item ends at once, because it was never presented.
   #expect(try session.ending(of: b).reason == "replaced")
   #expect(!watcher.lines.contains("dismissed fact a replaced"))
 
@@ -92,7 +94,7 @@ func replacement_ofTheSameIDWhileItGoes_isANewPresentation() throws {
   #expect(second != first)
   try session.wait("it has started again") { session.commandLog(of: "fact").count == 4 }
   #expect(session.commandLog(of: "fact") == ["start a", "term a", "end a", "start a"])
-  // P5: the end of the first has not removed the second.
+  // The end of the first item has not removed the second (P5).
   #expect(try session.call(CoordinatorInterface.get, "fact").0 == second)
 }
 

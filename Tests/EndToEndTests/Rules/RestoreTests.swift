@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Logins: the items that are kept from one session to the next (K4).
+
 private typealias Rows = CoordinatorInterface
 
 private let destinations = [
@@ -14,7 +16,7 @@ private let destinations = [
   "memo": "state = true\nrestore = 'login'\n", "note": "state = true\n",
 ]
 
-/// A user who logs in again and again: each session has a bus and a runtime directory of its own, and all have one state directory.
+/// A user who logs in again and again. Each session has a bus and a runtime directory of its own, and all share a state directory.
 private final class User {
   private var sessions: [Session] = []
 
@@ -33,7 +35,7 @@ extension Session {
   }
 }
 
-@Test("K4: at the next login, what was open is presented again, and commands that came with requests are not")
+@Test("K4: at the next login, open items are presented again, except for commands that came with requests")
 func restore_nextLogin_presentsAgain() throws {
   let user = User()
   defer { withExtendedLifetime(user) {} }
@@ -46,7 +48,7 @@ func restore_nextLogin_presentsAgain() throws {
   try first.runNavctl("present", "dropped", "6", "--to", "memo")
   try first.runNavctl("dismiss", "dropped")
   try first.wait(for: "start 1", of: "mixer")
-  // A logout: the programs end, then navd.
+  // At a logout the programs end, and then navd.
   for process in first.processes() { kill(process.pid, SIGTERM) }
   try first.poll("its program has ended") { try first.call(Rows.get, "mixer").0 == .root }
   try first.stop()
@@ -56,7 +58,7 @@ func restore_nextLogin_presentsAgain() throws {
   try second.wait(for: "start 1", of: "mixer")
   #expect(try second.navctl("selection", "g").outputText == "memo\n")
   #expect(second.navd?.errorText.contains("presenting what was kept for this login") == true)
-  // In one session, a restart presents nothing twice, and what was dismissed stays so.
+  // A restart in one session presents no item twice, and an item that was dismissed stays so.
   try second.runNavctl("dismiss", "memo")
   try second.stop(SIGKILL)
   try second.start()
@@ -65,10 +67,10 @@ func restore_nextLogin_presentsAgain() throws {
   try second.stop(SIGKILL)
   for process in second.processes() { kill(process.pid, SIGKILL) }
 
-  // The file may have lost a destination meanwhile.
+  // The files may have lost a destination meanwhile.
   let third = try user.login(destinations.filter { $0.key != "mixer" })
   #expect(try third.list() == ["more 3 "])
-  // Quit ends everything.
+  // Quit ends all items.
   #expect(try third.navctl("quit").exitCode == 0)
   try third.waitForEnd()
   let fourth = try user.login()
@@ -94,7 +96,7 @@ func restore_stillRunning_isAdopted() throws {
   try session.wait(for: "end 1", of: "mixer")
 }
 
-@Test("K4, R1: killed right after any reply, also while it presents what was kept, navd loses none of it")
+@Test("K4, R1: a navd that is killed right after any reply, even while it presents kept items, loses none of them")
 func restore_killedAtAnyTime_losesNothing() throws {
   let user = User()
   defer { withExtendedLifetime(user) {} }
@@ -111,7 +113,7 @@ func restore_killedAtAnyTime_losesNothing() throws {
     }
     try session.stop(SIGKILL)
     session = try user.login(starting: false)
-    // Some are killed while they start.
+    // Some of these navds are killed while they start.
     for delay in [3, 17, 40].prefix(round % 4) {
       let navd = try session.start(program: session.executable("navd"), [])
       session.loop.turn(wait: .milliseconds(delay * round))
@@ -123,7 +125,7 @@ func restore_killedAtAnyTime_losesNothing() throws {
   }
 }
 
-@Test("K4, R4: what was kept and cannot be read is set aside, and the log names the file")
+@Test("K4, R4: kept items that cannot be read are set aside, and the log names the file")
 func restore_damaged_isSetAside() throws {
   let user = User()
   defer { withExtendedLifetime(user) {} }
@@ -146,7 +148,7 @@ func restore_damaged_isSetAside() throws {
   #expect(try user.login().list() == ["memo 2 "])
 }
 
-@Test("K4: a navd that cannot keep anything says so once, and refuses nothing")
+@Test("K4: a navd that cannot keep items says so once, and refuses nothing")
 func restore_noDirectory_isTold() throws {
   let user = User()
   let session = try user.login(starting: false)
@@ -158,7 +160,7 @@ func restore_noDirectory_isTold() throws {
   #expect(try session.list() == ["memo 2 "])
 }
 
-@Test("K4, L2: items are kept for the next login once navd has the descriptors that it needs for that")
+@Test("K4, L2: items are kept for the next login once navd has the descriptors that it needs")
 func restore_withoutDescriptorsAtFirst_isKeptLater() throws {
   let user = User()
   defer { withExtendedLifetime(user) {} }

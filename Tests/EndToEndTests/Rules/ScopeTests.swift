@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Launchers, whose items are only their first process (D3).
+
 private typealias Rows = CoordinatorInterface
 
 /// A launcher that has started a program in a session of its own, as rofi does.
@@ -37,7 +39,9 @@ extension Session {
 
 private func isAlive(_ pid: pid_t) -> Bool { kill(pid, 0) == 0 }
 
-@Test("D3: the dismissal of a launcher ends the launcher, and not what it has started", arguments: [false, true])
+@Test(
+  "D3: the dismissal of a launcher ends the launcher, and not the program that it has started",
+  arguments: [false, true])
 func scope_process_dismissed_leavesItsChildren(managed: Bool) throws {
   let session = try Session(destinations: ["launcher": launcher()], managed: managed)
   let path = try session.present("launcher")
@@ -51,7 +55,7 @@ func scope_process_dismissed_leavesItsChildren(managed: Bool) throws {
   // The manager takes the status of a process after it has announced its end.
   try session.poll("the launcher is gone") { !isAlive(first) }
   #expect(isAlive(child))
-  // The next one is another unit, and is not in the way of the rest of the last.
+  // The next launcher is another unit, and the rest of the last one is not in its way.
   let next = try session.present("launcher")
   #expect(try session.call(Rows.wait, (next, "presented")).0 == "")
   try session.dismiss("launcher")
@@ -59,7 +63,9 @@ func scope_process_dismissed_leavesItsChildren(managed: Bool) throws {
   #expect(isAlive(child))
 }
 
-@Test("D3: a launcher that ends by itself is closed at once, while what it has started runs", arguments: [false, true])
+@Test(
+  "D3: a launcher that ends by itself is closed at once, while the program that it has started runs",
+  arguments: [false, true])
 func scope_process_ended_isClosed(managed: Bool) throws {
   let session = try Session(destinations: ["launcher": launcher("exit 3")], managed: managed)
   let (reason, result) = try session.ending(of: session.present("launcher"))
@@ -71,7 +77,8 @@ func scope_process_ended_isClosed(managed: Bool) throws {
 }
 
 @Test(
-  "P14: a launcher that ignores SIGTERM is killed after its grace time, and nothing else is", arguments: [false, true])
+  "P14: a launcher that ignores SIGTERM is killed after its grace time, and no other process is",
+  arguments: [false, true])
 func scope_process_killed_leavesItsChildren(managed: Bool) throws {
   let script = "trap '' TERM; echo ready >>$NAVD_TEST_JOURNAL; while :; do sleep 0.1; done"
   let session = try Session(destinations: ["launcher": launcher(script, "grace = '100ms'")], managed: managed)
@@ -91,7 +98,7 @@ func scope_process_afterARestart_isKept(managed: Bool) throws {
   let path = try session.present("launcher")
   let child = try session.child()
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
-  // The scope is the item's, whatever the file says now.
+  // The scope belongs to the item, whatever the file says now.
   try session.write("command = ['sleep', '1000']\n", toDestination: "launcher")
   try session.restart()
   #expect(try session.call(Rows.get, "launcher").0 == path)
@@ -100,7 +107,9 @@ func scope_process_afterARestart_isKept(managed: Bool) throws {
   #expect(isAlive(child))
 }
 
-@Test("R2: a launcher that ended while navd was away is lost, though what it started runs", arguments: [false, true])
+@Test(
+  "R2: a launcher that ended while navd was away is lost, though the program that it started runs",
+  arguments: [false, true])
 func scope_process_endedMeanwhile_isLost(managed: Bool) throws {
   let session = try Session(destinations: ["launcher": launcher()], managed: managed)
   let path = try session.present("launcher")

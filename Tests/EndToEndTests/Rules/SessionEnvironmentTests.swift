@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 import TextFormats
 
-/// A fallback that fails without a display, and is tried again by itself only after a minute.
+// Variables of the session that come after navd, for commands that navd starts without a request (K6).
+
+/// The files of a fallback that fails without a display, and is tried again by itself only after a minute.
 private let files = [
   "home": """
   command = ["sh", "-c", 'test -n "$DISPLAY$WAYLAND_DISPLAY" && exec sleep 1000']
@@ -40,7 +42,7 @@ extension Session {
 }
 
 @Test(
-  "K6: variables that come after navd are for what nobody asks for, with and without a user manager, also after a kill",
+  "K6: later variables are for commands without a request, with and without a user manager, even after a kill",
   arguments: [false, true])
 func environment_imported_isThatOfCommands(hasManager: Bool) throws {
   let session = try Session(destinations: files, starting: false, managed: hasManager)
@@ -55,7 +57,7 @@ func environment_imported_isThatOfCommands(hasManager: Bool) throws {
   #expect(given.outputText == "{\"changed\":true}\n", "\(given.errorText)")
   let first = try session.variables(of: "home")
   #expect(first.all.contains("DISPLAY=:77"))
-  // The one that failed may have been on the screen for a moment, and so have run the hook, too.
+  // The failed fallback may have been on the screen for a moment, and then has also run the hook.
   try session.poll("its hook has it, too") { Files.contents(of: session.path("said")).suffix(4) == Array(":77\n".utf8) }
   #expect(try session.navctl("import-environment", "DISPLAY", "--json").outputText == "{\"changed\":false}\n")
   #expect(try session.navctl("doctor").outputText.contains("imported for them: DISPLAY"))
@@ -79,7 +81,7 @@ func environment_ofCompositor_isGivenByItsAdapter(_ manager: Desktop.Manager, _ 
   let first = try session.variables(of: "home")
   #expect(first.all.contains { $0.hasPrefix("WAYLAND_DISPLAY=") } && first.all.contains { $0.hasPrefix(other) })
   #expect(adapter?.hasEnded != true)
-  // The next navd has them, too. The adapter starts none.
+  // The next navd has the variables, too. The adapter starts no navd.
   #expect(try session.navctl("quit").exitCode == 0)
   try session.wait("navd has ended") { session.navd?.hasEnded ?? true }
   try session.start()

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Stacks with real presenters and commands, driven by one and by two programs (S1 to S8).
+
 private typealias Rows = CoordinatorInterface
 
 extension Screen {
@@ -23,7 +25,7 @@ extension Screen {
     try session.call(Rows.pop, ("s", count, [:]), by: client).0
   }
 
-  /// The path of stack `s`, as text like in the log.
+  /// The path of stack `s`, as the log writes it.
   fileprivate func path() throws -> [String] {
     (try session.state()["stacks"]?["s"]?.array ?? []).map {
       [$0["binding"], $0["id"]].compactMap { $0?.string }.filter { !$0.isEmpty }.joined(separator: "=")
@@ -110,7 +112,7 @@ func stack_pathsOfCommands_endFromTheTopAndStartFromTheBottom() throws {
         && watcher.lines.filter { $0.hasPrefix("presented") }.count == starting
     }
     defer { known = session.journalLines.count }
-    // The order in which started commands write their first line is undefined.
+    // The started commands write their first lines in any order.
     let acts = session.journalLines.dropFirst(known).map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
     #expect(acts.dropFirst(2 * ending).allSatisfy { $0.hasPrefix("start") })
     return (Array(acts.prefix(2 * ending)), watcher.lines.filter { $0.hasPrefix("presented") })
@@ -123,7 +125,7 @@ func stack_pathsOfCommands_endFromTheTopAndStartFromTheBottom() throws {
       "term four", "end four", "term three", "end three", "term two", "end two", "term one", "end one",
     ])
   #expect(second.presented == ["presented four", "presented one", "presented three", "presented two"])
-  // The common beginning is kept.
+  // The common beginning of both paths is kept.
   let third = try setPath(["four", "one"], ending: 2, starting: 0)
   #expect(third.ended == ["term two", "end two", "term three", "end three"])
   let last = try setPath([], ending: 2, starting: 0)
@@ -153,7 +155,7 @@ func stack_secondOfFiveClosed_dismissesItemsAbove() throws {
   // A second report of the closed item changes nothing.
   #expect(!(try screen.session.answer(to: screen.close(second)).0))
   screen.answer("dismiss s[2] 3 popped")
-  // Its presenter reported it closed, so Dismiss is not called.
+  // The presenter reported the item closed, so Dismiss is not called.
   try screen.expect(["gone s[2] 3", "dismissed s[2] 3 popped", "dismissed s[1] 2 closed"])
   #expect(try screen.path() == ["s[0]=1"])
 }
@@ -186,7 +188,7 @@ func stack_usedByTwoPrograms_keepsTheScreensOfEach() throws {
   screen.answer("dismiss bert[1] popped")
   try screen.expect(["gone bert[1]", "dismissed bert[1] popped"])
   #expect([try screen.presentation("anna[0]"), try screen.presentation("bert[0]")] == below)
-  // S7: neither program can push an item that the other has in the stack.
+  // Neither program can push an item that the other has in the stack (S7).
   #expect(
     try screen.session.refusal(Rows.push, ("s", "anna[0]", "", [:]), by: bert)?.name == .alreadyInStack)
 }
@@ -219,7 +221,7 @@ func stack_usedByTwoProgramsConcurrently_matchesItsSlots() throws {
   #expect(try screen.shown() == path)
   #expect(happened.last { $0.hasPrefix("path") } == (["path s"] + path).joined(separator: " "))
   #expect(screen.watcher.hasAllSerials)
-  // Dismissed from the top, one at a time: each ended before the next Dismiss.
+  // The items are dismissed from the top, one at a time: each ended before the next Dismiss.
   let dismissals = happened.filter { $0.hasPrefix("dismiss ") || $0.hasPrefix("gone ") }
   for (call, answer) in zip(dismissals, dismissals.dropFirst()) where call.hasPrefix("dismiss ") {
     #expect(answer == "gone " + call.split(separator: " ")[1])
@@ -239,7 +241,7 @@ func stack_pushDuringPop_waitsForThePoppedItem() throws {
   try screen.push("x")
   try screen.push("y")
   try screen.expect(["path s s[0]=1 x", "phase x waiting", "path s s[0]=1 x y", "phase y waiting"])
-  // P11: an item that is being dismissed cannot be popped.
+  // An item that is being dismissed cannot be popped (P11).
   #expect(try screen.pop(1) == 1)
   try screen.expect(["path s s[0]=1 x", "dismissed y popped"])
   screen.answer("dismiss s[2] 3 popped")

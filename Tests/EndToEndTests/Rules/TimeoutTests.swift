@@ -5,6 +5,8 @@ import EventLoops
 import TestSupport
 import Testing
 
+// Timeouts of items with a real clock (O2).
+
 private typealias Rows = CoordinatorInterface
 private func timeout(_ milliseconds: UInt64) -> Properties { ["timeout": .uint64(milliseconds)] }
 

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Transactions on the bus: all or nothing, and only the final state takes effect (T1).
+
 private typealias Rows = CoordinatorInterface
 private typealias Requests = [TransactionRequest]
 
@@ -109,9 +111,9 @@ func transaction_ofDifferentRequests_takesEffectAsAWhole() throws {
       ], ["animated": .boolean(false)]
     ))
   #expect(replies.count == 10)
-  // For an item that does not exist, the answer contains “/”.
+  // The answer for an item that does not exist contains “/”.
   #expect(replies[8].first == .objectPath(.root))
-  // In the order of acceptance, which for “a” is that of its last id.
+  // The events are in the order of acceptance, which for “a” is that of its last id.
   try screen.expect([
     "selection g y", "group g x y ·", "path s p", "phase old dismissing", "phase p presenting",
     "phase g.y presenting", "phase a 2 presenting", "dismiss old dismissed", "gone old", "present p", "shown p",
