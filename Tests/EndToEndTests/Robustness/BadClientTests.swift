@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Clients that make wrong, huge or malformed calls, which end nothing and delay nobody (L2).
+
 extension Session {
   /// Calls any method with any arguments.
   fileprivate func error(_ member: MemberName, _ body: [Value]) throws -> DBusError? {
@@ -115,7 +117,7 @@ func badClient_unknownOptions_areRefusedByName() throws {
 func badClient_longNames_areShortInErrors() throws {
   let session = try Session()
   typealias Rows = CoordinatorInterface
-  // Also for a single character with an unlimited number of combining marks.
+  // The argument may also be a single character with an unlimited number of combining marks.
   for unit in ["x", "e\u{301}", "\u{301}"] {
     let long = String(repeating: unit, count: 100_000)
     let path = try #require(ObjectPath("/a" + String(repeating: "/b", count: 50_000)))
@@ -186,7 +188,7 @@ func badClient_deepValues_leaveTheStateReadable() throws {
       _ = try session.answer(to: answer)
       #expect(watcher.lines.last == "presented deep[\(depth)]")
     } catch let error as DBusError {
-      // Too deep for the sender's library, or refused by navd.
+      // The value is too deep for the library of the sender, or navd refuses it.
       refused += 1
       #expect([.invalidArgs, CoordinatorError.Name.limitExceeded.errorName].contains(error.name), "\(error)")
     }
@@ -196,7 +198,7 @@ func badClient_deepValues_leaveTheStateReadable() throws {
   }
   #expect(watcher.hasAllSerials)
   #expect(refused > 0)
-  // A message as large as D-Bus allows, or larger, if there were no limit.
+  // A message would be as large as D-Bus allows, or larger, if there were no limit.
   #expect(watcher.log.filter { $0.hasPrefix("InterfacesAdded") }.count == watcher.events.count)
 }
 
@@ -243,7 +245,7 @@ func badClient_expectingNoReply_getsNone() throws {
   try client.send(flags: 1, member: "Nonsense", interface: nil, to: destination, at: "/org/navd/Coordinator1")
   try client.send(flags: 1, member: "Wait", interface: nil, to: destination, at: "/org/navd/Coordinator1")
   let last = try client.send(member: "Ping", interface: nil, to: destination, at: "/org/navd/Coordinator1")
-  // The first reply received is that of the last call.
+  // The first reply that is received belongs to the last call.
   try session.wait("the call is executed") { watcher.lines == ["presented quiet 1"] }
   #expect(try client.answer().replySerial == last)
 }

@@ -1,6 +1,3 @@
-// Counts instructions and system calls instead of time, because time depends on the load of the machine and these
-// counts do not.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -8,16 +5,18 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Under a counting program, everything takes up to fifty times as long.
+// The cost of requests in instructions and system calls, which do not depend on the load of the machine, as time does.
+
+/// The time limit under a counting program, where everything takes up to fifty times as long.
 private let timeout = Duration.seconds(120)
 
 /// Runs navd under a counting program with a load.
 /// - Parameter counter: the command line prefix; it writes to the path that it is given.
-/// - Returns: the lines written.
+/// - Returns: the lines that the counting program wrote.
 private func count(_ counter: (String) -> [String], _ load: (Session) throws -> Void) throws -> [String] {
   let session = try Session(starting: false)
   for panel in panels { try session.write("command = [\"sleep\", \"1000\"]\ngroup = \"panels\"", toDestination: panel) }
-  // Valgrind reads all debug information first, so run a copy without it.
+  // The test runs a copy without debug information, all of which Valgrind would read first.
   let navd = session.path("navd")
   let copying = try session.run(program: "/usr/bin/objcopy", ["--strip-debug", session.executable("navd"), navd])
   try #require(copying.exitCode == 0, "\(copying.errorText)")
@@ -74,7 +73,7 @@ private func switchPanels(_ session: Session, _ times: Int) throws {
       watcher.lines(of: panel).contains { $0.hasPrefix("presented") }
     }
   }
-  // The counting program ends with the last process.
+  // The counting program ends with the last process of navd.
   _ = try session.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
   try session.wait("the last panel has ended", within: timeout) {
     watcher.lines(of: panels[(times - 1) % 2]).contains { $0.hasPrefix("dismissed") }
@@ -86,12 +85,12 @@ func present_systemCalls_areFew() throws {
   let each = try countForEach(few: 100, many: 1100) {
     ["/usr/bin/strace", "-f", "-c", "-o", $0]
   } _: { lines in
-    // The calls are in the fourth column: count, errors if there were any, and “total”.
+    // The fourth column has the calls. The line has the count, the errors if there were any, and “total”.
     let words = lines.last { $0.hasSuffix("total") }?.split(separator: " ") ?? []
     return words.count > 3 ? Int(words[3]) : nil
   }
-  // Waiting, reading until nothing is left, asking whether a file has changed (D15), and whether the journal is still at its path,
-  // writing to the journal, and writing to the bus.
+  // The calls are: waiting, reading until nothing is left, asking whether a file has changed (D15) and whether the journal is still
+  // at its path, writing to the journal, and writing to the bus.
   #expect((4...8).contains(each), "\(each) system calls")
 }
 
@@ -102,14 +101,14 @@ func present_instructions_areNotMoreThanBefore() throws {
   } _: { lines in
     lines.first { $0.hasPrefix("summary: ") }.flatMap { Int($0.dropFirst("summary: ".count)) }
   }
-  // For a debug build with a checking libdbus-1; a release build needs a tenth.
+  // The limit is for a debug build with a checking libdbus-1; a release build needs a tenth.
   #expect((100_000...2_070_000).contains(each), "\(each) instructions")
 }
 
 @Test("Another panel needs at most 90 system calls of navd, and 25 of the new process before its program")
 func panelSwitch_systemCalls_areFew() throws {
   let strace = { ["/usr/bin/strace", "-f", "-o", $0] }
-  /// The calls of navd, or those of its children before they are another program. A line begins with the process.
+  /// The number of calls of navd, or of its children before they are another program. A line begins with the process.
   func number(_ lines: [String], ofChildren: Bool) -> Int? {
     guard let navd = lines.first?.prefix(while: \.isNumber) else { return nil }
     var started: Set<Substring> = []
@@ -124,7 +123,7 @@ func panelSwitch_systemCalls_areFew() throws {
     }
   }
   let own = try countForEach(few: 4, many: 24, strace, { number($0, ofChildren: false) }, switchPanels)
-  // Between the end of the old panel and the new one nothing is searched twice.
+  // Between the end of the old panel and the new one, nothing is searched for twice.
   #expect((30...90).contains(own), "\(own) system calls")
   let ofChildren = try countForEach(few: 4, many: 24, strace, { number($0, ofChildren: true) }, switchPanels)
   #expect((10...25).contains(ofChildren), "\(ofChildren) system calls")

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// A crowd of clients on the same ten bindings.
+
 /// A client that makes one request after another, each after the answer to the previous one.
 private final class CrowdClient {
   let connection: Connection
@@ -25,7 +27,7 @@ private final class CrowdClient {
     rest -= 1
     let binding = "slot[\(Int.random(in: 0..<10, using: &random))]"
     let id = ["", "a", "b"].randomElement(using: &random) ?? ""
-    // Slots with odd numbers are presented by commands.
+    // Commands present the slots with odd numbers.
     let isCommand = "13579".contains { binding.hasSuffix("[\($0)]") }
     let options: Properties = isCommand ? ["destination": .string("sleeper")] : [:]
     switch Int.random(in: 0..<5, using: &random) {
@@ -46,7 +48,7 @@ private final class CrowdClient {
   }
 }
 
-/// The presentations according to the events of a watcher, or to a state.
+/// The presentations as the events of a watcher, or a state, describe them.
 private struct PresentationReplay {
   struct Shown: Hashable {
     let binding: String
@@ -55,7 +57,7 @@ private struct PresentationReplay {
   }
 
   var presentations: [UInt64: Shown] = [:]
-  /// Contradictions between events.
+  /// The contradictions between events.
   var faults: [String] = []
 
   init(_ watcher: Watcher) {

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Messages with descriptors, and a navd that has few or none left (L2).
+
 private typealias Rows = CoordinatorInterface
 
 extension Marshalled {
@@ -49,7 +51,7 @@ extension RawClient {
     }
   }
 
-  /// Waits until the bus has passed on what was sent.
+  /// Waits until the bus has passed on all messages.
   fileprivate func settle() throws {
     let serial = try send(
       member: "GetId", interface: Bus.name.text, to: Bus.name.text, at: Bus.path.text)
@@ -68,7 +70,7 @@ extension Session {
   }
 }
 
-@Test("L2: navd starts, whatever is sent to it before it serves", arguments: ["descriptors", "bytes", "signals"])
+@Test("L2: navd starts, whatever clients send to it before it serves", arguments: ["descriptors", "bytes", "signals"])
 func descriptors_callsBeforeNavdServes_doNotKeepItFromStarting(what: String) throws {
   let session = try Session(starting: false)
   let attacker = try RawClient(session.bus)
@@ -110,7 +112,7 @@ func descriptors_moreThanNavdMayHave_areRefused() throws {
   let before = try session.descriptors
   let attacker = try RawClient(session.bus)
   let count = 100
-  // All of it arrives in few turns, behind a call for which navd asks the bus about the client.
+  // All calls arrive in few turns, behind a call for which navd asks the bus about the client.
   session.navd?.send(SIGSTOP)
   try attacker.present("asks", "command") { body in
     body.signature("as")

@@ -1,5 +1,3 @@
-// A program whose bus misbehaves must end like a program without a bus, or continue. It must not crash or hang.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -8,10 +6,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Number of misbehaving buses of each kind; `make fuzz` uses more.
+// Programs whose bus misbehaves: they end like a program without a bus, or continue. They must not crash or hang.
+
+/// The number of misbehaving buses of each kind; `make fuzz` uses more.
 private var rounds: Int { getenv("NAVD_TEST_FAKE_BUSES").flatMap { Int(String(cString: $0)) } ?? 12 }
 
-/// Distorts the messages that a bus sends.
+/// A distortion of the messages that a bus sends.
 private struct Distortion {
   var numbers: SeededNumbers
 
@@ -32,7 +32,7 @@ private struct Distortion {
       case 2: bytes[index] = numbers.pick([0, 0xff, 0x7f, 0x80, UInt8(ascii: "v"), UInt8(ascii: "/")])
       case 3: bytes.removeLast(bytes.count - max(1, index))
       case 4: bytes.insert(contentsOf: garbage().prefix(8), at: index)
-      // Overwrites a length or a number.
+      // This case overwrites a length or a number.
       default:
         let start = index / 4 * 4
         guard start + 4 <= bytes.count else { continue }
@@ -116,7 +116,7 @@ private struct Distortion {
 
 /// Runs a program on misbehaving buses, several at once, and requires that it ends when they have closed the
 /// connection.
-/// - Returns: the number of runs by exit code and last line of standard error.
+/// - Returns: the runs, counted by exit code and last line of standard error.
 private func runOnMisbehavingBuses(
   _ seed: UInt64, _ rounds: Int, _ start: (EventLoop, FakeBus, _ directory: String) throws -> Program
 ) throws -> [String: Int] {
@@ -127,7 +127,7 @@ private func runOnMisbehavingBuses(
     let lives = try (round..<round + 4).map { number in
       let bus = try FakeBus(loop)
       let directory = TemporaryDirectory()
-      // Misbehaves from the first line of the authentication on, or later.
+      // The bus misbehaves from the first line of the authentication on, or later.
       var correctAnswers = Int.random(in: 0..<12, using: &distortion.numbers)
       if correctAnswers == 0 { bus.authenticate = { _ in distortion.garbage() } }
       bus.take = { distortion.answer($0, $1, &correctAnswers) }
@@ -203,7 +203,7 @@ func fakeBus_navdWithRandomAnswers_isSurvivedByNavctl() throws {
     let runs = try commandLines.map {
       ($0, try session.start(program: Session.program("navctl"), ["--within", "1"] + $0, mayFail: true))
     }
-    // A watching navctl does not end by itself.
+    // A navctl that watches does not end by itself.
     for (line, run) in runs where line[0] != "watch" {
       try session.wait("navctl \(line) ends", within: .seconds(20)) { run.hasEnded }
       guard let code = run.exitCode, (0...8).contains(code) else {
@@ -221,7 +221,7 @@ func fakeBus_navdWithRandomAnswers_isSurvivedByNavctl() throws {
   print("a lying navd: NAVD_SEED=\(seed), navctl ended with", codes.sorted { $0.key < $1.key })
 }
 
-/// Implements navd's interface with random answers.
+/// A program that implements navd's interface with random answers.
 private final class RandomNavd {
   let object = ImplementedInterface(CoordinatorInterface.interface)
   private var arguments: RandomArguments
@@ -238,7 +238,7 @@ private final class RandomNavd {
     answerRandomly(Rows.wait)
     answerRandomly(Rows.containerValue)
     object.implement(Rows.getState) { [unowned self] _, call in
-      // Existing members with random values.
+      // These are existing members with random values.
       let entries = (0..<3).map { _ in
         some([
           "binding", "id", "presentation", "phase", "destination", "style", "title", "group", "tag", "parent", "value",
@@ -267,7 +267,7 @@ private final class RandomNavd {
 
   private func value<T: ValueConvertible>(_: T.Type) -> T {
     while true {
-      // For some types not every value is valid.
+      // Not every value of some types is valid.
       if let value = T(value: arguments.anyValue(of: T.valueType)) { return value }
     }
   }

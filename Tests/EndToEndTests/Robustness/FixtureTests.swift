@@ -3,7 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Test("A test whose program has failed says so at once, with its standard error, instead of waiting for it")
+// The fixture of sessions itself: a test ends when one of its programs fails.
+
+@Test("A test whose program has failed reports it at once, with its standard error, and does not wait")
 func session_programFails_endsTheWait() throws {
   let session = try Session(starting: false)
   let start = MonotonicInstant.now
@@ -11,10 +13,11 @@ func session_programFails_endsTheWait() throws {
   let failure = #expect(throws: Session.Failure.self) { try session.wait("its window is there") { false } }
   #expect(MonotonicInstant.now - start < Session.limit)
   #expect(failure?.description.contains("no such library") == true, "\(failure?.description ?? "")")
-  // Now the test has seen it.
+  // The test has seen the failure now.
   #expect(program.exitCode == 3)
   #expect(throws: Session.Failure.self) { try session.wait("time is over", within: .zero) { false } }
-  // So it has where it waits for the end; and one that was told to end, or may fail, is none that anybody waits for.
+  // A test that waits for the end of a program sees the failure, too. A failure ends no wait if the program was told to end, or may
+  // fail.
   let seen = try session.start(program: "/bin/sh", ["-c", "exit 3"])
   try session.wait("it ends") { seen.hasEnded }
   let told = try session.start(

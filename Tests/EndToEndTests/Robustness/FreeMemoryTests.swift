@@ -5,6 +5,8 @@ import PresentationModel
 import TestSupport
 import Testing
 
+// Memory that navd gives back to the system.
+
 private typealias Rows = CoordinatorInterface
 
 @Test("L2: memory that many items have needed is given back to the system when they are gone")
@@ -26,9 +28,9 @@ func freeMemory_afterManyItems_isGivenBack() throws {
       TransactionRequest("Dismiss", [.string("many[\(number)]"), ([:] as Properties).value])
     }
   }
-  // Some of it keeps the endings, and tables that have grown.
+  // A part of the memory keeps the endings, and tables that have grown.
   try session.poll("navd, which had \(memory >> 10) KiB, has given a third of it back") {
-    // That comes with a turn, for which nothing wakes it up.
+    // navd gives memory back in a turn, for which nothing else wakes it up.
     try session.call(Peer.ping, ())
     return Session.privateMemory(of: navd) < memory * 2 / 3
   }

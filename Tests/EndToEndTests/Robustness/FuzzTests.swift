@@ -7,9 +7,11 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Random calls of every method of navd, with a check of its state, its memory and its answers to others (L2).
+
 private typealias Rows = CoordinatorInterface
 
-/// Number of calls in a run; `make fuzz` makes more.
+/// The number of calls in a run; `make fuzz` makes more.
 private let calls = getenv("NAVD_TEST_FUZZ_CALLS").flatMap { Int(String(cString: $0)) } ?? 1000
 
 /// A session whose commands are harmless whatever their arguments: its PATH contains only programs that do nothing.
@@ -33,7 +35,7 @@ private func harmlessSession(on program: BusProgram) throws -> Session {
 extension Session {
   /// Ends all presentations, and fills navd's limited memory of endings and tags with known content, so that memory use
   /// can be compared. These limits are tested elsewhere (L1).
-  /// - Parameter consistency: its watcher has to keep up.
+  /// - Parameter consistency: the check whose watcher has to keep up.
   fileprivate func clearAway(seenBy consistency: ConsistencyCheck) throws {
     try call(Rows.dismissAll, ["all": .boolean(true)])
     try poll("all presentations have ended") { try state()["presentations"]?.array == [] }
@@ -47,7 +49,7 @@ extension Session {
     let endings = (0...(limits["endings"] ?? 0)).map { begin(Rows.present, ("forget", "\($0)", [:])) }
     for ending in endings { _ = try answer(to: ending) }
     try dismiss("forget")
-    // Each event says all tags of the group.
+    // Each event contains all tags of the group.
     let tags = limits["tags-per-group"] ?? 1
     for group in 0...(limits["tags"] ?? 0) / tags {
       let requests = (0..<tags).map { number -> TransactionRequest in
@@ -63,8 +65,8 @@ extension Session {
 }
 
 extension Fuzzer {
-  /// Makes calls, and lets the watcher of the test hear of what they changed before there is more: navd sends nothing more
-  /// to one that leaves much unread (W3), and a large item takes this watcher longer than navd.
+  /// Makes calls in portions, so that the watcher of the test hears of the changes before there are more: navd sends nothing more
+  /// to a watcher that leaves much unread (W3), and a large item takes this one longer than navd.
   fileprivate func run(_ count: Int, arbitrariness: Double, burst: Int = 1, _ consistency: ConsistencyCheck) throws {
     try run(count, arbitrariness: arbitrariness, burst: burst)
     try consistency.catchUp()
@@ -93,15 +95,15 @@ func fuzz_everyMethod_leavesNavdAsBefore(on program: BusProgram) throws {
   print("fuzz on \(program.rawValue): NAVD_SEED=\(seed)")
   // A debug build takes long for the longest transactions.
   let fuzzer = try Fuzzer(session, seed: seed, longestTransaction: isThorough ? nil : 64)
-  // Check the state after each part.
+  // The state is checked after each part.
   let parts = max(1, calls / 500)
   var measured: [HonestClient.Times] = []
   for part in 0..<parts {
-    // Valid requests, outdated ones, and arbitrary ones.
+    // The parts have valid requests, outdated ones, and arbitrary ones.
     let arbitrariness = [0, 0.05, 0.3, 1][part % 4]
     let burst = part % 3 == 0 ? 40 : 1
     let start = fuzzer.calls
-    // Not all the time: the watcher of the test cannot keep up with so many events.
+    // Only some calls are measured, since the watcher of the test cannot keep up with so many events.
     measured.append(
       try honest.times(100, session) { try fuzzer.run(5, arbitrariness: arbitrariness, burst: burst, consistency) })
     try honest.pause(session)
@@ -129,7 +131,7 @@ func fuzz_everyMethod_leavesNavdAsBefore(on program: BusProgram) throws {
   try session.wait("all calls are answered") { fuzzer.isAnswered }
   let faults = try consistency.faults()
   #expect(faults == [], "NAVD_SEED=\(seed)")
-  // navd returns free memory to the system in the first turn that is a second later. After few calls, its tables still grow.
+  // navd returns free memory to the system in the first turn after a second. Its tables still grow after few calls.
   let most = memory + memory / 10 + (isThorough ? 0 : 1 << 20)
   try? session.poll("navd has at most \(most >> 10) KiB") {
     try session.call(Peer.ping, ())
@@ -144,7 +146,7 @@ func fuzz_everyMethod_leavesNavdAsBefore(on program: BusProgram) throws {
     memory \(memory >> 10) KiB, then \(after >> 10) KiB; \(times.count) answers to an honest client, median \(times.median), \
     99.9 % within \(times.percentile(99.9)), longest \(times.longest); its median × \(comparison.ratio)
     """)
-  // Other programs delay an answer of a debug build too much on a machine with few processors.
+  // Other programs delay the answers of a debug build too much on a machine with few processors.
   #if !DEBUG
     expectSpeed(times.percentile(99.9) <= .milliseconds(100), "NAVD_SEED=\(seed)")
   #endif

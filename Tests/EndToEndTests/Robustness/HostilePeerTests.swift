@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Presenters, clients and commands that flood navd, never read or never answer (L2, W3).
+
 private typealias Rows = CoordinatorInterface
 
 extension Session {
@@ -50,7 +52,7 @@ func hostile_presenterThatNeverReads_isGivenUp() throws {
     #expect(reason == "failed")
     #expect(result["error"].flatMap { String(value: $0) }?.contains("200 ms") == true, "\(result)")
   }
-  // As many pending calls as are allowed, all at once; then no more until the presenter has left.
+  // The calls are as many as are allowed, all at once; then there are no more until the presenter has left.
   let most = try #require(try session.limits()["calls-per-presenter"])
   try session.present(most - paths.count, "b", options, by: session.client)
   try session.poll("all items have failed") {
@@ -84,7 +86,7 @@ func hostile_presentersThatNeverAnswer_leaveRoomForOthers() throws {
     return presenter
   }
   for (number, presenter) in silent.enumerated() {
-    // Half of them count for the presenter, half for the test's client, since each may have 50 000 items.
+    // Half of the items count for the presenter, and half for the test's client, since each may have 50 000 items.
     try session.present(
       perPresenter, "of\(number)", ["destination": .string("silent\(number)")],
       by: number % 2 == 0 ? session.client : presenter.connection)
@@ -146,7 +148,7 @@ func hostile_ownerOfMany_leaves() throws {
   if isThorough {
     let refusal = try session.refusal(Rows.present, ("more", "", owned), by: owner)
     #expect(refusal?.name == .limitExceeded && refusal?.message.contains("“items-per-client”") == true)
-    // Several clients fill the limit of presentations; then every client is refused.
+    // Several clients fill the limit of presentations, and then every client is refused.
     let all = try #require(limits["items"])
     let others = try (0..<10).map { _ in try session.connect() }
     for (number, other) in others.enumerated() {
@@ -163,11 +165,11 @@ func hostile_ownerOfMany_leaves() throws {
   let (_, longest) = try honest.measure(isThorough ? 10 : 50, session) { session.loop.turn(wait: .milliseconds(2)) }
   try honest.stop(session)
   try session.waitForEnd(of: "many")
-  // Some of the last endings are the honest client's, more on a slow machine.
+  // Some of the last endings belong to the honest client, and more on a slow machine.
   let endings = try session.call(Rows.history, (0, [:])).map(JSON.init)
   let reasons = endings.filter { $0["binding"]?.string?.hasPrefix("many") == true }.map { $0["reason"]?.string }
   #expect(!reasons.isEmpty && reasons.allSatisfy { $0 == "owner" })
-  // So many events are sent at once that the watcher may fall behind. Then it sees a gap, and the last event (W3).
+  // navd sends so many events at once that the watcher may fall behind. Then it sees a gap, and the last event (W3).
   let (_, serial) = try session.call(Rows.getState, ())
   try session.wait("the watcher has the last event") { watcher.events.last.map { $0.serial >= serial } == true }
   let lines = watcher.lines(ending: "many")
@@ -178,7 +180,7 @@ func hostile_ownerOfMany_leaves() throws {
 }
 
 extension Session {
-  /// Waits until the last of many items has ended, which is the first one.
+  /// Waits until the last of many items has ended. The first item ends last.
   fileprivate func waitForEnd(of name: String) throws {
     let end = loop.now + .seconds(120)
     while try call(Rows.get, name + "[0]").0 != .root {
@@ -199,7 +201,7 @@ extension Watcher {
 func hostile_aThousandClients_leaveNothing() throws {
   let session = try Session()
   let concurrent = try ConcurrentClient(session)
-  /// Each client leaves something that ends with it.
+  /// Has clients visit, each of which leaves something that ends with it.
   func visit(_ count: Int) throws {
     for start in stride(from: 0, to: count, by: 50) {
       let clients = try (start..<start + 50).map { _ in try session.connect() }
@@ -222,7 +224,7 @@ func hostile_aThousandClients_leaveNothing() throws {
         default: call(Rows.wait, ("/org/navd/Coordinator1/presentation/1", "gone"), isAwaited: false)
         }
       }
-      // Some calls have been answered by then, and some have not.
+      // Some calls have been answered at this point, and some have not.
       try session.wait("some are answered") { answers > 50 }
       for client in clients { client.close() }
     }
@@ -235,7 +237,7 @@ func hostile_aThousandClients_leaveNothing() throws {
     #expect(try session.call(Rows.destinations, ()).isEmpty)
     try session.poll("no command is left") { session.processes().isEmpty }
   }
-  // Buffers that the last clients filled exist from the first round on.
+  // The first round fills the buffers that exist from then on.
   try visit(500)
   let (memory, descriptors) = try (session.memory, session.descriptors)
   try visit(1000)
@@ -307,7 +309,7 @@ func hostile_presenterThatFloods_isAnswered() throws {
     }
   }
   try session.wait("all are answered") { answered == 3 * count }
-  // An unknown handle.
+  // The refused calls are those with an unknown handle.
   #expect(refused == count)
   #expect(try session.refusal(Rows.act, (others, "x", [:]), by: presenter.connection) == nil)
   #expect(watcher.lines.count { $0 == "action own pressed" } == count / 2)
@@ -346,8 +348,8 @@ func hostile_commandThatWritesWithoutEnd_isCut() throws {
 
 @Test("P14, L2: a command whose processes multiply at SIGTERM is killed completely after the grace time")
 func hostile_forkBomb_isKilledCompletely() throws {
-  // Each process starts two more at SIGTERM, in sessions of their own. The number is bounded: each takes a byte out of
-  // a pipe before it forks, and the pipe contains 300.
+  // Each process starts two more at SIGTERM, in sessions of their own. The number is bounded: each takes a byte out of a pipe
+  // before it forks, and the pipe contains 300.
   let script = """
     use POSIX;
     pipe my $tokens, my $bank;
@@ -375,7 +377,7 @@ func hostile_forkBomb_isKilledCompletely() throws {
   try session.wait("there are more than 100 processes") { session.journalLines.count > 100 }
   try session.dismiss("bomb")
   #expect(try session.ending(of: path).reason == "dismissed")
-  // On a slow machine killing them takes longer than the grace time, and the last ones end a little later.
+  // Killing all processes takes longer than the grace time on a slow machine, and the last ones end a little later.
   try session.poll("nothing of it is left") { session.processes().isEmpty }
   try concurrent.stop(session)
 }

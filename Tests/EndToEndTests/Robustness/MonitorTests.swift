@@ -4,6 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
+// Monitors of the bus, which delay nobody (L2, W3).
+
 private typealias Rows = CoordinatorInterface
 
 @Test("L2, W3: a monitor of the bus delays nobody, and navd keeps nothing for one that does not read")

@@ -4,6 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
+// The limit of processes, and the slices of the processor (L2).
+
 @Test("L2, D7: a navd that may start no process says so for each command, and serves everything else")
 func command_withoutFreeProcesses_failsWithTheReason() throws {
   let session = try Session()
@@ -12,7 +14,7 @@ func command_withoutFreeProcesses_failsWithTheReason() throws {
   let descriptors = Session.descriptors(of: navd)
   let limit = try session.run(program: "/usr/bin/prlimit", ["--pid", "\(navd)", "--nproc=0:0"])
   #expect(limit.exitCode == 0, "\(limit.errorText)")
-  // The kernel exempts root from the limit; there a tracer makes the same calls fail.
+  // The kernel exempts root from the limit, so a tracer makes the same calls fail for root.
   let calls = "clone,clone3,fork,vfork"
   let arguments = ["-f", "-p", "\(navd)", "-e", "trace=\(calls)", "-e", "inject=\(calls):error=EAGAIN"]
   let tracer = geteuid() == 0 ? try session.start(program: "/usr/bin/strace", arguments) : nil
@@ -37,11 +39,11 @@ func command_withoutFreeProcesses_failsWithTheReason() throws {
   try concurrent.stop(session)
 }
 
-@Test("L2: navd asks for short slices of the processor, and its commands get those of every program")
+@Test("L2: navd asks for short slices of the processor, and its commands get the slices of every other program")
 func command_ofNavdWithShortSlices_hasUsualOnes() throws {
   let session = try Session()
   let navd = try #require(session.navd?.processID)
-  // Of the policy and its flags, only that children have neither.
+  // The policy shows only the flag that children do not inherit it.
   let resetOnFork: Int32 = 0x4000_0000
   try #require(sched_getscheduler(getpid()) == SCHED_OTHER)
   #expect(sched_getscheduler(navd) == SCHED_OTHER | resetOnFork)

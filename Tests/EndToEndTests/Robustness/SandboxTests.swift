@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Clients in sandboxes of Flatpak and Snap, and what they may not do (L3).
+
 private typealias Rows = CoordinatorInterface
 
 extension Session {
@@ -55,7 +57,7 @@ extension Session {
     try run(program: arguments[0], Array(arguments.dropFirst()))
   }
 
-  /// Arguments of gdbus for a call that waits for the answer.
+  /// The arguments of gdbus for a call that waits for the answer.
   fileprivate func gdbus(_ method: String, _ arguments: String...) -> [String] {
     [
       "/usr/bin/gdbus", "call", "--session", "--dest", CoordinatorNames.bus.text, "--object-path",
@@ -63,7 +65,7 @@ extension Session {
     ] + arguments
   }
 
-  /// What a sandboxed program is and is not allowed to do.
+  /// Expects that a sandboxed program may do what the rules allow, and nothing else.
   fileprivate func expectConfinement(_ sandbox: String, _ wrap: ([String]) throws -> [String]) throws {
     func expectDenied(_ call: [String], _ what: String) throws {
       let run = try run(try wrap(call))
@@ -100,7 +102,7 @@ extension Session {
     let present = try run(try wrap([navctl, "present", "--state", "panel", "1", "--value", "a=1"]))
     #expect(present.exitCode == 0, "\(present.errorText)")
     try poll("the command runs") { processes().map(\.name) == ["sleep"] }
-    // A toggle that ends what is shown runs nothing.
+    // A toggle that ends an item runs no program.
     let toggle = gdbus("Toggle", "panel", "1", "{'environment': <{'LD_PRELOAD': 'x.so'}>}")
     let ended = try run(try wrap(toggle))
     #expect(ended.exitCode == 0, "\(ended.errorText)")
@@ -137,7 +139,7 @@ func sandbox_flatpakThroughItsProxy_isRefused() throws {
   let proxy = try session.start(program: words[0], Array(words.dropFirst()))
   try session.poll("the proxy is listening") { access(socket, F_OK) == 0 }
   try session.expectConfinement("Flatpak") {
-    // It can use only the names that the proxy allows.
+    // The program can use only the names that the proxy allows.
     try session.inFlatpak(["/usr/bin/env", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(socket)"] + $0)
   }
   #expect(proxy.status == nil)
@@ -160,7 +162,7 @@ func sandbox_thatPermitsPresentAlone_succeeds() throws {
     #expect(present.exitCode == 0 && present.errorText == "", "\(present.errorText)")
   }
   #expect(try session.state()["presentations"]?.array?.count == 1)
-  // What is asked for, and not permitted, is refused.
+  // Calls that the proxy does not permit are refused.
   #expect(try navctl("history").exitCode == 6)
   #expect(try navctl("present", "panel", "1", "--wait").exitCode == 6)
   #expect(proxy.status == nil)
@@ -177,7 +179,7 @@ func sandbox_snap_isRefused() throws {
 func sandbox_commandOfAnotherClient_isRunOnlyAsItWas() throws {
   let session = try Session()
   let notes = session.path("notes")
-  // Writes down what reaches it.
+  // The command writes down its id and its input.
   let command: Properties = [
     "command": ["sh", "-c", "echo \"$NAVD_ID\" >>'\(notes)'; cat >>'\(notes)'; exec sleep 60"].value
   ]
@@ -190,7 +192,7 @@ func sandbox_commandOfAnotherClient_isRunOnlyAsItWas() throws {
   try session.poll("it has started") { lines() == 2 }
   try session.call(Rows.deselect, ("group", "", [:]))
   _ = try session.ending(of: first)
-  // Another one waits in a queue.
+  // Another item waits in a queue.
   try session.present("member", "", ["group": .string("other")])
   options["group"] = .string("other")
   options["if-busy"] = .string("queue")
@@ -221,14 +223,14 @@ func sandbox_commandOfAnotherClient_isRunOnlyAsItWas() throws {
   #expect(try session.state()["serial"] == before)
   #expect(session.processes() == [])
 
-  // As they were.
+  // These requests leave the item as it was.
   let selected = try session.run(try session.inFlatpak(session.gdbus("Select", "group", "tag", "{}")))
   #expect(selected.exitCode == 0, "\(selected.errorText)")
   try session.poll("it has started again") { lines() == 4 }
   try session.dismiss("member")
   try session.poll("the queued one has started") { lines() == 6 }
   #expect(!written().contains("evil"))
-  // A client outside of any sandbox may change it.
+  // A client outside of any sandbox may change the item.
   try session.dismiss("group.tag")
   try session.call(Rows.select, ("group", "tag", ["id": .string("2"), "environment": ["A": "b"].value]))
   try session.poll("it has started with another id") { written().contains("\n2\n") }
@@ -284,7 +286,7 @@ func sandbox_commandSwitchedOffAndDismissed_isGoneAtOnce() throws {
   _ = try session.ending(of: former)
   try session.write("inline-commands = false\n", to: "config/navd/navd.toml")
   try session.call(Rows.reload, ())
-  // Both arrive in one turn.
+  // Both requests arrive in one turn.
   let navd = try #require(session.navd)
   navd.send(SIGSTOP)
   let selection = session.begin(Rows.select, ("group", "tag", [:]))

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Watchers that stop reading while items change without a pause (W3).
+
 private typealias Rows = CoordinatorInterface
 
 /// Clients that update items as fast as they are answered.
@@ -35,7 +37,7 @@ private final class Load {
   }
 
   /// Waits for `count` more answers.
-  /// - Returns: how long they took.
+  /// - Returns: the time that the answers took.
   func run(_ count: Int, _ session: Session) throws -> Duration {
     let start = session.loop.now
     let target = answers + count
@@ -46,7 +48,7 @@ private final class Load {
   func stop() { isStopped = true }
 }
 
-/// Duration; the full minute is run with `NAVD_TEST_SLOW_READER_SECONDS=60`.
+/// The duration of the test; `NAVD_TEST_SLOW_READER_SECONDS=60` runs the full minute.
 private var rounds: (count: Int, duration: Duration) {
   let seconds = getenv("NAVD_TEST_SLOW_READER_SECONDS").flatMap { Int(String(cString: $0)) } ?? 0
   return (4, .seconds(seconds))
@@ -56,7 +58,7 @@ private var rounds: (count: Int, duration: Duration) {
 func slowReader_underLoad_growsNothing() throws {
   let session = try Session()
   let navd = try #require(session.navd?.processID)
-  // A watcher whose pipe is not read, one of each kind, and one that does not even read from the bus.
+  // The watchers are one of each kind whose pipe is not read, and one that does not even read from the bus.
   let unread = [try session.startNavctl("watch", "--events"), try session.startNavctl("watch")]
   let stopped = try session.startNavctl("watch", "--events")
   let all = unread + [stopped]
@@ -80,7 +82,7 @@ func slowReader_underLoad_growsNothing() throws {
   } while session.loop.now - start < rounds.duration
   expectSpeed(during < before * 3 + .seconds(1))
 
-  // When they read again, they have all events or report the gap.
+  // The watchers have all events when they read again, or report the gap.
   for program in unread { program.isRead = true }
   stopped.send(SIGCONT)
   load.stop()

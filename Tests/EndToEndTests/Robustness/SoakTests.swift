@@ -1,10 +1,10 @@
-// `make soak` takes minutes and runs rarely. This test checks in seconds that it still works.
-
 import CoordinatorAPI
 import DBus
 import TestSupport
 import Testing
 import TextFormats
+
+// The soak, which takes minutes and runs rarely (`make soak`). This test checks in seconds that it still works.
 
 @Test("A soak reports its counts, finds no errors and leaves no processes")
 func soak_ofSomeSeconds_findsNothing() throws {

@@ -1,10 +1,10 @@
-// navd's own standard error, which nobody may read.
-
 import DBusValues
 import EventLoops
 import Glibc
 import TestSupport
 import Testing
+
+// The standard error of navd itself, which nobody may read.
 
 @Test("L2: navd waits for nobody to read its standard error, whether it or a command writes there")
 func standardError_thatNobodyReads_delaysNobody() throws {

@@ -8,26 +8,28 @@ import TestSupport
 import Testing
 import TextFormats
 
+// Messages that clients of the bus do not read, and what navd and the bus keep for them (W3).
+
 private typealias Rows = CoordinatorInterface
 
-/// What the bus keeps for its clients in these tests, before it refuses or no longer reads: in bytes.
+/// The bytes that the bus keeps for its clients in these tests before it refuses messages or no longer reads.
 private let kept = 128 << 20
 
 extension Session {
   /// A session in which the bus keeps little for clients that do not read; in a thorough test, as much as usual.
   fileprivate convenience init(keepingLittle program: BusProgram, function: String = #function) throws {
     var limits = ["max_incoming_bytes": kept, "max_outgoing_bytes": kept]
-    // dbus-broker multiplies both.
+    // dbus-broker multiplies both limits.
     if program == .broker { limits["max_connections_per_user"] = 1 }
     try self.init(program: program, busLimits: isThorough ? [:] : limits, function: function)
   }
 
   fileprivate var navdMemory: Int { get throws { Session.memory(of: try #require(navd?.processID)) } }
 
-  /// Sets the value of `large` some times, each time to 1 MB that ends with another number. Each is a signal for
-  /// watchers, and one for those who follow objects.
-  /// - Parameter watcher: has each event before the next update.
-  /// - Returns: how long that took.
+  /// Sets the value of `large` some times, each time to 1 MB that ends with another number. Each update is a signal for watchers,
+  /// and one for clients that follow objects.
+  /// - Parameter watcher: a watcher that has each event before the next update.
+  /// - Returns: the time that the updates took.
   fileprivate func update(_ count: Int, _ watcher: Watcher? = nil) throws -> Duration {
     let start = loop.now
     for number in 0..<count {
@@ -83,7 +85,7 @@ func unread_signals_stopNobodyElse(_ program: BusProgram) throws {
 }
 
 @Test(
-  "W3: a watcher that reads again, after much was dropped for it, has the last event", arguments: BusProgram.allCases)
+  "W3: a watcher that reads again after many signals were dropped has the last event", arguments: BusProgram.allCases)
 func unread_watcherThatReadsAgain_seesTheGap(_ program: BusProgram) throws {
   let session = try Session(keepingLittle: program)
   try session.present("large")
@@ -123,7 +125,8 @@ func unread_refusals_areAnsweredLater() throws {
   let count = 200
   for _ in 0..<count { try reader.ask("Get", about: "large") }
   for number in 0..<100 { try session.present("honest", "\(number)") }
-  // More than waits for a client, and then more errors than a client is sent that does not read.
+  // The first calls are more than navd keeps for a client, and the others cause more errors than navd sends to a client that does
+  // not read.
   for _ in 0..<1100 { try reader.ask("Get", about: String(repeating: "x", count: 4000)) }
   for _ in 0..<10_000 { try reader.ask("Get", about: "large") }
   for number in 0..<100 { try session.present("honest", "\(number)") }
@@ -139,14 +142,14 @@ func unread_results_doNotMakeNavdGrow() throws {
   var body = Marshalled()
   body.string(path.text)
   body.string("gone")
-  // The errors that take the place of most results are more than a client that does not read is sent otherwise.
+  // Errors take the place of most results. They are more than navd otherwise sends to a client that does not read.
   let count = 500
   for _ in 0..<count {
     try reader.send(
       member: "Wait", interface: "org.navd.Coordinator1", to: "org.navd.Coordinator1", at: "/org/navd/Coordinator1",
       signature: "os", body: body.bytes)
   }
-  // Answered when all that was sent before has been read.
+  // This call is answered when all earlier messages have been read.
   try reader.ask("Get", about: "asked")
   #expect(try reader.answer().type == 2)
   try Session.forgetPeak(of: navd)
@@ -172,7 +175,7 @@ func unread_largeAnswers_areMadeOneByOne() throws {
     try Session.forgetPeak(of: navd)
     let memory = Session.peakMemory(of: navd)
     for _ in 0..<64 { try reader.ask(member, of: interface) }
-    // Later answers are larger.
+    // The later answers are larger.
     try session.present("another.\(member)")
     // One answer has 3 MB.
     #expect(Session.peakMemory(of: navd) - memory < 48 << 20)

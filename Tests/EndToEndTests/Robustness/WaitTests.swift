@@ -7,6 +7,8 @@ import PresentationModel
 import TestSupport
 import Testing
 
+// Very many calls of Wait (L1, L2).
+
 private typealias Rows = CoordinatorInterface
 
 @Test("L1, L2: eight clients with all the calls of Wait that navd takes delay nobody, and get all their answers")
@@ -29,7 +31,7 @@ func hostile_massOfWaits_isAnsweredBesideOthers() throws {
           Rows.wait, on: CoordinatorNames.bus, at: CoordinatorNames.object, (path, "gone"), timeout: nil
         ) { if case .success(("dismissed", _)) = $0 { answered += 1 } }
       }
-      // navd has received all calls before this one.
+      // navd has received all earlier calls before this one.
       let refusal = try session.refusal(Rows.wait, (path, "gone"), by: client)
       #expect(refusal?.name == .limitExceeded)
     }

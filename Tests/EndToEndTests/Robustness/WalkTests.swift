@@ -1,10 +1,10 @@
-// A random walk through the rules with a real navd. `Tests/Walk` has the model, which shares no code with the rules.
-
 import Glibc
 import TestSupport
 import Testing
 
-/// The number of steps that are asked for; `make walk` takes many, and another seed each time.
+// A random walk through the rules with a real navd. `Tests/Walk` has the model, which shares no code with the rules.
+
+/// The number of steps that the environment asks for; `make walk` takes many, and another seed each time.
 private let asked = getenv("NAVD_TEST_WALK_STEPS").flatMap { Int(String(cString: $0)) }
 private let seed = getenv("NAVD_SEED").flatMap { UInt64(String(cString: $0)) } ?? 7
 

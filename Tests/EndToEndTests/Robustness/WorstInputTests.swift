@@ -7,15 +7,17 @@ import PresentationModel
 import TestSupport
 import Testing
 
+// The worst input of each method and each property: another client is still answered meanwhile (L2).
+
 private typealias Rows = CoordinatorInterface
 
-/// The worst that a client may ask of one method: a state in which its answer takes long, and the calls.
+/// The worst input for one method: a state in which its answer takes long, and the calls.
 private struct WorstInput: Sendable {
-  /// The number of items that it makes worst, by default and with NAVD_TEST_THOROUGH, where the limits are the measure.
+  /// The number of items that make it worst, by default and with NAVD_TEST_THOROUGH, where the limits are the measure.
   var count = (usual: 3000, thorough: 49_000)
   var prepare: @Sendable (_ session: Session, _ count: Int) throws -> Void
   /// Begins the calls.
-  /// - Returns: for each, whether it was answered.
+  /// - Returns: a function for each call that says whether it was answered.
   var ask: @Sendable (_ session: Session, _ client: Connection) throws -> [() -> Bool]
 }
 
@@ -79,7 +81,7 @@ private let member: Properties = ["group": .string("group"), "tag": .string("tag
 private let large: Properties = [
   "value": (["k": Value.array(element: .int32, (0..<200_000).map { .int32($0) })] as Properties).value
 ]
-/// A value of many keys, whose edits take longer than those of the former.
+/// A value of many keys, whose edits take longer than those of `large`.
 private let wide: Properties = [
   "value": Properties(uniqueKeysWithValues: (0..<20_000).map { ("k\($0)", .string("".padded(to: 20))) }).value
 ]
@@ -133,7 +135,7 @@ private func worstInput(of method: String) -> WorstInput? {
       ask: { session, client in
         var calls: [() -> Bool] = []
         for binding in ["large", "wide"] {
-          // More than are done at once, and as many.
+          // The counts are more updates than are carried out at once, and as many.
           for count in [64, 13] as [Int32] {
             let updates = (0..<count).map { number -> TransactionRequest in
               TransactionRequest("Update", [.string(binding), (["n": .int32(number)] as Properties).value, none.value])
@@ -326,20 +328,21 @@ private let properties = CoordinatorInterface.interface.members.compactMap { mem
   if case .property(let name, _, _, _, _, _) = member { name.text } else { nil }
 }
 
-@Test("L2: for each method of the contract, its worst input is tried", arguments: methods)
+@Test("L2: for each method of the contract, its worst input delays no other client", arguments: methods)
 func worstInput_ofMethod_keepsNobodyWaiting(_ method: String) throws {
   try requireAnswers(
     to: #require(worstInput(of: method), "\(method) has no worst input: add one to this file's table"), method)
 }
 
-@Test("L2: for each property of the contract, reading it in its worst state is tried", arguments: properties)
+@Test(
+  "L2: for each property of the contract, reading it in its worst state delays no other client", arguments: properties)
 func worstInput_ofProperty_keepsNobodyWaiting(_ property: String) throws {
   try requireAnswers(
     to: #require(worstInput(ofReading: property), "\(property) has no worst input: add one to this file's table"),
     property)
 }
 
-@Test("L2: listing the objects of very many presentations is tried")
+@Test("L2: listing the objects of very many presentations delays no other client")
 func worstInput_ofManagedObjects_keepsNobodyWaiting() throws {
   let worst = WorstInput(
     count: (3000, 49_000), prepare: { try $0.presentMany($1) },
@@ -352,7 +355,7 @@ private func requireAnswers(to worst: WorstInput, _ method: String) throws {
   let session = try Session()
   let client = try session.connect()
   let honest = try HonestClient(session)
-  /// The longest that the honest client waits until the calls are answered.
+  /// Returns the longest time that the honest client waits until the calls are answered.
   func longestWait(_ ask: () throws -> [() -> Bool]) throws -> Duration {
     _ = try honest.measure(5, session) { session.loop.turn(wait: .milliseconds(2)) }
     let answered = try ask()
@@ -370,7 +373,7 @@ private func requireAnswers(to worst: WorstInput, _ method: String) throws {
     } while !answered.allSatisfy({ $0() })
     return longest
   }
-  // The peer: a transaction of a thousand requests, as large as a program may have reason to make.
+  // The measure is a transaction of a thousand requests, as large as a program may have reason to make.
   let ordinary = (0..<1000).map { number -> TransactionRequest in
     TransactionRequest("Present", [.string("ordinary[\(number)]"), .string(""), none.value])
   }
@@ -379,7 +382,7 @@ private func requireAnswers(to worst: WorstInput, _ method: String) throws {
   try worst.prepare(session, isThorough ? worst.count.thorough : worst.count.usual)
   let longest = try longestWait { try worst.ask(session, client) }
   print("\(method): another client waited \(longest) at most, beside \(peer) for a thousand requests")
-  // In a release build, on a machine of its own, it is below 250 ms.
+  // In a release build, on a machine of its own, the wait is below 250 ms.
   #if DEBUG
     #expect(longest < max(peer * 20, .seconds(10)), "\(method)")
   #else
@@ -388,7 +391,7 @@ private func requireAnswers(to worst: WorstInput, _ method: String) throws {
   if method != "Quit" { try honest.stop(session) }
 }
 
-@Test("The client that measures navd's answers can be measured any number of times")
+@Test("The client that measures navd's answers can measure any number of times")
 func honestClient_measuredAThousandTimes_isNotHeldUp() throws {
   let session = try Session()
   let honest = try HonestClient(session)
