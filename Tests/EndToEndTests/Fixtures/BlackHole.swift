@@ -2,6 +2,7 @@ import DBus
 import DBusValues
 import TestSupport
 
+/// Programs that never answer, for tests of limits and timeouts.
 extension Session {
   /// Starts a program that owns a name on the bus and never answers.
   func startBlackHole(_ name: BusName) throws -> Program {

@@ -32,7 +32,7 @@ final class Broker {
     try place.write(try block("acl"), to: "mosquitto/acl")
     try place.write(
       (screens + ["wall"]).map { "\($0):\(Self.password(of: $0))\n" }.joined(), to: "mosquitto/passwords")
-    // The test's user runs the broker. The certificate is its own authority.
+    // The user of the tests runs the broker. The certificate is its own authority.
     let configuration = try block("conf.d/navd.conf").replacing("/etc/mosquitto/certs/ca.crt", with: "/broker.crt")
       .replacing("/etc/mosquitto/certs", with: "").replacing("/etc/mosquitto", with: "")
       .replacing("file /", with: "file \(directory)/").replacing("listener 8883", with: "listener \(port) 127.0.0.1")
@@ -128,7 +128,7 @@ final class Broker {
     }
   }
 
-  /// The selected panel, once it is shown.
+  /// The selected panel of a screen, once it is shown.
   private static func shown(in state: String) -> String? {
     guard let state = try? JSON.parse(state), let tag = state["groups"]?["panels"]?["selection"]?.string,
       state["presentations"]?.array?.contains(where: { $0["tag"]?.string == tag && $0["phase"] == "presented" }) == true
@@ -149,7 +149,7 @@ final class BrokerScreen {
     for recipe in ["README", "mqtt"] {
       for (path, text) in try Markdown("recipes/\(recipe).md").files { files["config/\(path)"] = text }
     }
-    // There is no desktop.
+    // A program stands in for the terminal, since there is no desktop.
     files["bin/foot"] = "#!/bin/sh\nexec sleep 1000\n"
     session = try Session(starting: false, files: files)
     let built = Session.program("").dropLast()

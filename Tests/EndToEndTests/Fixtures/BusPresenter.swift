@@ -4,8 +4,8 @@ import DBusValues
 import PresentationModel
 import TestSupport
 
-/// A presenter on the bus, with `org.navd.Presenter1` on a connection of its own. A test can delay its answers and make it answer
-/// with errors.
+/// A presenter on the bus, with `org.navd.Presenter1` on a connection of its own. A test can delay its answers, and make it answer
+/// with errors. For the order of calls and signals use ``Screen``.
 final class BusPresenter {
   static let path: ObjectPath = "/presenter"
 

@@ -5,8 +5,8 @@ import EventLoops
 import TestSupport
 import Testing
 
-/// An uninvolved client that makes one call after another on the test's own loop, while the test does something to navd
-/// (L2).
+/// An uninvolved client that makes one call after another on the test's own loop, while the test does something to navd (L2). It
+/// shows that nobody has to wait for ever; to measure times use ``HonestClient``.
 final class ConcurrentClient {
   private let connection: Connection
   private(set) var answers = 0

@@ -64,7 +64,7 @@ struct GnomeWindows {
       "global.workspace_manager.get_workspace_by_index(\(workspace - 1)).activate(global.get_current_time())")
   }
 
-  /// Presses a key, given by its X name, together with modifiers. The compositor's own devices do this, because it has no protocol for it.
+  /// Presses a key, given by its X name, together with modifiers. The compositor's own devices do this, because no protocol does.
   func press(_ keys: [String]) throws {
     let names = ["alt": "Alt_L", "super": "Super_L"]
     let values = keys.map { "Clutter.KEY_\(names[$0] ?? $0)" }.joined(separator: ", ")

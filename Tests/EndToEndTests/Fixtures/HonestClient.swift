@@ -7,8 +7,8 @@ import PresentationModel
 import Synchronization
 import TestSupport
 
-/// A well-behaved client that makes one call after another and measures the time of each answer. It has its own thread,
-/// so that only navd and the bus can delay it.
+/// A well-behaved client that makes one call after another and measures the time of each answer. It has its own thread, so that
+/// only navd and the bus can delay it.
 final class HonestClient: Sendable {
   private struct State {
     var isStopped = false

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-/// A shell that draws panels itself, through `navctl presenter`.
+/// A shell that draws panels itself, through `navctl presenter`, and whose lines the test reads and writes.
 final class LineShell {
   let session: Session
   let program: Program
@@ -38,14 +38,14 @@ final class LineShell {
 
   func say(_ line: String) { _ = (line + "\n").withCString { write(input, $0, strlen($0)) } }
 
-  /// The next call.
+  /// The next call that navctl writes.
   func call() throws -> JSON {
     try session.wait("a line after \(program.lines); \(program.errorText)") { program.lines.count > read }
     read += 1
     return try JSON.parse(program.lines[read - 1])
   }
 
-  /// Writes a short line if it takes one now.
+  /// Writes a short line if navctl takes one now.
   func tryToSay(_ line: String) -> Bool {
     let flags = fcntl(input, F_GETFL)
     _ = fcntl(input, F_SETFL, flags | O_NONBLOCK)
@@ -53,7 +53,7 @@ final class LineShell {
     return (line + "\n").withCString { write(input, $0, strlen($0)) } > 0
   }
 
-  /// Whether it waits for something.
+  /// Whether navctl waits for something.
   var isWaiting: Bool {
     let fields = String(decoding: Files.contents(of: "/proc/\(program.processID)/stat"), as: UTF8.self).split(
       separator: " ")

@@ -5,7 +5,7 @@ import Glibc
 import PresentationModel
 import TestSupport
 
-/// Generates arguments of method calls from a seed: meaningful, borderline and invalid ones.
+/// A generator of arguments of method calls from a seed: meaningful, borderline and invalid ones.
 struct RandomArguments {
   var numbers: SeededNumbers
   /// The probability that an argument, or a part of one, is arbitrary; 0 for valid requests.

@@ -8,7 +8,7 @@ import Testing
 
 private typealias Rows = WindowSystemInterface
 
-/// A window manager, and the backend by which the adapter knows its windows.
+/// A window manager, and the backend by which the adapter knows its windows. Tests of the adapter run once with each setup.
 struct AdapterSetup: CustomTestStringConvertible {
   let manager: Desktop.Manager
   let backend: String
@@ -23,7 +23,7 @@ struct AdapterSetup: CustomTestStringConvertible {
       AdapterSetup(manager: .gnome, backend: "gnome"), AdapterSetup(manager: .kwin, backend: "plasma"),
     ] + (getenv("NAVD_TEST_DESKTOPS") == nil ? [] : onRequest)
 
-  /// The X window managers, and the second backend for KWin, that only `make check-desktops` runs.
+  /// The setups that only `make check-desktops` runs: other X window managers, and the second backend for KWin.
   private static let onRequest =
     [
       Desktop.Manager.xfwm4, .mutter, .metacity, .fluxbox, .awesome, .bspwm, .herbstluftwm, .kwinX11,
@@ -56,7 +56,6 @@ func documentedCapabilities(_ backend: String, on manager: String) throws -> [(c
 
 /// A program with a window, controlled by the lines that it reads: `title TEXT`, `dialog`, `window TITLE`. After `unsaved`, it asks
 /// with a dialog before it closes; `cancel` and `discard` answer the dialog.
-/// `cancel` and `discard` answer.
 let editorProgram = """
   import gi, os, sys
   gi.require_version("Gdk", "3.0")
@@ -142,7 +141,7 @@ final class RunningAdapter {
     let program = running
     try session.wait("the adapter owns its name") { isReady && owner != nil || program?.hasEnded == true }
     try #require(program?.status == nil, "\(program?.errorText ?? "")")
-    // The method is optional for adapters.
+    // An adapter need not have this method.
     if !isExtension, let acquired = try? call(Rows.acquireSignals, ()) {
       socket = try SignalSocket(acquired, on: session.loop) { [unowned self] in
         bySocket.append(Self.content(of: $0))
@@ -204,7 +203,7 @@ final class RunningAdapter {
     return try #require(result).get()
   }
 
-  /// Calls a method that is refused.
+  /// Calls a method that the adapter refuses, and returns the code of the refusal.
   func refusal<Input>(_ method: Method<Input, Void>, _ input: Input) throws -> ErrorCode? {
     do {
       try call(method, input)

@@ -60,7 +60,7 @@ class ScriptedServer {
   }
 }
 
-/// A compositor that the adapter finds by variables.
+/// A scripted compositor that the adapter finds by variables.
 protocol ScriptedCompositor: ScriptedServer {
   var variables: [String: String] { get }
 }

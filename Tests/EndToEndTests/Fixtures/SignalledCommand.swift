@@ -3,6 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
+/// Commands that handle signals, and write output when a test says so.
 extension Session {
   /// Presents the item `fact 1` with a command that runs until a signal ends it, and returns once its handlers are
   /// installed.

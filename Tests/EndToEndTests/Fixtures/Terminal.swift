@@ -33,7 +33,7 @@ final class Terminal {
     return lines
   }
 
-  /// Waits until the lines on the terminal fulfil a condition.
+  /// Waits until the lines on the terminal meet a condition.
   @discardableResult
   func wait(_ what: String, until condition: ([String]) -> Bool) throws -> [String] {
     var seen: [String] = []

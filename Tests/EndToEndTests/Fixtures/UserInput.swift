@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+/// The input of a desktop's user: keys, texts, clicks and commands.
 extension Session {
   /// Runs navctl and requires that it succeeds.
   func runNavctl(_ arguments: String...) throws {

@@ -7,7 +7,8 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-/// A desktop with navd and navd-windows.
+/// A desktop with navd and navd-windows. Tests of one adapter without navd use ``RunningAdapter``; tests of navd that need no real
+/// windows use ``FollowedCommand``.
 final class WindowedDesktop {
   let session: Session
   /// The windows, as the manager knows them.
