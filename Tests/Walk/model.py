@@ -7,12 +7,12 @@ answers for them.
 import copy
 from dataclasses import dataclass, field, replace
 
-FORCING = {"closed", "failed", "lost", "owner", "shutdown"}  # P15
+FORCING = {"closed", "failed", "lost", "owner", "shutdown"}  # the reasons for which nobody may decline (P15)
 NEVER = float("inf")
 
 
 class Refused(Exception):
-    """If a request has several faults, the rules do not say which one is reported."""
+    """A refused request. If it has several faults, the rules do not say which one is reported."""
 
     def __init__(self, *codes):
         super().__init__(*codes)
@@ -26,10 +26,10 @@ class Destination:
     group: str = ""
     title: str = ""
     holds: dict = field(default_factory=dict)
-    restart: str = ""  # K3
+    restart: str = ""  # when an item is presented again (K3)
     delay: float = 0.1
     limit: int = 2
-    own_hold: str = ""  # H8
+    own_hold: str = ""  # the hold of the destination itself (H8)
 
     def __deepcopy__(self, memo):
         return self
@@ -67,15 +67,15 @@ class Showing:
     below: int | None = None
     is_forced: bool = False
     is_asking: bool = False
-    is_adopted: bool = False  # R2: its exit status may be unknown
-    is_done: bool = False  # its presenter has reported the end
-    call: str = ""  # to a presenter on the bus, not yet answered
+    is_adopted: bool = False  # whether its exit status may be unknown (R2)
+    is_done: bool = False  # whether its presenter has reported the end
+    call: str = ""  # the call to a presenter on the bus that is not yet answered
     presented_at: float = 0
     expires_at: float = NEVER
     left: float | None = None
-    patience: float = NEVER  # H6
+    patience: float = NEVER  # until when it may wait (H6)
     restarts: int = 0
-    due: float = 0  # K3
+    due: float = 0  # when it comes again (K3)
 
     @property
     def kind(self):
@@ -83,12 +83,12 @@ class Showing:
 
     @property
     def order(self):
-        """G9, K2."""
+        """The place in a queue (G9, K2)."""
         return (0, -self.queued_at, 0) if self.is_interrupted else (1, -self.priority, self.queued_at)
 
 
 def ancestors(binding):
-    """B3: what a binding derives from, the nearest first."""
+    """The bindings from which a binding derives, the nearest first (B3)."""
     for index in range(len(binding) - 1, 0, -1):
         if binding[index] in ".[":
             yield binding[:index]
@@ -100,22 +100,22 @@ class Model:
         self.going = []
         self.paths = {}
         self.memory = {}
-        self.holders = {}  # by cookie: name, owner
+        self.holders = {}  # the name and the owner of each cookie
         self.destinations = {}
         self.fallbacks = {}
         self.gone_clients = set()
         self.last_token = 0
         self.last_queued = 0
         self.now = 0.0
-        self.is_slow = False  # whether commands take longer to end than what is due soon
-        # Of this step: what was created, and what each presentation goes through, by token.
+        self.is_slow = False  # whether commands take longer to end than the next deadline
+        # The presentations that this step has created, and the log of each, by token.
         self.created = []
         self.log = {}
         self.situations = []
         self.bindings = {}
         self.facts = {}
         self.begun_before = set()
-        # Of this request.
+        # The state of this request.
         self.new = []
         self.kept_groups = set()
         self.ended = {}
@@ -165,7 +165,7 @@ class Model:
         return names | {one.destination.own_hold for one in self.alive() if one.destination and one.destination.own_hold and one.phase != "waiting"}
 
     def hold(self, one):
-        """H3."""
+        """The strongest action of the holds in force for an item (H3)."""
         own = one.destination.own_hold if one.destination else ""
         words = {one.holds.get(name, "show") for name in self.holds_in_force() if name != own}
         return next((word for word in ("refuse", "dismiss", "postpone") if word in words), "show")
@@ -195,7 +195,7 @@ class Model:
         return found
 
     def is_nobodys(self, one):
-        """D1."""
+        """Whether an item is state only, and nobody keeps it as that (D1)."""
         return one.destination is None and not one.is_state_meant and not one.owner and one.creator in self.gone_clients
 
     # Ending.
@@ -224,7 +224,7 @@ class Model:
         one.reason = reason
         if one in self.new:
             self.new.remove(one)
-        # G7.
+        # A tag of an item that nobody keeps is forgotten with it (G7).
         key = (one.group, one.tag)
         known = self.memory.get(key)
         if known and self.is_nobodys(one) and known == (f"{one.group}.{one.tag}", "", {}) and known[0] == binding:
@@ -269,10 +269,10 @@ class Model:
         one.is_forced, one.is_asking = True, False
 
     def finish(self):
-        """What a request, or anything else that happens, brings with it."""
+        """Carries out the consequences of a request, or of anything else that happens."""
         self.settle()
         for one in self.ended.values():
-            # S8.
+            # Within a stack, popped has precedence over parent (S8).
             if one.reason == "parent" and one.below in self.ended and one.below is not None:
                 self.note("S8")
                 self.replace_reason(one, "popped")
@@ -285,7 +285,7 @@ class Model:
             self.advance()
             if before == self.holds_in_force():
                 break
-            # H4, H8: what holds has come to the screen, or left it.
+            # An item with a hold has come to the screen, or left it (H4, H8).
             self.settle()
             self.new = []
         for one in self.alive():
@@ -354,7 +354,7 @@ class Model:
         return one
 
     def again(self, old, **changes):
-        """The item of an earlier presentation under a new handle."""
+        """Returns the item of an earlier presentation under a new handle."""
         self.last_token += 1
         one = replace(
             old, token=self.last_token, phase="waiting", reason="", stack="", below=None, is_forced=False, is_asking=False,
@@ -429,7 +429,7 @@ class Model:
         if self.hold(one) == "refuse":
             self.note("H3 refused")
             raise Refused("Held", "Busy")
-        # P12: whoever is selected gives way for that, also where it would end with what the slot holds.
+        # The selected member gives way for this reason, even if it would end with the item of the slot (P12).
         if group:
             self.judge(one, options, bool(stack), stack)
         if held:
@@ -446,7 +446,7 @@ class Model:
         return one
 
     def present_again(self, client, held, options, stack):
-        """P2."""
+        """Presents the same id again (P2)."""
         name = held.destination.name if held.destination else None
         parent = self.by_token(held.parent) if held.parent else None
         place = self.place(held.binding)
@@ -479,7 +479,7 @@ class Model:
         one.is_interrupted = first
 
     def judge(self, one, options, is_in_stack, stack):
-        """G6, G8, G9, K1, K2, H4."""
+        """Selects a member, or has it wait, or refuses it (G6, G8, G9, K1, K2, H4)."""
         policy = options.get("if-busy", "replace")
         other = next((x for x in self.slots.values() if x.group == one.group and x.queued_at is None and x.binding != one.binding), None)
         is_held = self.hold(one) != "show"
@@ -556,9 +556,9 @@ class Model:
         options = options or {}
         before = {one.token for one in self.going}
         getattr(self, verb)(client, *arguments, options)
-        # P15: what it names, and what an item that it presents is in.
+        # The subjects are those that the request names, and those of the items that it presents (P15).
         subjects = self.subjects(verb, arguments, options) if options.get("force") else set()
-        # The queues and the parents first, so that all that goes is there.
+        # The queues and the parents come first, so that all presentations that end are known.
         self.settle()
         self.new = []
         if options.get("force"):
@@ -634,7 +634,7 @@ class Model:
             if self.slots.get(one.binding) is one:
                 self.clear(one.binding, "dismissed")
         for one in chosen:
-            # P12: each was named.
+            # The request has named each of them (P12).
             one.reason = "dismissed"
             if self.log.get(one.token):
                 self.log[one.token][-1] = ("dismissed", "dismissed")
@@ -724,10 +724,10 @@ class Model:
     # What else happens.
 
     def end(self, one, reason, status=None):
-        """It has ended by itself (P5, P12, K3)."""
+        """Takes in that a presentation has ended by itself (P5, P12, K3)."""
         if not self.is_current(one):
             if one in self.going:
-                # P15: what depends on it is forced.
+                # The presentations that depend on it are forced (P15).
                 one.is_done = one.is_forced = True
                 self.finish()
             return
@@ -773,7 +773,7 @@ class Model:
             self.note("O1")
             if self.is_current(one):
                 self.clear(one.binding, "owner")
-            # P12: also what would end with its parent, or with what is below it.
+            # The reason is owner, even for an item that would end with its parent, or with the element below it (P12).
             self.replace_reason(one, "owner")
             one.is_forced = True
         self.force(one.token for one in self.going if one.owner == client)
@@ -784,17 +784,17 @@ class Model:
     def begin_hold(self, cookie, name, owner):
         begins = name not in self.holds_in_force()
         self.holders[cookie] = (name, owner)
-        # H5: what has declined its dismissal stays while another one holds, too.
+        # An item that has declined its dismissal stays, even when another holder comes (H5).
         if begins:
             self.apply_holds()
         self.finish()
 
     def apply_holds(self):
-        """H4, H5."""
+        """Postpones and dismisses items for the holds in force (H4, H5)."""
         for one in [one for one in self.slots.values() if self.hold(one) == "dismiss" and one.phase in ("presenting", "presented")]:
             self.note("H5")
             self.clear(one.binding, "held")
-            # P12: also what would end with its parent.
+            # The reason is held, even for an item that would end with its parent (P12).
             self.replace_reason(one, "held")
         for one in list(self.slots.values()):
             if not self.is_current(one):
@@ -817,7 +817,7 @@ class Model:
         self.finish()
 
     def load(self, name, destination):
-        """D1: a file has been written, changed or removed, and Reload has read it."""
+        """Takes in a file that was written, changed or removed, and that Reload has read (D1)."""
         if destination is None:
             self.destinations.pop(name, None)
         else:
@@ -838,7 +838,7 @@ class Model:
                     new.from_binding = named.binding
 
     def answer(self, one, word):
-        """A presenter on the bus answers the call that waits."""
+        """Has a presenter on the bus answer the call that waits."""
         call, one.call = one.call, ""
         if call == "present":
             if word == "error":
@@ -857,7 +857,7 @@ class Model:
             self.finish()
 
     def decline(self, declining):
-        """P15."""
+        """Has a presenter decline a dismissal (P15)."""
         self.note("P15")
         kept = []
 
@@ -908,7 +908,7 @@ class Model:
             one.is_asking = True
 
     def presenter_left(self, name):
-        """D4: it has a successor already, which shows what was shown."""
+        """Takes in that a presenter has left. Its successor is there already, and shows its items (D4)."""
         for one in list(self.going):
             if one.destination and one.destination.name == name and one in self.going:
                 self.note("D4 done")
@@ -921,7 +921,7 @@ class Model:
                     self.end(one, "failed")
 
     def restart(self, lost):
-        """R2, R6."""
+        """Restarts navd, without the presentations that were lost (R2, R6)."""
         self.note("R2")
         for one in self.going:
             one.is_asking = False
@@ -939,13 +939,13 @@ class Model:
     # Time.
 
     def next_due(self):
-        """When something happens by itself, and to what."""
+        """The next time at which something happens by itself, and the presentation to which it happens."""
         found = [(one.expires_at, one) for one in self.slots.values()] + [(one.patience, one) for one in self.slots.values() if one.phase == "waiting"]
         found += [(one.due, one) for one in self.slots.values() if one.due]
         return min(found, key=lambda pair: pair[0], default=(NEVER, None))
 
     def pass_to(self, now):
-        """Lets all happen that is due."""
+        """Lets time pass, and carries out everything that is due."""
         while True:
             due, one = self.next_due()
             if due > now:
@@ -961,7 +961,7 @@ class Model:
         self.now = max(self.now, now)
 
     def hurry(self):
-        """Commands have ended at last."""
+        """Ends the commands that take long."""
         self.is_slow = False
         self.finish()
 
@@ -977,7 +977,7 @@ class Model:
         self.log.setdefault(one.token, []).append(("presented", ""))
 
     def may_begin(self, one):
-        """P13."""
+        """Whether a waiting presentation may begin (P13)."""
         if one.queued_at is not None or one.due or self.hold(one) != "show":
             return False
         parent = self.by_token(one.parent) if one.parent else None
@@ -1004,7 +1004,7 @@ class Model:
                     changed = True
                 elif not one.call:
                     one.call, changed = "dismiss", True
-            # H8: what follows from a hold follows at the end, when another one may hold under that name.
+            # The consequences of a hold come last, when another item may hold under that name (H8).
             holding = lambda one: bool(one.destination and one.destination.own_hold)
             for one in sorted(self.slots.values(), key=holding, reverse=True):
                 if one.phase == "waiting" and self.is_current(one) and self.may_begin(one):
@@ -1021,7 +1021,7 @@ class Model:
 
 
 def remembered(options):
-    """G7."""
+    """The options of a request that its tag remembers (G7)."""
     return {key: word for key, word in options.items() if key in ("destination", "value", "container-values", "title", "timeout", "within", "from")}
 
 

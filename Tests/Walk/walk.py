@@ -80,10 +80,10 @@ class Walk:
         self.known = set()
         self.events = []  # of this step
         self.serial = None
-        # R1: a navd that is killed with a request under way may have recorded what it has not reported.
+        # A navd that is killed with a request under way may have recorded changes that it has not reported (R1).
         self.is_under_way = self.may_skip = self.has_skipped = False
         self.phases = {}
-        self.calls = {}  # of presenters, to be answered: by handle
+        self.calls = {}  # the calls to presenters that are to be answered, by handle
         self.stale = []  # calls that were overtaken
         self.changed = asyncio.Event()
         self.clients, self.presenters, self.moved = [], {}, {}
@@ -95,7 +95,7 @@ class Walk:
         self.situations = collections.Counter()
         self.refusals = collections.Counter()
         self.faults = []
-        self.written = 0.0  # when a file was
+        self.written = 0.0  # when a file was written last
 
     # The session.
 
@@ -261,7 +261,7 @@ class Walk:
     # Comparing.
 
     def described(self, model, handles):
-        """The state as the model has it, in the words of GetState."""
+        """The state of the model, in the words of GetState."""
         found = {}
         for one in model.alive():
             entry = {"binding": one.binding, "id": one.id, "phase": one.phase}
@@ -307,7 +307,7 @@ class Walk:
         return {"presentations": found, "groups": groups, "stacks": state.get("stacks", {}), "holds": sorted(state.get("holds", [])), "calls": calls}
 
     def difference(self, model, state):
-        """What is not as the model says; nothing if all is."""
+        """The differences between the state and the model; none if they agree."""
         handles = dict(self.handles)
         new = collections.defaultdict(set)
         for _, handle, binding, _, _ in self.events:
@@ -334,7 +334,7 @@ class Walk:
         for handle in set(logs) | set(expected):
             seen, told = logs.get(handle, []), expected.get(handle, [])
             rest = len(told) - len(seen)
-            # What was not reported is one run of events.
+            # The events that were not reported are one run.
             are_skipped = self.has_skipped and rest > 0 and any(seen == told[:at] + told[at + rest :] for at in range(len(seen) + 1))
             if seen != told and not are_skipped:
                 return f"{handle} went through {logs.get(handle, [])}, expected {expected.get(handle, [])}", handles
@@ -346,7 +346,7 @@ class Walk:
         return "", handles
 
     def check_order(self, model, handles):
-        """P13, C2, C3, S2, G1: what may be on the screen together, event by event."""
+        """Checks after each event which presentations may be on the screen together (P13, C2, C3, S2, G1)."""
         tokens = {handle: token for token, handle in handles.items()}
         for member, handle, binding, word, _ in self.events:
             token = tokens.get(handle)
@@ -615,7 +615,7 @@ class Walk:
         await self.perform(f"{handle} asks", action, lambda model: model.ask(model.by_token(token)))
 
     async def end(self):
-        """Something ends by itself, or is reported closed."""
+        """Ends a presentation by itself, or reports it closed."""
         shown = [one for one in self.model.alive() if one.phase in ("presented", "dismissing") and not one.is_done and one.kind != "state"]
         shown += [one for one in self.model.slots.values() if one.phase == "presented" and one.kind == "state" and one.binding != "home"][:2]
         if not shown and self.dice.random() < 0.5:
@@ -641,7 +641,7 @@ class Walk:
             reason = "closed" if how == "exits" else "failed"
             ways = [lambda model: model.end(model.by_token(token), reason, status)]
             if one.is_adopted:
-                # R2: its status may be unknown.
+                # The status of an adopted command may be unknown (R2).
                 ways.append(lambda model: model.end(model.by_token(token), "closed", 0))
             return await self.perform(f"{handle} {how} {status}", action, *ways)
         self.kinds[f"closed {one.kind}"] += 1
@@ -687,7 +687,7 @@ class Walk:
             lambda model: model.begin_hold(cookies[0], name, client.unique_name if owned else ""))
 
     async def leave(self):
-        # D1, D15: what it keeps is presented by a file that was written before, until no other was for 200 ms.
+        # The items that the client keeps are presented by a file that was written before, until none has been for 200 ms (D1, D15).
         index = self.dice.randrange(3)
         client = self.clients[index]
         if time.monotonic() - self.written < 3 and any(
@@ -725,7 +725,7 @@ class Walk:
             lambda model: model.load(name, None if remove else Destination(name, kind, title=title)))
 
     async def die(self):
-        """navd is killed, at rest or with a request under way; meanwhile commands end."""
+        """Kills navd, at rest or with a request under way, and starts it again; meanwhile commands end."""
         in_flight = self.dice.random() < 0.5
         self.kinds["kill under way" if in_flight else "kill"] += 1
         commands = [one for one in self.model.alive() if one.kind == "command" and one.phase == "presented"]
@@ -775,12 +775,12 @@ class Walk:
                 self.candidates.append(model)
         await self.settle()
         for one in self.model.alive():
-            # Also what waited, as far as the model knows: it may have begun just before.
+            # A command that waited in the model before the kill counts, too, since it may have begun just before.
             one.is_adopted = one.kind == "command" and one.phase != "waiting"
         self.situations.update(set(self.model.situations))
 
     async def move(self):
-        """A presenter leaves the bus, as a shell does that reloads itself, and its successor is there already."""
+        """Has a presenter leave the bus, as a shell does that reloads itself, when its successor is there already."""
         name = self.dice.choice(["bus0", "bus1"])
         if time.monotonic() - self.moved.get(name, 0) < 2.5:
             return await self.request()
