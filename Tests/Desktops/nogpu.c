@@ -1,8 +1,8 @@
-// What Hyprland takes for a GPU, for tests on machines without one: a library that is loaded before its own (LD_PRELOAD). Its headless
-// backend wants a DRM device, buffers of GBM, and EGL on that device. Here the device is /dev/null, a buffer is memory without a name,
-// and EGL is Mesa's surfaceless platform, which draws by the processor.
+// A library that Hyprland takes for a GPU, for tests on machines without one. It is loaded before Hyprland's own libraries
+// (LD_PRELOAD). Hyprland's headless backend wants a DRM device, buffers of GBM, and EGL on that device. Here the device is /dev/null,
+// a buffer is memory without a name, and EGL is Mesa's surfaceless platform, which draws by the processor.
 //
-// It has been tried with Hyprland 0.57 and aquamarine 0.14; another release may call other functions.
+// The library has been tried with Hyprland 0.57 and aquamarine 0.14; another release may call other functions.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -59,7 +59,7 @@ void drmFreeVersion(Version *version) {
   free(version);
 }
 
-// It imports and exports buffers by descriptors (DRM_CAP_PRIME), and can nothing else.
+// The device imports and exports buffers by descriptors (DRM_CAP_PRIME), and has no other capability.
 int drmGetCap(int descriptor, uint64_t capability, uint64_t *value) {
   (void)descriptor;
   *value = capability == 5 ? 3 : 0;
@@ -75,7 +75,7 @@ char *drmGetDeviceNameFromFd2(int descriptor) {
 }
 char *drmGetPrimaryDeviceNameFromFd(int descriptor) { return drmGetDeviceNameFromFd2(descriptor); }
 char *drmGetRenderDeviceNameFromFd(int descriptor) { return drmGetDeviceNameFromFd2(descriptor); }
-// There is nothing more to know of it.
+// The device has no further description.
 int drmGetDevice2(int descriptor, uint32_t flags, void **device) {
   (void)descriptor, (void)flags, (void)device;
   return -ENODEV;
@@ -134,7 +134,7 @@ void gbm_bo_destroy(Buffer *buffer) {
   free(buffer);
 }
 
-// One plane, row after row.
+// A buffer has one plane, row after row.
 int gbm_bo_get_plane_count(Buffer *buffer) {
   (void)buffer;
   return 1;

@@ -1,4 +1,4 @@
-"""Asks wayfire by its socket: messages of JSON after their length."""
+"""Requests to wayfire by its socket: messages of JSON, each after its length."""
 import json
 import os
 import socket

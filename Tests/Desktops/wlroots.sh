@@ -1,7 +1,7 @@
-# What the descriptions of compositors with wlroots have in common. They tell their windows by a protocol alone, which wlrctl reads;
-# it does not tell the output.
+# The common part of the descriptions of compositors with wlroots. Such a compositor tells its windows only by a protocol that wlrctl
+# reads, and that does not tell outputs.
 
-# The command that tells the variables of programs.
+# The command that writes the variables of programs to the tests.
 told='echo "WAYLAND_DISPLAY=$WAYLAND_DISPLAY DISPLAY=$DISPLAY" >"$NAVD_TEST_READY"'
 
 without_gpu() {
