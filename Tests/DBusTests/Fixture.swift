@@ -5,6 +5,7 @@ import Testing
 
 @testable import DBus
 
+/// The interface of the echo service, with a method, a signal or a property of each kind that tests need.
 enum Echo {
   static let name: InterfaceName = "org.example.Echo1"
   static let path: ObjectPath = "/org/example/Echo1"
