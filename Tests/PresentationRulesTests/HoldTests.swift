@@ -436,7 +436,7 @@ struct HoldTests {
     #expect(fixture.ending(1)?.reason == .expired)
   }
 
-  @Test("H6: a request for the same id with within starts the time again, one without lets it go on, and 0 ends it")
+  @Test("H6: a request for the same id with `within` starts the time again, one without lets it go on, and 0 ends it")
   func within_repeated_startsAgain() throws {
     try fixture.hold("dnd")
     try fixture.present("note", "", .with(within: 100))
