@@ -88,7 +88,7 @@ import Testing
     #expect(fixture.call(Rows.get, "a b").refusal?.code == .invalidBinding)
   }
 
-  @Test("An entry has the time at which it was presented, and what its presenter knows")
+  @Test("An entry has the time at which it was presented, and the facts that its presenter knows")
   func entry_presented_hasSinceAndPlatform() throws {
     let fixture = ServiceFixture()
     let handle = try fixture.present("a", "", ["destination": .string("screen")])

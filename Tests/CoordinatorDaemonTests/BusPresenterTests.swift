@@ -508,7 +508,7 @@ private func earlierPresenter(_ fixture: BusPresenterFixture, dismisses: Bool) t
   return { calls }
 }
 
-@Test("D4: a presenter with the earlier signature of Dismiss is called by that")
+@Test("D4: a presenter with the earlier signature of Dismiss is called with that signature")
 func busPresenter_earlierSignature_isCalledByThat() throws {
   let fixture = try BusPresenterFixture()
   let calls = try earlierPresenter(fixture, dismisses: true)

@@ -119,7 +119,7 @@ func destinationFile_window_isRead(_ text: String, _ window: WindowFollowing?) t
 
 @Test("U3: a group for each output") func destinationFile_groupPerOutput_isRead() throws {
   #expect(try read("group = 'panels-{output}'").group == .perOutput("panels-{output}"))
-  // It declares no tag, which would need a binding.
+  // The destination declares no tag, which would need a binding.
   #expect(faults("group = 'panels-{output}'", name: "9") == [])
   #expect(
     faults("group = 'panels-{id}'") == ["1:1: group “panels-{id}” contains “{”; letters, digits, _ and - are allowed"])

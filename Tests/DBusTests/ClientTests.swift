@@ -59,7 +59,7 @@ import Testing
     let peer = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
     var owner: BusName?? = .none
     let watch = fixture.service.watchName(peer.uniqueName) { owner = $0 }
-    // It disconnects while the match rule and the question for the owner are in transit.
+    // The peer disconnects while the match rule and the question for the owner are in transit.
     fixture.loop.soon { peer.close() }
     #expect(fixture.loop.turn { owner == .some(nil) })
     watch.cancel()

@@ -285,7 +285,7 @@ func hold_byAHeldCall_holdsTheRest() throws {
   #expect(answers == ["a", "hold", "b"])
 }
 
-@Test("L1: a held call counts until it is served, also if the client always has others")
+@Test("L1: a held call counts until it is served, even if the client always has others")
 func hold_servedCalls_giveTheirSizeBack() throws {
   var limits = Connection.Limits()
   limits.requestBytes = 100_000

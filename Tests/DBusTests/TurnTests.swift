@@ -121,7 +121,7 @@ func turn_messagesMadeInAnyOrder_areSentAsSignalsThenChangesThenReplies() throws
     ])
 }
 
-@Test("W2: a client that reads gets what has changed before the reply, and what changes later in the turn after it")
+@Test("W2: a client that reads gets the earlier changes before the reply, and the later ones of the turn after it")
 func turn_changesBeforeAndAfterAReading_areSentBeforeAndAfterItsReply() throws {
   let fixture = try Fixture()
   let items = fixture.exportItems()

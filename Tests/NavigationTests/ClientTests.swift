@@ -432,7 +432,7 @@ extension ContainerValues {
   }
 
   @Test(
-    "D1: a navigator that ends does not end what a later one has registered by the same name",
+    "D1: a navigator that ends leaves the registration of a later one by the same name",
     arguments: CoordinatorKind.allCases)
   func navigator_endsAfterAnotherServesItsDestination_leavesThatRegistered(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)

@@ -108,7 +108,7 @@ private final class Model {
   }
 
   @Test(
-    "G1: two cases of one enum are never on screen together, also if the first takes time to disappear",
+    "G1: two cases of one enum are never on screen together, even if the first takes time to disappear",
     arguments: CoordinatorKind.allCases)
   func enumCases_firstIsSlowToDisappear_secondWaits(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

@@ -51,7 +51,7 @@ private final class Model {
     #expect(second.display.log == [] && !second.model.isOpen && second.model.selection == nil)
   }
 
-  @Test("A binding that one copy of a program presents is refused to another copy, also after a restart of navd")
+  @Test("A binding that one copy of a program presents is refused to another copy, even after a restart of navd")
   func copy_wantsTheSame_isRefused() async throws {
     let fixture = try await NavigationFixture(.navd)
     let session = try #require(fixture.session)

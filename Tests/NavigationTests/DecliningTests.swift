@@ -306,7 +306,7 @@ private final class Model {
     try await fixture.state { $0.presentations.isEmpty }
   }
 
-  @Test("R6, P16: a screen that asks its user says so to the next navd, and what it declines is written back")
+  @Test("R6, P16: a screen that asks its user says so to the next navd, and the item that it keeps is written back")
   func navd_killedWhileAsking_isToldAgain() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())
     let session = try #require(fixture.session)

@@ -82,7 +82,7 @@ private final class Model {
   }
 
   @Test(
-    "A released navigator dismisses what destinations show, and removes its own destination",
+    "A released navigator dismisses the items of destinations, and removes its own destination",
     arguments: CoordinatorKind.allCases)
   func navigator_released_dismissesAll(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

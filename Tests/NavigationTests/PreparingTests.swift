@@ -16,7 +16,7 @@ extension Transaction {
   }
 }
 
-/// What a user has typed, and what happens to the screen that has it.
+/// The text that a user has typed, and a log of the screen that has it.
 @MainActor @Observable
 private final class Desk {
   /// The typed text; nil if nothing is on the screen.

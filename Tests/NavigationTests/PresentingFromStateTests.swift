@@ -191,7 +191,8 @@ private final class Model {
     #expect(model.fact != nil && model.second != nil)
   }
 
-  @Test("C4: setting a middle item to nil dismisses it and what it presents", arguments: CoordinatorKind.allCases)
+  @Test(
+    "C4: setting a middle item to nil dismisses it and the items that it presents", arguments: CoordinatorKind.allCases)
   @MainActor func nested_middleNil_dismissesItsChildren(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentNested(model)

@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("R5: after Quit, requests are refused as ShuttingDown; the coordinator is not closed by that")
+  @Test("R5: after Quit, requests are refused as ShuttingDown; this does not close the coordinator")
   func embedded_quit_refusesRequests() async throws {
     let coordinator = Coordinator.embedded()
     let handle = try #require(try await coordinator.present("fact").presentation)
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test("D4, D7: presenters are asked in order, also when the first of them has gone")
+  @Test("D4, D7: presenters are asked in order, even when the first of them has gone")
   func embedded_presenterGone_keepsTheOrderOfTheOthers() async throws {
     let coordinator = Coordinator.embedded()
     let host = RecordingHost()

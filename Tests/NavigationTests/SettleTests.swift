@@ -42,7 +42,7 @@ private final class Model: Navigable {
 
 /// The function settle(), which tests use to wait for the end of all changes, and the screens that a navigator lists.
 @Suite @MainActor struct SettleTests {
-  @Test("settle() includes what other clients have done before", arguments: CoordinatorKind.allCases)
+  @Test("settle() includes the earlier changes of other clients", arguments: CoordinatorKind.allCases)
   func settle_afterAnotherClient_stateHasFollowed(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, navigator) = (fixture.display, fixture.navigator)
@@ -83,7 +83,7 @@ private final class Model: Navigable {
     #expect(lost == (0, 0), "of 30 items and 30 paths: \(lost)")
   }
 
-  @Test("A time limit names what has not settled", arguments: CoordinatorKind.allCases)
+  @Test("The error of a time limit names the bindings that have not settled", arguments: CoordinatorKind.allCases)
   func settle_screenIsSlow_failsAtItsLimit(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display

@@ -276,7 +276,7 @@ func earlierRelease_schema4_isRead() throws {
   #expect(content.state.presentations == [Handle(9): row])
 }
 
-@Test("H4, K1: what release 0.1 has recorded of groups blocked by a held item, and by a fallback, is put right")
+@Test("H4, K1: a record of release 0.1 with groups that a held item, or a fallback, blocks is put right")
 func earlierRelease_blockedGroups_areServed() throws {
   // In “notes”, the held “memo” is selected, and “alarm” waits behind it. In “kiosk”, the fallback “home” is selected, and “film”
   // waits behind it.

@@ -95,7 +95,7 @@ func recordFile_checkpoint_isTheSame() throws {
   #expect(try state(of: path)?.numbers.serial == Serial(21))
 }
 
-@Test("A file that another program has cut off is not replaced by a snapshot of what is left")
+@Test("A file that another program has cut off is not replaced by a snapshot of the rest")
 func recordFile_cutOffBeforeCheckpoint_isKept() throws {
   let directory = try record(of: 2...20)
   let path = directory.path(of: "record.journal")

@@ -403,7 +403,7 @@ import Testing
 
   // MARK: Timeouts
 
-  @Test("P15, O2: a timeout goes on with what was left")
+  @Test("P15, O2: a timeout goes on with the time that was left")
   func timeout_declined_goesOn() throws {
     try show("a", "", .with(to: "bus", timeout: 1000))
     fixture.pass(400)
@@ -500,7 +500,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P15: a request with force forces what its slot still waits for, and changes nothing else")
+  @Test("P15: a request with force forces the dismissal that its slot still waits for, and changes nothing else")
   func dismiss_forcedWhileAsking_isToldAgain() throws {
     try show("a")
     try fixture.dismiss("a")

@@ -494,7 +494,7 @@ import Testing
   }
 
   @Test(
-    "D11: for a command or unit anyone may; it starts its dismissal, with reason closed and that result",
+    "D11: anyone may report a command or a unit closed, which starts its dismissal with the reason closed and that result",
     arguments: ["cmd", "unit"])
   func closed_command_dismissed(destination: String) throws {
     try fixture.show("a", "1", .with(to: destination))

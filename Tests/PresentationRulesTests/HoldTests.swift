@@ -502,7 +502,7 @@ struct HoldTests {
     #expect(fixture.machine.holdsInForce == [] && fixture.machine.holders.isEmpty)
   }
 
-  @Test("H8: an item is one of several holders, and ends only its own hold, also if it could not be shown")
+  @Test("H8: an item is one of several holders, and ends only its own hold, even if it could not be shown")
   func hold_ofItem_amongOthers_endsForItself() throws {
     let fixture = try withLocker()
     let cookie = try fixture.hold("locked")

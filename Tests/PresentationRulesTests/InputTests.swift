@@ -93,7 +93,7 @@ struct InputTests {
     try fixture.clearAway()
   }
 
-  @Test("L3: a sandboxed client does not change an item whose command reads what another client gives")
+  @Test("L3: a sandboxed client does not change an item whose command reads an input of another client")
   func update_bySandboxed_isRefused() throws {
     try fixture.show("menu", "", .with(input: input))
     let requests: [Request.Operation] = [

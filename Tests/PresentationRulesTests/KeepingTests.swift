@@ -101,7 +101,7 @@ import Testing
     var shown: [String] { machine.allPresentations.map { "\($0.binding) \($0.item.id)" } }
   }
 
-  @Test("K4: an item is kept as it is, without what belongs to its session, and presented again as it was")
+  @Test("K4: an item is kept as it is, without the parts that belong to its session, and presented again as it was")
   func item_nextLogin_isPresentedAgain() throws {
     var login = try Login()
     try login.present("a", "1") {

@@ -444,7 +444,7 @@ private final class RestartableMachine {
         == [.dismiss(others[1], .dismissed, animated: true, isForced: true)])
   }
 
-  @Test("R6, P15: an element whose owner has left does not force what stood above the element before it")
+  @Test("R6, P15: an element whose owner has left does not force elements that stood above the element before it")
   func restored_ownedTookPlaceInStack_doesNotForceOthers() throws {
     let navd = try RestartableMachine()
     let shown = try ["a", "b", "c"].map { text in

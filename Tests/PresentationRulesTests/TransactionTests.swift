@@ -350,7 +350,7 @@ import Testing
   }
 
   @Test(
-    "T1: an item pushed onto one that ends with the transaction is kept, and stands on what is left",
+    "T1: an item pushed onto one that ends with the transaction is kept, and stands on the elements that are left",
     arguments: [true, false])
   func apply_pushOntoChildOfDeselected_isKept(pushedLast: Bool) throws {
     try fixture.show("n", "", .with(to: "cmd", group: "h"))

@@ -54,7 +54,7 @@ import Testing
   // MARK: Toggles
 
   @Test(
-    "L3: a sandboxed client that says how programs run may toggle only what is shown",
+    "L3: a sandboxed client that says how programs run may toggle only an item that is shown",
     arguments: [
       ItemOptions.with(command: ["foot"]), .with(to: "volume", directory: "/"),
       .with(to: "volume", environment: ["A": "1"]), .with(to: "volume", input: [1]),
@@ -125,7 +125,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("L3: a trusted client's command is not given what a sandboxed client had remembered for the tag")
+  @Test("L3: a trusted client's command is not given the options that a sandboxed client had remembered for the tag")
   func select_commandForATagOfASandboxedClient_repeatsNothing() throws {
     try ask(select(.with(value: evil), at: "evil", id: "666"))
     try ask(.deselect("g", tag: nil))
@@ -139,7 +139,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("L3: a sandboxed client adds nothing to what a tag remembers of a trusted client's command")
+  @Test("L3: a sandboxed client adds nothing to the memory of a tag with a trusted client's command")
   func refresh_ofASelectedTag_isNotRemembered() throws {
     try fixture.ask(select(.with(to: "cmd", value: ["x": .byte(1)], environment: ["A": "b"]), at: "x", id: "1"))
     fixture.shows(1)
@@ -207,7 +207,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("L3: a file's command gets no directory or environment with what a sandboxed client gives")
+  @Test("L3: a file's command gets no directory or environment once a sandboxed client has changed its item")
   func change_waitingCommandOfAFile_losesDirectoryAndEnvironment() throws {
     let given = ItemOptions.with(to: "cmd", value: ["x": .byte(1)], directory: "/d", environment: ["A": "b"])
     for change in [
@@ -229,7 +229,9 @@ import Testing
     }
   }
 
-  @Test("L3: the hooks of an item without a program get no directory or environment with what a sandboxed client gives")
+  @Test(
+    "L3: the hooks of an item without a program get no directory or environment once a sandboxed client has changed the item"
+  )
   func change_itemWithHooks_losesDirectoryAndEnvironment() throws {
     var settings = ItemSettings()
     settings.onDismiss = [Array("bye".utf8)]

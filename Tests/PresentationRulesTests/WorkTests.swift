@@ -215,7 +215,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("H4, L2: a held item waits in the queue, also if its request ends the selected member with many others")
+  @Test("H4, L2: a held item waits in the queue, even if its request ends the selected member with many others")
   func heldItem_endsManyAndTheSelectedMember_isQueued() throws {
     let fixture = try fixture(items: 8) { $0.ends = 6 }
     for number in 1..<8 { try fixture.dismiss(BindingID(unchecked: number)) }

@@ -94,7 +94,7 @@ extension EventLoop {
     #expect(fixture.files.finish("a") == Array("one".utf8))
   }
 
-  @Test("What was read takes no memory, and a line has a greatest length")
+  @Test("Text that was read takes no memory, and a line has a greatest length")
   func megabytes_areFreedWhenRead() throws {
     let fixture = try ErrorFileFixture()
     let file = try fixture.files.create("a")
@@ -114,7 +114,7 @@ extension EventLoop {
     #expect(fixture.files.finish("a") == Array("the end".utf8))
   }
 
-  @Test("A file is followed until nobody can write into it, also after the end of its command")
+  @Test("A file is followed until nobody can write into it, even after the end of its command")
   func leftover_isFollowedUntilItEnds() throws {
     let fixture = try ErrorFileFixture()
     let file = try fixture.files.create("a")

@@ -13,7 +13,7 @@ private func arguments(_ exec: String, _ fields: ExecLine.Fields = fields) throw
 }
 
 @Test(
-  "Arguments are separated by blanks, and quotes keep what is in them together",
+  "Arguments are separated by blanks, and quotes keep their content together",
   arguments: [
     ("gimp", ["gimp"]), ("gimp --new  -a", ["gimp", "--new", "-a"]), (#"gimp "two words""#, ["gimp", "two words"]),
     (#"gimp "" x"#, ["gimp", "", "x"]), (#""/opt/My Program/run" -x"#, ["/opt/My Program/run", "-x"]),
@@ -34,7 +34,7 @@ func execLine_escapes_areThoseOfBothRules(exec: String, expected: [String]) thro
 }
 
 @Test(
-  "The field codes for files and URLs expand to nothing, since none are given; the others stand for what the file says",
+  "The field codes for files and URLs expand to nothing, since none are given; the others stand for values of the file",
   arguments: [
     ("a %f", []), ("a %F -x", ["-x"]), ("a %u %U", []), ("a --file=%f", ["--file="]), ("a %d %D %n %N %v %m", []),
     ("a %i", ["--icon", "calc"]), ("a %c", ["Rechner"]), ("a -n %c!", ["-n", "Rechner!"]),

@@ -27,7 +27,7 @@ private let outputs = [
   Monitor(name: "R", area: ScreenArea(x: 640, y: 0, width: 640, height: 720)),
 ]
 
-@Test("KWin: a window is told with what its script knows, on the output at its place")
+@Test("KWin: a window is told with the facts that the script knows, on the output at its place")
 func kwin_window_isTold() throws {
   let model = try model(
     window("{a}", #","focused":true"#, title: "one <2>"), window("{b}", #","minimized":true,"parent":"{a}""#),

@@ -22,7 +22,7 @@ private struct XServer {
   }
 }
 
-@Test("N1: events that reach libxcb together with an answer are handled, also when nothing else follows")
+@Test("N1: events that reach libxcb together with an answer are handled, even when nothing else follows")
 func xConnection_eventsBesideAnswers_areHandled() throws {
   let loop = try EventLoop()
   let server = try XServer(loop)

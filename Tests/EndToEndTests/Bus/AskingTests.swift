@@ -97,7 +97,7 @@ func asking_waitersWhoLeft_areForgotten() throws {
   #expect(try session.dismiss("fact"))
 }
 
-@Test("Destinations returns what was registered, and by which client")
+@Test("Destinations returns the registrations, each with its client")
 func asking_destinations_areReturned() throws {
   let session = try Session(destinations: [
     "volume": "command = [\"pulsemixer\", \"{id}\"]\ngroup = \"panels\"\nstyle = \"popover\"\ngrace = \"500ms\"\n",

@@ -16,7 +16,7 @@ extension Session {
   }
 }
 
-@Test("Groups, stacks and holds are objects under the same ObjectManager, with what the state has")
+@Test("Groups, stacks and holds are objects under the same ObjectManager, with the content of the state")
 func containerObjects_haveTheState() throws {
   let session = try Session()
   try session.call(Rows.select, ("notes[3].panels", "a", [:]))

@@ -170,7 +170,7 @@ func contract_daemon_isReadByOtherTools() throws {
   #expect(!objects.contains("presentation/1\""))
 }
 
-@Test("The calls in docs/dbus.md do what it says")
+@Test("The calls in docs/dbus.md do what the document says")
 func contract_callsInTheDocument_areAnswered() throws {
   let session = try Session()
   try session.call(CoordinatorInterface.select, ("panels", "a", [:]))

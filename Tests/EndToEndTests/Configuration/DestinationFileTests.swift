@@ -77,7 +77,7 @@ func destinationFile_written_isNoticed() throws {
   try waitFor("the directory is another one") { $0?["style"] == .string("popover") }
 }
 
-@Test("D15: a request does what a file says that was written right before it, every time")
+@Test("D15: a request follows a file that was written right before it, every time")
 func destinationFile_rewritten_countsForTheNextRequest() throws {
   let session = try Session()
   for round in 0..<50 {

@@ -175,7 +175,7 @@ private final class Bars {
   var areDifferent: Bool { get throws { try top() != bottom() } }
 }
 
-@Test("The recipe for waybar: the bar follows what is presented")
+@Test("The recipe for waybar: the bar follows the presented items")
 func recipe_waybar_showsWhatIsPresented() throws {
   let session = try Session(desktop: .sway, files: files(of: "waybar"))
   try session.requireValid("config/sway/config")
@@ -322,7 +322,7 @@ func recipe_i3_keysOpenAndClosePanels() throws {
 
 // MARK: polybar
 
-@Test("The recipe for polybar: the bar follows what is presented, and can be clicked")
+@Test("The recipe for polybar: the bar follows the presented items, and can be clicked")
 func recipe_polybar_showsWhatIsPresented() throws {
   var files = try files(of: "i3", "polybar")
   let recipe = files["config/polybar/config.ini"] ?? ""

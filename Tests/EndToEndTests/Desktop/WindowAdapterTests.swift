@@ -486,7 +486,7 @@ private func windows_unit_isStartedAgain() throws {
   try session.make("uninstall")
 }
 
-@Test("Without a window system, the adapter says what it looked for")
+@Test("Without a window system, the adapter says which ones it looked for")
 func windows_withoutAWindowSystem_areRefused() throws {
   let session = try Session(starting: false)
   let none = try session.run(program: Session.program("navd-windows"), [])

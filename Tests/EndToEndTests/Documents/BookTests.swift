@@ -60,7 +60,7 @@ func book_links_haveTargets() throws {
   #expect(Set(chapters).isSubset(of: reached), "\(Set(chapters).subtracting(reached))")
 }
 
-@Test("The changelog begins with what is not released, or with this release, and each release has its date")
+@Test("The changelog begins with unreleased changes, or with this release, and each release has its date")
 func book_changelog_isInTheFormOfKeepAChangelog() throws {
   let headings = try Files.text(inPackage: "CHANGELOG.md").split(separator: "\n").filter { $0.hasPrefix("## ") }
   #expect(headings.first == "## Unreleased" || headings.first?.hasPrefix("## \(Release.version) - ") == true)
@@ -133,7 +133,7 @@ private func countInBook(_ ours: String, beside theirs: String) throws -> [Int] 
   return all
 }
 
-@Test("The table beside swift-navigation in docs/swift.md is what Examples/count.py counts")
+@Test("The table beside swift-navigation in docs/swift.md has the counts of Examples/count.py")
 func book_caseStudies_areCounted() throws {
   let all = try countInBook(
     "CaseStudies/Tests/CaseStudiesTests/Scenarios.swift", beside: "CaseStudies/SwiftNavigation.txt")
@@ -141,7 +141,7 @@ func book_caseStudies_areCounted() throws {
   #expect(all[0] < all[2] && all[1] < all[3], "\(all)")
 }
 
-@Test("The table beside SwiftUI in docs/swift.md is what Examples/count.py counts")
+@Test("The table beside SwiftUI in docs/swift.md has the counts of Examples/count.py")
 func book_gtkFacts_areCounted() throws {
   let all = try countInBook("GTKFacts/Sources/GTKFacts/Screens.swift", beside: "GTKFacts/SwiftUI.txt")
   #expect(all[0] < all[2], "\(all)")

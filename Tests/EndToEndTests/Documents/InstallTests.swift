@@ -112,7 +112,7 @@ func install_quit_endsEverythingAsShutdown() throws {
   }
 }
 
-@Test("Uninstalling removes what was installed, and nothing else")
+@Test("Uninstalling removes the installed files, and nothing else")
 func install_uninstalled_leavesFilesOfOthers() throws {
   let session = try Session(starting: false)
   try session.make("install")
@@ -141,7 +141,7 @@ func install_releaseBelowPathWithBlanks_isRefused() throws {
   #expect(run.exitCode == 0, "\(run.errorText)")
 }
 
-@Test("A release that cannot be copied is not installed: what was there stays, and the status says so")
+@Test("A release that cannot be copied is not installed: the earlier files stay, and the status says so")
 func install_releaseOnAFullDisk_keepsWhatWasThere() throws {
   let session = try Session(starting: false)
   let release = session.path("release")

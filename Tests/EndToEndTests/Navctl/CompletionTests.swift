@@ -126,7 +126,8 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   #expect(Set(try session.offered(shell, "navctl", "select", "panels", "")).isSuperset(of: ["mixer", "wifi"]))
 }
 
-@Test("bash completes a name without “/” if there is a directory of that name, and quotes what it would expand")
+@Test(
+  "bash completes a name without “/” if there is a directory of that name, and quotes characters that it would expand")
 private func completion_nameOfDirectory_staysName() throws {
   let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"60\"]\n"])
   try session.make("install")

@@ -255,7 +255,7 @@ func sandbox_clientThatHasLeft_isRefused() throws {
   #expect(session.processes() == [])
 }
 
-@Test("P9: the requests of a client are executed in its order, also while it is being authorized")
+@Test("P9: the requests of a client are executed in its order, even while it is being authorized")
 func sandbox_laterRequests_keepTheirOrder() throws {
   let session = try Session()
   let watcher = try session.watch()

@@ -66,7 +66,7 @@ func presenter_reply_isTheAcknowledgement() throws {
   try session.wait("the next is presented") { watcher.lines.last == "presented fact 2" }
 }
 
-@Test("D4: a presentation fails with the presenter's error, and also if the presenter does not implement Present")
+@Test("D4: a presentation fails with the presenter's error, and fails if the presenter does not implement Present")
 func presenter_thatRefuses_hasFailed() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")

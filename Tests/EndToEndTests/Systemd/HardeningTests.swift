@@ -45,7 +45,8 @@ private let probe = #"""
   os.rmdir(directory)
   """#
 
-@Test("Each hardening option of the unit forbids what it should, and the same action works without it")
+@Test(
+  "Each hardening option of the unit forbids the action that it should forbid, and the same action works without it")
 func hardening_options_haveEffect() throws {
   let session = try Session(starting: false, managed: true)
   try session.make("install")

@@ -261,7 +261,7 @@ func service_afterNavdWasKilled_continues() throws {
   #expect(try session.services().count == 1)
 }
 
-@Test("D3: the manager reads a service's own settings back, so that a running one stays what it is")
+@Test("D3: the manager reads a service's own settings back, so that a running service stays as it is")
 func service_afterAReloadOfTheManager_isLoaded() throws {
   let session = try Session(managed: true)
   try session.write("[Service]\nTasksMax=99\n", toUnit: "app-navd-fact@.service.d/tasks.conf")

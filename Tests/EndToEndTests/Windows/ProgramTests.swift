@@ -158,7 +158,7 @@ private let splash = """
   """
 
 @Suite struct ProgramTests {
-  @Test("docs/windows.md says of each program on each window manager what was seen")
+  @Test("docs/windows.md has a result for each program on each window manager")
   func documents_listThePrograms() throws {
     guard !ProgramTable.isWritten else { return }
     let cells = try ProgramTable.cells()

@@ -173,7 +173,7 @@ import Testing
     #expect(machine.current(at: binding("g.m"))?.item.title == nil)
   }
 
-  @Test("G7, L1: of the tags of one transaction, the one requested first is forgotten first")
+  @Test("G7, L1: the first requested tag of one transaction is forgotten first")
   func tags_pastTheLimit_oldestRequestIsForgotten() throws {
     var limits = Limits()
     limits.tags = 1
@@ -291,7 +291,8 @@ import Testing
       ])
   }
 
-  @Test("N3, G7: selecting the selected tag between two windows repeats what is remembered", arguments: [false, true])
+  @Test(
+    "N3, G7: selecting the selected tag between two windows repeats the remembered request", arguments: [false, true])
   func select_betweenWindows_repeatsWhatIsRemembered(isToggle: Bool) throws {
     let fixture = fixtureWithWindows()
     let given = options {
@@ -314,7 +315,7 @@ import Testing
     #expect(fixture.ending(first)?.reason == .closed)
   }
 
-  @Test("N3, T1: what a transaction opens anew between two windows is there for its later requests")
+  @Test("N3, T1: an item that a transaction opens anew between two windows is there for its later requests")
   func transaction_opensAnewBetweenWindows_goesOnWithThat() throws {
     let fixture = fixtureWithWindows()
     let first = try fixture.show("mixer", "", ItemOptions())
@@ -378,7 +379,7 @@ import Testing
     #expect(fixture.handle("a") == nil)
   }
 
-  @Test("N3, P14: after a restart, what waits for its result still ends after its grace")
+  @Test("N3, P14: after a restart, a presentation that waits for its result still ends after its grace")
   func restored_settling_hasItsDeadline() throws {
     var machine = try StateMachine(restoring: RecordedState())
     _ = machine.load([
