@@ -21,7 +21,7 @@ struct Hold: ParsableCommand {
 
     With a command: while that or a process that it has started runs, also in the background; exits with its status. What a \
     service manager or the bus starts for it does not count. Otherwise until “navctl release”, or for as long as --for \
-    says.
+    says. The command of “locked” is a locker: it also runs if it cannot hold, or navd does not answer within two seconds.
     """)
 
   @OptionGroup var global: GlobalOptions
@@ -39,23 +39,49 @@ struct Hold: ParsableCommand {
   }
 
   func run() throws {
-    let daemon = try DaemonClient(global, "hold \(name)")
+    guard !command.isEmpty else {
+      let cookie = try hold(by: DaemonClient(global, operation))
+      if global.json || global.verbose { global.write(json: ["cookie": JSON(cookie.value)], plain: "\(cookie)\n") }
+      return
+    }
+    // The hold ends with the connection.
+    var connection: DaemonClient?
+    if name == SessionFact.locked.rawValue { holdForLocker(&connection) } else { try hold(&connection, global) }
+    let status = try withExtendedLifetime(connection) {
+      try HeldCommand.run(RawArguments.last(command.count), operation)
+    }
+    if status != 0 { throw ExitCode(status) }
+  }
+
+  private var operation: String { "hold \(name)" }
+
+  /// - Returns: the cookie.
+  private func hold(by daemon: DaemonClient) throws(Failure) -> UInt64 {
     var options: Properties = [:]
     options[Options.holdTimeout] = duration
     options[Options.holdMessage] =
       message ?? (command.isEmpty ? nil : String(command.joined(separator: " ").prefix(250)))
     if !command.isEmpty { options[Options.holdOwned] = true }
-    let cookie = try daemon.call(CoordinatorInterface.hold, (name, options))
-    guard !command.isEmpty else {
-      if global.json || global.verbose { global.write(json: ["cookie": JSON(cookie.value)], plain: "\(cookie)\n") }
-      return
-    }
-    // The hold ends with the connection.
-    let status = try withExtendedLifetime(daemon) {
-      try HeldCommand.run(RawArguments.last(command.count), daemon.operation)
-    }
-    if status != 0 { throw ExitCode(status) }
+    return try daemon.call(CoordinatorInterface.hold, (name, options))
   }
+
+  private func hold(_ connection: inout DaemonClient?, _ global: GlobalOptions) throws(Failure) {
+    let daemon = try DaemonClient(global, operation)
+    connection = daemon
+    _ = try hold(by: daemon)
+  }
+
+  /// Holds for a locker, which has to run whatever becomes of its hold. A navd that answers late still holds, while the connection lasts.
+  private func holdForLocker(_ connection: inout DaemonClient?) {
+    var patient = global
+    patient.within = global.within ?? Self.lockerPatience
+    do throws(Failure) { try hold(&connection, patient) } catch {
+      StandardError.write("\(error.line); the locker runs without the hold")
+    }
+  }
+
+  /// The milliseconds that a locker waits for its hold.
+  private static let lockerPatience: UInt64 = 2000
 }
 
 /// A command that runs in the foreground, with all its descendants.

@@ -184,6 +184,25 @@ func navctl_holdCommand_holdsWhileItRuns() throws {
   #expect(missing.exitCode == 125 && missing.errorText.contains("No such file"))
 }
 
+@Test("navctl hold locked -- LOCKER runs the locker, though the hold is refused or navd hangs or is missing")
+func navctl_holdLockedWithoutHold_runsTheLocker() throws {
+  let session = try session()
+  func lock() throws {
+    let run = try session.navctl("hold", "locked", "--within", "0.2", "--", "sh", "-c", "echo locked; exit 7")
+    #expect(run.exitCode == 7)
+    #expect(run.outputText == "locked\n")
+    #expect(run.errorText.contains("the locker runs without the hold"), "\(run.errorText)")
+  }
+  session.navd?.send(SIGSTOP)
+  try lock()
+  session.navd?.send(SIGCONT)
+  for index in 0..<1024 { try session.call(Rows.hold, ("dnd\(index)", [:])) }
+  try lock()
+  try session.stop(SIGKILL)
+  session.environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/none"
+  try lock()
+}
+
 @Test("navctl hold -- COMMAND holds until the last process of the command has ended, in whatever session it is")
 func navctl_holdCommandInBackground_holdsUntilTheTreeHasEnded() throws {
   let session = try session()
