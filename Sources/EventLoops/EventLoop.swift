@@ -7,6 +7,9 @@ import Glibc
 /// before the turn; each ready descriptor, once; each timer that is due; the hooks of ``atEndOfTurn(_:)``. Handlers limit their own
 /// work, so that none starves another. A handler that was cancelled is not called, even later in the same turn.
 ///
+/// If the program was stopped, or kept from running, input that came in time may be behind other input. So timers that are late wait
+/// for turns without input, but not for long.
+///
 /// Use the loop, and everything that belongs to it, only on the thread that runs it. Its descriptors are close-on-exec.
 public final class EventLoop {
   public typealias Instant = MonotonicInstant
@@ -16,6 +19,7 @@ public final class EventLoop {
 
   private let epoll: Int32
   private let timerDescriptor: Int32
+  private var timerToken: UInt64 = 0
   private var events: [epoll_event]
 
   private var watches: [UInt64: Watch] = [:]
@@ -26,6 +30,13 @@ public final class EventLoop {
   /// The time at which the timerfd fires; nil if it is disarmed. It may be before the first timer: an occasional turn without work
   /// costs less than a system call for each timer that is set and cancelled.
   private var armed: Instant?
+  /// The latest time for late timers to fire; nil if none is late.
+  private var patience: Instant?
+
+  /// The lateness of a timer that shows that the program was stopped, or kept from running.
+  private static let stop = Duration.milliseconds(100)
+  /// The time that input may keep late timers waiting. It is shorter than what others may have to wait (L2).
+  private static let longestPatience = Duration.milliseconds(200)
 
   private var soonWork: [() -> Void] = []
   private var endOfTurnHooks: [() -> Void] = []
@@ -48,7 +59,7 @@ public final class EventLoop {
     }
     events = Array(repeating: epoll_event(), count: Self.batch)
     // From here on, deinit closes both descriptors if this throws.
-    try watch(timerDescriptor, .read) { [unowned self] _ in acknowledgeTimer() }
+    timerToken = try watch(timerDescriptor, .read) { [unowned self] _ in acknowledgeTimer() }.token
   }
 
   deinit {
@@ -143,10 +154,17 @@ public final class EventLoop {
     return false
   }
 
-  /// - Returns: whether a timer was due.
-  private func fireTimers() -> Bool {
-    guard timers.first != nil else { return false }
+  /// - Parameter hasInput: whether the turn had work or a ready descriptor.
+  /// - Returns: whether a timer has fired.
+  private func fireTimers(hasInput: Bool) -> Bool {
+    guard let first = timers.first else { return false }
     let now = self.now
+    if hasInput, now - first.deadline >= Self.stop {
+      let end = patience ?? now + Self.longestPatience
+      patience = end
+      if now < end { return false }
+    }
+    patience = nil
     let newest = lastSequence
     var isDue = false
     // A timer that a handler creates waits for the next turn, so that a timer which renews itself starves none.
@@ -213,11 +231,13 @@ public final class EventLoop {
     soonWork = []
     for item in work { item() }
 
+    var hasInput = !work.isEmpty
     for index in 0..<max(0, Int(count)) {
       let event = events[index]
+      if event.data.u64 != timerToken { hasInput = true }
       watches[event.data.u64]?.handler?(Readiness(epoll: event.events))
     }
-    let hasFired = fireTimers()
+    let hasFired = fireTimers(hasInput: hasInput)
     runHooks()
     return count > 0 || !work.isEmpty || hasFired
   }

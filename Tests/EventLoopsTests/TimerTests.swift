@@ -16,6 +16,38 @@ import Testing
     #expect(fired == ["overdue", "first of two", "second of two", "later"])
   }
 
+  /// A program that was stopped has unread input that came before a deadline.
+  @Test(arguments: [false, true])
+  func timer_late_waitsForInput(isEndless: Bool) throws {
+    var now = MonotonicInstant.now
+    let loop = try EventLoop(clock: { now })
+    var order: [String] = []
+    loop.timer(after: .milliseconds(10)) { order.append("timer") }
+    func work(_ rest: Int) {
+      order.append("input")
+      now = now + .milliseconds(1)
+      if rest > 1 || isEndless { loop.soon { work(rest - 1) } }
+    }
+    loop.soon { work(3) }
+    now = now + .seconds(1)
+    while !order.contains("timer") { loop.turn(wait: .zero) }
+    #expect(order.count == (isEndless ? 202 : 4) && order.last == "timer")
+  }
+
+  @Test func timer_late_waitsForNoInputIfItIsNotVeryLate() throws {
+    var now = MonotonicInstant.now
+    let loop = try EventLoop(clock: { now })
+    var order: [String] = []
+    loop.timer(after: .milliseconds(10)) { order.append("timer") }
+    loop.soon {
+      order.append("input")
+      loop.soon { order.append("input") }
+    }
+    now = now + .milliseconds(50)
+    for _ in 0..<2 { loop.turn(wait: .zero) }
+    #expect(order == ["input", "timer", "input"])
+  }
+
   @Test func timer_due_firesOnceAndNotBeforeItsDeadline() throws {
     let loop = try EventLoop()
     let start = loop.now
