@@ -195,7 +195,7 @@ public final class Record {
       let path = newName + name.dropFirst("record".count)
       let original = try openFile("\(directory)/\(name)", O_RDONLY)
       defer { close(original) }
-      let copy = try openFile(path, O_WRONLY | O_CREAT | O_TRUNC)
+      let copy = try createFile(path, O_WRONLY)
       defer { close(copy) }
       do throws(SystemError) {
         while try check(path, { sendfile(copy, original, nil, 1 << 30) }) > 0 {}

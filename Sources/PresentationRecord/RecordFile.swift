@@ -209,7 +209,7 @@ final class RecordFile {
     // Files in memory are lost with the machine, so there is no use in waiting for the disk.
     let isOnDisk = linux_file_system_type(directory) != LINUX_TMPFS_MAGIC
     let newPath = path + Self.newSuffix
-    let new = RecordFile(newPath, try openFile(newPath, O_RDWR | O_CREAT | O_TRUNC))
+    let new = RecordFile(newPath, try createFile(newPath, O_RDWR))
     // Removes the new file if it was not renamed. After the rename, there is no file of this name.
     defer { unlink(newPath) }
     var header = PayloadWriter()
@@ -231,6 +231,12 @@ final class RecordFile {
 
 func openFile(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
   try check(path) { open(path, flags | O_CLOEXEC, 0o600) }
+}
+
+/// Creates a file in place of what is at the path. The target of a link there might be the user's.
+func createFile(_ path: String, _ access: Int32) throws(SystemError) -> Int32 {
+  unlink(path)
+  return try openFile(path, access | O_CREAT | O_EXCL)
 }
 
 /// Whether there is a regular file at a path.

@@ -78,6 +78,17 @@ func recordFile_long_isReplaced() throws {
   #expect(Set(state.presentations.keys) == [Handle(1), last])
 }
 
+@Test("R1: a link in the place of the new file is replaced, and its target is left alone")
+func recordFile_linkInPlaceOfNewFile_isNotFollowed() throws {
+  let directory = TemporaryDirectory()
+  let text = directory.path(of: "text")
+  try Files.write("mine", to: text)
+  symlink(text, directory.path(of: "record.journal-new"))
+  _ = try Record.open(in: directory.path) { _ in }
+  #expect(Files.contents(of: text) == Array("mine".utf8))
+  #expect(try state(of: directory.path(of: "record.journal")) != nil)
+}
+
 @Test("A checkpoint changes no state, and neither does one that is interrupted by a kill")
 func recordFile_checkpoint_isTheSame() throws {
   let directory = try record(of: 2...20)
