@@ -1,4 +1,5 @@
 import DBusValues
+import HeapModule
 import PresentationModel
 import TextFormats
 
@@ -241,15 +242,16 @@ extension Turn {
   /// Presents the items that may be presented after a hold has ended. Groups without a selected member, or with a fallback that gives
   /// way, serve their queues (H4).
   mutating func presentHeld() {
-    let waiting = state.presentations.values.filter { canStart($0) }.map { $0.handle }.sorted()
-    machine.lists.mayStart += waiting.prefix(Self.heldPerTurn)
+    let waiting = Heap(state.presentations.values.filter { canStart($0) }.map { $0.handle })
+    machine.lists.mayStart += waiting.least(Self.heldPerTurn)
     let groups = state.groups.filter { machine.isIdle($0.value) && state.isReady($0.value.queue) }.keys
-      .sorted { $0.text < $1.text }
     outcome.hasHeld = max(waiting.count, groups.count) > Self.heldPerTurn
     guard !groups.isEmpty else { return advance() }
     forgetDeclining(in: groups)
     var transaction = Transaction(in: consume self, by: nil)
-    for group in groups.prefix(Self.heldPerTurn) { transaction.withGroup(group) { _ in } }
+    for group in Heap(groups.map { ByText(binding: $0) }).least(Self.heldPerTurn) {
+      transaction.withGroup(group.binding) { _ in }
+    }
     transaction.settleEnds()
     let draft = transaction.draft
     self = transaction.turn
@@ -372,5 +374,19 @@ extension Transaction {
       .held,
       "“\(binding)” is held by \(names.map(quoted).joined(separator: " and "))\(cause); wait until that ends, or release it"
     )
+  }
+}
+
+/// A binding that is sorted by its text.
+private struct ByText: Comparable {
+  let binding: BindingID
+  static func < (a: ByText, b: ByText) -> Bool { a.binding.text < b.binding.text }
+}
+
+extension Heap {
+  /// The least elements, sorted: to sort all of very many in each turn would take longer than the turn.
+  fileprivate func least(_ count: Int) -> [Element] {
+    var rest = self
+    return (0..<Swift.min(count, rest.count)).map { _ in rest.removeMin() }
   }
 }

@@ -2,6 +2,7 @@ import CoordinatorAPI
 import CoordinatorCore
 import DBus
 import DBusValues
+import EventLoops
 import Logging
 import PresentationModel
 import PresentationRules
@@ -44,11 +45,13 @@ final class Announcer: SignalEmitter {
       if !held.isEmpty { held.remove(subject.presentation) }
       connection.objectRemoved(subject.path)
     case .hold(let name, _):
+      var waiting: [Handle] = []
       machine.forEachPresentation { presentation in
         guard presentation.phase == .waiting, presentation.item.holds[name] != nil else { return }
         note(presentation, in: machine)
-        connection.propertyChanged(presentation.handle.path, Rows.heldBy)
+        waiting.append(presentation.handle)
       }
+      announceHeldBy(waiting[...])
     case .action, .selection, .group, .path, .parked: break
     }
     last = event
@@ -66,6 +69,17 @@ final class Announcer: SignalEmitter {
     if wasHeld != held.contains(subject.presentation) {
       connection.propertyChanged(path, PresentationInterface.heldBy)
     }
+  }
+
+  /// The largest number of items of which one turn announces that they wait for other holds than before (L2).
+  private static let heldPerTurn = 500
+
+  private func announceHeldBy(_ handles: ArraySlice<Handle>) {
+    for handle in handles.prefix(Self.heldPerTurn) {
+      connection.propertyChanged(handle.path, PresentationInterface.heldBy)
+    }
+    let rest = handles.dropFirst(Self.heldPerTurn)
+    if !rest.isEmpty { connection.loop.soon { [weak self] in self?.announceHeldBy(rest) } }
   }
 
   /// Notes the presentations that holds keep waiting when navd begins to serve.
