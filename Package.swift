@@ -174,14 +174,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
       ], swiftSettings: strict),
 
-    // Examples for users to copy, built and tested with the rest.
-    .executableTarget(
-      name: "demo",
-      dependencies: [
-        "DBusValues", "Navigation",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-      ],
-      swiftSettings: strict),
+    // An example for users to copy, built and tested with the rest.
     .executableTarget(
       name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops"],
       path: "docs/recipes/swift", swiftSettings: strict),
@@ -257,7 +250,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TestSupport",
-        "TextFormats", "demo", "navd", "navctl", "navd-windows", "navbench", "navdoc", "presenter",
+        "TextFormats", "navd", "navctl", "navd-windows", "navbench", "navdoc", "presenter",
       ],
       swiftSettings: strict),
   ]
