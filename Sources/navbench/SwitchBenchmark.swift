@@ -28,34 +28,10 @@ struct SwitchBenchmark {
         },
       ])
     try shell.run("kill $!; wait")
-    try measureSystemd(panels, into: &report)
     report.compare(
       "another panel of a group, old gone and new running", with: "kill $!; wait; y &", results[0], results[1],
       goal: .atMost(1.5, inEachRound: 2, onOneProcessor: true))
     _ = try harness.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
-  }
-
-  /// Measures the same with two systemd units that conflict; skipped with a message if no user manager can be started.
-  private func measureSystemd(_ panels: Panels, into report: inout Report) throws {
-    let systemd: SystemdPeer
-    let units = try Panels(harness)
-    do {
-      systemd = try SystemdPeer(directory: harness.newDirectory(), commands: units.commands)
-    } catch let failure as BenchmarkError {
-      let line = "navbench: skipped the comparison with systemd: \(failure)\n"
-      write(STDERR_FILENO, line, line.utf8.count)
-      return
-    }
-    defer { systemd.end() }
-    let results = try alternating(
-      rounds,
-      [
-        { try medianNanoseconds(of: switches) { _ in try panels.replace(select) } },
-        { try medianNanoseconds(of: switches) { _ in try units.replace { unit, _ in try systemd.start(unit) } } },
-      ])
-    report.compare(
-      "another panel of a group, old gone and new running", with: "two systemd units with Conflicts=", results[0],
-      results[1], goal: .atMost(0.25))
   }
 
   private static let group = "bench.panels"
