@@ -163,7 +163,7 @@ let package = Package(
       name: "navbench",
       dependencies: [
         "CLinux", "CXCB", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "Navigation", "PresentationModel",
-        "PresentationRules", "Processes", "TextFormats", "WindowAdapter",
+        "Processes", "TextFormats", "WindowAdapter",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
       ], swiftSettings: strict),
 

@@ -9,7 +9,7 @@ import TextFormats
 
 /// A part of the measurements, for `--only`.
 enum Part: String, CaseIterable, ExpressibleByArgument {
-  case core, start, memory, cost, scale, bus, library, panels, windows, process
+  case start, memory, cost, scale, bus, library, panels, windows, process
 }
 
 @main
@@ -108,12 +108,9 @@ struct NavbenchCommand: AsyncParsableCommand {
       return
     }
     var report = Report(processors: Self.processors)
-    if measures(.core) { CoreBenchmark().run(into: &report) }
-    if only != [.core] {
-      let harness = try Harness(programs: programs ?? Self.ownDirectory)
-      defer { harness.stop() }
-      try await measure(harness, into: &report)
-    }
+    let harness = try Harness(programs: programs ?? Self.ownDirectory)
+    defer { harness.stop() }
+    try await measure(harness, into: &report)
     print(json ? report.json.text : Summary([report]).text)
   }
 
