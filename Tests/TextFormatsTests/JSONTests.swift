@@ -59,42 +59,6 @@ func json_mistake_isReportedWithLineAndColumn(text: String, line: Int, column: I
   #expect(mistake.why.contains(why), "\(mistake)")
 }
 
-@Test func json_membersThatAreNotKept_areLeftOut() throws {
-  let text = #"""
-    {"a": {"b": 1, "c": [{"b": 2}], "d": {"b": 3}}, "x": {"a": [1, "é\n", {}, null], "x": 1e999, "x": 2}, "d": [{"x": 1, "b": 4}]}
-    """#
-  let kept = try JSON.parse(Array(text.utf8), keeping: ["a", "b", "d"])
-  #expect(kept == ["a": ["b": 1, "d": ["b": 3]], "d": [["b": 4]]])
-  #expect(try JSON.parse(Array(#"{"x": [[1], "y"]}"#.utf8), keeping: []) == [:])
-}
-
-@Test(arguments: [
-  #""a\\""#, #""a\"}, \"b""#, #"["]", "\\", {"}": [",", {}]}]"#, "-1e5", "null", "{}", #"{"a": 2}"#, " [1,]", "01",
-])
-func json_valueThatIsNotKept_isPassedOver(value: String) throws {
-  for end in ["", " ", "\n"] {
-    let text = #"{"a": 1, "x": \#(value)\#(end), "b": 3, "x":\#(value)\#(end)}"#
-    #expect(try JSON.parse(Array(text.utf8), keeping: ["a", "b"]) == ["a": 1, "b": 3])
-  }
-}
-
-@Test func json_namesOfMembers_areComparedWhole() throws {
-  let names: JSON.MemberNames = ["ab", "cd", "abcd", "é"]
-  let text = #"{"": 0, "a": 1, "ab": 2, "bc": 3, "c\u0064": 4, "abc": 5, "abcd": 6, "abce": 7, "\u00e9": 8}"#
-  #expect(try JSON.parse(Array(text.utf8), keeping: names) == ["ab": 2, "cd": 4, "abcd": 6, "é": 8])
-}
-
-@Test(
-  arguments: [
-    (#"{"x": [1}"#, 10), (#"{"x": "abc}"#, 12), (#"{"x": "abc\"#, 12), (#"{"x": {"y": 1}"#, 15), (#"{"x""#, 5),
-    (#"{"x": 1]"#, 8),
-    (#"{"a": 1, "x": 2, "a": 3}"#, 18),
-  ])
-func json_mistakeAroundAMemberThatIsNotKept_isReported(text: String, column: Int) throws {
-  let mistake = try #require(throws: JSON.Mistake.self) { try JSON.parse(Array(text.utf8), keeping: ["a"]) }
-  #expect(mistake.position == TextPosition(line: 1, column: column))
-}
-
 @Test(arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC3, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22]])
 func json_bytesThatAreNotUTF8_areAMistake(bytes: [UInt8]) throws {
   let mistake = try #require(throws: JSON.Mistake.self) { try JSON.parse(bytes) }

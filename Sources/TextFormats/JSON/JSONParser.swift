@@ -21,15 +21,9 @@ extension JSON {
   public static func parse(_ text: String) throws(Mistake) -> JSON { try parse(Array(text.utf8)) }
 
   /// Reads one value from bytes. It is a mistake if they are not UTF-8.
-  /// - Parameter names: the members of objects that are kept; nil for all. The values of others are not checked: only their quotation
-  ///   marks and brackets are looked at, which takes a fraction of the time. So name the members if you need only a few of large
-  ///   objects.
   /// - Parameter depth: the largest depth of nested arrays and objects.
-  public static func parse(
-    _ bytes: [UInt8], keeping names: MemberNames? = nil, depth: Int = maximumDepth
-  ) throws(Mistake) -> JSON {
+  public static func parse(_ bytes: [UInt8], depth: Int = maximumDepth) throws(Mistake) -> JSON {
     var parser = JSONParser(bytes)
-    parser.names = names
     parser.maximumDepth = depth
     return try parser.document()
   }
@@ -53,8 +47,6 @@ struct JSONParser {
   /// The path of the value whose offset will be stored in `found`.
   var wanted: [JSON.Step]?
   private(set) var found: Int?
-  /// The members of objects that are kept; nil for all.
-  var names: JSON.MemberNames?
   var maximumDepth = JSON.maximumDepth
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -94,27 +86,6 @@ struct JSONParser {
     return try value()
   }
 
-  /// The offset of the comma or bracket after the value of a member that is left out; the end of the text if there is none.
-  private func endOfLeftOut(from start: Int) -> Int {
-    let bytes = bytes.span
-    var (offset, depth, isInString) = (start, 0, false)
-    while offset < bytes.count {
-      switch bytes[offset] {
-      case ascii("\""): isInString.toggle()
-      case ascii("\\") where isInString: offset += 1
-      case _ where isInString: break
-      case ascii("{"), ascii("["): depth += 1
-      case ascii("}"), ascii("]"):
-        if depth == 0 { return offset }
-        depth -= 1
-      case ascii(",") where depth == 0: return offset
-      default: break
-      }
-      offset += 1
-    }
-    return bytes.count
-  }
-
   private mutating func nested(
     _ body: (inout JSONParser) throws(JSON.Mistake) -> JSON
   ) throws(JSON.Mistake) -> JSON {
@@ -143,34 +114,14 @@ struct JSONParser {
       skipSpace()
       let start = index
       guard peek == ascii("\"") else { throw mistake("expected a name in quotes, found \(here)") }
-      let name = try name()
+      let name = try string()
       guard take(":") else { throw mistake("expected ':' after a name, found \(here)") }
-      if let name {
-        guard members.updateValue(try value(.member(name)), forKey: name) == nil else {
-          throw mistake("the object has \(JSON.string(name).text) twice", at: start)
-        }
-      } else {
-        index = endOfLeftOut(from: index)
+      guard members.updateValue(try value(.member(name)), forKey: name) == nil else {
+        throw mistake("the object has \(JSON.string(name).text) twice", at: start)
       }
       if take("}") { return .object(members) }
       guard take(",") else { throw mistake("expected ',' or '}' after a member of an object, found \(here)") }
     }
-  }
-
-  /// Reads the name of a member.
-  /// - Returns: nil if the member is left out.
-  private mutating func name() throws(JSON.Mistake) -> String? {
-    guard let names else { return try string() }
-    // The common case: the name is left out, and has no escapes.
-    let plain = (index + 1)..<endOfPlainText(from: index + 1)
-    if plain.upperBound < bytes.count, bytes[plain.upperBound] == ascii("\""),
-      !names.contains(bytes.span.extracting(plain))
-    {
-      index = plain.upperBound + 1
-      return nil
-    }
-    let name = try string()
-    return names.contains(name.utf8.span) ? name : nil
   }
 
   private mutating func number() throws(JSON.Mistake) -> JSON {

@@ -43,13 +43,13 @@ struct HyprlandAnswer {
 
   /// - Returns: nil if the bytes are not an answer to ``request``.
   init?(_ bytes: [UInt8]) {
-    let parts = Self.parts(of: bytes).map { JSON.repaired($0, keeping: HyprlandMember.names) }
+    let parts = Self.parts(of: bytes).map { JSON.repaired($0) }
     guard parts.count == 3, let monitors = parts[0]?.array, let clients = parts[1]?.array, let active = parts[2] else {
       return nil
     }
     self.monitors = monitors.compactMap(Self.monitor)
     self.clients = clients.compactMap(Self.client)
-    focused = active[hyprland: .address]?.string.flatMap(Self.address)
+    focused = active["address"]?.string.flatMap(Self.address)
   }
 
   /// The answers to the requests of a batch, which are separated by two empty lines.
@@ -81,59 +81,40 @@ struct HyprlandAnswer {
   }
 
   private static func workspace(_ json: JSON?) -> Workspace? {
-    let number = integer(json?[hyprland: .id])
-    guard let identity = json?[hyprland: .address]?.string ?? number.map({ "\($0)" }), !identity.isEmpty else {
+    let number = integer(json?["id"])
+    guard let identity = json?["address"]?.string ?? number.map({ "\($0)" }), !identity.isEmpty else {
       return nil
     }
-    return Workspace(identity: identity, number: number, name: json?[hyprland: .name]?.string ?? "")
+    return Workspace(identity: identity, number: number, name: json?["name"]?.string ?? "")
   }
 
   private static func monitor(_ json: JSON) -> Monitor? {
-    guard let number = integer(json[hyprland: .id]), let name = json[hyprland: .name]?.string, !name.isEmpty else {
+    guard let number = integer(json["id"]), let name = json["name"]?.string, !name.isEmpty else {
       return nil
     }
-    let special = workspace(json[hyprland: .specialWorkspace])
+    let special = workspace(json["specialWorkspace"])
     return Monitor(
-      number: number, name: name, workspace: workspace(json[hyprland: .activeWorkspace]),
-      special: special?.number == 0 ? nil : special, isFocused: json[hyprland: .focused] == true)
+      number: number, name: name, workspace: workspace(json["activeWorkspace"]),
+      special: special?.number == 0 ? nil : special, isFocused: json["focused"] == true)
   }
 
   private static func client(_ json: JSON) -> Client? {
-    guard let address = json[hyprland: .address]?.string.flatMap(address), json[hyprland: .mapped] != false else {
+    guard let address = json["address"]?.string.flatMap(address), json["mapped"] != false else {
       return nil
     }
     var properties = WindowProperties()
-    properties.appID = json[hyprland: .class]?.string
-    properties.title = json[hyprland: .title]?.string
-    properties.pid = json[hyprland: .pid]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
-    properties.floating = json[hyprland: .floating].map { $0 == true }
+    properties.appID = json["class"]?.string
+    properties.title = json["title"]?.string
+    properties.pid = json["pid"]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
+    properties.floating = json["floating"].map { $0 == true }
     // 1 is maximized, 2 fullscreen, 3 both.
-    properties.fullscreen = json[hyprland: .fullscreen]?.unsigned.map { $0 & 2 != 0 }
+    properties.fullscreen = json["fullscreen"]?.unsigned.map { $0 & 2 != 0 }
     return Client(
-      address: address, stableID: json[hyprland: .stableID]?.string.flatMap { UInt64($0, radix: 16) },
+      address: address, stableID: json["stableId"]?.string.flatMap { UInt64($0, radix: 16) },
       properties: properties,
-      workspace: workspace(json[hyprland: .workspace]), monitor: integer(json[hyprland: .monitor]),
-      isPinned: json[hyprland: .pinned] == true,
-      isGrouped: json[hyprland: .grouped]?.array?.isEmpty == false,
-      tags: json[hyprland: .tags]?.array?.compactMap(\.string) ?? [])
+      workspace: workspace(json["workspace"]), monitor: integer(json["monitor"]),
+      isPinned: json["pinned"] == true,
+      isGrouped: json["grouped"]?.array?.isEmpty == false,
+      tags: json["tags"]?.array?.compactMap(\.string) ?? [])
   }
-}
-
-/// The members of JSON objects of Hyprland that the adapter reads.
-enum HyprlandMember: String, CaseIterable {
-  // The state of Hyprland.
-  case configProvider
-  // The members of monitors and workspaces.
-  case id, name, focused, activeWorkspace, specialWorkspace
-  // The members of windows.
-  case address, mapped, workspace, floating, monitor, `class`, title, pid, pinned, fullscreen, grouped, tags
-  case stableID = "stableId"
-
-  /// The names of the members that are read from answers; others are left out.
-  static let names = JSON.MemberNames(allCases.map(\.rawValue))
-}
-
-extension JSON {
-  /// A member of an answer of Hyprland; nil if the value is not an object, or has no such member.
-  subscript(hyprland member: HyprlandMember) -> JSON? { self[member.rawValue] }
 }

@@ -66,8 +66,8 @@ final class HyprlandBackend: Backend {
     events.start()
     // The version does not tell the language: versions with Lua still read hyprland.conf, too.
     requests.ask("j/status") { [unowned self] answer in
-      let status = answer.flatMap { JSON.repaired($0, keeping: HyprlandMember.names) }
-      language = status?[hyprland: .configProvider] == "lua" ? .lua : .words
+      let status = answer.flatMap { JSON.repaired($0) }
+      language = status?["configProvider"] == "lua" ? .lua : .words
       read()
     }
   }

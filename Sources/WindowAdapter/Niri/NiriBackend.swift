@@ -52,11 +52,11 @@ final class NiriBackend: Backend {
       log.error("an event of the compositor is larger than \(Self.limit) bytes; the windows are read again")
       return events.restart()
     }
-    guard let event = JSON.repaired(line, keeping: NiriMember.names) else {
+    guard let event = JSON.repaired(line) else {
       if !hasComplained { log.error("an event of the compositor cannot be read, and is passed over") }
       return hasComplained = true
     }
-    if let reason = event[niri: .error]?.string {
+    if let reason = event["Err"]?.string {
       events.close()
       onEnd?("the compositor tells no events: \(quoted(reason))")
       return
@@ -93,12 +93,12 @@ final class NiriBackend: Backend {
   private func outcome(
     of answers: [[UInt8]?], _ request: WindowRequest, _ key: WindowTable.Key
   ) -> Result<Void, Refusal> {
-    let answers = answers.map { $0.flatMap { JSON.repaired($0, keeping: NiriMember.names) } }
-    guard let failed = answers.first(where: { $0?[niri: .ok] == nil }) else { return .success(()) }
+    let answers = answers.map { $0.flatMap { JSON.repaired($0) } }
+    guard let failed = answers.first(where: { $0?["Ok"] == nil }) else { return .success(()) }
     guard model.state.windows.contains(key) else {
       return .failure(.isGone)
     }
-    let reason = failed?[niri: .error]?.string ?? "the compositor does not answer"
+    let reason = failed?["Err"]?.string ?? "the compositor does not answer"
     return .failure(Refusal(.notSupported, "\(request.noun): \(reason)"))
   }
 }

@@ -57,34 +57,34 @@ struct NiriModel {
 
   /// - Parameter event: an event; an unknown one is ignored.
   mutating func take(_ event: JSON, now: Instant) {
-    if let content = event[niri: .workspacesChanged] {
-      guard let all = content[niri: .workspaces]?.array else { return }
+    if let content = event["WorkspacesChanged"] {
+      guard let all = content["workspaces"]?.array else { return }
       take(workspaces: all.compactMap(Self.workspace), now: now)
-    } else if let content = event[niri: .workspaceActivated] {
-      guard let number = content[niri: .id]?.unsigned, let workspace = workspaces[number] else { return }
+    } else if let content = event["WorkspaceActivated"] {
+      guard let number = content["id"]?.unsigned, let workspace = workspaces[number] else { return }
       for other in workspaces.keys {
         if workspaces[other]?.output == workspace.output { workspaces[other]?.isActive = other == number }
-        if content[niri: .focused] == true { workspaces[other]?.isFocused = other == number }
+        if content["focused"] == true { workspaces[other]?.isFocused = other == number }
       }
       place(now: now)
-    } else if let content = event[niri: .windowsChanged] {
-      guard let all = content[niri: .windows]?.array else { return }
+    } else if let content = event["WindowsChanged"] {
+      guard let all = content["windows"]?.array else { return }
       take(windows: all.compactMap(Self.node), now: now)
-    } else if let content = event[niri: .windowOpenedOrChanged] {
-      guard hasWindows, let node = content[niri: .window].flatMap(Self.node) else { return }
+    } else if let content = event["WindowOpenedOrChanged"] {
+      guard hasWindows, let node = content["window"].flatMap(Self.node) else { return }
       see(node, now: now)
       setFocus(node)
-    } else if let content = event[niri: .windowClosed] {
-      guard let key = content[niri: .id]?.unsigned else { return }
+    } else if let content = event["WindowClosed"] {
+      guard let key = content["id"]?.unsigned else { return }
       close(key)
       seeLeftOut(now: now)
-    } else if let content = event[niri: .windowFocusChanged] {
-      guard let id = content[niri: .id] else { return }
+    } else if let content = event["WindowFocusChanged"] {
+      guard let id = content["id"] else { return }
       // No window has the focus while a launcher or a bar has it.
       state.windows.setFocus(id.unsigned.flatMap { state.windows.contains($0) ? $0 : nil })
-    } else if let content = event[niri: .windowUrgencyChanged] {
-      guard let key = content[niri: .id]?.unsigned, var node = nodes[key],
-        case .boolean(let urgent)? = content[niri: .urgent]
+    } else if let content = event["WindowUrgencyChanged"] {
+      guard let key = content["id"]?.unsigned, var node = nodes[key],
+        case .boolean(let urgent)? = content["urgent"]
       else { return }
       node.properties.urgent = urgent
       see(node, now: now)
@@ -179,22 +179,22 @@ struct NiriModel {
   }
 
   private static func workspace(_ json: JSON) -> Workspace? {
-    guard let number = json[niri: .id]?.unsigned else { return nil }
+    guard let number = json["id"]?.unsigned else { return nil }
     return Workspace(
-      number: number, output: json[niri: .output]?.string ?? "", isActive: json[niri: .isActive] == true,
-      isFocused: json[niri: .isFocused] == true)
+      number: number, output: json["output"]?.string ?? "", isActive: json["is_active"] == true,
+      isFocused: json["is_focused"] == true)
   }
 
   private static func node(_ json: JSON) -> Node? {
-    guard let number = json[niri: .id]?.unsigned else { return nil }
+    guard let number = json["id"]?.unsigned else { return nil }
     var properties = WindowProperties()
-    properties.appID = json[niri: .appID]?.string
-    properties.title = json[niri: .title]?.string
-    properties.focused = json[niri: .isFocused].map { $0 == true }
-    properties.floating = json[niri: .isFloating].map { $0 == true }
-    properties.urgent = json[niri: .isUrgent].map { $0 == true }
-    let client = json[niri: .pid]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
-    return Node(number: number, properties: properties, client: client, workspace: json[niri: .workspaceID]?.unsigned)
+    properties.appID = json["app_id"]?.string
+    properties.title = json["title"]?.string
+    properties.focused = json["is_focused"].map { $0 == true }
+    properties.floating = json["is_floating"].map { $0 == true }
+    properties.urgent = json["is_urgent"].map { $0 == true }
+    let client = json["pid"]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
+    return Node(number: number, properties: properties, client: client, workspace: json["workspace_id"]?.unsigned)
   }
 
   // MARK: Requests

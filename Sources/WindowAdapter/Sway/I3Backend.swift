@@ -45,7 +45,7 @@ final class I3Backend: Backend {
     self.ready = ready
     socket.onEnd = { [unowned self] in onEnd?($0) }
     send(.version) { [unowned self] version in
-      begin(isSway: version?[.variant] == "sway")
+      begin(isSway: version?["variant"] == "sway")
     }
   }
 
@@ -194,14 +194,14 @@ final class I3Backend: Backend {
       let (doing, after) = model.commands(request, key)
       readSoon()
       try socket.send(.command, (doing + after).joined(separator: "; ")) { [unowned self] json in
-        guard let failed = (json?.array ?? []).prefix(doing.count).first(where: { $0[.success] == false }) else {
+        guard let failed = (json?.array ?? []).prefix(doing.count).first(where: { $0["success"] == false }) else {
           return completion(.success(()))
         }
         // Events that preceded the reply were handled.
         completion(
           .failure(
             model.state.windows.contains(key)
-              ? Refusal(.notSupported, "\(request.noun): \(failed[.error]?.string ?? "the window manager refuses it")")
+              ? Refusal(.notSupported, "\(request.noun): \(failed["error"]?.string ?? "the window manager refuses it")")
               : .isGone))
       }
     } catch {

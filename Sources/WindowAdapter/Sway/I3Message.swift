@@ -37,37 +37,12 @@ package struct I3Message: Hashable {
 }
 
 extension I3Message {
-  /// The members of JSON objects that the adapter reads. Most of a message is about other things, such as rectangles, and is left out
-  /// by the parser: a large layout is read at each change of the focus.
-  enum Member: String, CaseIterable {
-    // The members of events and replies.
-    case change, container, success, error, variant
-    // The members of containers.
-    case id, type, name, nodes, focus, focused, floating, urgent, marks, pid
-    case floatingNodes = "floating_nodes"
-    case fullscreenMode = "fullscreen_mode"
-    case appID = "app_id"
-    // The X window and its properties.
-    case window, `class`
-    case windowProperties = "window_properties"
-    case transientFor = "transient_for"
-    // The members of outputs.
-    case active
-  }
-
-  private static let members = JSON.MemberNames(Member.allCases.map(\.rawValue))
-
-  /// The members of ``Member`` in the payload; nil if the payload is not JSON, or was too large.
-  var content: JSON? { payload.flatMap { JSON.repaired($0, keeping: Self.members, depth: Self.maximumDepth) } }
+  /// The content of the payload; nil if the payload is not JSON, or was too large.
+  var content: JSON? { payload.flatMap { JSON.repaired($0, depth: Self.maximumDepth) } }
 
   /// The limit of nested arrays and objects: two for each container. In some layouts, each new window splits the previous window's
   /// container.
   private static let maximumDepth = 512
-}
-
-extension JSON {
-  /// A member of a message of i3 or sway; nil if the value is not an object, or has no such member.
-  subscript(member: I3Message.Member) -> JSON? { self[member.rawValue] }
 }
 
 /// Reads messages from bytes as they arrive.

@@ -59,13 +59,13 @@ struct I3Model {
 
   /// - Parameter event: nil for an event that was too large to be read, or of another kind.
   mutating func take(_ event: I3Message.Event?, _ json: JSON?, now: Instant) {
-    let change = json?[.change]?.string
-    if event == .window, hasTree, change == "close", case .integer(let container)? = json?[.container]?[.id] {
+    let change = json?["change"]?.string
+    if event == .window, hasTree, change == "close", case .integer(let container)? = json?["container"]?["id"] {
       close(Self.key(container))
       wants.insert(.tree)
       return
     }
-    guard event == .window, hasTree, let change, let node = json?[.container].flatMap(I3Tree.node) else {
+    guard event == .window, hasTree, let change, let node = json?["container"].flatMap(I3Tree.node) else {
       // An unplugged output, and an empty workspace that gets the focus, cause no event of a window.
       wants.formUnion(event == .window ? [.tree] : [.tree, .outputs])
       return
@@ -104,7 +104,7 @@ struct I3Model {
 
   /// - Parameter json: the answer of GET_OUTPUTS.
   mutating func take(outputs json: JSON) {
-    state.outputs = (json.array ?? []).filter { $0[.active] == true }.compactMap { $0[.name]?.string }
+    state.outputs = (json.array ?? []).filter { $0["active"] == true }.compactMap { $0["name"]?.string }
   }
 
   /// The parts to request now; the model regards them as requested.
