@@ -3,8 +3,7 @@
   public import DBusValues
   public import Navigation
 
-  /// A dialog with buttons: an AdwAlertDialog (libadwaita 1.5), else a GtkAlertDialog (GTK 4.10), else a GtkMessageDialog. A
-  /// GtkAlertDialog cannot have a text field, so a GtkMessageDialog is used for one.
+  /// A dialog with buttons: an AdwAlertDialog (libadwaita 1.5), else a GtkMessageDialog.
   public final class AlertScreen<Action: Hashable & Codable & Sendable>: Screen {
     private let dialog: Dialog<Action>
     private let window: UnsafeMutablePointer<GtkWindow>?
@@ -89,11 +88,7 @@
     let cancel: Int?
 
     @MainActor
-    func alert() -> any Alert {
-      if let alert = AdwaitaAlert(self) { return alert }
-      if let alert = GTKAlert(self) { return alert }
-      return MessageAlert(self)
-    }
+    func alert() -> any Alert { AdwaitaAlert(self) ?? MessageAlert(self) as any Alert }
   }
 
   /// A toolkit's dialog.
