@@ -1,5 +1,6 @@
 import CoordinatorAPI
 import DBusValues
+import EventLoops
 import Glibc
 import PresentationModel
 

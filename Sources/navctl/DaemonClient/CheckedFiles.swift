@@ -1,4 +1,3 @@
-import CLinux
 import CoordinatorAPI
 import EventLoops
 import Glibc
@@ -36,35 +35,28 @@ struct CheckedFiles {
   }
 
   private static func outputOfNavd(_ operation: String) throws(Failure) -> [UInt8] {
-    func failure(_ error: Int32) -> Failure {
-      Failure(
-        operation, SystemError(code: error, operation: "cannot run navd").description,
+    var ends: [Int32] = [-1, -1]
+    let process: pid_t
+    do throws(SystemError) {
+      try check("pipe") { pipe(&ends) }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      defer { close(ends[1]) }
+      let command = [CheckConfiguration.beside ?? "navd", "--check-config", "--json"]
+      process = try spawn(command, reading: STDIN_FILENO, writing: ends[1])
+    } catch {
+      close(ends[0])
+      throw Failure(
+        operation, SystemError(code: error.code, operation: "cannot run navd").description,
         hint: "install it beside navctl or in PATH")
     }
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw failure(errno) }
     defer { close(ends[0]) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    for end in ends { posix_spawn_file_actions_addclose(&actions, end) }
-    let command = ["navd", "--check-config", "--json"]
-    var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
-    defer { words.forEach { free($0) } }
-    var process: pid_t = 0
-    let error = posix_spawnp(
-      &process, CheckConfiguration.beside ?? "navd", &actions, nil, &words, linux_environment())
-    close(ends[1])
-    guard error == 0 else { throw failure(error) }
     var output: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = read(ends[0], &buffer, buffer.count)
       if count > 0 { output += buffer[..<count] } else if count == 0 || errno != EINTR { break }
     }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    waitForExit(process)
     return output
   }
 }

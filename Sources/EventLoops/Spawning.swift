@@ -1,10 +1,11 @@
 import CLinux
-import EventLoops
 import Glibc
 
-/// Starts a program as a shell does, without the work that navd's own process management adds to a measurement.
+/// Starts a program as a shell does, with this process's environment.
 /// - Parameter arguments: the program, searched for in `PATH`, and its arguments.
-func spawn(_ arguments: [String], reading input: Int32, writing output: Int32) throws -> pid_t {
+package func spawn(
+  _ arguments: [String], reading input: Int32, writing output: Int32
+) throws(SystemError) -> pid_t {
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
@@ -14,15 +15,13 @@ func spawn(_ arguments: [String], reading input: Int32, writing output: Int32) t
   defer { for word in words { free(word) } }
   var process: pid_t = 0
   let error = posix_spawnp(&process, arguments[0], &actions, nil, &words, linux_environment())
-  guard error == 0 else {
-    throw BenchmarkError(description: SystemError(code: error, operation: arguments[0]).description)
-  }
+  guard error == 0 else { throw SystemError(code: error, operation: arguments[0]) }
   return process
 }
 
 /// - Returns: the status as by waitpid(2).
 @discardableResult
-func waitForExit(_ process: pid_t) -> Int32 {
+package func waitForExit(_ process: pid_t) -> Int32 {
   var status: Int32 = 0
   while waitpid(process, &status, 0) < 0, errno == EINTR {}
   return status
