@@ -153,17 +153,9 @@ public final class ErrorFiles {
   private func path(of name: ByteString) -> ByteString { directory + "/" + name + Self.suffix }
 
   private func names() -> [ByteString] {
-    guard let opened = opendir(directory.description) else { return [] }
-    defer { closedir(opened) }
-    var names: [ByteString] = []
-    while let entry = readdir(opened) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { ByteString(Array($0.prefix { $0 != 0 })) }
-      let end = Self.suffix.bytes
-      if name.bytes.suffix(end.count).elementsEqual(end) {
-        names.append(ByteString(Array(name.bytes.dropLast(end.count))))
-      }
-    }
-    return names
+    let end = Self.suffix.bytes
+    return ((try? directoryEntries(directory.bytes)) ?? []).filter { $0.suffix(end.count).elementsEqual(end) }
+      .map { ByteString(Array($0.dropLast(end.count))) }
   }
 
   private func follow(_ name: ByteString) throws(SystemError) {

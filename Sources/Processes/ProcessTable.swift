@@ -1,4 +1,5 @@
 import CLinux
+import EventLoops
 import Glibc
 
 /// The identity of a process. The start time distinguishes it from a later process with the same number.
@@ -236,15 +237,7 @@ package enum ProcessTable {
 
   /// The entries of a directory whose names are numbers.
   private static func numbers(in path: String) -> [pid_t]? {
-    guard let directory = opendir(path) else { return nil }
-    defer { closedir(directory) }
-    var numbers: [pid_t] = []
-    while let entry = readdir(directory) {
-      withUnsafeBytes(of: &entry.pointee.d_name) { name in
-        if let number = pid_t(ascii: name.prefix { $0 != 0 }) { numbers.append(number) }
-      }
-    }
-    return numbers
+    (try? directoryEntries(path.utf8))?.compactMap { pid_t(ascii: $0) }
   }
 }
 

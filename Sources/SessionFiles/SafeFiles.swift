@@ -6,24 +6,12 @@ package enum SafeFiles {
   /// The sorted names of a directory's entries, without hidden ones.
   /// - Returns: nil if there is no such directory.
   package static func names(in directory: [UInt8]) throws(SystemError) -> [[UInt8]]? {
-    guard let stream = withPath(directory, { opendir($0) }) else {
-      let error = SystemError("open")
+    do throws(SystemError) {
+      return try directoryEntries(directory).filter { $0.first != UInt8(ascii: ".") }.sorted { $0.lexicographicallyPrecedes($1) }
+    } catch {
       // ENOTDIR means that the directory is absent if a parent of the path is meant, and a mistake if it is the path itself.
       if error.code == ENOENT || error.code == ENOTDIR && withPath(directory, { access($0, F_OK) }) != 0 { return nil }
       throw error
-    }
-    defer { closedir(stream) }
-    var names: [[UInt8]] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(stream) else {
-        guard errno == 0 else { throw SystemError("read") }
-        return names.sorted { $0.lexicographicallyPrecedes($1) }
-      }
-      let bytes = withUnsafePointer(to: &entry.pointee.d_name) { name in
-        UnsafeRawBufferPointer(start: name, count: strlen(UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self)))
-      }
-      if bytes.first != UInt8(ascii: ".") { names.append(Array(bytes)) }
     }
   }
 

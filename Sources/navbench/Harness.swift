@@ -185,16 +185,10 @@ final class Harness {
   }
 
   private func removeAll(_ directory: String) {
-    guard let entries = opendir(directory) else { return }
-    while let entry = readdir(entries) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name == "." || name == ".." { continue }
-      let path = "\(directory)/\(name)"
+    for name in (try? directoryEntries(directory.utf8)) ?? [] {
+      let path = "\(directory)/\(String(decoding: name, as: UTF8.self))"
       if unlink(path) != 0 { removeAll(path) }
     }
-    closedir(entries)
     rmdir(directory)
   }
 }

@@ -155,12 +155,7 @@ struct ResourceUsage {
 
   init(of process: UInt32) {
     memory = Self.privateMemory(of: process)
-    var count = 0
-    if let directory = opendir("/proc/\(process)/fd") {
-      defer { closedir(directory) }
-      while let entry = readdir(directory) { if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { count += 1 } }
-    }
-    descriptors = count
+    descriptors = (try? directoryEntries("/proc/\(process)/fd".utf8))?.count ?? 0
   }
 
   private static func privateMemory(of process: UInt32) -> Int { number("RssAnon", of: process) << 10 }

@@ -78,16 +78,7 @@ struct RuntimeDirectory {
 
   /// The names of the files with a given beginning.
   func names(beginningWith beginning: String) -> [String] {
-    guard let directory = opendir(name) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name.hasPrefix(beginning) { names.append(name) }
-    }
-    return names
+    ((try? directoryEntries(path.bytes)) ?? []).map { String(decoding: $0, as: UTF8.self) }.filter { $0.hasPrefix(beginning) }
   }
 
   /// Removes the directory if no later navd can find it, unless it contains files other than the record.

@@ -169,13 +169,9 @@ final class Transport {
   /// Sets all sockets of this process so that closing them never waits until their data are sent (L2). libdbus-1 closes the descriptors
   /// that a message brings, but reveals only the numbers of those that are arguments. So all descriptors of this process are visited.
   private static func stopLingering() {
-    guard let directory = opendir("/proc/self/fd") else { return }
-    defer { closedir(directory) }
     var off = linger()
-    while let entry = readdir(directory) {
-      let number = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 1) { atoi($0) }
-      }
+    for name in (try? directoryEntries("/proc/self/fd".utf8)) ?? [] {
+      guard let number = Int32(String(decoding: name, as: UTF8.self)) else { continue }
       setsockopt(number, SOL_SOCKET, SO_LINGER, &off, socklen_t(MemoryLayout<linger>.size))
     }
   }
