@@ -1,4 +1,5 @@
 import CLinux
+import CoordinatorAPI
 import DBusValues
 import EventLoops
 import Glibc
@@ -12,6 +13,8 @@ import WindowRules
 /// Shows items by their windows (N1–N6). It stands between the coordinator and a presenter that starts and ends programs, and
 /// carries out the decisions of the ``WindowTracker``.
 final class WindowPresenter: Presenter {
+  private typealias Rows = WindowSystemInterface
+
   /// A program whose windows are followed, as this presenter keeps it. The tracker keeps its stage.
   private struct Program {
     /// The presenter that starts and ends the program.
@@ -320,7 +323,7 @@ final class WindowPresenter: Presenter {
       log.notice("a hidden program does not end: \(message)", metadata: ["presentation": "\(program)"])
     case .abandon(let program): programs[program]?.presenter.abandon(program)
     case .hide(let id):
-      system.hide(id) { [weak self] in
+      system.request(Rows.hide, id) { [weak self] in
         self?.tracker.hidden(id)
         self?.perform()
       } refused: { [weak self] message in
@@ -328,9 +331,9 @@ final class WindowPresenter: Presenter {
         self?.perform()
       }
     case .show(let id):
-      system.show(id) { [log] message in log.warning("a window could not be shown again: \(message)") }
+      system.request(Rows.show, id) { [log] message in log.warning("a window could not be shown again: \(message)") }
     case .close(let id):
-      system.close(id) { [weak self] in
+      system.request(Rows.close, id) { [weak self] in
         self?.tracker.closeAnswered(id)
       } refused: { [weak self] message in
         self?.tracker.closeRefused(id, message)
@@ -351,11 +354,11 @@ final class WindowPresenter: Presenter {
         self?.perform()
       }
     case .activate(let id):
-      system.activate(id) { [log] message in log.warning("a window could not be raised: \(message)") }
+      system.request(Rows.activate, id) { [log] message in log.warning("a window could not be raised: \(message)") }
     case .summon(let id):
-      system.summon(id) { [log] message in log.warning("a window could not be brought into view: \(message)") }
+      system.request(Rows.summon, id) { [log] message in log.warning("a window could not be brought into view: \(message)") }
     case .move(let id, let output):
-      system.move(id, to: output) { [log] message in log.warning("a window could not be moved: \(message)") }
+      system.request(Rows.moveToOutput, (id, output)) { [log] message in log.warning("a window could not be moved: \(message)") }
     case .focused(let handle, let isOwn): report(.focused(handle, isOwn: isOwn))
     case .focusLost: report(.focusLost)
     case .noFocus(let isOwn): report(.noFocus(isOwn: isOwn))

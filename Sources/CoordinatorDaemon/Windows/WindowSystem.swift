@@ -309,40 +309,9 @@ final class WindowSystem {
   // MARK: Requests
 
   /// - Parameters:
-  ///   - done: called when the window was asked to close.
+  ///   - done: called when the adapter has done what the method says.
   ///   - refused: called with the reason of a refusal, but not for a window that is gone.
-  func close(_ id: String, done: @escaping () -> Void, refused: @escaping (String) -> Void) {
-    request(WindowSystemInterface.close, id, done: done, refused: refused)
-  }
-
-  /// - Parameter refused: as for ``close(_:done:refused:)``.
-  func activate(_ id: String, refused: @escaping (String) -> Void) {
-    request(WindowSystemInterface.activate, id, refused: refused)
-  }
-
-  /// - Parameters:
-  ///   - done: called when the window is hidden.
-  ///   - refused: as for ``close(_:done:refused:)``.
-  func hide(_ id: String, done: @escaping () -> Void, refused: @escaping (String) -> Void) {
-    request(WindowSystemInterface.hide, id, done: done, refused: refused)
-  }
-
-  /// - Parameter refused: as for ``close(_:done:refused:)``.
-  func show(_ id: String, refused: @escaping (String) -> Void) {
-    request(WindowSystemInterface.show, id, refused: refused)
-  }
-
-  /// - Parameter refused: as for ``close(_:done:refused:)``.
-  func move(_ id: String, to output: String, refused: @escaping (String) -> Void) {
-    request(WindowSystemInterface.moveToOutput, (id, output), refused: refused)
-  }
-
-  /// - Parameter refused: as for ``close(_:done:refused:)``.
-  func summon(_ id: String, refused: @escaping (String) -> Void) {
-    request(WindowSystemInterface.summon, id, refused: refused)
-  }
-
-  private func request<Input>(
+  func request<Input>(
     _ method: Method<Input, Void>, _ input: Input, done: @escaping () -> Void = {}, refused: @escaping (String) -> Void
   ) {
     call(method, input) { result in
