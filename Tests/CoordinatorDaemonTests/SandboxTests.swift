@@ -55,7 +55,7 @@ func sandbox_process_isFoundOrUnknown() throws {
     Issue.record("no process has this number")
     return
   }
-  #expect(unknown.why.hasSuffix("open /proc/4194305/cgroup: No such file or directory"))
+  #expect(unknown.why.hasSuffix("read /proc/4194305/cgroup: No such file or directory"))
 }
 
 @Test("L3: a process id that was reused is not taken for the client's")

@@ -28,7 +28,9 @@ enum Sandbox: String, Sendable {
     }
     let found: Sandbox?
     do throws(SystemError) {
-      let named = Self.named(byControlGroups: try Self.content(of: "/proc/\(pid)/cgroup"))
+      let path = "/proc/\(pid)/cgroup"
+      guard let groups = ProcessTable.read(path) else { throw SystemError("read \(path)") }
+      let named = Self.named(byControlGroups: groups)
       found = if let named { named } else { try Self.marked(inRootOf: pid) }
     } catch {
       throw Unknown(why: "its process cannot be inspected: \(error)")
@@ -70,19 +72,6 @@ enum Sandbox: String, Sendable {
     // Roots on FUSE belong to some containers (toolbox), and only their own processes can read them; Flatpak never has one.
     if error.code == EACCES, linux_file_system_type(path) == LINUX_FUSE_MAGIC { return nil }
     throw error
-  }
-
-  private static func content(of path: String) throws(SystemError) -> [UInt8] {
-    let file = try check("open \(path)") { open(path, O_RDONLY | O_CLOEXEC) }
-    defer { close(file) }
-    var all: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = try check("read \(path)") { read(file, &buffer, buffer.count) }
-      all += buffer[..<count]
-      // The kernel returns as many whole lines as fit, so a short read is the last.
-      if count < buffer.count / 2 { return all }
-    }
   }
 
   private static func hasEnded(_ process: Descriptor) -> Bool {
