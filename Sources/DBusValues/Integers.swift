@@ -16,34 +16,13 @@ extension Value {
   }
 
   private func fitting<Number: FixedWidthInteger & ValueConvertible>(_: Number.Type) -> Value? {
-    let number: Number? =
-      switch self {
-      case .byte(let number): Number(exactly: number)
-      case .int16(let number): Number(exactly: number)
-      case .uint16(let number): Number(exactly: number)
-      case .int32(let number): Number(exactly: number)
-      case .uint32(let number): Number(exactly: number)
-      case .int64(let number): Number(exactly: number)
-      case .uint64(let number): Number(exactly: number)
-      case .double(let number): Number(exactly: number)
-      default: nil
-      }
-    return number.map(\.value)
+    if case .double(let number) = self { return Number(exactly: number)?.value }
+    return integer.flatMap { Number(exactly: $0) }?.value
   }
 
   /// The number as text; nil if this is not a number.
   public var numberText: String? {
-    switch self {
-    case .byte(let number): "\(number)"
-    case .int16(let number): "\(number)"
-    case .uint16(let number): "\(number)"
-    case .int32(let number): "\(number)"
-    case .uint32(let number): "\(number)"
-    case .int64(let number): "\(number)"
-    case .uint64(let number): "\(number)"
-    case .double(let number): "\(number)"
-    default: nil
-    }
+    if case .double(let number) = self { "\(number)" } else { integer?.description }
   }
 }
 

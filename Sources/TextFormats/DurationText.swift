@@ -52,11 +52,6 @@ public enum DurationText {
 
   /// A duration rounded down to its two largest units: `870ms`, `12s`, `2m 5s`, `3h 20m`.
   public static func text(_ milliseconds: UInt64) -> String {
-    guard milliseconds >= 1000 else { return "\(milliseconds)ms" }
-    let seconds = milliseconds / 1000
-    if seconds < 60 { return "\(seconds)s" }
-    let minutes = seconds / 60
-    if minutes < 60 { return seconds % 60 == 0 ? "\(minutes)m" : "\(minutes)m \(seconds % 60)s" }
-    return minutes % 60 == 0 ? "\(minutes / 60)h" : "\(minutes / 60)h \(minutes % 60)m"
+    exactText(milliseconds - milliseconds % (milliseconds < 1000 ? 1 : milliseconds < 3_600_000 ? 1000 : 60_000))
   }
 }
