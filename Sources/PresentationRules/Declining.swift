@@ -102,15 +102,8 @@ extension StateMachine {
   /// first.
   func kept(with handle: Handle) -> [Handle] {
     var kept: [Handle] = []
-    var seen: Set<Handle> = [handle]
-    var path = [(handle: handle, rest: dismissedDependencies(of: handle))]
-    while !path.isEmpty {
-      if let next = path[path.count - 1].rest.popLast() {
-        if seen.insert(next).inserted { path.append((next, dismissedDependencies(of: next))) }
-      } else {
-        kept.append(path.removeLast().handle)
-      }
-    }
+    // No item depends on itself (C7).
+    _ = visit([handle], dependencies: { dismissedDependencies(of: $0) }) { kept.append($0) }
     return kept
   }
 

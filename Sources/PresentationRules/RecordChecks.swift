@@ -193,20 +193,8 @@ extension RecordedState {
       }
       return [presentation.parent, below].compactMap(\.self)
     }
-    var isDone: [Handle: Bool] = [:]
-    for start in dependents.map(\.handle) where isDone[start] == nil {
-      isDone[start] = false
-      var path = [(handle: start, rest: dependencies(of: start))]
-      while !path.isEmpty {
-        guard let next = path[path.count - 1].rest.popLast() else {
-          isDone[path.removeLast().handle] = true
-          continue
-        }
-        if isDone[next] == true { continue }
-        guard isDone[next] == nil else { throw RecordFault("presentation \(next) depends on itself") }
-        isDone[next] = false
-        path.append((next, dependencies(of: next)))
-      }
+    if let handle = visit(dependents.map(\.handle), dependencies: dependencies) {
+      throw RecordFault("presentation \(handle) depends on itself")
     }
   }
 

@@ -281,30 +281,11 @@ extension Transaction {
   /// Refuses items that would depend on themselves (C7). Only new items can do so: others do not depend on new ones.
   private func refuseCycles() throws(Refusal) {
     guard draft.slots.count > 1 else { return }
-    enum Mark { case open, done }
-    var marks: [BindingID: Mark] = [:]
-    for index in draft.slots.indices where draft.slots[index].isNew {
-      let start = draft.slots.binding(at: index)
-      guard marks[start] == nil else { continue }
-      var path = [(binding: start, rest: newDependencies(of: start))]
-      marks[start] = .open
-      while !path.isEmpty {
-        guard let next = path[path.count - 1].rest.popLast() else {
-          marks[path.removeLast().binding] = .done
-          continue
-        }
-        switch marks[next] {
-        case .done: continue
-        case .open:
-          throw Refusal(
-            .invalidArgument, "“\(next)” would depend on itself, through parents or stacks; use another parent"
-          ).about(draft.slots[existing: next].author)
-        case nil:
-          marks[next] = .open
-          path.append((next, newDependencies(of: next)))
-        }
-      }
-    }
+    let new = draft.slots.indices.filter { draft.slots[$0].isNew }.map { draft.slots.binding(at: $0) }
+    guard let binding = visit(new, dependencies: { newDependencies(of: $0) }) else { return }
+    throw Refusal(
+      .invalidArgument, "“\(binding)” would depend on itself, through parents or stacks; use another parent"
+    ).about(draft.slots[existing: binding].author)
   }
 
   /// The new items that a new item directly depends on. Its parent must be known.
