@@ -7,7 +7,8 @@ package enum SafeFiles {
   /// - Returns: nil if there is no such directory.
   package static func names(in directory: [UInt8]) throws(SystemError) -> [[UInt8]]? {
     do throws(SystemError) {
-      return try directoryEntries(directory).filter { $0.first != UInt8(ascii: ".") }.sorted { $0.lexicographicallyPrecedes($1) }
+      let names = try directoryEntries(directory).filter { $0.first != UInt8(ascii: ".") }
+      return names.sorted { $0.lexicographicallyPrecedes($1) }
     } catch {
       // ENOTDIR means that the directory is absent if a parent of the path is meant, and a mistake if it is the path itself.
       if error.code == ENOENT || error.code == ENOTDIR && withPath(directory, { access($0, F_OK) }) != 0 { return nil }

@@ -78,7 +78,8 @@ struct RuntimeDirectory {
 
   /// The names of the files with a given beginning.
   func names(beginningWith beginning: String) -> [String] {
-    ((try? directoryEntries(path.bytes)) ?? []).map { String(decoding: $0, as: UTF8.self) }.filter { $0.hasPrefix(beginning) }
+    ((try? directoryEntries(path.bytes)) ?? []).map { String(decoding: $0, as: UTF8.self) }
+      .filter { $0.hasPrefix(beginning) }
   }
 
   /// Removes the directory if no later navd can find it, unless it contains files other than the record.

@@ -356,9 +356,13 @@ final class WindowPresenter: Presenter {
     case .activate(let id):
       system.request(Rows.activate, id) { [log] message in log.warning("a window could not be raised: \(message)") }
     case .summon(let id):
-      system.request(Rows.summon, id) { [log] message in log.warning("a window could not be brought into view: \(message)") }
+      system.request(Rows.summon, id) { [log] message in
+        log.warning("a window could not be brought into view: \(message)")
+      }
     case .move(let id, let output):
-      system.request(Rows.moveToOutput, (id, output)) { [log] message in log.warning("a window could not be moved: \(message)") }
+      system.request(Rows.moveToOutput, (id, output)) { [log] message in
+        log.warning("a window could not be moved: \(message)")
+      }
     case .focused(let handle, let isOwn): report(.focused(handle, isOwn: isOwn))
     case .focusLost: report(.focusLost)
     case .noFocus(let isOwn): report(.noFocus(isOwn: isOwn))
