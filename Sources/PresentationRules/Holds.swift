@@ -274,8 +274,8 @@ extension Turn {
     announce(.hold(name, isInForce: state.holdsInForce.contains(name)))
   }
 
-  /// The limit of rounds in one input in which holds of presentations cause each other. Files can have two items end each other for
-  /// ever.
+  /// The limit of rounds in one turn in which holds of presentations cause each other (L2). Files can have very many items end each
+  /// other in a row.
   private static var mostHoldRounds: Int { 16 }
 
   /// Settles the consequences of holds that presentations have begun or ended in this input: dismisses, postpones, and presents items
@@ -290,7 +290,7 @@ extension Turn {
       if !begun.isEmpty { clear(machine.dismissals(by: begun), postponing: machine.heldSelections) }
       if hasEnded { presentHeld() }
     }
-    // The rest is presented after other inputs.
+    // The next turn settles the rest.
     outcome.hasHeld = true
   }
 

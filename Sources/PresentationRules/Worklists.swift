@@ -1,7 +1,7 @@
 import PresentationModel
 
-/// The lists of work that one input has to do before it ends. They are empty between two inputs. The machine keeps their memory, since
-/// every request needs it.
+/// The lists of work that one input has to do before it ends. Between two inputs they are empty, but for holds that follow from each
+/// other in a long row. The machine keeps their memory, since every request needs it.
 struct Worklists: Sendable {
   /// Subjects that this input changed, for replies and for expected serials.
   var changed: Set<Subject> = []
@@ -22,8 +22,6 @@ struct Worklists: Sendable {
   private static let mostKept = 64
 
   mutating func finish() {
-    if !begunHolds.isEmpty { begunHolds.removeAll() }
-    hasEndedHold = false
     if !changed.isEmpty { changed.removeAll(keepingCapacity: changed.count <= Self.mostKept) }
     Self.empty(&mayForce)
     Self.empty(&mayStart)

@@ -49,6 +49,16 @@ struct HoldTests {
     #expect(throws: Refusal.self) { try fixture.release(second) }
   }
 
+  @Test("H1: a holder has the time of its beginning, its message and its client")
+  func holder_beginning_isDated() throws {
+    fixture.machine.wallClockLead = 5_000_000_000
+    let request = try HoldRequest("dnd", message: "a talk")
+    _ = try fixture.machine.hold(request, by: "berta", at: Instant(nanoseconds: 1_000_000_000))
+    let holder = try #require(fixture.machine.holders.first).holder
+    #expect(holder.since == 6000 && holder.message == "a talk" && holder.client == "berta")
+    #expect(holder.expires == nil && !holder.isOwned)
+  }
+
   @Test("H1: an owned hold ends with its client, another one does not")
   func hold_ownerLeaves_ends() throws {
     try fixture.hold("dnd", owned: true, by: "berta")
@@ -162,6 +172,16 @@ struct HoldTests {
     #expect(fixture.machine.queuedTags(of: "g") == ["b"])
     try fixture.release(cookie)
     #expect(fixture.phase(2) == "presented")
+  }
+
+  @Test("H3: the refusal names the holds that refuse, and no other")
+  func refuse_severalHolds_areNamed() throws {
+    let fixture = RulesFixture(destinations: [
+      Self.destination("call", ["dnd": .refuse, "quiet": .refuse, "game": .postpone, "locked": .refuse])
+    ])
+    for name in ["dnd", "quiet", "game", "other"] { try fixture.hold(name) }
+    let refusal = fixture.refusal(of: .present("call", id: "", ItemOptions()))
+    #expect(refusal?.message == "“call” is held by “dnd” and “quiet”; wait until that ends, or release it")
   }
 
   // MARK: H4
@@ -378,6 +398,29 @@ struct HoldTests {
       ])
   }
 
+  @Test(
+    "H4, L2: the end of a hold presents 500 items, or serves 500 queues, in a turn, and says whether more wait",
+    arguments: [false, true])
+  func release_manyHeld_presentsSomeInEachTurn(areQueued: Bool) throws {
+    for count in [500, 501] {
+      // Not a fixture: it checks every item against every other one.
+      var machine = StateMachine()
+      let now = Instant(nanoseconds: 0)
+      machine.setHolds(["dnd": .postpone])
+      let hold = try machine.hold(HoldRequest("dnd"), by: "anna", at: now)
+      let requests = try (0..<count).map { number in
+        let group = areQueued ? try BindingID("g\(number)") : nil
+        return Request(.present(try BindingID("i[\(number)]"), id: "", .with(group: group)))
+      }
+      _ = try machine.perform(requests, by: "anna", at: now)
+      let outcome = try machine.releaseHold(hold.cookie, at: now)
+      #expect(outcome.hasHeld == (count > 500))
+      #expect(machine.allPresentations.count { $0.phase == .presented } == 500)
+      #expect(!machine.presentHeld(at: now).hasHeld)
+      #expect(machine.allPresentations.count { $0.phase == .presented } == count)
+    }
+  }
+
   // MARK: H5
 
   @Test("H5: a hold ends the items that it dismisses, once; nobody may decline that for a lock")
@@ -500,6 +543,7 @@ struct HoldTests {
     fixture.goes(2)
     #expect(fixture.taken() == ["dismissed locker dismissed", "hold locked over", "presenting note", "present 3 note"])
     #expect(fixture.machine.holdsInForce == [] && fixture.machine.holders.isEmpty)
+    #expect(!fixture.hasHeld)
   }
 
   @Test("H8: an item is one of several holders, and ends only its own hold, even if it could not be shown")
@@ -542,6 +586,33 @@ struct HoldTests {
       ], fallbacks: ["g": "a", "h": "b"])
     fixture.report(.updateAnswered(1))
     #expect(fixture.machine.selection(of: "g") == "a" && fixture.machine.selection(of: "h") == "b")
+  }
+
+  @Test("H8, L2: items whose holds end one another in a long row do so over several turns")
+  func holds_ofItems_endingOneAnother_takeTurns() throws {
+    // Each one ends the one before, which has postponed all after the next one.
+    let last = 30
+    let destinations = (0...last).map { number in
+      var settings = ItemSettings()
+      settings.hold = "h\(number)"
+      for earlier in 0..<max(0, number - 1) { settings.holds["h\(earlier)"] = .postpone }
+      settings.holds["h\(number + 1)"] = .dismiss
+      return Destination(
+        name: "i\(number)", presenter: .none, source: RulesFixture.file("i\(number)"), itemSettings: Shared(settings))
+    }
+    let fixture = RulesFixture(destinations: destinations)
+    for number in [0] + Array(2...last) { try fixture.present(try BindingID("i\(number)")) }
+    #expect(fixture.machine.holdsInForce == ["h0"])
+    try fixture.present("i1")
+    var turns = 1
+    while fixture.hasHeld, turns < last {
+      fixture.take(fixture.machine.presentHeld(at: fixture.now))
+      turns += 1
+    }
+    #expect(turns > 1 && turns < last)
+    #expect(fixture.shown == ["i\(last)"])
+    #expect(fixture.machine.holdsInForce == ["h\(last)"])
+    try fixture.clearAway()
   }
 
   @Test("H8, R2: after a restart, an item's hold is in force from the start, and ends once, with the item")
