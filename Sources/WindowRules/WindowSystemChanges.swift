@@ -61,7 +61,9 @@ extension WindowTracker {
       switch following.stage {
       case .closing(let closing):
         if closing.isForced { askForeignWindows(of: handle) } else { askWindows(of: handle, but: closing.dialogs) }
-      case .hiding: hide(handle, isForced: following.mustHide)
+      case .hiding:
+        followed[handle]!.stage = .shown
+        hide(handle, isForced: following.mustHide)
       default: break
       }
     }

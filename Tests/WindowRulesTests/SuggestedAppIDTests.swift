@@ -5,8 +5,6 @@ import WindowRules
 
 // Windows without known processes: the ids that commands suggest, and when a suggestion is not enough (N1).
 
-private let (one, two) = (Handle(1), Handle(2))
-
 private func suggested(_ words: String...) -> SuggestedAppID? {
   SuggestedAppID(of: words.map { Array($0.utf8) }) { $0 == "gnome-calculator" ? ["org.gnome.Calculator"] : [] }
 }
@@ -102,6 +100,23 @@ private func trackerOfTwoInTurn() -> WindowTracker {
   tracker.suggest(suggested("foot"), for: two)
   tracker.begin(two, at: BootTime(milliseconds: 1))
   return tracker
+}
+
+@Test("N1: an empty application id is no suggested one")
+private func appID_empty_fitsNothing() throws {
+  let suggested = try #require(SuggestedAppID(of: [Array("foot".utf8)]) { _ in [""] })
+  #expect(suggested.fits("foot") && !suggested.fits(""))
+}
+
+@Test("N1: with a pattern, the suggested id neither counts nor is in doubt")
+private func window_withPatternAndSuggestedID_isItems() {
+  var tracker = tracker([], nil, windows: [window("users", "foot")])
+  let settings = FollowingSettings(destination: "app", grace: 1000, startTimeout: 10_000)
+  tracker.request(one, WindowFollowing(WindowPattern(appID: "f*")), settings)
+  tracker.suggest(suggested("foot"), for: one)
+  tracker.begin(one, at: BootTime(milliseconds: 1))
+  #expect(tracker.suggestion(for: one) == nil)
+  #expect(tracker.windowIDs(of: one, after: [window("a", "foot")]) == ["a"])
 }
 
 @Test("N1: a window for which two items without patterns wait belongs to neither")

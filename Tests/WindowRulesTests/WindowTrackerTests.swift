@@ -6,108 +6,6 @@ import Testing
 
 // The tracker of windows: which window belongs to which presentation, and how these begin and end with them (N1 to N11, U1 to U3).
 
-private let all = Set(WindowCapability.allCases)
-private let one = Handle(1)
-private let two = Handle(2)
-private let early = BootTime(milliseconds: 1_000_000)
-private let later = BootTime(milliseconds: 2_000_000)
-
-private func window(
-  _ id: String, appID: String? = "app", title: String? = "Title", pid: UInt32? = nil, parent: String? = nil,
-  floating: Bool? = nil, focused: Bool? = nil, output: String? = nil
-) -> Window {
-  var properties = WindowProperties()
-  properties.appID = appID
-  properties.title = title
-  properties.pid = pid
-  properties.parent = parent
-  properties.floating = floating
-  properties.focused = focused
-  properties.output = output
-  return Window(id: id, properties)
-}
-
-private func tracker(_ windows: [Window] = [], capabilities: Set<WindowCapability> = all) -> WindowTracker {
-  var tracker = WindowTracker()
-  tracker.arrived(capabilities, windows) { _ in nil }
-  return tracker
-}
-
-extension WindowTracker {
-  /// The effects since the last call, without those that start a program, end a timer or record.
-  fileprivate mutating func next() -> [Effect] {
-    takeEffects().filter { effect in
-      switch effect {
-      case .start, .windowsChanged, .stopWaiting: false
-      default: true
-      }
-    }
-  }
-
-  /// Begins a presentation that has been requested, or shows a parked program again.
-  fileprivate mutating func follow(
-    _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, of destination: String = "app", startupID: String? = nil,
-    output: String? = nil
-  ) {
-    request(handle, rule, settings(grace, destination, startupID), output: output)
-    begin(handle, at: early)
-  }
-
-  private func settings(_ grace: UInt64, _ destination: String, _ startupID: String?) -> FollowingSettings {
-    FollowingSettings(destination: destination, grace: grace, startTimeout: 10_000, startupID: startupID)
-  }
-
-  /// - Parameter program: the program that shows the window. Its process is younger than any presentation.
-  fileprivate mutating func opened(_ window: Window, program: Handle?) {
-    opened(window, by: program.map { WindowProcess(program: $0, ancestor: $0, started: later) })
-  }
-
-  /// Closes a window when no program counts as starting any more.
-  fileprivate mutating func closed(_ id: String) { closed(id, at: later) }
-
-  fileprivate mutating func arrived(
-    _ capabilities: Set<WindowCapability>, _ all: [Window], programs: (Window) -> Handle?
-  ) {
-    arrived(capabilities, all, at: later) { window in
-      programs(window).map { WindowProcess(program: $0, ancestor: $0, started: later) }
-    }
-  }
-
-  fileprivate mutating func showAgain(_ program: Handle, as handle: Handle) -> Bool {
-    claim(program, for: handle)
-    return showAgain(handle)
-  }
-
-  /// Takes over the presentations that the previous navd has begun.
-  fileprivate mutating func restore(
-    _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil, windows: [Window],
-    before: Set<String>?, end: Properties?, isPresented: Bool = false, isParked: Bool = false
-  ) -> Bool {
-    recover(handle, rule, settings(grace, "app", nil), for: isParked ? nil : handle, windows: windows)
-    return restore(
-      handle, on: output, windows: windows, before: before, beganAt: early, end: end, isPresented: isPresented)
-  }
-
-  /// Shows a window to a presentation that follows windows by an app-id.
-  fileprivate mutating func show(
-    _ handle: Handle, _ rule: WindowFollowing = WindowFollowing(), window first: Window = window("w1")
-  ) {
-    follow(handle, rule, grace: 2000)
-    opened(first, program: handle)
-    _ = next()
-  }
-}
-
-private let byApp = WindowFollowing(WindowPattern(appID: "app"))
-
-private let lossMessage =
-  "its windows cannot be told from others since the window-system adapter was started again"
-
-/// The effects when the last window is gone, and only the result of the program is to come.
-private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
-  [.windowsGone(handle, isFinal: true), .wait(handle, milliseconds: WindowTracker.timeToEnd)]
-}
-
 /// Ownership of windows: by process, pattern, startup id or parent (N1).
 @Suite struct WindowOwnershipTests {
   @Test("N1: a window of the presentation's own processes belongs to it")
@@ -174,7 +72,7 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     func process(_ milliseconds: UInt64, ancestor: Handle? = nil) -> WindowProcess {
       WindowProcess(program: nil, ancestor: ancestor, started: BootTime(milliseconds: milliseconds))
     }
-    tracker.opened(window("by hand"), by: process(early.milliseconds + 1))
+    tracker.opened(window("by hand"), by: process(early.milliseconds))
     #expect(tracker.next() == [])
     tracker.opened(window("of a server"), by: process(early.milliseconds - 1))
     #expect(tracker.windows(of: one).map(\.id) == ["of a server"])
@@ -185,13 +83,15 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
 
   @Test("N1, N2: after a command has handed over, a window of a younger process is taken, even if it was there first")
   func window_ofProcessThatTheBusStarted_isTakenAfterHandingOver() {
-    var tracker = tracker()
-    tracker.follow(one, byApp, grace: 2000)
-    tracker.opened(window("w1"), by: WindowProcess(program: nil, ancestor: nil, started: later))
-    #expect(tracker.next() == [])
-    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
-    #expect(tracker.next() == [.presented(one)])
-    #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+    for result: Properties in [["status": .int32(0)], [:]] {
+      var tracker = tracker()
+      tracker.follow(one, byApp, grace: 2000)
+      tracker.opened(window("w1"), by: WindowProcess(program: nil, ancestor: nil, started: later))
+      #expect(tracker.next() == [])
+      tracker.programEnded(one, failed: false, result: result)
+      #expect(tracker.next() == [.presented(one)])
+      #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+    }
   }
 
   @Test("N1: the leftover of an earlier item of the same destination may show the window, even by a new process")
@@ -239,6 +139,57 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.owner(of: "new") == one)
   }
 
+  @Test("N1: so does one that an earlier window is said to have only later, but not one of a window that is closed")
+  func window_withStartupIDOfClosedWindow_belongsToItsStart() {
+    func window(_ id: String, startupID: String?) -> Window {
+      var properties = WindowProperties()
+      (properties.appID, properties.startupID) = ("other", startupID)
+      return Window(id: id, properties)
+    }
+    for isClosed in [true, false] {
+      var tracker = tracker([window("old", startupID: nil)])
+      tracker.changed("old", window("old", startupID: "id").properties)
+      if isClosed { tracker.closed("old") }
+      tracker.follow(one, WindowFollowing(), grace: 2000, startupID: "id")
+      tracker.opened(window("new", startupID: "id"), program: nil)
+      #expect((tracker.owner(of: "new") == one) == isClosed)
+    }
+  }
+
+  @Test("N1: of two presentations, the one that began first is the older one, whatever its number")
+  func window_matchingTwoPatterns_belongsToTheFirstBegun() {
+    var tracker = tracker()
+    tracker.follow(two, byApp, grace: 2000)
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.opened(window("w1"), program: nil)
+    #expect(tracker.owner(of: "w1") == two)
+  }
+
+  @Test("N1: when the first window closes, another one that fits the pattern stays its user's")
+  func window_secondMatchingPattern_staysItsUsersBetweenWindows() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(WindowPattern(appID: "app"), linger: 500), grace: 2000)
+    tracker.opened(window("w1"), program: nil)
+    tracker.opened(window("w2"), program: nil)
+    tracker.closed("w1")
+    #expect(tracker.windows(of: one) == [])
+    tracker.opened(window("w3"), program: nil)
+    #expect(tracker.windows(of: one).map(\.id) == ["w3"])
+  }
+
+  @Test("N1: the startup ids of windows that are closed are forgotten")
+  func window_closed_leavesNoStartupID() {
+    var tracker = tracker()
+    for startupID in ["a", "b", "b"] {
+      var properties = WindowProperties()
+      properties.startupID = startupID
+      tracker.opened(Window(id: "w", properties), program: nil)
+      tracker.closed("w")
+    }
+    let known = Mirror(reflecting: tracker.windows).children.first { $0.label == "byStartupID" }?.value
+    #expect(known as? [String: Set<String>] == [:])
+  }
+
   @Test("N1: an empty startup id tells nothing")
   func window_withEmptyStartupID_isFoundByPattern() {
     var tracker = tracker()
@@ -269,6 +220,15 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.presented(one)])
   }
 
+  @Test("N1: a window that was there before belongs to its user, also if it matches only later")
+  func window_earlier_retitled_isItsUsers() {
+    var tracker = tracker([window("old", title: "")])
+    tracker.follow(one, WindowFollowing(WindowPattern(title: "Ready*")), grace: 2000)
+    tracker.changed("old", window("old", title: "Ready to go").properties)
+    #expect(tracker.next() == [])
+    #expect(tracker.owner(of: "old") == nil)
+  }
+
   @Test("N1: a transient window belongs to its parent's presentation")
   func window_transient_belongsToParentsPresentation() {
     var tracker = tracker()
@@ -292,6 +252,26 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
 
 /// Presentations that begin with a first window, and end with their last one (N2, N3).
 @Suite struct WindowPresentingTests {
+  @Test("a presentation is requested until it begins, or shows a parked program again")
+  func isRequested_untilItBegins() {
+    var tracker = tracker()
+    #expect(!tracker.isRequested(one))
+    let settings = FollowingSettings(destination: "app", grace: 2000, startTimeout: 10_000)
+    tracker.request(one, WindowFollowing(hides: true), settings)
+    #expect(tracker.isRequested(one))
+    #expect(tracker.beginning(of: one) == nil)
+    tracker.begin(one, at: early)
+    #expect(!tracker.isRequested(one))
+    #expect(tracker.beginning(of: one) == early)
+    tracker.opened(window("w1"), program: one)
+    tracker.dismiss(one, isForced: false)
+    tracker.hidden("w1")
+    tracker.claim(one, for: two)
+    #expect(tracker.isRequested(two))
+    let isShown = tracker.showAgain(two)
+    #expect(isShown && !tracker.isRequested(two))
+  }
+
   @Test("N2: an item is presented with its first window, once")
   func program_running_isPresentedWithFirstWindow() {
     var tracker = tracker()
@@ -300,6 +280,58 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.opened(window("w1"), program: one)
     tracker.opened(window("w2"), program: one)
     #expect(tracker.next() == [.presented(one)])
+  }
+
+  @Test("N2: without an adapter, an item is presented when its program runs, and once")
+  func program_runningWithoutAdapter_isPresented() {
+    var tracker = WindowTracker()
+    tracker.programStarted(one)
+    tracker.follow(one, WindowFollowing(), grace: 2000)
+    #expect(tracker.takeEffects() == [.windowsChanged(one), .start(one)])
+    tracker.programStarted(one)
+    tracker.programStarted(one)
+    #expect(tracker.next() == [.presented(one)])
+  }
+
+  @Test("N2: it is not presented while its program may not have started, or while there is an adapter")
+  func program_notRunning_isNotPresented() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.becameAbsent()
+    tracker.programStarted(one)
+    #expect(tracker.next() == [])
+    tracker.follow(two, byApp, grace: 2000)
+    tracker.left()
+    tracker.becameAbsent()
+    #expect(tracker.next() == [.presented(one)])
+  }
+
+  @Test("N2: a program that crashes before its first window has failed, with its result")
+  func program_crashingBeforeWindow_hasFailed() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.programEnded(one, failed: true, result: ["signal": .string("SIGSEGV")])
+    #expect(tracker.next() == [.ended(one, failed: true, result: ["signal": .string("SIGSEGV")])])
+  }
+
+  @Test("a presentation that could not be started is forgotten")
+  func drop_requested_isReleased() {
+    var tracker = tracker()
+    tracker.request(
+      one, WindowFollowing(), FollowingSettings(destination: "app", grace: 2000, startTimeout: 10_000))
+    tracker.drop(one)
+    #expect(tracker.next() == [.released(one)])
+    #expect(!tracker.follows(one))
+    tracker.forget(one)
+    #expect(tracker.next() == [.released(one)])
+  }
+
+  @Test("N2, N3, N5, N6, N9: the times are those that users know")
+  func times_asDocumented() {
+    #expect(WindowTracker.timeToEnd == 250 && WindowTracker.timeBetweenWindows == 2000)
+    #expect(WindowTracker.timeAfterDialog == 500 && WindowTracker.timeToAnswer == 500)
+    #expect(WindowTracker.timeOfSilence == 3000 && WindowTracker.timeToStart == 1000)
+    #expect(WindowTracker.timeWithoutFocus == 250 && WindowTracker.maxWindows == 10_000)
   }
 
   @Test("N2: a command that ends with status 0 has handed over, and its window is awaited")
@@ -444,6 +476,32 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     _ = tracker.next()
     tracker.closed("w2", at: early)
     #expect(tracker.next() == [.ended(two, failed: false, result: [:])])
+  }
+
+  @Test("N3: with linger, the shortest time is one, and zero is none")
+  func linger_shortest_isWaitedFor() {
+    for time: UInt64 in [0, 1] {
+      var tracker = tracker()
+      tracker.show(one, WindowFollowing(linger: time))
+      tracker.closed("w1", at: early)
+      let waiting: [WindowTracker.Effect] = [.windowsGone(one, isFinal: false), .wait(one, milliseconds: time)]
+      #expect(tracker.next() == (time == 0 ? gone(one) : waiting))
+    }
+  }
+
+  @Test("N3: what goes on unseen after its last window belongs to nobody, and is released at its end")
+  func leftover_forgotten_isReleasedAtItsEnd() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.closed("w1")
+    tracker.timeIsOver(for: one)
+    #expect(!tracker.isLeft(one))
+    _ = tracker.next()
+    tracker.forget(one)
+    #expect(tracker.isLeft(one) && tracker.next() == [])
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [.released(one)])
+    #expect(!tracker.isLeft(one))
   }
 
   @Test("N3: a program that ends between two windows ends the item at once, with its result")
@@ -864,6 +922,46 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.declined(two, message: message)])
   }
 
+  @Test("N6: a program that ends before the adapter answers gets no signal, though its windows are still there")
+  func adapter_answering_afterProgramEnded_killsNothing() {
+    var tracker = tracker()
+    tracker.show(one, WindowFollowing(kills: true))
+    tracker.dismiss(one, isForced: false)
+    tracker.closeAnswered("w1")
+    tracker.graceIsOver(for: one)
+    tracker.programEnded(one, failed: false, result: [:])
+    _ = tracker.next()
+    tracker.confirmed(one)
+    #expect(tracker.next() == [])
+  }
+
+  @Test("N5: a dismissal that is forced, or asks its user, goes on when the adapter is gone")
+  func adapter_gone_duringDismissal_declinesOnlyWhatItCannotAsk() {
+    var tracker = tracker()
+    for (handle, id) in [(one, "w1"), (two, "w2"), (Handle(3), "w3")] {
+      tracker.show(handle, window: window(id, appID: id))
+      tracker.dismiss(handle, isForced: handle == one)
+    }
+    tracker.opened(window("d2", appID: "w2", parent: "w2"), program: two)
+    _ = tracker.next()
+    tracker.left()
+    tracker.becameAbsent()
+    let message =
+      "its windows cannot be asked to close: no window-system adapter is on the bus, or it does not answer"
+    #expect(tracker.next() == [.declined(Handle(3), message: message)])
+  }
+
+  @Test("N2: what has handed over, and waits for its window, is not presented because the adapter is gone")
+  func adapter_gone_afterHandingOver_presentsNothing() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.programStarted(one)
+    tracker.programEnded(one, failed: false, result: [:])
+    tracker.left()
+    tracker.becameAbsent()
+    #expect(tracker.next() == [])
+  }
+
   @Test("N2: a program that hands over while the adapter is away is waited for until the adapter is back")
   func programEnds_adapterIsAway_isWaitedFor() {
     var tracker = tracker()
@@ -946,6 +1044,129 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.arrived(all, [window("n1", pid: 7), window("n2", title: "Other", pid: 7)]) { _ in one }
     #expect(tracker.windows(of: one).map(\.id) == ["n1", "n2"])
     #expect(tracker.next() == [])
+    tracker.closed("n1")
+    tracker.closed("n2")
+    #expect(tracker.next() == gone(one))
+  }
+
+  @Test("N1: under new ids, a window that looks as two did before is given to neither")
+  func adapter_withNewIDOfOneOfTwo_givesItToNobody() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.show(two, window: window("w2"))
+    tracker.left()
+    tracker.arrived(all, [window("n1")]) { _ in nil }
+    #expect(tracker.next() == [])
+    #expect(tracker.owner(of: "n1") == nil && tracker.windows(of: one) == [] && tracker.windows(of: two) == [])
+    #expect(Array(tracker.windows.keys) == ["n1"])
+  }
+
+  @Test("N1: an item that has lost its windows gets none by its pattern")
+  func adapter_withNewIDAndTitle_givesNoLaterWindow() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.opened(window("w1"), program: nil)
+    tracker.left()
+    tracker.arrived(all, [window("n1", title: "Changed")]) { _ in nil }
+    tracker.opened(window("w2"), program: nil)
+    #expect(tracker.windows(of: one) == [])
+  }
+
+  @Test("N1: a forced dismissal of lost windows goes on to the end of the program, and is complete if that has ended")
+  func adapter_withNewIDAndTitle_endsForcedDismissal() {
+    for isRunning in [true, false] {
+      var tracker = tracker()
+      tracker.follow(one, byApp, grace: 2000)
+      if !isRunning { tracker.programEnded(one, failed: false, result: ["status": .int32(0)]) }
+      tracker.opened(window("w1"), program: nil)
+      tracker.dismiss(one, isForced: true)
+      tracker.left()
+      _ = tracker.next()
+      tracker.arrived(all, [window("n1", title: "Changed")]) { _ in nil }
+      if isRunning {
+        #expect(tracker.next() == [])
+        tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+      }
+      #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
+    }
+  }
+
+  @Test("N1: a dismissal of lost windows is declined, and the item stays as long as its program")
+  func adapter_withNewIDAndTitle_declinesDismissal() {
+    for isHiding in [true, false] {
+      var tracker = tracker()
+      tracker.show(one, WindowFollowing(hides: isHiding))
+      tracker.dismiss(one, isForced: false)
+      tracker.left()
+      _ = tracker.next()
+      tracker.arrived(all, [window("n1", title: "Changed")]) { _ in nil }
+      #expect(tracker.next() == [.declined(one, message: lossMessage)])
+      tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+      #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+    }
+  }
+
+  @Test("N1: an item of an ended command whose windows are lost has ended, with its result")
+  func adapter_withNewIDAndTitle_endsWhatHasHandedOver() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+    tracker.opened(window("w1"), program: nil)
+    tracker.left()
+    _ = tracker.next()
+    tracker.arrived(all, [window("n1", title: "Changed")]) { _ in nil }
+    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+  }
+
+  @Test("N1, N9: a focus that was lost with its window is reported as lost")
+  func adapter_withNewIDAndTitle_losesFocus() {
+    var tracker = tracker()
+    tracker.show(one, window: window("w1", focused: true))
+    tracker.left()
+    tracker.arrived(all, [window("n1", title: "Changed", focused: false)]) { _ in nil }
+    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+  }
+
+  @Test("N9, U1: under new ids, what navd moved, and what has the focus, is known")
+  func adapter_withNewIDs_knowsFocus() {
+    var tracker = tracker()
+    tracker.show(one, window: window("w1", focused: true, output: "left"))
+    tracker.show(two, window: window("w2", title: "Two", focused: false))
+    tracker.move(one, to: "right")
+    tracker.left()
+    _ = tracker.next()
+    let (first, second) = (
+      window("n1", focused: true, output: "left"), window("n2", title: "Two", focused: false)
+    )
+    tracker.arrived(all, [first, second]) { _ in nil }
+    #expect(tracker.takeEffects() == [.windowsChanged(one), .windowsChanged(two)])
+    tracker.changed("n1", window("n1", focused: false, output: "left").properties)
+    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    tracker.changed("n1", first.properties)
+    #expect(tracker.next() == [.stopWaitingForFocus, .focused(one, isOwn: false)])
+    tracker.changed("n2", window("n2", title: "Two", focused: true).properties)
+    #expect(tracker.next() == [.focused(two, isOwn: true)])
+  }
+
+  @Test("N7, N9: under new ids, the focus of what navd raised is its own doing")
+  func adapter_withNewIDs_knowsWhatWasRaised() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.raise(one)
+    tracker.left()
+    _ = tracker.next()
+    tracker.arrived(all, [window("n1", focused: true)]) { _ in nil }
+    #expect(tracker.next() == [.focused(one, isOwn: true)])
+  }
+
+  @Test("N1: an adapter with new ids for windows of nobody has nothing recorded")
+  func adapter_withNewIDsOfStrangers_recordsNothing() {
+    var tracker = tracker([window("s1", appID: "x")])
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.left()
+    _ = tracker.takeEffects()
+    tracker.arrived(all, [window("n1", appID: "y")]) { _ in nil }
+    #expect(tracker.takeEffects() == [])
   }
 
   @Test("N1: a window that may be an earlier one is not taken for the window that a presentation awaits")
@@ -988,6 +1209,8 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.ended(one, failed: false, result: [:])])
     tracker.closed("n3")
     #expect(tracker.next() == [])
+    tracker.dismiss(two, isForced: false)
+    #expect(tracker.next() == [.declined(two, message: lossMessage)])
     tracker.opened(window("later", appID: "two"), program: nil)
     #expect(tracker.next() == [] && tracker.windows(of: two) == [])
   }
@@ -1070,6 +1293,8 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.follow(one, byApp, grace: 2000)
     tracker.left()
     tracker.follow(two, WindowFollowing(WindowPattern(appID: "two")), grace: 2000)
+    // It was gone already.
+    tracker.left()
     tracker.arrived(all, [window("w1"), window("w2", appID: "two")]) { _ in nil }
     #expect(tracker.next() == [.presented(one)])
     #expect(tracker.owner(of: "w2") == nil)
@@ -1082,6 +1307,15 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.left()
     tracker.programEnded(one, failed: false, result: [:])
     #expect(tracker.next().contains(.ended(one, failed: false, result: [:])))
+  }
+
+  @Test("a window that is reported again as opened stays as it is")
+  func window_openedAgain_changesNothing() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.opened(window("w1", title: "Other"), program: nil)
+    #expect(tracker.windows(of: one) == [window("w1")])
+    #expect(tracker.next() == [])
   }
 
   @Test("unknown ids and too many windows change nothing")
@@ -1108,6 +1342,98 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [])
     tracker.closed("w1")
     #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+  }
+
+  @Test("after a restart, a program that is shown again belongs to the presentation that shows it")
+  func program_restoredForAnother_isShownForThat() {
+    var tracker = tracker([window("w1")])
+    let settings = FollowingSettings(destination: "app", grace: 2000, startTimeout: 10_000)
+    tracker.recover(one, byApp, settings, for: two, windows: [window("w1")])
+    #expect(tracker.program(of: two) == one && tracker.presentation(of: one) == two)
+    let hasWindows = tracker.restore(one, windows: [window("w1")], before: [], beganAt: early, end: [:])
+    #expect(hasWindows)
+    tracker.closed("w1")
+    #expect(tracker.next() == [.ended(two, failed: false, result: [:])])
+  }
+
+  @Test("after a restart, a presentation that was not started is not followed")
+  func presentation_notStarted_isForgotten() {
+    var tracker = tracker()
+    let settings = FollowingSettings(destination: "app", grace: 2000, startTimeout: 10_000)
+    tracker.recover(one, byApp, settings, for: one)
+    #expect(tracker.follows(one))
+    tracker.notStarted(one)
+    #expect(!tracker.follows(one))
+  }
+
+  @Test("after a restart, a window on record for two presentations belongs to one")
+  func window_recordedTwice_belongsToOne() {
+    var tracker = tracker([window("w1")])
+    _ = tracker.restore(one, byApp, grace: 2000, windows: [window("w1")], before: [], end: [:])
+    let hasWindows = tracker.restore(two, byApp, grace: 2000, windows: [window("w1")], before: [], end: [:])
+    #expect(!hasWindows)
+    #expect(tracker.windows(of: one).map(\.id) == ["w1"] && tracker.owner(of: "w1") == one)
+  }
+
+  @Test("N1: after a restart beside the same adapter, a closed window is not taken for one that looks alike")
+  func window_closedMeanwhile_isNotRecognized() {
+    for isOnRecord in [true, false] {
+      // Another window of before tells that the ids are the same.
+      var tracker = tracker([window("known", appID: "other"), window("stranger")])
+      let settings = FollowingSettings(destination: "app", grace: 2000, startTimeout: 10_000)
+      if isOnRecord {
+        tracker.recover(two, byApp, settings, for: two, windows: [window("known", appID: "other")])
+      }
+      let hasWindows = tracker.restore(
+        one, byApp, grace: 2000, windows: [window("w1")], before: isOnRecord ? [] : ["known"], end: nil)
+      #expect(!hasWindows)
+      #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+    }
+  }
+
+  @Test("N1: after a restart, an earlier window that fits only later is its user's, also between two windows")
+  func window_earlier_retitledAfterRestart_isItsUsers() {
+    let rule = WindowFollowing(WindowPattern(title: "Ready*"), linger: 500)
+    var tracker = tracker([window("w1", title: "Ready"), window("old", title: "")])
+    _ = tracker.restore(one, rule, grace: 2000, windows: [window("w1", title: "Ready")], before: [], end: nil)
+    tracker.closed("w1")
+    tracker.changed("old", window("old", title: "Ready to go").properties)
+    #expect(tracker.windows(of: one) == [])
+  }
+
+  @Test("the windows of a presentation are recorded whenever they change")
+  func windows_changed_areRecorded() {
+    func isRecorded(_ tracker: inout WindowTracker) -> Bool { tracker.takeEffects().contains(.windowsChanged(one)) }
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    #expect(isRecorded(&tracker))
+    tracker.opened(window("w1"), program: one)
+    #expect(isRecorded(&tracker))
+    tracker.opened(window("stranger", appID: "other"), program: nil)
+    tracker.changed("w1", window("w1", focused: true).properties)
+    #expect(!isRecorded(&tracker))
+    tracker.opened(window("w2"), program: one)
+    #expect(isRecorded(&tracker))
+    tracker.closed("w2")
+    #expect(isRecorded(&tracker))
+    tracker.left()
+    tracker.arrived(all, [window("n1", title: "Changed"), window("n2", title: "Other")]) { _ in nil }
+    #expect(isRecorded(&tracker))
+    #expect(tracker.windowsBefore(one)?.isSuperset(of: ["n1", "n2"]) == true)
+    // Of an item without a record of the windows before it, the loss is recorded.
+    tracker = WindowRulesTests.tracker([window("w1")])
+    _ = tracker.restore(one, byApp, grace: 2000, windows: [window("w1")], before: nil, end: nil)
+    tracker.left()
+    _ = tracker.takeEffects()
+    tracker.arrived(all, [window("n1", title: "Changed")]) { _ in nil }
+    #expect(isRecorded(&tracker))
+    // Of what waits for its window, the windows before it are recorded.
+    tracker = WindowRulesTests.tracker([window("s1", title: "a")])
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.left()
+    _ = tracker.takeEffects()
+    tracker.arrived(all, [window("n1", title: "b")]) { _ in nil }
+    #expect(isRecorded(&tracker))
   }
 
   @Test("after a restart, a presentation that still waits gets a window that is new, and none that was there before")
@@ -1138,6 +1464,12 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.follow(two, byApp, grace: 2000)
     #expect(tracker.windowsBefore(two) == ["stranger"])
     #expect(tracker.next() == [])
+    // What is presented without an adapter has none to wait for.
+    tracker = WindowTracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.programStarted(one)
+    tracker.arrived(all, [window("stranger")]) { _ in nil }
+    #expect(tracker.windowsBefore(one) == nil)
   }
 
   @Test("windows that opened while the adapter was away count as older than a presentation that began meanwhile")
@@ -1172,6 +1504,88 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [])
     tracker.dismiss(one, isForced: false)
     #expect(tracker.next() == [.close(window: "w1")])
+  }
+}
+
+@Suite struct AdoptionTests {
+  private let adopting = WindowFollowing(WindowPattern(appID: "app"), adopts: true)
+
+  /// A presentation whose command has handed over, with an earlier window.
+  private func handedOver(_ rule: WindowFollowing, window old: Window = window("old", focused: false)) -> WindowTracker
+  {
+    var tracker = tracker([old])
+    tracker.follow(one, rule, grace: 2000)
+    tracker.programEnded(one, failed: false, result: [:])
+    _ = tracker.next()
+    return tracker
+  }
+
+  @Test("N2: without adopt, an earlier window that comes forward is its user's")
+  func window_forward_withoutAdopt_isItsUsers() {
+    var tracker = handedOver(byApp)
+    tracker.changed("old", window("old", focused: true).properties)
+    #expect(tracker.owner(of: "old") == nil)
+    tracker = handedOver(byApp, window: window("old", focused: true))
+    #expect(tracker.owner(of: "old") == nil)
+  }
+
+  @Test("N2: with adopt, an earlier window counts only if it fits, and comes forward")
+  func window_notForward_isItsUsers() {
+    var tracker = handedOver(adopting, window: window("old", appID: "other", focused: false))
+    tracker.changed("old", window("old", appID: "other", focused: true).properties)
+    #expect(tracker.owner(of: "old") == nil)
+    tracker = handedOver(adopting)
+    tracker.changed("old", window("old", focused: false, output: "left").properties)
+    #expect(tracker.owner(of: "old") == nil)
+    tracker.changed("old", window("old", focused: true, output: "left").properties)
+    #expect(tracker.owner(of: "old") == one)
+  }
+
+  @Test("N2: with adopt, an earlier window counts only for an item without a window")
+  func window_forward_besideTheNewOne_isItsUsers() {
+    var tracker = handedOver(adopting)
+    tracker.opened(window("new"), program: nil)
+    tracker.changed("old", window("old", focused: true).properties)
+    #expect(tracker.windows(of: one).map(\.id) == ["new"])
+    // The bus has started the program for the command, which has not ended yet.
+    tracker = WindowRulesTests.tracker([window("old", focused: true)])
+    tracker.follow(one, adopting, grace: 2000)
+    tracker.opened(window("new"), by: WindowProcess(program: nil, ancestor: nil, started: later))
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.windows(of: one).map(\.id) == ["new"])
+  }
+}
+
+@Suite struct FullscreenTests {
+  @Test("H2: a fullscreen window of nobody counts while it has the focus")
+  func fullscreen_ofNobody_countsWithFocus() {
+    var tracker = tracker()
+    func film(focused: Bool = true, fullscreen: Bool = true) -> Window {
+      window("film", focused: focused, fullscreen: fullscreen)
+    }
+    tracker.opened(film(), program: nil)
+    #expect(tracker.isOtherFullscreen)
+    for other in [film(focused: false), film(fullscreen: false)] {
+      tracker.changed("film", other.properties)
+      #expect(!tracker.isOtherFullscreen)
+      tracker.changed("film", film().properties)
+      #expect(tracker.isOtherFullscreen)
+    }
+    tracker.left()
+    #expect(!tracker.isOtherFullscreen)
+    tracker.arrived(all, [film()]) { _ in nil }
+    #expect(tracker.isOtherFullscreen)
+    tracker.closed("film")
+    #expect(!tracker.isOtherFullscreen)
+  }
+
+  @Test("H2: a fullscreen window of a presentation does not count, and one that an ended one has left does")
+  func fullscreen_ofPresentation_countsAfterItsEnd() {
+    var tracker = tracker()
+    tracker.show(one, window: window("film", focused: true, fullscreen: true))
+    #expect(!tracker.isOtherFullscreen)
+    tracker.forget(one)
+    #expect(tracker.isOtherFullscreen)
   }
 }
 
@@ -1223,6 +1637,86 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     tracker.raise(one)
     tracker.changed("w1", window("w1", focused: true).properties)
     #expect(tracker.next() == [.activate(window: "w1"), .focused(one, isOwn: true)])
+  }
+}
+
+@Suite struct FocusOwnershipTests {
+  private func focus(_ id: String, _ isFocused: Bool, of tracker: inout WindowTracker) {
+    tracker.changed(id, window(id, focused: isFocused).properties)
+  }
+
+  @Test("N9: a window that has lost the focus, and closes then, is reported once")
+  func focus_lostBeforeClosing_isReportedOnce() {
+    var tracker = tracker([window("w1", focused: true)])
+    _ = tracker.next()
+    focus("w1", false, of: &tracker)
+    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    tracker.closed("w1")
+    #expect(tracker.next() == [])
+    tracker = WindowRulesTests.tracker([window("w1", focused: true)])
+    _ = tracker.next()
+    tracker.closed("w1")
+    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+  }
+
+  @Test("N7, N9: only the first focus of a window that navd has raised is navd's own doing")
+  func focus_againAfterRaising_isNotOwn() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.opened(window("stranger", focused: true), program: nil)
+    tracker.raise(one)
+    focus("w1", true, of: &tracker)
+    focus("stranger", false, of: &tracker)
+    focus("stranger", true, of: &tracker)
+    _ = tracker.next()
+    focus("w1", false, of: &tracker)
+    focus("w1", true, of: &tracker)
+    #expect(tracker.next() == [.focused(one, isOwn: false)])
+  }
+
+  /// A window of a presentation that has the focus, and is being moved to another output.
+  private func moving() -> WindowTracker {
+    var tracker = tracker([window("stranger", focused: false)])
+    tracker.show(one, window: window("w1", focused: true, output: "left"))
+    tracker.move(one, to: "right")
+    _ = tracker.next()
+    return tracker
+  }
+
+  @Test("U1, N9: only the first loss of the focus after a move is navd's own doing")
+  func focus_lostAgainAfterMove_isNotOwn() {
+    var tracker = moving()
+    for isOwn in [true, false] {
+      focus("stranger", true, of: &tracker)
+      #expect(tracker.next() == [.focused(nil, isOwn: isOwn)])
+      focus("stranger", false, of: &tracker)
+      focus("w1", false, of: &tracker)
+      focus("w1", true, of: &tracker)
+      _ = tracker.next()
+    }
+    tracker = moving()
+    for isOwn in [true, false] {
+      focus("w1", false, of: &tracker)
+      _ = tracker.next()
+      tracker.focusTimeIsOver()
+      #expect(tracker.next() == [.noFocus(isOwn: isOwn)])
+      focus("w1", true, of: &tracker)
+      _ = tracker.next()
+    }
+  }
+
+  @Test("U1, N9: the loss of another window's focus is not navd's own doing, and leaves that of the moved one to come")
+  func focus_lostByAnother_isNotOwn() {
+    var tracker = tracker([window("stranger", focused: true)])
+    tracker.show(one, window: window("w1", output: "left"))
+    tracker.move(one, to: "right")
+    focus("stranger", false, of: &tracker)
+    _ = tracker.next()
+    tracker.focusTimeIsOver()
+    #expect(tracker.next() == [.noFocus(isOwn: false)])
+    focus("w1", true, of: &tracker)
+    focus("stranger", true, of: &tracker)
+    #expect(tracker.next() == [.focused(one, isOwn: false), .focused(nil, isOwn: true)])
   }
 }
 
@@ -1462,6 +1956,11 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     _ = tracker.next()
     tracker.opened(window("w3"), program: one)
     #expect(tracker.next() == [.hide(window: "w3")])
+    tracker.hidden("w1")
+    tracker.hidden("w2")
+    #expect(tracker.next() == [])
+    tracker.hidden("w3")
+    #expect(tracker.next() == [.hidden(one)])
     tracker = parked()
     tracker.opened(window("w3"), program: one)
     #expect(tracker.next() == [])
@@ -1506,6 +2005,155 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.kill(one), .wait(one, milliseconds: 2000)])
     tracker.timeIsOver(for: one)
     #expect(tracker.next() == [.abandon(one), .parkedEnded(one), .released(one)])
+  }
+
+  @Test("N8: forced from the beginning, a window that cannot be hidden ends the program")
+  func hiding_forcedAndRefused_endsProgram() {
+    var tracker = WindowRulesTests.tracker()
+    tracker.show(one, Self.rule)
+    tracker.dismiss(one, isForced: true)
+    #expect(tracker.next() == [.hide(window: "w1")])
+    tracker.hideRefused("w1", "no scratchpad")
+    #expect(tracker.next() == [.terminate(one)])
+  }
+
+  @Test("N8: a window that is not hidden within the grace is shown, and so is one when the adapter is gone")
+  func hiding_unanswered_isDeclined() {
+    for isGone in [false, true] {
+      var tracker = dismissed()
+      tracker.hidden("w1")
+      _ = tracker.next()
+      if isGone {
+        tracker.left()
+        tracker.becameAbsent()
+      } else {
+        tracker.graceIsOver(for: one)
+      }
+      let why =
+        isGone
+        ? "its windows cannot be hidden: no window-system adapter is on the bus, or it does not answer"
+        : "the window “Title” was not hidden"
+      #expect(tracker.next() == [.show(window: "w1"), .show(window: "w2"), .declined(one, message: why)])
+    }
+  }
+
+  @Test("N8: another adapter that cannot hide has the dismissal declined, and each later one")
+  func hiding_withOtherAdapter_isDeclined() {
+    var tracker = dismissed()
+    tracker.left()
+    _ = tracker.next()
+    tracker.arrived([.close], [window("w1"), window("w2")]) { _ in one }
+    let message = "its windows cannot be hidden: the window-system adapter has no “hide”"
+    #expect(tracker.next() == [.declined(one, message: message)])
+    tracker.dismiss(one, isForced: false)
+    #expect(tracker.next() == [.declined(one, message: message)])
+  }
+
+  @Test("N8: a window that closes while others are hidden is not waited for")
+  func window_closingMeanwhile_isNotWaitedFor() {
+    var tracker = dismissed()
+    tracker.hidden("w1")
+    tracker.closed("w1")
+    _ = tracker.next()
+    tracker.hidden("w2")
+    #expect(tracker.next() == [.hidden(one)])
+    tracker = dismissed()
+    tracker.hidden("w1")
+    _ = tracker.next()
+    tracker.closed("w2")
+    #expect(tracker.next() == [.hidden(one)])
+  }
+
+  @Test("N8: a parked program is parked until its last window closes, and then has nothing to show again")
+  func parked_lastWindowCloses_isNotShownAgain() {
+    var tracker = parked()
+    tracker.closed("w1")
+    #expect(tracker.next() == [])
+    tracker.closed("w2")
+    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+    let isShown = tracker.showAgain(one, as: two)
+    #expect(!isShown && tracker.next() == [])
+    tracker.endParked(one, isForced: true)
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [.terminate(one), .wait(one, milliseconds: 2000), .parkedEnded(one), .released(one)])
+  }
+
+  @Test("N8: what is shown again may be dismissed again, is where it was asked for, and is no longer followed then")
+  func show_again_mayBeDismissedAgain() {
+    var tracker = parked()
+    tracker.claim(one, for: two)
+    let isShown = tracker.showAgain(two, on: "right")
+    #expect(isShown)
+    #expect(
+      tracker.next() == [
+        .show(window: "w1"), .show(window: "w2"), .move(window: "w1", output: "right"),
+        .move(window: "w2", output: "right"), .presented(two), .activate(window: "w2"),
+      ])
+    tracker.dismiss(two, isForced: false)
+    tracker.hidden("w1")
+    tracker.hidden("w2")
+    #expect(tracker.next() == [.hide(window: "w1"), .hide(window: "w2"), .hidden(two)])
+    #expect(tracker.program(of: two) == two)
+    tracker.forget(two)
+    #expect(tracker.next() == [.released(two)])
+  }
+
+  @Test("N8: what is shown again and ends leaves nothing")
+  func show_again_mayEnd() {
+    var tracker = parked()
+    _ = tracker.showAgain(one, as: two)
+    tracker.programEnded(one, failed: false, result: [:])
+    _ = tracker.next()
+    tracker.forget(two)
+    #expect(tracker.next() == [.released(one)])
+    #expect(tracker.program(of: two) == two && !tracker.follows(two))
+  }
+
+  @Test("N8: a program that is not parked counts as one that has ended; one that is being ended is ended once")
+  func endParked_ofOthers_hasEnded() {
+    var tracker = parked()
+    tracker.endParked(two, isForced: true)
+    #expect(tracker.next() == [.parkedEnded(two)])
+    tracker.endParked(one, isForced: true)
+    #expect(tracker.next() == [.terminate(one), .wait(one, milliseconds: 2000)])
+    tracker.endParked(one, isForced: true)
+    tracker.endParked(one, isForced: false)
+    #expect(tracker.next() == [])
+    tracker = WindowRulesTests.tracker()
+    tracker.show(one, Self.rule)
+    tracker.endParked(one, isForced: true)
+    #expect(tracker.next() == [.parkedEnded(one)])
+  }
+
+  @Test("N8: a parked program that asks its user is still parked")
+  func parked_asking_stays() {
+    var tracker = parked()
+    tracker.endParked(one, isForced: false)
+    _ = tracker.next()
+    tracker.opened(window("d", title: "Save?", parent: "w1"), program: one)
+    #expect(tracker.next() == [.parkedStays(one, message: "Save?")])
+  }
+
+  @Test("N8: a parked program that ends without the adapter takes its windows with it, also while it is asked to end")
+  func parked_endingInAbsence_hasEnded() {
+    for isAsked in [false, true] {
+      var tracker = parked()
+      if isAsked { tracker.endParked(one, isForced: false) }
+      tracker.left()
+      _ = tracker.next()
+      tracker.programEnded(one, failed: false, result: [:])
+      #expect(tracker.next() == [.parkedEnded(one), .released(one)])
+    }
+  }
+
+  @Test("N8: a claim of a presentation that could not be started is given up")
+  func claim_dropped_leavesParked() {
+    var tracker = parked()
+    tracker.claim(one, for: two)
+    tracker.drop(two)
+    #expect(!tracker.isRequested(two) && tracker.follows(one))
+    let isShown = tracker.showAgain(one, as: Handle(3))
+    #expect(isShown)
   }
 
   @Test("N8: a presentation that was dismissed before it shows a parked program again leaves that parked")
@@ -1553,6 +2201,19 @@ func outputGone_endsWhatIsThere() {
 
 /// The ids of windows in their order.
 @Suite struct OrderedIDsTests {
+  @Test("ids that come and go leave at most as many empty places as there are ids, and 16")
+  func ids_comingAndGoing_leaveFewPlaces() {
+    var ids = OrderedIDs(["first"])
+    var most = 0
+    for number in 0..<100 {
+      ids.append("\(number)")
+      ids.remove("\(number - 1)")
+      let places = Mirror(reflecting: ids).children.first { $0.label == "places" }?.value as? [String?]
+      most = max(most, places?.count ?? 0)
+    }
+    #expect(Array(ids) == ["first", "99"] && most == 2 * 2 + 16)
+  }
+
   @Test("ids keep their order, whichever of them are removed", arguments: [1, 2, 3, 7])
   func ids_removed_keepOrder(step: Int) {
     let all = (0..<100).map(String.init)
@@ -1567,6 +2228,6 @@ func outputGone_endsWhatIsThere() {
       #expect(ids.isEmpty == left.isEmpty && !ids.contains("\(index)"))
     }
     ids.append("new")
-    #expect(Array(ids) == left + ["new"])
+    #expect(Array(ids) == left + ["new"] && ids.first == (left.first ?? "new") && ids.last == "new")
   }
 }
