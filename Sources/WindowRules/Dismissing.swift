@@ -60,11 +60,9 @@ extension WindowTracker {
   /// Ends the program of a presentation that has no window to ask.
   private mutating func endProgram(_ handle: Handle) {
     let following = followed[handle]!
-    effects.append(.stopWaiting(handle))
     guard following.isRunning else { return reportDismissal(of: handle, result: following.result) }
     followed[handle]!.stage = .terminating
     effects.append(.terminate(handle))
-    limitParkedEnd(of: handle)
   }
 
   /// Ends a presentation that has no window left (N3). If its program still runs, the program goes on unseen, unless it is to end.
@@ -115,11 +113,8 @@ extension WindowTracker {
 
   /// Completes a dismissal and lets the program go on, since there may be a window that nobody has reported.
   private mutating func leaveUnseen(_ handle: Handle) {
-    let following = followed[handle]!
-    followed[handle]!.isDoubtful = false
-    effects.append(.stopWaiting(handle))
     followed[handle]!.stage = .leaving
-    reportDismissal(of: handle, result: following.result)
+    reportDismissal(of: handle, result: followed[handle]!.result)
   }
 
   /// Whether the window system has a capability that a dismissal needs. If not, the dismissal is declined.
@@ -136,7 +131,6 @@ extension WindowTracker {
     guard isAble(to: .close, "asked to close", handle) else { return }
     let following = followed[handle]!
     let dialogs = following.windows.filter { isOpenDialog($0, of: handle) }
-    order += 1
     followed[handle]!.stage = .closing(.init(isForced: false, dialogs: Set(dialogs), since: order))
     askWindows(of: handle, but: Set(dialogs))
     if isNew, dialogs.isEmpty {
@@ -164,7 +158,6 @@ extension WindowTracker {
 
   mutating func force(_ handle: Handle) {
     let following = followed[handle]!
-    order += 1
     followed[handle]!.stage = .closing(.init(isForced: true, dialogs: [], since: order))
     effects.append(.stopWaiting(handle))
     askForeignWindows(of: handle)

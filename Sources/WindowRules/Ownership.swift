@@ -40,7 +40,7 @@ extension WindowTracker {
   /// Whether a new window of its own program belongs to a presentation. If the user opens more windows in the program, only the first
   /// one does.
   private func takesOwnWindow(_ handle: Handle) -> Bool {
-    guard let following = followed[handle] else { return false }
+    let following = followed[handle]!
     guard following.takesOwnWindows else { return false }
     return following.rule.takesAll || following.takesWindows && following.windows.isEmpty && !following.hasLost
   }

@@ -24,7 +24,7 @@ struct Recognition {
 
   /// Whether a window may be both an earlier one and a present one.
   func isAbout(_ window: Window) -> Bool {
-    !shared.isEmpty && shared.contains(Self.look(window, hasPIDs, withTitle: false))
+    shared.contains(Self.look(window, hasPIDs, withTitle: false))
   }
 
   /// The new ids of earlier windows, by the old ones, if they are certain: just one earlier and one present window have the same look.
@@ -58,19 +58,12 @@ extension WindowTracker {
     func name(_ id: String) -> String { names[id] ?? id }
     let renamed = names.map { ($1, windows.removeValue(forKey: $0)) }
     for (new, window) in renamed { windows[new] = window }
-    for (id, window) in windows {
-      if let parent = window.properties.parent, let new = names[parent] { windows[id]!.properties.parent = new }
-    }
     for (handle, following) in followed {
       followed[handle]!.windows = OrderedIDs(following.windows.map(name))
       followed[handle]!.before = following.before.map { Set($0.map(name)) }
-      switch following.stage {
-      case .closing(var closing):
+      if var closing = following.closing {
         closing.dialogs = Set(closing.dialogs.map(name))
-        closing.unanswered = Set(closing.unanswered.map(name))
-        followed[handle]!.stage = .closing(closing)
-      case .hiding(let waiting): followed[handle]!.stage = .hiding(Set(waiting.map(name)))
-      default: break
+        followed[handle]!.closing = closing
       }
       effects.append(.windowsChanged(handle))
     }
@@ -85,15 +78,11 @@ extension WindowTracker {
     windows[id] = nil
     followed[handle]!.windows.remove(id)
     followed[handle]!.hasLost = true
-    switch followed[handle]!.stage {
-    case .closing(var closing):
-      if closing.dialogs.remove(id) != nil, closing.dialogs.isEmpty, !closing.isForced {
-        effects.append(.wait(handle, milliseconds: Self.timeAfterDialog))
-      }
-      followed[handle]!.stage = .closing(closing)
-    case .hiding(let waiting): followed[handle]!.stage = .hiding(waiting.subtracting([id]))
-    default: break
+    guard var closing = followed[handle]!.closing else { return }
+    if closing.dialogs.remove(id) != nil, closing.dialogs.isEmpty, !closing.isForced {
+      effects.append(.wait(handle, milliseconds: Self.timeAfterDialog))
     }
+    followed[handle]!.closing = closing
   }
 
   mutating func hasLostWindows(_ handle: Handle) {
@@ -103,11 +92,7 @@ extension WindowTracker {
     switch following.stage {
     case .shown, .parked: unfollow(handle)
     case .closing(let closing) where closing.isForced:
-      if following.isRunning {
-        followed[handle]!.stage = .terminating
-      } else {
-        reportDismissal(of: handle, result: following.result)
-      }
+      if !following.isRunning { reportDismissal(of: handle, result: following.result) }
     case .closing, .hiding:
       keep(handle, Self.lossMessage)
       unfollow(handle)
@@ -121,13 +106,10 @@ extension WindowTracker {
   /// Handles a presentation that has no known window left: it stays on the screen while its program runs, as without an adapter (N2).
   mutating func unfollow(_ handle: Handle) {
     let following = followed[handle]!
-    if following.isParked {
-      followed[handle]!.stage = .leaving
-      reportEnd(of: handle, failed: false, result: following.result)
-    } else if following.isRunning {
-      followed[handle]!.stage = .unseen
-    } else {
-      reportEnd(of: handle, failed: following.hasFailed, result: following.result)
+    if following.isRunning {
+      followed[handle]!.stage = following.isParked ? .leaving : .unseen
+      guard following.isParked else { return }
     }
+    reportEnd(of: handle, failed: following.hasFailed, result: following.result)
   }
 }

@@ -25,8 +25,8 @@ struct TrackedWindows: Sequence {
       byID[id] = newValue
       let (before, now) = (former?.properties, newValue?.properties)
       if isFocusedFullscreen(now) { focusedFullscreen.insert(id) } else { focusedFullscreen.remove(id) }
-      guard before?.startupID != now?.startupID || former == nil || newValue == nil else { return }
-      if let startupID = before?.startupID, former?.process?.program == nil {
+      guard before?.startupID != now?.startupID else { return }
+      if let startupID = before?.startupID {
         byStartupID[startupID]?.remove(id)
         if byStartupID[startupID]?.isEmpty == true { byStartupID[startupID] = nil }
       }

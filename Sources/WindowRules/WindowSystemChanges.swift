@@ -51,8 +51,8 @@ extension WindowTracker {
       effects.append(.windowsChanged(handle))
     }
     // Windows that opened in the absence do not belong to presentations that began in it, neither for this navd nor for the next one.
-    for (handle, following) in followed where isNew && following.isAwaiting && !following.isRestored {
-      guard following.before == nil else { continue }
+    for (handle, following) in followed
+    where following.isAwaiting && !following.isRestored && following.before == nil {
       followed[handle]!.before = matching(following)
       effects.append(.windowsChanged(handle))
     }
@@ -97,8 +97,7 @@ extension WindowTracker {
   /// Shows a presentation without a window system: it is on the screen while its program runs (N2). A window system that has left may
   /// come back, with its windows.
   mutating func showUnseen(_ handle: Handle) {
-    guard let following = followed[handle], following.isAwaiting, following.isStarted, following.isRunning,
-      capabilities == nil, isAbsent
+    guard let following = followed[handle], following.isAwaiting, following.isStarted, following.isRunning, isAbsent
     else { return }
     followed[handle]!.stage = .unseen
     effects.append(.presented(presentation(of: handle)))
@@ -218,10 +217,6 @@ extension WindowTracker {
       effects.append(.stopWaiting(handle))
       return reportDismissal(of: handle, result: following.result)
     }
-    if isForced {
-      followed[handle]!.stage = .terminating
-    } else {
-      settle(handle)
-    }
+    if !isForced { settle(handle) }
   }
 }

@@ -209,14 +209,17 @@ public struct WindowTracker {
     claims[handle] = nil
     guard let following = followed[program] else { return effects.append(.released(program)) }
     if following.isParked { return }
-    if case .leaving = following.stage, following.isRunning { letEnd(program) } else { release(program) }
+    letEndOrRelease(program)
   }
 
-  /// Leaves a program alone until its end.
-  private mutating func letEnd(_ program: Handle) {
-    for window in followed[program]!.windows { windows[window]?.owner = .former }
-    followed[program]!.windows = OrderedIDs()
-    followed[program]!.role = .nobody
+  /// Leaves a program alone until its end. Without one that runs, nothing is left.
+  private mutating func letEndOrRelease(_ program: Handle) {
+    guard let following = followed[program] else { return }
+    if case .leaving = following.stage, following.isRunning {
+      followed[program]!.role = .nobody
+    } else {
+      release(program)
+    }
   }
 
   private mutating func release(_ program: Handle) {
@@ -261,7 +264,7 @@ public struct WindowTracker {
   private mutating func endedParked(_ program: Handle) -> Bool {
     guard let following = followed[program], following.isParked else { return false }
     effects.append(.parkedEnded(program))
-    if case .leaving = following.stage, following.isRunning { letEnd(program) } else { release(program) }
+    letEndOrRelease(program)
     return true
   }
 
@@ -300,9 +303,7 @@ public struct WindowTracker {
     case .settling:
       effects.append(.stopWaiting(handle))
       reportEnd(of: handle, failed: failed, result: result)
-    case .terminating:
-      effects.append(.stopWaiting(handle))
-      reportDismissal(of: handle, result: result)
+    case .terminating: reportDismissal(of: handle, result: result)
     case .leaving: release(handle)
     }
   }
