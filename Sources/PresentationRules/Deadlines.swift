@@ -45,7 +45,7 @@ extension StateMachine {
 
   /// The end that is due first by a deadline; nil if the next deadline is not due or ends no presentation.
   public func nextEnd(at now: Instant) -> End? {
-    guard let deadline = state.deadlines.min, deadline.at <= now, state.holds(deadline) else { return nil }
+    guard let deadline = state.deadlines.min, deadline.at <= now else { return nil }
     return switch deadline.kind {
     case .answer, .expiry, .start: End(handle: deadline.handle, reason: .expired, isOver: true)
     case .restart, .hold, .departure: nil
@@ -81,8 +81,7 @@ extension State {
     case .expiry: deadline.at == presentation?.expires
     case .start: deadline.at == presentation?.startsBy
     case .restart: deadline.at == presentation?.continuation?.due && presentation?.phase == .waiting
-    case .departure(let binding):
-      departed[binding].map { $0.item.handle == deadline.handle && $0.until == deadline.at } ?? false
+    case .departure(let binding): deadline.at == departed[binding]?.until
     case .hold: holders.contains { $0.key.cookie == deadline.handle.number && $0.value.expires == deadline.at }
     }
   }

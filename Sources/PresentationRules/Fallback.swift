@@ -163,11 +163,11 @@ extension Transaction {
 
   private func givesWay(_ binding: BindingID) -> Bool {
     guard turn.machine.isFallback(item(at: binding)?.membership) else { return false }
-    if let slot = draft.slots[binding] {
-      if case .givenBack = slot.change { return false }
-      if slot.isNew { return true }
-    }
-    return turn.machine.current(at: binding).map { !turn.machine.isStayingFallback($0) } ?? true
+    let slot = draft.slots[binding]
+    if case .givenBack? = slot?.change { return false }
+    // A new presentation has declined nothing yet.
+    guard slot?.isNew != true, let current = turn.machine.current(at: binding) else { return true }
+    return !turn.machine.isStayingFallback(current)
   }
 
   /// Plans to present a fallback as its group's member. No other presentation ends for it.

@@ -157,9 +157,7 @@ extension StateMachine {
     var bindings = Set(state.departed.takeNotedKeys())
     if !state.keptOnRecord.isEmpty { bindings.formUnion(slots) }
     for handle in handles {
-      guard let presentation = state.presentations[handle],
-        !state.keptOnRecord.isEmpty || presentation.restoresAtLogin
-      else { continue }
+      guard let presentation = state.presentations[handle], presentation.restoresAtLogin else { continue }
       bindings.insert(presentation.binding)
     }
     if state.comparesKeptItems {

@@ -175,8 +175,9 @@ extension Transaction {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard case .renewed(let given) = slot.change, let item = slot.item else { continue }
       if !slot.from.isNamed { draft.slots[index].from = .asBefore }
-      guard let membership = item.membership, item.isQueued || waitsHeld(slot, at: binding),
-        let earlier = state.groups[membership.group]?.queue.first(where: { $0.binding == binding })
+      guard let membership = item.membership,
+        let earlier = state.groups[membership.group]?.queue.first(where: { $0.binding == binding }),
+        item.isQueued || isHeld(binding) && !turn.machine.isFallback(membership)
       else { continue }
       let entry = QueueEntry(
         priority: given.priority ?? earlier.priority, age: earlier.age, binding: binding, tag: membership.tag,
@@ -190,12 +191,6 @@ extension Transaction {
         group.enqueue(entry)
       }
     }
-  }
-
-  /// Whether a presentation that stays is waiting because of a hold.
-  private func waitsHeld(_ slot: Shared<SlotDraft>, at binding: BindingID) -> Bool {
-    slot.before.flatMap { state.presentations[$0] }?.phase == .waiting && isHeld(binding)
-      && !turn.machine.isFallback(slot.item?.membership)
   }
 
   // MARK: Parents
