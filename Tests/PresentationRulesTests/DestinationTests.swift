@@ -39,6 +39,7 @@ import Testing
     try fixture.unregister("x", by: "bert")
     #expect(fixture.refusal(.present("a", id: "", .with(to: "x"))) == .unknownDestination)
     #expect(throws: Refusal.self) { try fixture.unregister("x", by: "bert") }
+    #expect(fixture.machine.knownClients == [])
   }
 
   @Test("D1, G7: a tag whose destination is gone is refused with the tag, until it is forgotten")
@@ -237,7 +238,7 @@ import Testing
       fixture.report(.presenterLeft(2))
       fixture.report(.presenterReturned(2))
       fixture.report(.presentAnswered(2, error: nil))
-      fixture.pass(2001)
+      fixture.pass(2000)
     }
     #expect(fixture.phase(2) == "presented")
   }

@@ -374,6 +374,20 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("W1, G7: a tag that its group remembers is no news when a destination declares it, nor when that is gone")
+  func destination_declaresRememberedTag_isNoNews() throws {
+    try fixture.show("g.volume", "", .with(to: "cmd", group: "g"))
+    try fixture.dismiss("g.volume")
+    fixture.goes(1)
+    _ = fixture.taken()
+    try fixture.register(RulesFixture.bus("volume", group: "g", source: .client("bar")), by: "bar")
+    #expect(fixture.taken() == [])
+    try fixture.register(RulesFixture.bus("wifi", group: "g", source: .client("bar")), by: "bar")
+    #expect(fixture.taken() == ["group g volume wifi ·"])
+    fixture.leave("bar")
+    #expect(fixture.taken() == ["group g volume ·"])
+  }
+
   @Test("G7: a destination whose name gives no binding cannot have a group", arguments: ["Wi-Fi 5", "5g", "x..y"])
   func destination_noBinding_refused(name: String) throws {
     do throws(Refusal) {

@@ -92,6 +92,41 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
+  @Test("D1, T1: so may a request whose transaction dismisses the item before")
+  func apply_dismissedAndPresentedMeaningState_stays() throws {
+    try fixture.ask(.present("mixer", id: "", ItemOptions()), by: "script")
+    let again = Request(.present("mixer", id: "", ItemOptions()), meansState: true)
+    _ = try fixture.apply([Request(.dismiss("mixer")), again], by: "script")
+    fixture.leave("script")
+    _ = fixture.taken()
+    fixture.load([Self.mixer()])
+    #expect(fixture.taken() == [])
+    try fixture.clearAway()
+  }
+
+  @Test("D1: what is dismissed before its turn comes is not presented")
+  func present_lateItemDismissed_endsForGood() throws {
+    try presentAndLeave()
+    try fixture.show("mixer.menu")
+    fixture.take(fixture.machine.load([Self.mixer()]))
+    let late = fixture.machine.lateItems(of: ["mixer"])
+    #expect(late.map(\.handle) == [1])
+    try fixture.dismiss("mixer")
+    _ = fixture.taken()
+    for item in late { fixture.take(fixture.machine.present(item, at: fixture.now)) }
+    #expect(fixture.taken() == [])
+    try fixture.clearAway()
+  }
+
+  @Test("D1, K4: what no client has asked for is kept by nobody")
+  func load_itemOfNoClient_isPresented() throws {
+    try fixture.present("mixer", by: nil)
+    _ = fixture.taken()
+    fixture.load([Self.mixer()])
+    #expect(fixture.taken() == ["dismissed mixer replaced", "presenting mixer", "present 2 mixer"])
+    try fixture.clearAway()
+  }
+
   @Test("D1: an item ends if its destination, which appears late, would displace another member of a group")
   func load_groupIsBusy_ends() throws {
     try fixture.show("wifi", "", .with(group: "panels"))

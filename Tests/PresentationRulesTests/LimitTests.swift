@@ -33,12 +33,25 @@ import Testing
     }
   }
 
-  @Test("L1: every limit is documented, and published by name")
-  func byName_complete() {
-    let limits = Limits()
-    #expect(limits.byName.count == Mirror(reflecting: limits).children.count)
-    #expect(limits.byName.values.allSatisfy { $0 > 0 })
-    #expect(limits.byName["binding"] == 255)
+  @Test("L1: all limits are published by name, with the values that users know")
+  func byName_ofDefaults_asDocumented() {
+    #expect(Limits().byName.count == Mirror(reflecting: Limits()).children.count)
+    #expect(
+      Limits().byName == [
+        "binding": 255, "id": 4096, "tag": 255, "destination": 255, "value": 1_048_576, "value-depth": 32,
+        "container-values": 65_536, "declared-container-values": 1024, "result": 1_048_576, "output": 65_536,
+        "transaction": 4096, "work": 4_000_000, "ends": 8192, "stack": 2048, "members": 16_777_216, "items": 100_000,
+        "items-per-client": 50_000, "state": 8_388_608, "queue": 1024, "waits-per-client": 512, "waits": 4096,
+        "registrations": 4096, "holds": 1024, "variables": 256, "environment": 131_072, "hooks": 1024, "parked": 64,
+        "calls-per-presenter": 4096, "calls": 40_960, "tags": 8192, "tags-per-group": 256, "endings": 1024,
+        "remembered": 16_777_216,
+      ])
+  }
+
+  @Test("L1: a presenter has an eighth of the calls that are left, and always 8 until there are a tenth more")
+  func calls_ofPresenters_leaveSome() {
+    #expect(Limits.shareOfCalls == 8 && Limits.guaranteedCalls == 8)
+    #expect(Limits().allCalls == 40_960 + 4096)
   }
 
   @Test("L1: ids, styles and titles have a greatest length")
@@ -50,6 +63,17 @@ import Testing
     try expectLimit("id", 10, on: fixture) { .select("g", tag: "t", binding: nil, id: text($0), .with()) }
     try expectLimit("id", 10, on: fixture) { .present("c", id: "", .with(style: text($0))) }
     try expectLimit("id", 10, on: fixture) { .present("c", id: "", .with(title: text($0))) }
+    try fixture.clearAway()
+  }
+
+  @Test("L1: an item that replaces another one makes no place for a third", arguments: [false, true])
+  func items_replaced_makeNoPlace(areOfOneClient: Bool) throws {
+    let fixture = fixture { if areOfOneClient { $0.itemsPerClient = 2 } else { $0.items = 2 } }
+    try fixture.apply(.present("a", id: "1", .with()), .present("b", id: "1", .with()))
+    let refusal = fixture.refusal(of: .present("a", id: "2", .with()), .present("c", id: "", .with()))
+    #expect(refusal?.code == .limitExceeded && refusal?.index == 1)
+    try fixture.apply(.present("a", id: "2", .with()), .dismiss("b"), .present("c", id: "", .with()))
+    #expect(fixture.shown == ["a=2", "c"])
     try fixture.clearAway()
   }
 

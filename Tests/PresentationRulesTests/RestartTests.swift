@@ -60,6 +60,17 @@ struct RestartTests {
     #expect(fixture.ending(11)?.reason == .failed)
   }
 
+  @Test("K3: no delay is shorter than a millisecond, or longer than the greatest one, however many restarts there were")
+  func delay_ofExtremeRules_staysInBounds() {
+    let never = RestartRule(.always, delay: 0, maxDelay: 0)
+    #expect([1, 2, 100].map { never.delay(before: $0) } == [1, 1, 1])
+    let slow = RestartRule(.always, delay: .max / 2 + 1, maxDelay: .max)
+    #expect([1, 2, .max].map { slow.delay(before: $0) } == [.max / 2 + 1, .max, .max])
+    #expect(RestartRule(.always, delay: .max, maxDelay: 0).delay(before: 2) == 1)
+    let patient = RestartRule(.always, delay: 1, maxDelay: 1 << 40)
+    #expect([1, 11, 41, 42, .max].map { patient.delay(before: $0) } == [1, 1 << 10, 1 << 40, 1 << 40, 1 << 40])
+  }
+
   @Test("K3: the count of restarts begins anew after an item was presented for ten seconds")
   func failure_afterLong_countsFromOne() throws {
     try fixture.show("careful", "", ItemOptions())

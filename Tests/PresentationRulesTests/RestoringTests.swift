@@ -127,9 +127,21 @@ private final class RestartableMachine {
     let second = try navd.present("a", to: "viewer")
     navd.hear(.presentAnswered(second, error: nil))
     #expect([first, second].map(navd.phase) == ["dismissing", "presented"])
+    #expect(navd.machine.survivors.map(\.handle) == [second])
     #expect(try navd.restart([second: .shown]) == [])
     #expect(navd.reason(first) == .closed)
     #expect(navd.phase(second) == "presented")
+  }
+
+  @Test("R6: what its presenter has ended already, and waits for its child, may not be on the screen any more")
+  func restored_departed_isNoSurvivor() throws {
+    let navd = try RestartableMachine()
+    let (parent, child) = (try navd.present("a", to: "bus"), try navd.present("a.b", to: "bus"))
+    for handle in [parent, child] { navd.hear(.presentAnswered(handle, error: nil)) }
+    #expect(navd.machine.survivors.map(\.handle) == [parent, child])
+    navd.hear(.ended(parent, failed: false, result: [:]))
+    #expect(navd.phase(parent) == "dismissing")
+    #expect(navd.machine.survivors.map(\.handle) == [child])
   }
 
   @Test("R2: a presentation that ended in the meantime is lost, with the known result, and ends its children")

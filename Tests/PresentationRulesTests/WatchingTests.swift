@@ -37,6 +37,33 @@ import Testing
       ])
   }
 
+  @Test("W1: watchers see each property that an item has, and no other")
+  func item_described_hasWhatItHas() throws {
+    let options = ItemOptions.with(
+      to: "cmd", value: ["v": .int32(1)], style: "sheet", title: "T", output: "left", group: "g", tag: "t", stack: "s")
+    try fixture.present("a", "1", options)
+    var properties: Properties = [:]
+    try #require(fixture.item("a")).describe(in: &properties)
+    #expect(
+      properties == [
+        "value": .properties(["v": .int32(1)]), "container-values": .properties([:]), "style": .string("sheet"),
+        "title": .string("T"), "output": .string("left"), "destination": .string("cmd"), "group": .string("g"),
+        "tag": .string("t"), "stack": .string("s"),
+      ])
+    try fixture.present("b")
+    properties = [:]
+    try #require(fixture.item("b")).describe(in: &properties)
+    #expect(properties == ["value": .properties([:]), "container-values": .properties([:])])
+    try fixture.clearAway()
+  }
+
+  @Test("P7: an item of which a request says nothing but its id has nothing else")
+  func item_ofIDAlone_hasNothingElse() throws {
+    try fixture.present("a", "1")
+    #expect(fixture.item("a")?.content == Item(id: "1"))
+    try fixture.clearAway()
+  }
+
   @Test("W1: phases are announced only if the change is not immediate")
   func phases_onlyWhereNotAtOnce() throws {
     try fixture.present("a", "1")

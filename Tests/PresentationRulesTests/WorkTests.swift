@@ -87,6 +87,33 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("L2: each part of a value counts as one step of what copies it, and a step more for its key")
+  func nodes_ofValue_areItsParts() {
+    let (list, text): (Value, Value) = (.array(element: .int32, [.int32(1), .int32(2)]), .string("x"))
+    let parts: [(Value, Int)] = [
+      (text, 1), (.variant(text), 2), (list, 3), (.structure([list, text]), 5),
+      (.dictionary(key: .string, value: .string, [text: text]), 3), (.properties([:]), 1),
+      (.properties(["a": text, "b": list]), 7),
+    ]
+    for (value, count) in parts { #expect((["k": value] as Properties).nodes == count + 1, "\(value)") }
+  }
+
+  @Test("C7, L2: what several items depend on is looked at once")
+  func dependencies_shared_costOnce() throws {
+    let fixture = try fixture { $0.work = 1500 }
+    for number in 0..<20 {
+      let binding = BindingID(unchecked: number)
+      // The parent is also the element below.
+      let from = number == 0 ? nil : BindingID(unchecked: number - 1)
+      try fixture.ask(.push("s", binding, id: "", .with(from: from)))
+    }
+    try fixture.present("m", "", .with(group: "g"))
+    try fixture.present("n", "", .with(from: "i[19]", group: "g"))
+    #expect(fixture.parent("n") == fixture.handle("i[19]"))
+    try fixture.ask(.dismissAll(.everything))
+    try fixture.clearAway()
+  }
+
   @Test("L1: a stack has a greatest height")
   func stack_tooHigh_refused() throws {
     let fixture = try fixture { $0.stack = 3 }
@@ -162,6 +189,10 @@ import Testing
     try fixture.register(RulesFixture.bus("z", group: "h", source: .client("bar")), by: "bar")
     var styled = RulesFixture.bus("w", source: .client("bar"))
     styled.style = String(repeating: "x", count: 5000)
+    #expect(throws: Refusal.self) { try fixture.register(styled, by: "bar") }
+    styled.style = nil
+    let path = try #require(ObjectPath("/" + String(repeating: "x", count: 4096)))
+    styled.presenter = .bus(name: "org.example.Bar", path: path)
     #expect(throws: Refusal.self) { try fixture.register(styled, by: "bar") }
     fixture.leave("bar")
   }

@@ -1,0 +1,119 @@
+import DBusValues
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// R1: what is recorded of a change.
+@Suite struct RecordingTests {
+  private let now = Instant(nanoseconds: 1_000_000_000)
+
+  private func machine() throws -> StateMachine {
+    var machine = try StateMachine(restoring: RecordedState())
+    _ = machine.takeUnrecorded()
+    return machine
+  }
+
+  @Test("R1: a change of each kind is recorded, once, and nothing else")
+  func changes_ofEachKind_areRecordedOnce() throws {
+    func expect(
+      _ key: PartialKeyPath<RecordChanges>, _ change: (inout StateMachine) throws -> Void,
+      from sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+      var machine = try machine()
+      #expect(machine.takeUnrecorded().isEmpty, sourceLocation: sourceLocation)
+      try change(&machine)
+      let changes = machine.takeUnrecorded()
+      #expect(!changes.isEmpty, sourceLocation: sourceLocation)
+      for rows in Mirror(reflecting: changes).children where rows.label != "numbers" {
+        let isChanged = rows.label == String(describing: key).split(separator: ".").last.map(String.init)
+        let count = Mirror(reflecting: rows.value).children.count
+        #expect((count == 1) == isChanged && count < 2, "\(rows.label ?? "")", sourceLocation: sourceLocation)
+      }
+      #expect(machine.takeUnrecorded().isEmpty, sourceLocation: sourceLocation)
+    }
+    try expect(\.containerValues) { try $0.declareContainerValue("badge", defaultValue: .int32(0)) }
+    try expect(\.holders) { _ = try $0.hold(HoldRequest("dnd"), by: "anna", at: now) }
+    try expect(\.environment) { _ = try $0.importEnvironment(["DISPLAY": ":0"], at: now) }
+    try expect(\.presentations) { _ = try $0.perform(Request(.present("a", id: "", .with())), by: nil, at: now) }
+    try expect(\.registrations) {
+      _ = try $0.register(RulesFixture.bus("x", source: .client("bar")), by: "bar", at: now)
+    }
+  }
+
+  @Test("R1: what has ended is recorded, with the serials of what is not there any more")
+  func changes_ofEnds_areRecorded() throws {
+    var machine = try machine()
+    let request = Request(.push("s", "a", id: "", .with(group: "g", tag: "t")))
+    _ = try machine.perform(request, by: nil, at: now)
+    let shown = machine.takeUnrecorded()
+    #expect(shown.presentations.map(\.key) == [1] && shown.tags.map(\.key) == [GroupTag(group: "g", tag: "t")])
+    #expect(Set(shown.changed.map(\.key)) == [.stack("s"), .group("g")])
+    #expect(shown.changed.allSatisfy { $0.row?.present == shown.numbers?.serial })
+    _ = try machine.perform(Request(.dismiss("a")), by: nil, at: now)
+    let ended = machine.takeUnrecorded()
+    #expect(ended.presentations.map(\.key) == [1] && ended.presentations[0].row == nil)
+    #expect(ended.endings.map(\.key) == [1] && ended.endings[0].row?.reason == .dismissed)
+    #expect(ended.changed.first { $0.key == .slot("a") }?.row?.absent == ended.numbers?.serial)
+    #expect(ended.changed.first { $0.key == .stack("s") }?.row?.present == nil)
+    #expect(ended.numbers?.lastHandle == 1)
+  }
+
+  @Test("R1: everything is recorded again if the record could not follow")
+  func noteAll_recordsEverything() throws {
+    var machine = try machine()
+    for text in ["a", "b", "c"] {
+      _ = try machine.perform(Request(.present(BindingID(text), id: "", .with())), by: nil, at: now)
+    }
+    _ = try machine.perform(Request(.dismiss("c")), by: nil, at: now)
+    _ = machine.takeUnrecorded()
+    #expect(machine.takeUnrecorded().isEmpty)
+    machine.noteAll()
+    let changes = machine.takeUnrecorded()
+    #expect(Set(changes.presentations.map(\.key)) == [1, 2] && changes.endings.map(\.key) == [3])
+    #expect(changes.numbers?.lastHandle == 3)
+  }
+
+  @Test("R3, O2, H1: every instant of a record is moved to a clock that has begun anew, except the end of time")
+  func instants_moved_byTheSameTime() {
+    func at(_ nanoseconds: UInt64) -> Instant { Instant(nanoseconds: nanoseconds) }
+    var presentation = Presentation(handle: 1, binding: "a", item: Shared(Item(id: "")), phase: .presented)
+    presentation.presentedAt = at(1000)
+    presentation.expires = at(2000)
+    presentation.answerDue = at(3000)
+    presentation.startsBy = at(.max)
+    presentation.continuation = Continuation(restarts: 2, due: at(4000), timeLeft: 7)
+    var ending = Ending(2, "b", id: "", reason: .closed, serial: 1)
+    (ending.presentedAt, ending.endedAt) = (at(5000), at(6000))
+    var holder = Holder()
+    holder.expires = at(7000)
+    var record = RecordedState()
+    record.presentations[1] = .init(presentation, slotChanged: Serial(1))
+    record.endings[2] = ending
+    record.holders[.init(name: "dnd", cookie: 1)] = holder
+    let moved = record.moved(from: 1000, to: 400)
+    let after = moved.presentations[1]?.presentation
+    #expect(after?.presentedAt == at(1600) && after?.expires == at(2600) && after?.answerDue == at(3600))
+    #expect(after?.startsBy == at(.max))
+    #expect(after?.continuation == Continuation(restarts: 2, due: at(4600), timeLeft: 7))
+    #expect(moved.endings[2]?.presentedAt == at(5600) && moved.endings[2]?.endedAt == at(6600))
+    #expect(moved.holders.values.first?.expires == at(7600))
+    record.presentations[1]!.presentation.startsBy = at(4500)
+    #expect(record.moved(from: 1000, to: 400).presentations[1]?.presentation.startsBy == at(5100))
+    #expect(RecordedState.Numbers() == RecordedState.Numbers(serial: Serial(0), lastHandle: Handle(0)))
+  }
+
+  @Test("Times are added and subtracted within the bounds of the clock")
+  func instants_beyondBounds_areAtThem() {
+    let (start, end) = (Instant(nanoseconds: 0), Instant(nanoseconds: .max))
+    #expect(start.after(milliseconds: 3) == Instant(nanoseconds: 3_000_000))
+    #expect(start.after(milliseconds: .max) == end && start.after(milliseconds: .max / 1_000_000 + 1) == end)
+    #expect(end.after(nanoseconds: 1) == end && start.after(nanoseconds: .max) == end)
+    #expect(end.nanoseconds(since: start) == .max && start.nanoseconds(since: end) == 0)
+    #expect(Instant(nanoseconds: 5_999_999).milliseconds(since: Instant(nanoseconds: 1_000_000)) == 4)
+    #expect(start.moved(by: -1) == start && end.moved(by: 1) == end)
+    #expect(start.moved(by: 5) == Instant(nanoseconds: 5))
+    #expect(Instant(nanoseconds: 7000).lead(ofWallClock: 10) == 3000)
+    #expect(start < end && !(end < start) && !(start < start))
+  }
+}
