@@ -16,6 +16,17 @@ import Testing
     try fixture.show(binding, id, options)
   }
 
+  @Test("P15, S5: an item that is pushed onto a kept element is presented")
+  func push_ontoKept_isPresented() throws {
+    try show("a", "", .with(to: "bus", stack: "s"))
+    try fixture.dismiss("a")
+    fixture.declines(1)
+    try fixture.ask(.push("s", "b", id: "", .with(to: "cmd")))
+    #expect(fixture.phase(2) == "presenting")
+    #expect(fixture.path("s") == ["a", "b"])
+    try fixture.clearAway()
+  }
+
   // MARK: One slot
 
   @Test("P15: a dismissal that is declined leaves the item in its slot, under its handle")

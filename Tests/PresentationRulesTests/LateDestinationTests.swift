@@ -92,7 +92,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1, T1: so may a request whose transaction dismisses the item before")
+  @Test("D1, T1: a request may say that state is meant, also if its transaction dismisses the item before")
   func apply_dismissedAndPresentedMeaningState_stays() throws {
     try fixture.ask(.present("mixer", id: "", ItemOptions()), by: "script")
     let again = Request(.present("mixer", id: "", ItemOptions()), meansState: true)
@@ -104,7 +104,18 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1: what is dismissed before its turn comes is not presented")
+  @Test("D1, G7: a remembered command of a tag is repeated, though a destination declares the tag meanwhile")
+  func select_tagOfCommand_repeatsIt() throws {
+    try fixture.show("x", "", .with(group: "panels", tag: "mixer", command: ["foot"]))
+    try fixture.dismiss("x")
+    fixture.goes(1)
+    fixture.load([Self.mixer(group: "panels")])
+    try ask(.select("panels", tag: "mixer", binding: nil, id: nil, ItemOptions()))
+    #expect(fixture.shown == ["x"])
+    try fixture.clearAway()
+  }
+
+  @Test("D1: a late item that is dismissed before its turn is not presented")
   func present_lateItemDismissed_endsForGood() throws {
     try presentAndLeave()
     try fixture.show("mixer.menu")
@@ -118,7 +129,7 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
-  @Test("D1, K4: what no client has asked for is kept by nobody")
+  @Test("D1, K4: an item that no client has asked for is kept by nobody")
   func load_itemOfNoClient_isPresented() throws {
     try fixture.present("mixer", by: nil)
     _ = fixture.taken()

@@ -77,6 +77,16 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("L1: the message of a hold has a greatest length")
+  func holdMessage_tooLong_refused() throws {
+    let fixture = fixture { $0.id = 10 }
+    func hold(_ bytes: Int) throws {
+      _ = try fixture.machine.hold(HoldRequest("dnd", message: text(bytes)), by: "anna", at: fixture.now)
+    }
+    try hold(10)
+    #expect(throws: Refusal.self) { try hold(11) }
+  }
+
   @Test("L1: tags and names of destinations have a greatest length")
   func tag_tooLong_refused() throws {
     let fixture = fixture { $0.tag = 10 }

@@ -144,6 +144,23 @@ import Testing
 
   // MARK: O2
 
+  @Test("O2, L2: the next end by a deadline is known before")
+  func nextEnd_ofDeadlines_isTheFirst() throws {
+    try fixture.present("a", "", .with(timeout: 100))
+    try fixture.present("b", "", .with(timeout: 50))
+    func next(_ milliseconds: UInt64) -> End? {
+      fixture.machine.nextEnd(at: fixture.now.after(milliseconds: milliseconds))
+    }
+    #expect(next(49) == nil)
+    #expect(next(50) == End(handle: 2, reason: .expired, isOver: true))
+    try fixture.dismiss("b")
+    #expect(next(99) == nil)
+    #expect(next(100) == End(handle: 1, reason: .expired, isOver: true))
+    try fixture.hold("dnd", timeout: 10)
+    #expect(next(100) == nil)
+    try fixture.clearAway()
+  }
+
   @Test("O2: a timeout starts when presented, and ends it as expired")
   func timeout_presented_expires() throws {
     try fixture.present("a", "1", .with(to: "cmd", timeout: 1000))

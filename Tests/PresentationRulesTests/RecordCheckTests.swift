@@ -196,7 +196,7 @@ import Testing
     #expect(fault(isQueued: false, age: 5) { $0.item.position = StackPosition(stack: "s", index: 0) } == aged)
   }
 
-  @Test("R4: what is asked to appear or to end has a presenter, and what was never shown is gone")
+  @Test("R4: a presentation that is asked to appear or to end has a presenter, and one that was never shown is gone")
   func phase_withoutPresenter_isRefused() {
     let message = "presentation 1 waits for a presenter, and has none"
     func fault(_ phase: Lifecycle) -> String? {
@@ -223,6 +223,49 @@ import Testing
     bare.name = "a/b"
     #expect(
       self.fault(of: 3) { $0.presentation.item.destination = Shared(bare) } == "“a/b” is not the name of a destination")
+  }
+
+  @Test("R4: deadlines of other phases are no deadlines")
+  func deadlines_ofOtherPhases_areIgnored() throws {
+    func deadline(of handle: Handle, _ phase: Lifecycle) throws -> UInt64? {
+      var record = whole
+      for other in [Handle(1), 2, 3] where other != handle { record.presentations[other] = nil }
+      record.presentations[handle]!.presentation.phase = phase
+      record.presentations[handle]!.presentation.answerDue = Instant(nanoseconds: 3)
+      record.presentations[handle]!.presentation.expires = Instant(nanoseconds: 2)
+      record.presentations[handle]!.presentation.startsBy = Instant(nanoseconds: 1)
+      return try StateMachine(restoring: record).nextDeadline?.nanoseconds
+    }
+    func dismissing(_ stage: Dismissal.Stage) -> Lifecycle { .dismissing(Dismissal(stage, reason: .dismissed)) }
+    #expect(try deadline(of: 1, .waiting) == 1)
+    #expect(try deadline(of: 1, .presented) == 2)
+    #expect(try deadline(of: 3, .presented) == 2)
+    #expect(try deadline(of: 3, .presenting) == 3)
+    for stage: Dismissal.Stage in [.asked, .settling, .killed] { #expect(try deadline(of: 3, dismissing(stage)) == 3) }
+    for stage: Dismissal.Stage in [.held, .asking(message: "")] {
+      #expect(try deadline(of: 3, dismissing(stage)) == nil)
+    }
+    // Nobody has to answer for an item that is state only.
+    var record = whole
+    record.presentations[1]!.presentation.answerDue = Instant(nanoseconds: 3)
+    #expect(try StateMachine(restoring: record).nextDeadline == nil)
+  }
+
+  @Test("R4, D4: only an item that a presenter shows, with a deadline, awaits the return of the presenter")
+  func absence_ofOtherPhases_isIgnored() throws {
+    func awaits(_ handle: Handle, _ phase: Lifecycle = .presented, due: UInt64? = 5) throws -> Bool {
+      var record = whole
+      for other in [Handle(1), 2, 3] where other != handle { record.presentations[other] = nil }
+      record.presentations[handle]!.presentation.phase = phase
+      record.presentations[handle]!.presentation.awaitsPresenter = true
+      record.presentations[handle]!.presentation.answerDue = due.map(Instant.init(nanoseconds:))
+      let machine = try StateMachine(restoring: record)
+      let isAwaited = machine.state.abandoned == [handle]
+      #expect(machine.presentation(handle)?.awaitsPresenter == isAwaited)
+      return isAwaited
+    }
+    #expect(try awaits(3))
+    #expect(try !awaits(3, due: nil) && !awaits(3, .presenting) && !awaits(1))
   }
 
   @Test("R4: a parent is there, and stays as long as its child")

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("R1: what has ended is recorded, with the serials of what is not there any more")
+  @Test("R1: ends are recorded, with the serials of slots, groups and stacks that are gone")
   func changes_ofEnds_areRecorded() throws {
     var machine = try machine()
     let request = Request(.push("s", "a", id: "", .with(group: "g", tag: "t")))

@@ -42,6 +42,12 @@ private final class RestartableMachine {
     record.apply(machine.takeUnrecorded())
   }
 
+  func change(_ text: String, title: String) throws -> [Command] {
+    let request = Request(.present(binding(text), id: "", .with(title: title)))
+    defer { record.apply(machine.takeUnrecorded()) }
+    return try machine.perform(request, by: nil, at: now).outcome.commands
+  }
+
   /// Makes the record look like one of a release that did not know which parents were named.
   func forgetNames() {
     for handle in record.presentations.keys { record.presentations[handle]!.presentation.hasNamedParent = false }
@@ -133,7 +139,7 @@ private final class RestartableMachine {
     #expect(navd.phase(second) == "presented")
   }
 
-  @Test("R6: what its presenter has ended already, and waits for its child, may not be on the screen any more")
+  @Test("R6: a presentation that its presenter has ended, and that waits for its child, is no survivor")
   func restored_departed_isNoSurvivor() throws {
     let navd = try RestartableMachine()
     let (parent, child) = (try navd.present("a", to: "bus"), try navd.present("a.b", to: "bus"))
@@ -253,6 +259,18 @@ private final class RestartableMachine {
     #expect(navd.reason(handles[1]) == .failed)
     #expect(navd.pass(100) == [.dismiss(handles[2], .failed, animated: true, isForced: true)])
     #expect(navd.phase(handles[0]) == "presented")
+  }
+
+  @Test(
+    "R2, D8: a presenter that is asked to present again gets no update before it has answered"
+  )
+  func restored_onTheBus_isUpdatedAfterItsAnswer() throws {
+    let navd = try RestartableMachine()
+    let handle = try navd.present("a", to: "bus")
+    navd.hear(.presentAnswered(handle, error: nil))
+    #expect(try navd.restart([handle: .toBeShown]) == [.present(handle)])
+    #expect(try navd.change("a", title: "T") == [])
+    #expect(navd.hear(.presentAnswered(handle, error: nil)) == [.update(handle, author: nil)])
   }
 
   @Test("D4, R6: a presentation whose presenter was away waits for it again, and is asked when it comes back")

@@ -28,6 +28,14 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("T1: a scope is emptied of what the same transaction presents before")
+  func dismissAll_afterPresent_emptiesAll() throws {
+    let fixture = try fixture(items: 1) { _ in }
+    try fixture.apply(.present("new", id: "", .with()), .dismissAll(.everything))
+    #expect(fixture.shown == [])
+    try fixture.clearAway()
+  }
+
   @Test("T1: emptying a scope a second time also ends items that were presented again in between")
   func dismissAll_repeated_emptiesAll() throws {
     let fixture = try fixture(items: 2) { _ in }
@@ -87,7 +95,7 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("L2: each part of a value counts as one step of what copies it, and a step more for its key")
+  @Test("L2: each part of a value counts as one step of a copy, and its key as another")
   func nodes_ofValue_areItsParts() {
     let (list, text): (Value, Value) = (.array(element: .int32, [.int32(1), .int32(2)]), .string("x"))
     let parts: [(Value, Int)] = [
@@ -98,7 +106,7 @@ import Testing
     for (value, count) in parts { #expect((["k": value] as Properties).nodes == count + 1, "\(value)") }
   }
 
-  @Test("C7, L2: what several items depend on is looked at once")
+  @Test("C7, L2: an item on which several others depend is looked at once")
   func dependencies_shared_costOnce() throws {
     let fixture = try fixture { $0.work = 1500 }
     for number in 0..<20 {

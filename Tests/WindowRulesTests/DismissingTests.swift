@@ -43,7 +43,7 @@ import Testing
     #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
   }
 
-  @Test("N3: what goes on unseen is gone already when it is dismissed")
+  @Test("N3: a program that goes on unseen makes no dismissal wait")
   func dismissal_ofLeftover_isComplete() {
     var tracker = tracker()
     tracker.show(one)
@@ -54,7 +54,7 @@ import Testing
     #expect(tracker.next() == [.dismissed(one, result: [:])])
   }
 
-  @Test("N2: what is late, and gets SIGTERM, gets SIGKILL after its grace")
+  @Test("N2: a late program that gets SIGTERM gets SIGKILL after its grace")
   func dismissal_ofLateProgram_killsAfterGrace() {
     var tracker = tracker()
     tracker.follow(one, WindowFollowing(), grace: 2000)
@@ -66,7 +66,7 @@ import Testing
     #expect(tracker.next() == [.kill(one)])
   }
 
-  @Test("N2: what is late, and goes on since the adapter does not answer, is released when it ends")
+  @Test("N2: a late program that goes on, since the adapter does not answer, is released at its end")
   func dismissal_ofLateProgramWithoutAnswer_leavesIt() {
     var tracker = tracker()
     tracker.follow(one, byApp, grace: 2000)
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test("a time that is no longer waited for is said to be")
+  @Test("a timer is stopped when its time does not matter any more")
   func timers_ofWhatIsOver_areStopped() {
     func expectStop(
       _ begin: (inout WindowTracker) -> Void, _ end: (inout WindowTracker) -> Void,

@@ -139,7 +139,7 @@ import Testing
     #expect(tracker.owner(of: "new") == one)
   }
 
-  @Test("N1: so does one that an earlier window is said to have only later, but not one of a window that is closed")
+  @Test("N1: a startup id that an earlier window gets only later tells nothing, but that of a closed window does")
   func window_withStartupIDOfClosedWindow_belongsToItsStart() {
     func window(_ id: String, startupID: String?) -> Window {
       var properties = WindowProperties()
@@ -293,7 +293,7 @@ import Testing
     #expect(tracker.next() == [.presented(one)])
   }
 
-  @Test("N2: it is not presented while its program may not have started, or while there is an adapter")
+  @Test("N2: an item is not presented while its program may not have started, or while there is an adapter")
   func program_notRunning_isNotPresented() {
     var tracker = tracker()
     tracker.follow(one, byApp, grace: 2000)
@@ -489,7 +489,7 @@ import Testing
     }
   }
 
-  @Test("N3: what goes on unseen after its last window belongs to nobody, and is released at its end")
+  @Test("N3: a program that goes on unseen belongs to nobody, and is released at its end")
   func leftover_forgotten_isReleasedAtItsEnd() {
     var tracker = tracker()
     tracker.show(one)
@@ -922,36 +922,7 @@ import Testing
     #expect(tracker.next() == [.declined(two, message: message)])
   }
 
-  @Test("N6: a program that ends before the adapter answers gets no signal, though its windows are still there")
-  func adapter_answering_afterProgramEnded_killsNothing() {
-    var tracker = tracker()
-    tracker.show(one, WindowFollowing(kills: true))
-    tracker.dismiss(one, isForced: false)
-    tracker.closeAnswered("w1")
-    tracker.graceIsOver(for: one)
-    tracker.programEnded(one, failed: false, result: [:])
-    _ = tracker.next()
-    tracker.confirmed(one)
-    #expect(tracker.next() == [])
-  }
-
-  @Test("N5: a dismissal that is forced, or asks its user, goes on when the adapter is gone")
-  func adapter_gone_duringDismissal_declinesOnlyWhatItCannotAsk() {
-    var tracker = tracker()
-    for (handle, id) in [(one, "w1"), (two, "w2"), (Handle(3), "w3")] {
-      tracker.show(handle, window: window(id, appID: id))
-      tracker.dismiss(handle, isForced: handle == one)
-    }
-    tracker.opened(window("d2", appID: "w2", parent: "w2"), program: two)
-    _ = tracker.next()
-    tracker.left()
-    tracker.becameAbsent()
-    let message =
-      "its windows cannot be asked to close: no window-system adapter is on the bus, or it does not answer"
-    #expect(tracker.next() == [.declined(Handle(3), message: message)])
-  }
-
-  @Test("N2: what has handed over, and waits for its window, is not presented because the adapter is gone")
+  @Test("N2: an item that has handed over, and waits for its window, is not presented because the adapter is gone")
   func adapter_gone_afterHandingOver_presentsNothing() {
     var tracker = tracker()
     tracker.follow(one, byApp, grace: 2000)
@@ -1127,7 +1098,7 @@ import Testing
     #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
   }
 
-  @Test("N9, U1: under new ids, what navd moved, and what has the focus, is known")
+  @Test("N9, U1: under new ids, the window that navd moved, and the one with the focus, are known")
   func adapter_withNewIDs_knowsFocus() {
     var tracker = tracker()
     tracker.show(one, window: window("w1", focused: true, output: "left"))
@@ -1148,7 +1119,7 @@ import Testing
     #expect(tracker.next() == [.focused(two, isOwn: true)])
   }
 
-  @Test("N7, N9: under new ids, the focus of what navd raised is its own doing")
+  @Test("N7, N9: under new ids, the focus of a window that navd raised is navd's own doing")
   func adapter_withNewIDs_knowsWhatWasRaised() {
     var tracker = tracker()
     tracker.show(one)
@@ -1507,6 +1478,7 @@ import Testing
   }
 }
 
+/// Earlier windows that count after a program has handed over (N2).
 @Suite struct AdoptionTests {
   private let adopting = WindowFollowing(WindowPattern(appID: "app"), adopts: true)
 
@@ -1556,6 +1528,7 @@ import Testing
   }
 }
 
+/// Fullscreen windows, a fact of the session (H2).
 @Suite struct FullscreenTests {
   @Test("H2: a fullscreen window of nobody counts while it has the focus")
   func fullscreen_ofNobody_countsWithFocus() {
@@ -1640,6 +1613,7 @@ import Testing
   }
 }
 
+/// Moves of the focus that are navd's own doing (N7, N9, U1).
 @Suite struct FocusOwnershipTests {
   private func focus(_ id: String, _ isFocused: Bool, of tracker: inout WindowTracker) {
     tracker.changed(id, window(id, focused: isFocused).properties)
@@ -2078,7 +2052,7 @@ import Testing
     #expect(tracker.next() == [.terminate(one), .wait(one, milliseconds: 2000), .parkedEnded(one), .released(one)])
   }
 
-  @Test("N8: what is shown again may be dismissed again, is where it was asked for, and is no longer followed then")
+  @Test("N8: a parked program that is shown again is on the output asked for, and may be parked again")
   func show_again_mayBeDismissedAgain() {
     var tracker = parked()
     tracker.claim(one, for: two)
@@ -2098,7 +2072,7 @@ import Testing
     #expect(tracker.next() == [.released(two)])
   }
 
-  @Test("N8: what is shown again and ends leaves nothing")
+  @Test("N8: a program that ends after it was shown again leaves nothing")
   func show_again_mayEnd() {
     var tracker = parked()
     _ = tracker.showAgain(one, as: two)
