@@ -258,6 +258,14 @@ public final class Record {
     return wasRemoved
   }
 
+  /// Has the disk promise room for changes that no request asks for, such as the start of the next item of a queue: what runs has to be
+  /// on record, or it would be run again (R2).
+  /// - Throws: `Failure` if there is no room.
+  public func reserve() throws(Failure) {
+    guard case .file(let file) = storage else { return }
+    do throws(SystemError) { try file.reserve() } catch { throw Failure("the record: \(error)") }
+  }
+
   /// All rows of the file, if it is no longer at its path; nil if it is, or if it was a moment ago and still has a path.
   private func rowsOfRemovedFile() -> LiveRows? {
     let now = MonotonicInstant.now

@@ -19,6 +19,8 @@ final class RecordFile {
   /// The suffix of the name of a file that will replace another.
   static let newSuffix = "-new"
   private static let minCheckpointLength = 2 << 20
+  /// The least room for changes that no request asks for, in bytes. It is enough for hundreds of them.
+  private static let minReserve = 64 << 10
   /// The largest length of a file. It is twice the largest snapshot, and leaves time if no other file can be made in the directory.
   static let maxLength = 512 << 20
 
@@ -37,6 +39,8 @@ final class RecordFile {
   private var checkpointLength = 0
   /// Whether a loss of power has taken parts of the end of the file.
   private(set) var isTorn = false
+  /// The offset up to which the disk has promised room, in bytes.
+  private var reservedEnd = 0
   /// Whether a part of a frame that could not be written may follow the last frame.
   private var hasRemnant = false
 
@@ -164,12 +168,30 @@ final class RecordFile {
       close(descriptor)
       (descriptor, isReadOnly) = (writable, false)
     }
-    if hasRemnant { try check(path) { ftruncate(descriptor, off_t(length)) } }
+    if hasRemnant {
+      // This also gives back the room that the disk has promised.
+      reservedEnd = 0
+      try check(path) { ftruncate(descriptor, off_t(length)) }
+    }
     hasRemnant = true
     var prefix = PayloadWriter()
     prefix.put(UInt32(payload.count), ~UInt32(payload.count), Self.checksum(payload[...]))
     try write(prefix.bytes, payload)
     hasRemnant = false
+  }
+
+  /// Has the disk promise room for later frames.
+  /// - Throws: `SystemError` if there is none. A file system that promises nothing, or not for this file, is no error.
+  func reserve() throws(SystemError) {
+    guard reservedEnd - length < Self.minReserve else { return }
+    // Files in memory lose also earlier promises of a range for which there is no room.
+    let (start, end) = (max(length, reservedEnd), length + 2 * Self.minReserve)
+    if fallocate(descriptor, LINUX_FALLOC_RESERVE, off_t(start), off_t(end - start)) != 0,
+      [ENOSPC, EDQUOT].contains(errno)
+    {
+      throw SystemError(code: errno, operation: path)
+    }
+    reservedEnd = end
   }
 
   private func write(_ prefix: [UInt8], _ payload: [UInt8]) throws(SystemError) {
@@ -220,7 +242,7 @@ final class RecordFile {
     try check(path) { rename(newPath, path) }
     swap(&descriptor, &new.descriptor)
     (length, checkpointLength) = (new.length, Self.checkpointLength(new.length))
-    (hasRemnant, isReadOnly) = (false, false)
+    (hasRemnant, isReadOnly, reservedEnd) = (false, false, 0)
     if isOnDisk {
       let directory = try openFile(directory, O_RDONLY)
       defer { close(directory) }

@@ -13,7 +13,7 @@ final class RecordWriter {
   private var session: Record.Session?
   /// The least difference to record, in nanoseconds. Time servers change the clock by less all the time.
   private static let minClockDifference: UInt128 = 1_000_000_000
-  /// The reason why the last changes are not on record; nil if they are.
+  /// The reason why requests are refused: the last changes are not on record, or there is no room for others. nil if they are not.
   private(set) var error: String?
 
   init(_ record: Record, login: LoginRecord, log: Logger) {
@@ -48,32 +48,25 @@ final class RecordWriter {
       login.note(changes.kept)
     }
     login.commit()
-    let wasBehind = record.isBehind
-    do throws(Record.Failure) {
-      try commit()
-    } catch {
-      if !wasBehind {
-        log.critical(
-          """
-          \(error); presentations stay, and requests are refused until the record can be written; changes until then are lost \
-          if navd is killed
-          """)
-      }
+    do throws(Record.Failure) { try commit() } catch {
       guard !changes.isEmpty else { return }
       throw Refusal(
         .notRecorded, "the request was carried out, but not recorded, and is lost if navd is killed: \(error)")
     }
   }
 
-  /// Refuses changes while earlier ones cannot be recorded, after another attempt to record those.
+  /// Refuses changes while earlier ones cannot be recorded, after another attempt to record those, and while there is no room for
+  /// changes that no request asks for.
   /// - Throws: `Refusal` with the code `notRecorded`.
   func requireComplete() throws(Refusal) {
-    guard record.isBehind else { return }
     do throws(Record.Failure) {
-      try commit()
+      if record.isBehind { try commit() }
+      try record.reserve()
     } catch {
+      note(error)
       throw Refusal(.notRecorded, "nothing was changed, since the change cannot be recorded: \(error)")
     }
+    if error != nil { noteSuccess() }
   }
 
   /// Makes the last attempt to write earlier changes.
@@ -87,11 +80,26 @@ final class RecordWriter {
     let wasBehind = record.isBehind
     do throws(Record.Failure) {
       if try record.commit() { log.warning("another program had removed the record; it is made again") }
-      error = nil
     } catch {
-      self.error = error.description
+      note(error)
       throw error
     }
-    if wasBehind { log.notice("the record is complete again") }
+    if wasBehind { noteSuccess() }
+  }
+
+  private func note(_ failure: Record.Failure) {
+    if error == nil {
+      log.critical(
+        """
+        \(failure); presentations stay, and requests are refused until the record can be written; changes until then are lost if \
+        navd is killed
+        """)
+    }
+    error = failure.description
+  }
+
+  private func noteSuccess() {
+    error = nil
+    log.notice("the record is complete again")
   }
 }

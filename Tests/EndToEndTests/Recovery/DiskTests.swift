@@ -13,9 +13,9 @@ private typealias Rows = CoordinatorInterface
 
 private func option(_ directory: String) -> [String] { ["--state-directory", directory] }
 
-/// A value so large that no rest of a page has room for it.
+/// A value so large that the room which the disk has promised navd does not suffice for it.
 private let large: Properties = [
-  "value": (["text": Value.string(String(repeating: "x", count: 100_000))] as Properties).value
+  "value": (["text": Value.string(String(repeating: "x", count: 200_000))] as Properties).value
 ]
 
 /// The record that navd finds when it starts.
@@ -145,6 +145,45 @@ func disk_fullWhileAsking_doesNotMakeNavdGrow() throws {
   try session.stop(SIGKILL)
   try session.start(option(directory))
   #expect(try session.presented()["after"] == "2")
+}
+
+@Test("R2: on a full disk, the restart of a program is on record, so the next navd does not start it again")
+func disk_full_restartIsRecorded() throws {
+  let disk = try SmallDisk(megabytes: 16)
+  let session = try Session(
+    destinations: [
+      "board": """
+      command = ["sh", "-c", "echo $$ >>$STARTS; exec sleep 1000"]
+      restart = "always"
+      restart-delay = "100ms"
+      """
+    ], starting: false)
+  let (directory, starts) = (disk.path + "/navd", session.path("starts"))
+  session.environment["STARTS"] = starts
+  try session.start(option(directory))
+  func processes() -> [pid_t] {
+    String(decoding: Files.contents(of: starts), as: UTF8.self).split(separator: "\n").compactMap { pid_t($0) }
+  }
+  try session.present("board")
+  try session.poll("it runs") { processes().count == 1 }
+  try disk.fill(leaving: 0)
+  var (count, refusal) = (0, CoordinatorError?.none)
+  while refusal == nil {
+    count += 1
+    refusal = try session.refusal(Rows.present, ("other", "\(count)", [:]))
+  }
+  #expect(refusal?.message.contains("nothing was changed") == true, "\(refusal?.message ?? "")")
+  kill(processes()[0], SIGKILL)
+  try session.poll("it runs again") { processes().count == 2 }
+  let path = try session.call(Rows.get, "board").0
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  try session.stop(SIGKILL)
+  try session.start(option(directory))
+  #expect(try session.call(Rows.get, "board").0 == path)
+  try disk.clear()
+  try session.dismiss("board")
+  _ = try session.ending(of: path)
+  #expect(processes().count == 2)
 }
 
 @Test("A record whose directory becomes read-only goes on in the file that is open")
