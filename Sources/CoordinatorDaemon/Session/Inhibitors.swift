@@ -6,7 +6,7 @@ import PresentationModel
 import PresentationRules
 
 /// logind's inhibitor locks: one for each presented item that asks for one (H7), and one that delays the sleep of the computer
-/// until the items that sleep dismisses have ended (H5).
+/// until the items that sleep dismisses have ended (H5). `InhibitedAction` has the words of the destination files.
 final class Inhibitors {
   private enum Purpose: Hashable {
     case item(Handle)

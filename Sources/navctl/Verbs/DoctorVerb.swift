@@ -175,7 +175,7 @@ private struct Finding {
     return [Finding("files", "\(found); looked for in \(directories.joined(separator: ", "))")]
   }
 
-  /// The findings about warnings: one for those about programs, and one for all others.
+  /// The findings about warnings, which navd's `ConfigurationWarnings` makes: one for those about programs, and one for all others.
   static func ofWarnings(_ warnings: [String]) -> [Finding] {
     func isOfProgram(_ warning: String) -> Bool { programFaults.contains { warning.parted(at: $0) != nil } }
     let ofPrograms = warnings.filter(isOfProgram).map {

@@ -358,7 +358,7 @@ func service_whoseProcessesMoveToAScope_isAlsoTheseProcesses() throws {
     try session.poll("the sleeper has moved") { try session.isActive("navd-test-moved.scope") }
     try session.dismiss("fact")
     #expect(try session.ending(of: path).reason == "dismissed")
-    #expect(try !session.isActive("navd-test-moved.scope"))
+    try session.poll("the scope has ended") { try !session.isActive("navd-test-moved.scope") }
     #expect(session.processes() == [])
   }
 }
