@@ -100,7 +100,7 @@ final class HonestClient: Sendable {
     }
   }
 
-  /// Measures all answers while a body runs.
+  /// Measures all answers while a body runs, and at least one.
   func times(while doing: () throws -> Void) throws -> Times {
     let start = state.withLock { state in
       state.isMeasured = true
@@ -108,6 +108,8 @@ final class HonestClient: Sendable {
     }
     resume()
     try doing()
+    let limit = MonotonicInstant.now + Session.limit
+    while state.withLock({ $0.answers.count == start && !$0.hasEnded }), MonotonicInstant.now < limit { sched_yield() }
     let (answers, faults) = state.withLock { ($0.answers[start...], $0.faults) }
     guard faults.isEmpty, !answers.isEmpty else {
       throw Session.Failure("the honest client received errors: \(faults)")

@@ -161,8 +161,16 @@ private final class ScreenSaver {
     try session.wait("navd asks") { !asked.isEmpty }
   }
 
-  func say(_ isActive: Bool) { try? connection.emit(Self.activeChanged, from: Self.path, isActive) }
-  func answer(_ isActive: Bool) { asked.last?.reply(isActive) }
+  /// Sends the signal before any later call of its connection.
+  func say(_ isActive: Bool) throws {
+    try connection.emit(Self.activeChanged, from: Self.path, isActive)
+    connection.flush()
+  }
+
+  func answer(_ isActive: Bool) {
+    asked.last?.reply(isActive)
+    connection.flush()
+  }
 }
 
 @Test("H2: logind says whether the session is locked, idle or about to sleep")
@@ -354,8 +362,8 @@ func logind_silent_screenSaverDoesNotUnlock() throws {
   try session.start()
   let saver = try ScreenSaver(session)
   try saver.take()
-  saver.say(true)
-  saver.say(false)
+  try saver.say(true)
+  try saver.say(false)
   #expect(try session.call(Rows.holds, (), by: saver.connection).count == 1)
   logind.logind.send(SIGCONT)
   try logind.set("LockedHint", false)
@@ -391,7 +399,7 @@ func screenSaver_changesHands_staysLocked() throws {
   let session = try Session()
   let (former, next) = (try ScreenSaver(session), try ScreenSaver(session))
   try former.take()
-  former.say(true)
+  try former.say(true)
   #expect(try session.call(Rows.holds, (), by: former.connection).count == 1)
   next.isSilent = true
   try next.take()
@@ -408,8 +416,7 @@ func screenSaver_flood_isToldOnceInATurn() throws {
   let before = try session.call(Rows.getState, ()).1
   // All signals are there when navd goes on.
   session.navd?.send(SIGSTOP)
-  for index in 0..<5000 { saver.say(index % 2 == 1) }
-  saver.connection.flush()
+  for index in 0..<5000 { try saver.say(index % 2 == 1) }
   _ = try saver.connection.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, ())
   session.navd?.send(SIGCONT)
   try session.poll("it holds") { try session.call(Rows.holds, ()).count == 1 }
