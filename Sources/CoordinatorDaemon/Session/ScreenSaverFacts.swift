@@ -31,7 +31,7 @@ final class ScreenSaverFacts {
     watches.append(
       session.watchName(saver.bus) { [unowned self] owner in
         owners[saver.bus] = owner
-        // What the former owner has said counts until the new one has answered.
+        // The word of the former owner counts until the new one has answered.
         if owner == nil { isUnlocked(saver) } else { ask(saver, saver.paths[...]) }
       })
   }

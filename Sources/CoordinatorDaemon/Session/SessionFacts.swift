@@ -6,7 +6,7 @@ import PresentationModel
 
 /// The facts of the session (H2). A fact is true while one of its sources says so; a missing source says nothing.
 ///
-/// A change is told at once, and those that follow it in the same turn are told together, so a source that changes its mind without end
+/// The first change of a turn is announced at once, and the others at its end, so a source that changes its mind without end
 /// keeps nobody waiting (L2).
 final class SessionFacts {
   enum Source: Hashable {
@@ -29,9 +29,9 @@ final class SessionFacts {
   private var truths: [SessionFact: Set<Source>] = [:]
   /// The sources that have not answered yet, with the facts that they may report.
   private var open: [Source: Set<SessionFact>] = [:]
-  /// The true facts, as they were told last; nil before the completion of ``whenKnown(recorded:_:)``.
+  /// The true facts, as they were announced last; nil before the completion of ``whenKnown(recorded:_:)``.
   private var told: Set<SessionFact>?
-  /// Whether a change was told in this turn.
+  /// Whether a change was announced in this turn.
   private var hasTold = false
   /// Called when all sources have answered, or the time limit is over; nil before ``whenKnown(recorded:_:)``, and after the call.
   private var completion: (() -> Void)?

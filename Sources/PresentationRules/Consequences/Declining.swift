@@ -51,7 +51,7 @@ extension StateMachine {
     guard let presentation = state.presentations[handle] else { return [] }
     var found = Array(presentation.children)
     if let position = presentation.item.position {
-      // What is dismissed above a new element stands on the element that had its place before.
+      // A dismissed element above a new one stands on the element that had this place before.
       let isLowest = dismissed(on: position.stack, at: position.index).map { $0 == handle } ?? true
       if isLowest, let above = dismissed(on: position.stack, at: position.index + 1) {
         found.append(above)
