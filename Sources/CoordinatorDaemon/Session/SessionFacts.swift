@@ -31,6 +31,8 @@ final class SessionFacts {
   private var open: [Source: Set<SessionFact>] = [:]
   /// The true facts, as they were announced last; nil before the completion of ``whenKnown(recorded:_:)``.
   private var told: Set<SessionFact>?
+  /// Whether a source has spoken since the last announcement.
+  private var mayDiffer = false
   /// Whether a change was announced in this turn.
   private var hasTold = false
   /// Called when all sources have answered, or the time limit is over; nil before ``whenKnown(recorded:_:)``, and after the call.
@@ -94,23 +96,26 @@ final class SessionFacts {
   }
 
   private func changed() {
-    guard !hasTold else { return }
+    mayDiffer = true
+    guard !hasTold, tell() else { return }
     hasTold = true
-    tell()
     loop.soon { [weak self] in
       self?.hasTold = false
       self?.tell()
     }
   }
 
-  /// Tells the changes since the last call. A request that comes after a change finds it told.
-  func tell() {
-    guard let before = told else { return }
+  /// Tells the changes since the last call. A request that comes after a change finds it told; without one, this costs a request nothing.
+  /// - Returns: whether there were any.
+  @discardableResult
+  func tell() -> Bool {
+    guard mayDiffer, let before = told else { return false }
+    mayDiffer = false
     let now = trueFacts
-    guard now != before else { return }
     told = now
     for fact in SessionFact.allCases where before.contains(fact) != now.contains(fact) {
       onChange(fact, now.contains(fact))
     }
+    return now != before
   }
 }
