@@ -134,7 +134,7 @@ release-check: release
 	@.ci/release-check
 
 # The tests of the inner loop: every target without a bus, and of the end-to-end tests the contract, the documents and a few rules.
-FAST = ^(DBusValuesTests|TextFormatsTests|SessionFilesTests|CoordinatorAPITests|PresentationRulesTests|PresentationRecordTests|EventLoopsTests|CoordinatorDaemonTests|navctlTests|WindowsTests)\.
+FAST = ^(DBusValuesTests|TextFormatsTests|SessionFilesTests|CoordinatorAPITests|PresentationRulesTests|PresentationRecordTests|EventLoopsTests|CoordinatorDaemonTests|navctlTests|WindowAdapterTests)\.
 FAST_END_TO_END = ^EndToEndTests\.(book_|architecture_|contract_|present_|replacement_|group_)
 
 check: lint

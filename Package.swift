@@ -241,7 +241,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "WindowsTests",
+      name: "WindowAdapterTests",
       dependencies: [
         "CXCB", "DBusValues", "EventLoops", "PresentationModel", "TestSupport", "TextFormats", "WindowAdapter",
       ],

@@ -194,7 +194,7 @@ func turn_readingReplyInAFullTurn_isSentBeforeLaterChanges() throws {
 func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   let fixture = try Fixture()
   let log = try fixture.listen()
-  fixture.service.unread.stalled[fixture.client.uniqueName] = 0
+  fixture.service.slowReaders.stalled[fixture.client.uniqueName] = 0
   /// The bytes that had been sent when the call failed; nil once the change that follows from it is recorded.
   var sizeAtFailure: Int?
   fixture.service.beforeFlush = {
@@ -202,7 +202,7 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
     sizeAtFailure = nil
   }
   fixture.service.call(Echo.echo, on: fixture.client.uniqueName, at: Echo.path, .byte(1)) { _ in
-    fixture.service.unread.stalled = [:]
+    fixture.service.slowReaders.stalled = [:]
     sizeAtFailure = fixture.service.transport.sentSize
     try? fixture.service.emit(Echo.happened, from: Echo.path, ("failed", 1))
   }

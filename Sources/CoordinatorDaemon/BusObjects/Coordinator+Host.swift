@@ -83,7 +83,7 @@ extension Coordinator: CoordinatorHost {
     isQuitting = true
   }
 
-  func follow(_ client: Client) { clientWatcher.follow(client) }
+  func follow(_ client: Client) { clientDepartures.follow(client) }
 
   /// Sends the query before the client gets its answer and leaves the bus.
   func identify(_ client: Client) {

@@ -26,7 +26,7 @@ final class Coordinator {
   let facts: SessionFacts
   let inhibitors: Inhibitors
   var hooks: HookRunner!
-  var clientWatcher: ClientWatcher!
+  var clientDepartures: ClientDepartures!
   var announcer: Announcer!
   /// The containers are exported after the presentations, because presentations are looked up most.
   private(set) var containers: Containers!
@@ -87,7 +87,7 @@ final class Coordinator {
       commands: commands, units: UnitPresenter(manager, log: log, report: report),
       bus: BusPresenter(connection, limits: limits, log: log) { [unowned self] in take($0) }, windows: windows
     )
-    clientWatcher = ClientWatcher(connection) { [unowned self] in service.clientLeft($0) }
+    clientDepartures = ClientDepartures(connection) { [unowned self] in service.clientLeft($0) }
     service = CoordinatorService(machine, host: self)
     facts.onChange = { [unowned self] fact, isTrue in
       afterResuming { [unowned self] in service.set(fact, isTrue) }

@@ -49,7 +49,7 @@ extension Coordinator {
       service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: facts)
       inhibitors.follow(service.machine)
       announcer.follow(service.machine)
-      for client in clients.subtracting(left) { clientWatcher.follow(client) }
+      for client in clients.subtracting(left) { clientDepartures.follow(client) }
       if before > 0 {
         log.notice(
           "resumed the state of the previous navd",

@@ -92,7 +92,7 @@ public final class Connection {
   var requiredCallers = RequiredCallers()
   var longCalls = LongCalls()
   var largeReplies = LargeReplies()
-  var unread = Unread()
+  var slowReaders = SlowReaders()
   var signalSockets = SignalSockets()
   /// Whether signals were dropped since there was room for the last time.
   var hasDroppedSignals = false
@@ -181,7 +181,7 @@ public final class Connection {
     requiredCallers = RequiredCallers()
     longCalls = LongCalls()
     largeReplies = LargeReplies()
-    unread = Unread()
+    slowReaders = SlowReaders()
     signalSockets = SignalSockets()
     let unsent = outbox.first + outbox.entries
     laterReplies = []
@@ -286,7 +286,7 @@ public final class Connection {
     continueHeldCalls()
     continueLongCalls()
     continueLargeReplies()
-    observeUnread()
+    observeSlowReaders()
     // Otherwise the next turn comes when the bus has read, or has told how much it keeps.
     if !laterReplies.isEmpty, hasRoomForReplies { loop.soon {} }
     transport.applyInterest()

@@ -140,7 +140,7 @@ extension Connection {
       if signal.destination == nil { signalSockets.send(signal) }
       if isFull {
         dropped += 1
-      } else if signal.destination == nil, let recipients = unread.recipients(of: signal) {
+      } else if signal.destination == nil, let recipients = slowReaders.recipients(of: signal) {
         for recipient in recipients {
           if isFull { dropped += 1 } else { _ = transport.send(signal.directed(to: recipient)) }
         }
@@ -160,7 +160,7 @@ extension Connection {
     if isRead(reply) {
       _ = transport.send(reply)
     } else if kind == .refusal {
-      unread.postponeRefusal(of: address)
+      slowReaders.postponeRefusal(of: address)
     } else if let error = try? address.error(limits.unreadReplies) {
       _ = transport.send(error)
     }

@@ -121,7 +121,7 @@ extension Turn {
       case (.answer, .presenting), (.answer, .presented):
         // The item may still appear, so it is dismissed and not forgotten.
         state.presentations[handle]!.result[PresentationResult.keys.error] =
-          state.presentations[handle]!.awaitsPresenter ? Absence.error : lateness(of: handle)
+          state.presentations[handle]!.awaitsPresenter ? PresenterAbsence.error : lateness(of: handle)
         ends.append(End(handle: handle, reason: .failed))
       case (.answer, _): unanswered.append(deadline)
       case (.hold, _), (.departure, _): break

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-// The adapter for GNOME Shell, an extension: the tests for this desktop alone. All desktops share those in WindowAdapterTests.
+// The adapter for GNOME Shell, an extension: the tests for this desktop alone. All desktops share those in BackendTests.
 
 private typealias Rows = WindowSystemInterface
 

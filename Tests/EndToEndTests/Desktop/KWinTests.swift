@@ -6,7 +6,7 @@ import PresentationModel
 import TestSupport
 import Testing
 
-// The adapter on KWin: the tests for this desktop alone. All desktops share those in WindowAdapterTests.
+// The adapter on KWin: the tests for this desktop alone. All desktops share those in BackendTests.
 
 private typealias Rows = WindowSystemInterface
 

@@ -106,7 +106,7 @@ extension Connection {
     of address: ReplyAddress, _ read: (_ budget: inout Int) throws(DBusError) -> Input,
     _ body: (Input, HeldCalls?) -> Void
   ) {
-    unread.note(caller: address.caller)
+    slowReaders.note(caller: address.caller)
     let held = heldCalls.isEmpty ? nil : heldCalls[address.caller]
     do throws(DBusError) {
       if let held {

@@ -37,7 +37,7 @@ extension Connection {
     hold(call.sender, refusing: limits.unreadReplies)
     // Most of these replies are small after all, and another turn would wake the bus once more.
     if prepare == nil, outbox.isWithoutReplies, hasMoreToCome?() != true, canServeLargeReply,
-      !unread.isStalled(call.sender)
+      !slowReaders.isStalled(call.sender)
     {
       largeReplies.current = call.sender
       return serve()
@@ -65,7 +65,7 @@ extension Connection {
 
   private func scheduleLargeReply() {
     guard largeReplies.current == nil, !largeReplies.isScheduled,
-      largeReplies.waiting.contains(where: { !unread.isStalled($0.client) })
+      largeReplies.waiting.contains(where: { !slowReaders.isStalled($0.client) })
     else { return }
     largeReplies.isScheduled = true
     loop.soon { [weak self] in self?.serveLargeReply() }
@@ -74,7 +74,7 @@ extension Connection {
   private func serveLargeReply() {
     largeReplies.isScheduled = false
     guard hasRoomForLargeReply,
-      let index = largeReplies.waiting.firstIndex(where: { !unread.isStalled($0.client) })
+      let index = largeReplies.waiting.firstIndex(where: { !slowReaders.isStalled($0.client) })
     else { return }
     if let prepare = largeReplies.waiting[index].prepare, !prepare() { return scheduleLargeReply() }
     let (client, _, serve) = largeReplies.waiting.remove(at: index)

@@ -9,11 +9,11 @@ import Testing
 // The watcher of clients: each departure from the bus is reported once (O1).
 
 @Test("O1: a client that leaves is reported once, however often it is watched")
-func clientWatcher_clientLeaves_isReportedOnce() throws {
+func clientDepartures_clientLeaves_isReportedOnce() throws {
   let bus = try BusFixture()
   let (leaving, staying) = (try bus.connect(), try bus.connect())
   var left: [Client] = []
-  let watcher = ClientWatcher(bus.connection) { left.append($0) }
+  let watcher = ClientDepartures(bus.connection) { left.append($0) }
   defer { withExtendedLifetime(watcher) {} }
   for _ in 0..<2 { for client in [leaving, staying] { watcher.follow(Client(client.uniqueName.text)) } }
   try bus.settle()
@@ -23,12 +23,12 @@ func clientWatcher_clientLeaves_isReportedOnce() throws {
   #expect(bus.connection.watchedNames.keys.map(\.text) == [staying.uniqueName.text])
 }
 
-@Test func clientWatcher_clientThatHasLeft_isReported() throws {
+@Test func clientDepartures_clientThatHasLeft_isReported() throws {
   let bus = try BusFixture()
   let client = try bus.connect()
   try bus.close(client)
   var left: [Client] = []
-  let watcher = ClientWatcher(bus.connection) { left.append($0) }
+  let watcher = ClientDepartures(bus.connection) { left.append($0) }
   defer { withExtendedLifetime(watcher) {} }
   watcher.follow(Client(client.uniqueName.text))
   watcher.follow(Client("no unique name"))

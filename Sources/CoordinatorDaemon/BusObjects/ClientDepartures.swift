@@ -4,7 +4,7 @@ import PresentationModel
 import PresentationRules
 
 /// Reports when a client's unique name leaves the bus, because everything that the client owns ends then (O1, D1).
-final class ClientWatcher {
+final class ClientDepartures {
   private let connection: Connection
   private let onLeft: (Client) -> Void
   private var watches: [Client: NameWatch] = [:]

@@ -7,7 +7,7 @@ import EventLoops
 /// against the user, and disconnects clients of a user with too many. So a client that leaves much unread is sent nothing more until it
 /// has read: its calls are held, calls to it fail, and signals are sent to the other clients one by one. Both buses tell how much they
 /// keep, by `org.freedesktop.DBus.Debug.Stats`. On a bus without it, nothing is observed.
-struct Unread {
+struct SlowReaders {
   /// The statistics that the bus provides.
   fileprivate enum Source {
     case ofConnections
@@ -93,48 +93,48 @@ extension Connection {
   /// Stops sending to clients that leave much unread (see ``Limits/unreadBytes``).
   /// - Parameter connect: opens another connection to the same bus, which serves nothing. It is called when much has been sent for the
   ///   first time. It returns nil to observe nothing.
-  public func observeReaders(_ connect: @escaping () -> Connection?) { unread.connect = connect }
+  public func observeReaders(_ connect: @escaping () -> Connection?) { slowReaders.connect = connect }
 
-  var isBlind: Bool { unread.isLooking && transport.sentSize - unread.lookedAt > Self.blindSize }
+  var isBlind: Bool { slowReaders.isLooking && transport.sentSize - slowReaders.lookedAt > Self.blindSize }
 
   /// Whether a message may be sent to its recipient.
   func isRead(_ message: OutgoingMessage) -> Bool {
-    guard !unread.stalled.isEmpty, var client = message.destination else { return true }
+    guard !slowReaders.stalled.isEmpty, var client = message.destination else { return true }
     if !client.isUnique, case .known(let owner?) = watchedNames[client]?.owner { client = owner }
-    guard let room = unread.stalled[client] else { return true }
+    guard let room = slowReaders.stalled[client] else { return true }
     guard message.bytes.count <= room else { return false }
-    unread.stalled[client] = room - message.bytes.count
+    slowReaders.stalled[client] = room - message.bytes.count
     return true
   }
 
   /// Asks the bus how much it keeps, if much has been sent since the last time. Call this at the end of a turn, after its messages were
   /// sent.
-  func observeUnread() {
-    if let loads = unread.loads {
-      unread.loads = nil
+  func observeSlowReaders() {
+    if let loads = slowReaders.loads {
+      slowReaders.loads = nil
       judge(loads)
     }
-    if !unread.isLooking, transport.sentSize - unread.lookedAt >= Self.lookInterval { look() }
+    if !slowReaders.isLooking, transport.sentSize - slowReaders.lookedAt >= Self.lookInterval { look() }
   }
 
   private func look() {
-    unread.lookedAt = transport.sentSize
-    guard !unread.isLooking, let observer = openObserver() else { return }
-    guard unread.source != .none else { return }
+    slowReaders.lookedAt = transport.sentSize
+    guard !slowReaders.isLooking, let observer = openObserver() else { return }
+    guard slowReaders.source != .none else { return }
     // Set before the question, since the answer ends the look.
-    unread.isLooking = true
-    if unread.source == .ofAll { lookAtAll(observer) } else { lookAtOwn(observer) }
+    slowReaders.isLooking = true
+    if slowReaders.source == .ofAll { lookAtAll(observer) } else { lookAtOwn(observer) }
     // The observer may have ended its turn already.
     loop.soon {}
   }
 
   private func openObserver() -> Connection? {
-    if let observer = unread.observer, observer.isOpen { return observer }
-    guard let connect = unread.connect else { return nil }
-    unread.observer = connect()
-    unread.observer?.isIgnoringCalls = true
-    if unread.observer == nil { unread.connect = nil }
-    return unread.observer
+    if let observer = slowReaders.observer, observer.isOpen { return observer }
+    guard let connect = slowReaders.connect else { return nil }
+    slowReaders.observer = connect()
+    slowReaders.observer?.isIgnoringCalls = true
+    if slowReaders.observer == nil { slowReaders.connect = nil }
+    return slowReaders.observer
   }
 
   /// Asks dbus-daemon how much it keeps of our messages, and if it is much, for which clients.
@@ -144,11 +144,11 @@ extension Connection {
       switch result {
       case .success(let stats):
         let kept = stats["IncomingBytes"].flatMap { UInt32(value: $0) } ?? 0
-        if kept > limits.unreadBytes || !unread.stalled.isEmpty { lookAtEach(observer) } else { endLook() }
+        if kept > limits.unreadBytes || !slowReaders.stalled.isEmpty { lookAtEach(observer) } else { endLook() }
       case .failure(let error):
         // dbus-broker has this method, but does not implement it.
         guard ![.timedOut, .disconnected].contains(error.name) else { return endLook() }
-        unread.source = .ofAll
+        slowReaders.source = .ofAll
         lookAtAll(observer)
       }
     }
@@ -158,20 +158,20 @@ extension Connection {
     observer.call(Bus.listNames, on: Bus.name, at: Bus.path, ()) { [weak self] result in
       guard let self, case .success(let names) = result else { return self?.endLook() ?? () }
       let clients = names.compactMap { BusName($0) }.filter { $0.isUnique && $0 != self.uniqueName }
-      var loads: [BusName: Unread.Load] = [:]
+      var loads: [BusName: SlowReaders.Load] = [:]
       var answers = 0
       for client in clients {
         observer.call(Bus.getConnectionStats, on: Bus.name, at: Bus.path, client.text) { [weak self] result in
           answers += 1
           if case .success(let stats) = result {
-            loads[client] = Unread.Load(
+            loads[client] = SlowReaders.Load(
               bytes: stats["OutgoingBytes"].flatMap { UInt32(value: $0) }.map(Int.init) ?? 0,
               isSubscribed: stats["MatchRules"].flatMap { UInt32(value: $0) } != 0)
           }
-          if answers == clients.count { self?.unread.loads = loads }
+          if answers == clients.count { self?.slowReaders.loads = loads }
         }
       }
-      if clients.isEmpty { unread.loads = [:] }
+      if clients.isEmpty { slowReaders.loads = [:] }
     }
   }
 
@@ -183,44 +183,45 @@ extension Connection {
         case .array(_, let accounts) = stats["org.bus1.DBus.Debug.Stats.PeerAccounting"]
       else {
         if case .failure(let error) = result, [.timedOut, .disconnected].contains(error.name) { return endLook() }
-        unread.source = .none
+        slowReaders.source = .none
         return endLook()
       }
-      var loads: [BusName: Unread.Load] = [:]
+      var loads: [BusName: SlowReaders.Load] = [:]
       for case .structure(let fields) in accounts where fields.count == 3 {
         guard let client = String(value: fields[0]).flatMap({ BusName($0) }), client != uniqueName,
           let counts = [String: UInt32](value: fields[2])
         else { continue }
-        loads[client] = Unread.Load(bytes: Int(counts["OutgoingBytes"] ?? 0), isSubscribed: counts["Matches"] != 0)
+        loads[client] = SlowReaders.Load(bytes: Int(counts["OutgoingBytes"] ?? 0), isSubscribed: counts["Matches"] != 0)
       }
-      if unread.stalled.isEmpty, loads.values.reduce(0, { $0 + $1.bytes }) <= limits.unreadBytes {
+      if slowReaders.stalled.isEmpty, loads.values.reduce(0, { $0 + $1.bytes }) <= limits.unreadBytes {
         return endLook()
       }
-      unread.loads = loads
+      slowReaders.loads = loads
     }
   }
 
   /// Finds the clients that no longer read, and those that read again. Each client may leave its share unread.
-  private func judge(_ loads: [BusName: Unread.Load]) {
+  private func judge(_ loads: [BusName: SlowReaders.Load]) {
     let behind = loads.filter { $0.value.bytes > Self.tolerated }
     let share = limits.unreadBytes / (behind.count + 1)
-    let wasDirected = !unread.stalled.isEmpty
-    for (client, load) in behind where load.bytes > share && unread.stalled[client] == nil {
-      unread.stalled[client] = share / 16
+    let wasDirected = !slowReaders.stalled.isEmpty
+    for (client, load) in behind where load.bytes > share && slowReaders.stalled[client] == nil {
+      slowReaders.stalled[client] = share / 16
       hold(client, refusing: limits.unreadReplies)
       onReadingChanged?(client, false)
     }
-    let recovered = unread.stalled.keys.filter { behind[$0] == nil }
+    let recovered = slowReaders.stalled.keys.filter { behind[$0] == nil }
     for client in recovered {
-      unread.stalled[client] = nil
-      for call in unread.takeRefused(of: client) { fail(call, limits.unreadReplies) }
+      slowReaders.stalled[client] = nil
+      for call in slowReaders.takeRefused(of: client) { fail(call, limits.unreadReplies) }
       onReadingChanged?(client, true)
     }
-    let former = unread.subscribers
-    unread.subscribers = loads.filter { $0.value.isSubscribed && unread.stalled[$0.key] == nil }.reduce(into: [:]) {
-      $0[$1.key] = unread.hasCalled($1.key)
-    }
-    let missing = wasDirected ? unread.subscribers.keys.filter { former[$0] == nil } : []
+    let former = slowReaders.subscribers
+    slowReaders.subscribers = loads.filter { $0.value.isSubscribed && slowReaders.stalled[$0.key] == nil }.reduce(
+      into: [:]) {
+        $0[$1.key] = slowReaders.hasCalled($1.key)
+      }
+    let missing = wasDirected ? slowReaders.subscribers.keys.filter { former[$0] == nil } : []
     loop.soon { [weak self] in
       for client in recovered { self?.release(client) }
       for client in missing { self?.onSignalsMissed?(client) }
@@ -229,8 +230,8 @@ extension Connection {
   }
 
   private func endLook() {
-    unread.isLooking = false
-    guard !unread.stalled.isEmpty, unread.timer?.isPending != true else { return }
-    unread.timer = loop.timer(after: Self.lookPause) { [weak self] in self?.look() }
+    slowReaders.isLooking = false
+    guard !slowReaders.stalled.isEmpty, slowReaders.timer?.isPending != true else { return }
+    slowReaders.timer = loop.timer(after: Self.lookPause) { [weak self] in self?.look() }
   }
 }

@@ -4,7 +4,7 @@ import PresentationModel
 // Presenters that leave the bus and may come back, such as a shell that reloads itself (D4).
 
 /// The limits of a presenter's absences, after which its presentation has failed.
-enum Absence {
+enum PresenterAbsence {
   static let milliseconds: UInt64 = 2000
   /// The largest number of absences within ``window``. A presenter with more counts as unable to show the item.
   static let most = 5
@@ -16,7 +16,7 @@ enum Absence {
 extension PresentationFields {
   /// The absences of the presenter that count now.
   fileprivate func recentAbsences(at now: Instant) -> [Instant] {
-    absences.filter { $0.after(milliseconds: Absence.window) > now }
+    absences.filter { $0.after(milliseconds: PresenterAbsence.window) > now }
   }
 }
 
@@ -38,7 +38,8 @@ extension StateMachine {
   /// Whether a presentation stays when its presenter leaves the bus, since the presenter may come back.
   func mayReturn(to handle: Handle, at now: Instant) -> Bool {
     guard let presentation = state.presentations[handle] else { return false }
-    return presentation.phase == .presented && presentation.content.recentAbsences(at: now).count < Absence.most
+    return presentation.phase == .presented
+      && presentation.content.recentAbsences(at: now).count < PresenterAbsence.most
   }
 }
 
@@ -49,7 +50,7 @@ extension Turn {
     guard machine.mayReturn(to: handle, at: now) else {
       let error =
         presentation.phase == .presented
-        ? "the presenter has left the bus \(Absence.most + 1) times within \(Absence.window / 1000) seconds"
+        ? "the presenter has left the bus \(PresenterAbsence.most + 1) times within \(PresenterAbsence.window / 1000) seconds"
         : "the presenter left the bus"
       return take(endOf: handle, reason: .failed, result: ["error": .string(error)])
     }
@@ -66,7 +67,7 @@ extension Turn {
     state.presentations[handle]!.updates = .idle
     state.presentations.modifyDerived(handle) { $0.awaitsUpdateAnswer = false }
     state.abandoned.insert(handle)
-    expectAnswer(handle, for: Absence.milliseconds)
+    expectAnswer(handle, for: PresenterAbsence.milliseconds)
   }
 
   /// Has the presentations that await a presenter shown by the client that has registered their destination.
