@@ -5,7 +5,8 @@ import Glibc
 public final class ProcessOrigin {
   public let pid: pid_t
   /// The identity; nil if the process has ended.
-  private(set) lazy var identity = ProcessIdentity(of: pid)
+  /// A tree that watches the process sets it, so that nothing is read.
+  lazy var identity = ProcessIdentity(of: pid)
   /// The mark of the command that the process descends from.
   private(set) lazy var mark = ProcessTable.mark(of: pid)
   /// The names of the process's cgroup and of all cgroups that contain it, such as a service's.

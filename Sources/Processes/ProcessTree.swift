@@ -81,8 +81,11 @@ public final class ProcessTree {
   /// Whether a process belongs to the tree.
   public func includes(_ process: ProcessOrigin) -> Bool {
     // A watched process keeps its number. So nothing is read for the first process of a command, which owns most windows.
-    roots[process.pid] != nil || first?.pid == process.pid && process.identity == first
-      || isWhole && process.mark == mark
+    if let root = roots[process.pid] {
+      process.identity = root.entry.identity
+      return true
+    }
+    return first?.pid == process.pid && process.identity == first || isWhole && process.mark == mark
   }
 
   /// Sends SIGTERM to every process of the tree, by the end of the next turn. SIGCONT follows, because a stopped process handles

@@ -96,11 +96,11 @@ final class WindowPresenter: Presenter {
   private func process(of window: Window) -> WindowProcess? {
     guard let pid = window.properties.pid, pid > 1 else { return nil }
     let process = ProcessOrigin(of: pid_t(truncatingIfNeeded: pid))
-    guard let started = process.started else { return nil }
     func first(where isOf: (any Presenter, Handle) -> Bool) -> Handle? {
       programs.filter { isOf($0.value.presenter, $0.key) }.keys.min()
     }
     let program = first { $0.runs($1, process) }
+    guard let started = process.started else { return nil }
     return WindowProcess(
       program: program, ancestor: program ?? first { $0.hasStarted($1, process) },
       started: BootTime(milliseconds: started))
