@@ -72,9 +72,7 @@ package protocol CoordinatorHost: AnyObject {
 
   // MARK: Turns
 
-  /// Whether much of the data that was sent is still unread.
-  var isCongested: Bool { get }
-  /// Calls the work after others have been served.
+  /// Calls the work after others have been served, and while little of what was sent is unread.
   func soon(_ work: @escaping () -> Void)
   /// Lets the later calls of a client wait until `release`.
   func hold(_ client: Client)

@@ -410,7 +410,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     isAnswering = true
     host.soon { [unowned self] in
       isAnswering = false
-      if !host.isCongested { waiters.answerRest() }
+      waiters.answerRest()
       answerRestOfWaiters()
     }
   }

@@ -280,8 +280,6 @@ final class ServiceFixture: CoordinatorHost {
 
   func setAlarm(at time: Instant) { alarms.append(time) }
 
-  let isCongested = false
-
   func soon(_ work: @escaping () -> Void) { later.append(work) }
 
   func hold(_ client: Client) { log.append("hold \(client.name)") }

@@ -181,11 +181,12 @@ extension Coordinator: CoordinatorHost {
     service.expire()
   }
 
-  var isCongested: Bool { connection.outgoingSize > connection.limits.outgoingBytes / 2 }
-
-  /// Runs `work` in a later turn. While the bus does not read, turns without events would follow each other without a pause.
+  /// Runs `work` behind the calls that have arrived, and once the bus has read most of the messages: a reply to anybody waits behind
+  /// them.
   func soon(_ work: @escaping () -> Void) {
-    if isCongested { loop.timer(after: .milliseconds(10), work) } else { loop.soon(work) }
+    loop.timer(after: connection.hasRoomForReplies ? .zero : .milliseconds(10)) { [unowned self] in
+      if connection.hasRoomForReplies { work() } else { soon(work) }
+    }
   }
 
   func hold(_ client: Client) {

@@ -131,7 +131,8 @@ extension Connection {
     if laterReplies.isEmpty { laterReplies = [] }
   }
 
-  var hasRoomForReplies: Bool { transport.outgoingSize < limits.outgoingBytesPerTurn && !isCongested }
+  /// Whether the bus has read most of the messages, so that a reply is not far behind others.
+  public var hasRoomForReplies: Bool { transport.outgoingSize < limits.outgoingBytesPerTurn && !isCongested }
 
   /// - Returns: the number of signals that were dropped because of ``Limits/outgoingBytes``.
   private func sendSignals(_ signals: [OutgoingMessage]) -> Int {

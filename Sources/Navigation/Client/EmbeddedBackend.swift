@@ -312,8 +312,6 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
     }
   }
 
-  var isCongested: Bool { false }
-
   /// There are no other clients to wait for.
   func soon(_ work: @escaping () -> Void) { work() }
 

@@ -1,5 +1,5 @@
 import DBusValues
-import HeapModule
+import DequeModule
 import PresentationModel
 import TextFormats
 
@@ -153,7 +153,7 @@ extension StateMachine {
   }
 
   /// Presents more of the items that waited for the end of a hold, after `Outcome.hasHeld`.
-  public mutating func presentHeld(at now: Instant) -> Outcome { process(at: now) { $0.presentHeld() } }
+  public mutating func presentHeld(at now: Instant) -> Outcome { process(at: now) { $0.presentNextHeld() } }
 
   /// Sets whether a fact of the session is true (H2).
   public mutating func set(_ fact: SessionFact, _ isTrue: Bool, at now: Instant) -> Outcome {
@@ -240,22 +240,38 @@ extension Turn {
   private static var heldPerTurn: Int { 500 }
 
   /// Presents the items that may be presented after a hold has ended. Groups without a selected member, or with a fallback that gives
-  /// way, serve their queues (H4).
+  /// way, serve their queues (H4). Only the first are presented in this turn.
   mutating func presentHeld() {
-    let waiting = Heap(state.presentations.values.filter { canStart($0) }.map { $0.handle })
-    machine.lists.mayStart += waiting.least(Self.heldPerTurn)
-    let groups = state.groups.filter { machine.isIdle($0.value) && state.isReady($0.value.queue) }.keys
-    outcome.hasHeld = max(waiting.count, groups.count) > Self.heldPerTurn
+    machine.lists.released = Deque(state.presentations.values.filter { canStart($0) }.map { $0.handle }.sorted())
+    machine.lists.servable = Deque(state.groups.keys.filter { canServe($0) }.sorted { $0.text < $1.text })
+    presentNextHeld()
+  }
+
+  /// Presents the next of the items that ``presentHeld()`` found.
+  fileprivate mutating func presentNextHeld() {
+    for _ in 0..<Self.heldPerTurn {
+      guard let handle = machine.lists.released.popFirst() else { break }
+      machine.lists.mayStart.append(handle)
+    }
+    var groups: [BindingID] = []
+    while groups.count < Self.heldPerTurn, let group = machine.lists.servable.popFirst() {
+      if canServe(group) { groups.append(group) }
+    }
+    outcome.hasHeld = !machine.lists.released.isEmpty || !machine.lists.servable.isEmpty
     guard !groups.isEmpty else { return advance() }
     forgetDeclining(in: groups)
     var transaction = Transaction(in: consume self, by: nil)
-    for group in Heap(groups.map { ByText(binding: $0) }).least(Self.heldPerTurn) {
-      transaction.withGroup(group.binding) { _ in }
-    }
+    for group in groups { transaction.withGroup(group) { _ in } }
     transaction.settleEnds()
     let draft = transaction.draft
     self = transaction.turn
     commit(draft)
+  }
+
+  /// Whether a group has room for a member of its queue, and a member that no hold keeps.
+  private func canServe(_ binding: BindingID) -> Bool {
+    guard let group = state.groups[binding] else { return false }
+    return machine.isIdle(group) && state.isReady(group.queue)
   }
 
   // MARK: Presentations that hold
@@ -374,19 +390,5 @@ extension Transaction {
       .held,
       "“\(binding)” is held by \(names.map(quoted).joined(separator: " and "))\(cause); wait until that ends, or release it"
     )
-  }
-}
-
-/// A binding that is sorted by its text.
-private struct ByText: Comparable {
-  let binding: BindingID
-  static func < (a: ByText, b: ByText) -> Bool { a.binding.text < b.binding.text }
-}
-
-extension Heap {
-  /// The least elements, sorted: to sort all of very many in each turn would take longer than the turn.
-  fileprivate func least(_ count: Int) -> [Element] {
-    var rest = self
-    return (0..<Swift.min(count, rest.count)).map { _ in rest.removeMin() }
   }
 }

@@ -1,7 +1,8 @@
+import DequeModule
 import PresentationModel
 
 /// The lists of work that one input has to do before it ends. Between two inputs they are empty, but for holds that follow from each
-/// other in a long row. The machine keeps their memory, since every request needs it.
+/// other in a long row, and for very many items that waited for the end of a hold. The machine keeps their memory, since every request needs it.
 struct Worklists: Sendable {
   /// Subjects that this input changed, for replies and for expected serials.
   var changed: Set<Subject> = []
@@ -15,6 +16,10 @@ struct Worklists: Sendable {
   var begunHolds: Set<String> = []
   /// Whether a hold of a presentation has ended, and the items that waited for its end are not presented yet.
   var hasEndedHold = false
+  /// Presentations that may be able to start since a hold has ended, in the order of their handles. Inputs that follow start them (L2).
+  var released: Deque<Handle> = []
+  /// Groups that may be able to serve their queues since a hold has ended, in the order of their names.
+  var servable: Deque<BindingID> = []
   /// Presentations that are new or changed their phase in this input.
   var touched: [Handle] = []
 

@@ -38,16 +38,25 @@ extension Session {
     }
   }
 
-  fileprivate func presentMany(_ count: Int, _ options: Properties = [:]) throws {
-    try apply(count) { ("Present", [.string("many[\($0)]"), .string(""), options.value]) }
+  fileprivate func presentMany(_ count: Int, _ options: Properties = [:], inGroups: Bool = false) throws {
+    try apply(count) { number in
+      let membership: Properties = inGroups ? ["group": .string("g\(number)"), "tag": .string("tag")] : [:]
+      return ("Present", [.string("many[\(number)]"), .string(""), options.merging(membership) { $1 }.value])
+    }
   }
 
-  /// Presents many items that wait for the end of a hold.
-  fileprivate func presentManyHeld(_ count: Int) throws {
+  /// Presents many items, and `last`, that wait for the end of a hold.
+  fileprivate func presentManyHeld(_ count: Int, inGroups: Bool = false) throws {
     try write("state = true\nholds = { dnd = \"postpone\" }\n", toDestination: "held")
     try call(Rows.reload, ())
     try call(Rows.hold, ("dnd", none))
-    try presentMany(count, ["destination": .string("held")])
+    try presentMany(count, ["destination": .string("held")], inGroups: inGroups)
+    try present("last", "", ["destination": .string("held")])
+  }
+
+  /// The number by which the only hold is released.
+  fileprivate var cookie: UInt64 {
+    get throws { try #require(call(Rows.holds, ()).lazy.compactMap { HoldEntry($0).cookie }.first) }
   }
 
   /// Presents many items from the one at `parent`, half of them in a row, each from the one before.
@@ -241,10 +250,11 @@ private func worstInput(of method: String) -> WorstInput? {
       }, ask: { [$0.begun(Rows.hold, ("dnd", none), $1)] })
   case "ReleaseHold":
     return WorstInput(
-      prepare: { try $0.presentManyHeld($1) },
+      prepare: { try $0.presentManyHeld($1, inGroups: true) },
       ask: { session, client in
-        let cookies = try session.call(Rows.holds, ()).compactMap { HoldEntry($0).cookie }
-        return cookies.map { session.begun(Rows.releaseHold, $0, client) }
+        let (last, _, _) = try session.call(Rows.get, "last")
+        let release = session.begun(Rows.releaseHold, try session.cookie, client)
+        return [release, session.begun(Rows.wait, (last, "presented"), client)]
       })
   case "Holds":
     return WorstInput(
