@@ -170,7 +170,7 @@ func authorization_lateAnswer_holdsTheClientsLaterRequests() throws {
   #expect(fixture.lookedUp == [fixture.client.uniqueName])
   try fixture.answer(.success(unconfined))
   #expect(fixture.carriedOut == ["other", "a", "b", "c"])
-  #expect(fixture.bus.connection.heldCalls.isEmpty)
+  #expect(fixture.bus.connection.servingOrder.heldCalls.isEmpty)
 }
 
 @Test("L1: requests that wait for the look-up are limited together")
@@ -197,7 +197,7 @@ func authorization_tooManyRequestsWhileLookedUp_areRefused() throws {
   try fixture.bus.close(fixture.client)
   try fixture.answer(.failure(DBusError(name: .nameHasNoOwner, message: "x")))
   #expect(fixture.carriedOut == [])
-  #expect(fixture.bus.connection.heldCalls.isEmpty)
+  #expect(fixture.bus.connection.servingOrder.heldCalls.isEmpty)
 }
 
 // MARK: Privileges

@@ -234,12 +234,12 @@ func outgoing_busThatDoesNotRead_heldCallsWait() throws {
   limits.timePerCall = .seconds(3600)
   let fixture = try Fixture(serviceLimits: limits)
   fixture.implementation.implement(Echo.later) { key, call in call.reply(String(repeating: key, count: 100_000)) }
-  fixture.service.hold(fixture.client.uniqueName, refusing: .disconnected())
+  fixture.service.servingOrder.hold(fixture.client.uniqueName, refusing: .disconnected())
   var answers = 0
   for _ in 0..<100 { fixture.start(Echo.later, "x") { if case .success = $0 { answers += 1 } } }
   try fixture.settle(by: Connection.open(address: fixture.bus.address, loop: fixture.loop))
   kill(fixture.bus.processID, SIGSTOP)
-  fixture.service.release(fixture.client.uniqueName)
+  fixture.service.servingOrder.release(fixture.client.uniqueName)
   for _ in 0..<200 { fixture.loop.turn(wait: .zero) }
   #expect(fixture.service.outgoingSize > limits.outgoingBytes)
   #expect(fixture.service.outgoingSize < 3 << 20)
@@ -247,7 +247,7 @@ func outgoing_busThatDoesNotRead_heldCallsWait() throws {
   #expect(!fixture.loop.turn(wait: .milliseconds(1)))
   kill(fixture.bus.processID, SIGCONT)
   #expect(fixture.loop.turn { answers == 100 })
-  #expect(fixture.service.heldCalls.isEmpty)
+  #expect(fixture.service.servingOrder.heldCalls.isEmpty)
 }
 
 @Test(
@@ -260,18 +260,18 @@ func outgoing_largeReplies_areMadeOneByOne() throws {
   let clients = [fixture.client] + others
   var answers = 0
   for client in clients {
-    fixture.service.hold(client.uniqueName, refusing: .disconnected())
+    fixture.service.servingOrder.hold(client.uniqueName, refusing: .disconnected())
     for _ in 0..<10 {
       client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x", timeout: nil) {
         if case .success = $0 { answers += 1 }
       }
     }
   }
-  #expect(fixture.loop.turn { fixture.service.heldBytes >= 30 * 256 })
+  #expect(fixture.loop.turn { fixture.service.servingOrder.heldBytes >= 30 * 256 })
   kill(fixture.bus.processID, SIGSTOP)
-  for client in clients { fixture.service.release(client.uniqueName) }
+  for client in clients { fixture.service.servingOrder.release(client.uniqueName) }
   // Each client has got one reply.
-  #expect(fixture.loop.turn { fixture.service.longCalls.waitingForRoom.count == 3 })
+  #expect(fixture.loop.turn { fixture.service.servingOrder.longCalls.waitingForRoom.count == 3 })
   #expect(fixture.service.outgoingSize < 3 * (1 << 20) + 1000)
   #expect(!fixture.loop.turn(wait: .milliseconds(1)))
   kill(fixture.bus.processID, SIGCONT)
@@ -282,7 +282,8 @@ func outgoing_largeReplies_areMadeOneByOne() throws {
       return answers == 30
     })
   #expect(most < 2 << 20)
-  #expect(fixture.service.heldCalls.isEmpty && fixture.service.longCalls.waitingForRoom.isEmpty)
+  #expect(
+    fixture.service.servingOrder.heldCalls.isEmpty && fixture.service.servingOrder.longCalls.waitingForRoom.isEmpty)
 }
 
 @Test func outgoing_busKilledWithUnwrittenBytes_isReportedOnce() throws {

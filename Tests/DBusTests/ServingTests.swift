@@ -246,20 +246,20 @@ func hold_laterCallsOfTheClient_waitInOrder() throws {
     ) { answers.append((try? $0.get()).flatMap { String(value: $0) } ?? "error") }
   }
   let refusal = DBusError(name: .limitsExceeded, message: "too much")
-  fixture.service.hold(fixture.client.uniqueName, refusing: refusal)
+  fixture.service.servingOrder.hold(fixture.client.uniqueName, refusing: refusal)
   for number in 0..<200 { ask("\(number)", fixture.client) }
   ask("other", other)
   #expect(fixture.loop.turn { answers == ["other"] })
   try fixture.settle(by: other)
   #expect(answers == ["other"])
-  fixture.service.release(fixture.client.uniqueName)
+  fixture.service.servingOrder.release(fixture.client.uniqueName)
   // Calls made while the held ones are served wait behind them.
   for number in 200..<300 { ask("\(number)", fixture.client) }
   #expect(fixture.loop.turn { answers.count == 301 })
   #expect(answers == ["other"] + (0..<300).map { "\($0)" })
   ask("after", fixture.client)
   #expect(fixture.loop.turn { answers.last == "after" })
-  #expect(fixture.service.heldCalls.isEmpty)
+  #expect(fixture.service.servingOrder.heldCalls.isEmpty)
 }
 
 @Test("P9: a call that was held may hold the client's other calls again")
@@ -267,20 +267,20 @@ func hold_byAHeldCall_holdsTheRest() throws {
   let fixture = try Fixture()
   var answers: [String] = []
   fixture.implementation.implement(Echo.later) { key, call in
-    if key == "hold" { fixture.service.hold(call.sender, refusing: .disconnected()) }
+    if key == "hold" { fixture.service.servingOrder.hold(call.sender, refusing: .disconnected()) }
     call.reply(key)
   }
-  fixture.service.hold(fixture.client.uniqueName, refusing: .disconnected())
+  fixture.service.servingOrder.hold(fixture.client.uniqueName, refusing: .disconnected())
   for key in ["a", "hold", "b"] {
     fixture.start(Echo.later, key) { answers.append((try? $0.get()) ?? "error") }
   }
   let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   try fixture.settle(by: other)
-  fixture.service.release(fixture.client.uniqueName)
+  fixture.service.servingOrder.release(fixture.client.uniqueName)
   #expect(fixture.loop.turn { answers.count == 2 })
   try fixture.settle(by: other)
   #expect(answers == ["a", "hold"])
-  fixture.service.release(fixture.client.uniqueName)
+  fixture.service.servingOrder.release(fixture.client.uniqueName)
   #expect(fixture.loop.turn { answers.count == 3 })
   #expect(answers == ["a", "hold", "b"])
 }
@@ -291,7 +291,7 @@ func hold_servedCalls_giveTheirSizeBack() throws {
   limits.requestBytes = 100_000
   let fixture = try Fixture(serviceLimits: limits)
   let refusal = DBusError(name: "org.example.TooMuch", message: "too much")
-  fixture.service.hold(fixture.client.uniqueName, refusing: refusal)
+  fixture.service.servingOrder.hold(fixture.client.uniqueName, refusing: refusal)
   let text = String(repeating: "x", count: 10_000)
   var (served, refused) = (0, 0)
   func ask() {
@@ -304,11 +304,11 @@ func hold_servedCalls_giveTheirSizeBack() throws {
   try fixture.settle(by: Connection.open(address: fixture.bus.address, loop: fixture.loop))
   // One call is left each time, so that the queue never ends.
   fixture.implementation.implement(Echo.echo) { value, call in
-    fixture.service.hold(call.sender, refusing: refusal)
+    fixture.service.servingOrder.hold(call.sender, refusing: refusal)
     call.reply(value)
-    fixture.loop.timer(after: .milliseconds(1)) { fixture.service.release(fixture.client.uniqueName) }
+    fixture.loop.timer(after: .milliseconds(1)) { fixture.service.servingOrder.release(fixture.client.uniqueName) }
   }
-  fixture.service.release(fixture.client.uniqueName)
+  fixture.service.servingOrder.release(fixture.client.uniqueName)
   #expect(fixture.loop.turn { served >= 100 || refused > 0 })
   #expect(refused == 0)
 }
@@ -319,7 +319,7 @@ func hold_callsBeyondTheLimit_areRefused() throws {
   limits.requestBytes = 4096
   let fixture = try Fixture(serviceLimits: limits)
   let refusal = DBusError(name: "org.example.TooMuch", message: "too much")
-  fixture.service.hold(fixture.client.uniqueName, refusing: refusal)
+  fixture.service.servingOrder.hold(fixture.client.uniqueName, refusing: refusal)
   var served = 0
   var refused = 0
   for number in 0..<100 {
@@ -334,7 +334,7 @@ func hold_callsBeyondTheLimit_areRefused() throws {
   }
   #expect(fixture.loop.turn { refused >= 85 })
   #expect(served == 0)
-  fixture.service.release(fixture.client.uniqueName)
+  fixture.service.servingOrder.release(fixture.client.uniqueName)
   #expect(fixture.loop.turn { served + refused == 100 })
   #expect(served > 4)
 }
@@ -379,7 +379,7 @@ func restricted_callsOfOthers_areRefusedOnceTheNameHasAnOwner() throws {
   #expect(answers.filter { $0.hasPrefix("other") } == ["other 1", "other 2"] && answers.contains("owner"))
   service.ask(other) { _ in answers.append("late") }
   #expect(fixture.loop.turn { answers.last == "late" })
-  #expect(fixture.service.heldCalls.isEmpty && fixture.service.heldBytes == 0)
+  #expect(fixture.service.servingOrder.heldCalls.isEmpty && fixture.service.servingOrder.heldBytes == 0)
 }
 
 @Test("L2: calls that wait for the owner of a name are forgotten with their client")
@@ -387,8 +387,11 @@ func restricted_callerThatLeaves_isForgotten() throws {
   let service = try RestrictedService()
   let fixture = service.fixture
   for _ in 1...3 { service.ask(service.other) { _ in } }
-  #expect(fixture.loop.turn { fixture.service.heldCalls.count == 1 && fixture.service.heldBytes > 512 })
+  #expect(
+    fixture.loop.turn {
+      fixture.service.servingOrder.heldCalls.count == 1 && fixture.service.servingOrder.heldBytes > 512
+    })
   service.other.close()
-  #expect(fixture.loop.turn { fixture.service.heldCalls.isEmpty })
-  #expect(fixture.service.heldBytes == 0)
+  #expect(fixture.loop.turn { fixture.service.servingOrder.heldCalls.isEmpty })
+  #expect(fixture.service.servingOrder.heldBytes == 0)
 }

@@ -160,7 +160,7 @@ final class Authorization {
       .limitExceeded,
       "expected at most \(connection.limits.requestBytes) bytes (the limit “request”) of requests until navd knows whether "
         + "their sender is in a sandbox, found more")
-    connection.hold(name, refusing: DBusError(tooMuch))
+    connection.servingOrder.hold(name, refusing: DBusError(tooMuch))
     lookUp(name) { [self] result in
       let verdict = verdict(result)
       // The next attempt of an unknown client may succeed.
@@ -174,7 +174,7 @@ final class Authorization {
         processes[client] = (try? result.get())?.processID
       }
       completion(verdict)
-      connection.release(name)
+      connection.servingOrder.release(name)
     }
   }
 

@@ -191,8 +191,8 @@ extension Coordinator: CoordinatorHost {
 
   func hold(_ client: Client) {
     guard let name = BusName(client.name) else { return }
-    connection.hold(name, refusing: connection.limits.requestTooLarge)
+    connection.servingOrder.hold(name, refusing: connection.limits.requestTooLarge)
   }
 
-  func release(_ client: Client) { BusName(client.name).map(connection.release) }
+  func release(_ client: Client) { BusName(client.name).map(connection.servingOrder.release) }
 }

@@ -30,7 +30,7 @@ public final class Connection {
     public var outgoingBytesPerCall = 32 << 10
     /// The time that a call may take. Beyond this, the next calls of its caller wait for those of others.
     public var timePerCall = Duration.milliseconds(2)
-    /// Bytes of all held calls together (see ``Connection/hold(_:refusing:)``).
+    /// Bytes of all held calls together (see ``ServingOrder/hold(_:refusing:)``).
     public var heldBytes = 32 << 20
     /// The error for calls and replies that are too large while earlier replies are not made or not read yet.
     public var unreadReplies = DBusError(
@@ -84,14 +84,8 @@ public final class Connection {
   var unmatchedReplies = 0
   var subscriptions: [Subscription] = []
   var watchedNames: [BusName: WatchedName] = [:]
-  var heldCalls: [BusName: HeldCalls] = [:]
-  /// The size of all held calls, in bytes.
-  var heldBytes = 0
-  /// The clients whose held calls wait only for room for their replies.
-  var clientsWaitingForRoom: Set<BusName> = []
+  public private(set) lazy var servingOrder = ServingOrder(loop: loop, limits: limits, output: self)
   var requiredCallers = RequiredCallers()
-  var longCalls = LongCalls()
-  var largeReplies = LargeReplies()
   var slowReaders = SlowReaders()
   var signalSockets = SignalSockets()
   /// Whether signals were dropped since there was room for the last time.
@@ -175,12 +169,8 @@ public final class Connection {
     isOpen = false
     transport.close()
     postponed = []
-    heldCalls = [:]
-    heldBytes = 0
-    clientsWaitingForRoom = []
+    servingOrder.dropAll()
     requiredCallers = RequiredCallers()
-    longCalls = LongCalls()
-    largeReplies = LargeReplies()
     slowReaders = SlowReaders()
     signalSockets = SignalSockets()
     let unsent = outbox.first + outbox.entries
@@ -201,9 +191,6 @@ public final class Connection {
   /// Whether nothing more may be answered before the bus has read, or has told how much it keeps.
   var isCongested: Bool { isFull || isBlind }
 
-  /// Whether this turn has made so many messages that other calls wait for the next turn.
-  var isTurnFull: Bool { outbox.size > limits.outgoingBytesPerTurn }
-
   func scheduleDrain() {
     guard !isDrainScheduled else { return }
     isDrainScheduled = true
@@ -214,8 +201,8 @@ public final class Connection {
   }
 
   private func drain() {
-    longCalls.noteReceived(on: loop)
-    for _ in 0..<limits.messagesPerTurn where isOpen && !isCongested && !isTurnFull {
+    servingOrder.longCalls.noteReceived(on: loop)
+    for _ in 0..<limits.messagesPerTurn where isOpen && !isCongested && !servingOrder.isTurnFull {
       guard let message = postponed.isEmpty ? transport.pop() : postponed.removeFirst() else { return }
       handle(message)
     }
@@ -283,9 +270,7 @@ public final class Connection {
       hasDroppedSignals = false
       loop.soon { [weak self] in self?.onSignalsMissed?(nil) }
     }
-    continueHeldCalls()
-    continueLongCalls()
-    continueLargeReplies()
+    servingOrder.serveNext()
     observeSlowReaders()
     // Otherwise the next turn comes when the bus has read, or has told how much it keeps.
     if !laterReplies.isEmpty, hasRoomForReplies { loop.soon {} }
@@ -358,4 +343,12 @@ extension Message {
     guard destination.isUnique || destination == Bus.name else { return true }
     return sender == destination || sender == Bus.name
   }
+}
+
+extension Connection: ServingOutput {
+  var turnSize: Int { outbox.size }
+
+  var isQuiet: Bool { outbox.isWithoutReplies && hasMoreToCome?() != true }
+
+  func isStalled(_ client: BusName) -> Bool { slowReaders.isStalled(client) }
 }

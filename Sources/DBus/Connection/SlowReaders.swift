@@ -207,7 +207,7 @@ extension Connection {
     let wasDirected = !slowReaders.stalled.isEmpty
     for (client, load) in behind where load.bytes > share && slowReaders.stalled[client] == nil {
       slowReaders.stalled[client] = share / 16
-      hold(client, refusing: limits.unreadReplies)
+      servingOrder.hold(client, refusing: limits.unreadReplies)
       onReadingChanged?(client, false)
     }
     let recovered = slowReaders.stalled.keys.filter { behind[$0] == nil }
@@ -223,7 +223,7 @@ extension Connection {
       }
     let missing = wasDirected ? slowReaders.subscribers.keys.filter { former[$0] == nil } : []
     loop.soon { [weak self] in
-      for client in recovered { self?.release(client) }
+      for client in recovered { self?.servingOrder.release(client) }
       for client in missing { self?.onSignalsMissed?(client) }
     }
     endLook()

@@ -103,7 +103,7 @@ public final class Call<Output> {
     markAnswered()
     guard address.isWanted else { return }
     // A reply that reports the state is made before the state changes again.
-    if isVariable, !isReading, connection.isTurnFull {
+    if isVariable, !isReading, connection.servingOrder.isTurnFull {
       return enqueue(.laterReply(address, { [address, fields] in address.replyOrError(fields, body) }))
     }
     if let message = address.replyOrError(fields, body) { enqueue(.reply(message, .success, to: address)) }

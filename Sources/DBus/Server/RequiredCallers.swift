@@ -17,7 +17,7 @@ extension Connection {
       guard let self, owner != nil, let clients = requiredCallers.waiting.updateValue([:], forKey: name) else { return }
       for (client, watch) in clients {
         watch.cancel()
-        release(client)
+        servingOrder.release(client)
       }
     }
   }
@@ -25,7 +25,7 @@ extension Connection {
   /// Holds the calls of a client until a name has an owner.
   func hold(_ client: BusName, untilOwned name: BusName) {
     guard owner(of: name) == nil, requiredCallers.waiting[name]?[client] == nil else { return }
-    hold(
+    servingOrder.hold(
       client,
       refusing: DBusError(
         name: .limitsExceeded, message: "expected few calls while nobody owns the name \(name), found more"))
@@ -34,7 +34,7 @@ extension Connection {
         return
       }
       watch.cancel()
-      drop(client)
+      servingOrder.drop(client)
     }
   }
 

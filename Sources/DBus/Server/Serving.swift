@@ -35,7 +35,19 @@ extension Connection {
     guard let address = ReplyAddress(call), let path = call.path, let member = dbus_message_get_member(call.raw) else {
       return
     }
-    yieldingToOthers(address.caller) { serve(call, member, at: path, address) }
+    servingOrder.yieldingToOthers(address.caller) { serve(call, member, at: path, address) }
+  }
+
+  /// Reads the arguments of a call, and calls `body` with them, and with the held calls behind which the call waits. If the arguments
+  /// are invalid or too large, it replies with an error.
+  func withArguments<Input>(
+    of address: ReplyAddress, _ read: (_ budget: inout Int) throws(DBusError) -> Input,
+    _ body: (Input, HeldCalls?) -> Void
+  ) {
+    slowReaders.note(caller: address.caller)
+    do throws(DBusError) { try servingOrder.withArguments(by: address.caller, read, body) } catch {
+      fail(address, error)
+    }
   }
 
   private func serve(_ call: Message, _ member: UnsafePointer<CChar>, at path: ObjectPath, _ address: ReplyAddress) {

@@ -84,11 +84,11 @@ final class FakeSystemd {
   }
 
   /// Answers the calls that a silent manager has received, and from now on all calls.
-  func answerCalls() { silencedCaller.map(connection.release) }
+  func answerCalls() { silencedCaller.map(connection.servingOrder.release) }
 
   private func silence(_ caller: BusName) {
     silencedCaller = caller
-    connection.hold(caller, refusing: DBusError(name: .failed, message: "too many calls"))
+    connection.servingOrder.hold(caller, refusing: DBusError(name: .failed, message: "too many calls"))
   }
 
   /// Answers the oldest unanswered call for a job with a new job.

@@ -15,7 +15,7 @@ struct LargeReplies {
   fileprivate var isIdle: Bool { current == nil && waiting.isEmpty }
 }
 
-extension Connection {
+extension ServingOrder {
   /// The largest number of unwritten bytes with which the next large reply is made.
   private static let largeReplyRest = 256 << 10
 
@@ -23,35 +23,31 @@ extension Connection {
   private static let maxWaiting = 4096
 
   /// Serves a call with a large reply after those that wait already, and holds the client's later calls until then.
-  /// - Parameter prepare: does a part of the work in advance, in a separate turn each time. It returns whether the work is done.
-  func serveAlone<Output>(
-    _ call: Call<Output>, preparing prepare: ((ObjectPath) -> Bool)?, _ serve: @escaping () -> Void
+  /// - Parameters:
+  ///   - prepare: does a part of the work in advance, in a separate turn each time. It returns whether the work is done.
+  ///   - refuse: called instead of `serve` if too many clients wait.
+  func serveAlone(
+    _ client: BusName, preparing prepare: (() -> Bool)?, refuse: (DBusError) -> Void, _ serve: @escaping () -> Void
   ) {
     guard largeReplies.waiting.count < Self.maxWaiting else {
-      return call.fail(
+      return refuse(
         DBusError(
           name: .limitsExceeded,
           message: "expected at most \(Self.maxWaiting) clients to wait for a large reply, found more; call again later"
         ))
     }
-    hold(call.sender, refusing: limits.unreadReplies)
+    hold(client, refusing: limits.unreadReplies)
     // Most of these replies are small after all, and another turn would wake the bus once more.
-    if prepare == nil, outbox.isWithoutReplies, hasMoreToCome?() != true, canServeLargeReply,
-      !slowReaders.isStalled(call.sender)
-    {
-      largeReplies.current = call.sender
+    if prepare == nil, output.isQuiet, largeReplies.isIdle, hasRoomForLargeReply, !output.isStalled(client) {
+      largeReplies.current = client
       return serve()
     }
-    largeReplies.waiting.append(
-      (call.sender, prepare.map { prepare in { [path = call.path] in prepare(path) } }, serve))
+    largeReplies.waiting.append((client, prepare, serve))
     scheduleLargeReply()
   }
 
-  /// Whether a large reply may be made now, without waiting for others.
-  private var canServeLargeReply: Bool { largeReplies.isIdle && hasRoomForLargeReply }
-
   /// Whether so few bytes wait to be written that a large reply may be made.
-  var hasRoomForLargeReply: Bool { transport.outgoingSize <= Self.largeReplyRest }
+  var hasRoomForLargeReply: Bool { output.outgoingSize <= Self.largeReplyRest }
 
   /// Serves the next call if the last reply has left. Call this at the end of a turn, after its messages were sent.
   func continueLargeReplies() {
@@ -65,7 +61,7 @@ extension Connection {
 
   private func scheduleLargeReply() {
     guard largeReplies.current == nil, !largeReplies.isScheduled,
-      largeReplies.waiting.contains(where: { !slowReaders.isStalled($0.client) })
+      largeReplies.waiting.contains(where: { !output.isStalled($0.client) })
     else { return }
     largeReplies.isScheduled = true
     loop.soon { [weak self] in self?.serveLargeReply() }
@@ -74,7 +70,7 @@ extension Connection {
   private func serveLargeReply() {
     largeReplies.isScheduled = false
     guard hasRoomForLargeReply,
-      let index = largeReplies.waiting.firstIndex(where: { !slowReaders.isStalled($0.client) })
+      let index = largeReplies.waiting.firstIndex(where: { !output.isStalled($0.client) })
     else { return }
     if let prepare = largeReplies.waiting[index].prepare, !prepare() { return scheduleLargeReply() }
     let (client, _, serve) = largeReplies.waiting.remove(at: index)

@@ -26,14 +26,14 @@ struct LongCalls {
   }
 }
 
-extension Connection {
+extension ServingOrder {
   /// Serves a call. If it takes long, the next calls of its client are held until nothing more comes from the bus, but at most for the
   /// same time again.
   func yieldingToOthers(_ client: BusName, _ serve: () -> Void) {
-    let (size, start) = (outbox.size, loop.now)
+    let (size, start) = (output.turnSize, loop.now)
     serve()
     let now = loop.now
-    guard isOpen, outbox.size - size > limits.outgoingBytesPerCall || now - start > limits.timePerCall,
+    guard output.isOpen, output.turnSize - size > limits.outgoingBytesPerCall || now - start > limits.timePerCall,
       longCalls.clients.insert(client).inserted
     else { return }
     hold(client, refusing: limits.unreadReplies)

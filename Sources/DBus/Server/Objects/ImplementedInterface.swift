@@ -110,7 +110,10 @@ public final class ImplementedInterface {
       connection.withArguments(of: address, read) { input, held in
         let call = Call(method, address, path, connection)
         if method.hasLargeReply {
-          let serve = { connection.serveAlone(call, preparing: prepare) { body(input, call) } }
+          let prepare = prepare.map { prepare in { prepare(path) } }
+          let serve = {
+            connection.servingOrder.serveAlone(call.sender, preparing: prepare, refuse: call.fail) { body(input, call) }
+          }
           if let held { held.append(serve) } else { serve() }
         } else if let held {
           held.append { body(input, call) }
