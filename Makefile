@@ -46,8 +46,7 @@ UNITS = navd.service navd-windows.service
 ENTRY = org.navd.navd-windows.desktop
 # Built with the programs, and not installed.
 TOOLS = navbench navdoc
-MANUALS = navctl.1 navd.8 navd-windows.8 navd.destination.5 org.navd.Coordinator1.5 org.navd.Presentation1.5 org.navd.Group1.5 \
-	org.navd.Stack1.5 org.navd.Hold1.5 org.navd.Presenter1.5 org.navd.WindowSystem1.5
+MANUALS = navctl.1 navd.8 navd-windows.8 navd.destination.5
 # The directory of the programs to install.
 BUILT ?= .build/release
 INTERFACES = $(wildcard dbus/*.xml)

@@ -72,7 +72,7 @@ struct DestinationPage {
       group = "panels"
       """)
     page.heading("See also")
-    page.paragraph("`navctl`(1), `navd`(8), `org.navd.Presenter1`(5)")
+    page.paragraph("`navctl`(1), `navd`(8)")
     text = page.text
   }
 }

@@ -32,8 +32,6 @@ struct ManualPage {
 
   mutating func heading(_ title: String) { text += ".SH \(title.uppercased())\n" }
 
-  mutating func subheading(_ title: String) { text += ".SS \(Self.escaped(title))\n" }
-
   mutating func paragraph(_ doc: String) {
     beginParagraph()
     filled(Self.spans(doc))
@@ -56,17 +54,6 @@ struct ManualPage {
   mutating func more(_ doc: String) {
     text += ".IP\n"
     filled(Self.spans(doc))
-  }
-
-  /// Adds the paragraphs and lists of a doc string.
-  mutating func doc(_ doc: String) {
-    for block in DocText.blocks(doc) {
-      switch block {
-      case .paragraph(let text): paragraph(text)
-      case .item(let term, let text):
-        item(Self.bold(term.prefix { $0 != " " }) + Self.escaped(term.drop { $0 != " " }), text)
-      }
-    }
   }
 
   /// Indents the content that `body` adds.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CoordinatorAPI
-import DBus
 import Glibc
 
 /// Generates the manual pages and the D-Bus reference from the tables and help texts that the programs use.
@@ -11,13 +10,6 @@ struct Navdoc: ParsableCommand {
     case navd = "navd.8"
     case windows = "navd-windows.8"
     case destination = "navd.destination.5"
-    case coordinator = "org.navd.Coordinator1.5"
-    case presentation = "org.navd.Presentation1.5"
-    case group = "org.navd.Group1.5"
-    case stack = "org.navd.Stack1.5"
-    case hold = "org.navd.Hold1.5"
-    case presenter = "org.navd.Presenter1.5"
-    case windowSystem = "org.navd.WindowSystem1.5"
     case reference = "dbus.md"
   }
 
@@ -41,13 +33,6 @@ struct Navdoc: ParsableCommand {
     case .navd: NavdPage(try ProgramHelp(Self.standardInput())).text
     case .windows: WindowsPage(try ProgramHelp(Self.standardInput())).text
     case .destination: DestinationPage().text
-    case .coordinator: InterfacePage(CoordinatorInterface.interface).text
-    case .presentation: InterfacePage(PresentationInterface.interface).text
-    case .group: InterfacePage(GroupInterface.interface).text
-    case .stack: InterfacePage(StackInterface.interface).text
-    case .hold: InterfacePage(HoldInterface.interface).text
-    case .presenter: InterfacePage(PresenterInterface.interface).text
-    case .windowSystem: InterfacePage(WindowSystemInterface.interface).text
     case .reference: InterfaceReference.text
     }
   }

@@ -86,9 +86,7 @@ struct NavctlPage {
     page.code("navctl watch --group panels --format '{tag}'")
     page.paragraph("Open a panel on another machine.")
     page.code("navctl -H ann@kiosk select panels clock")
-    page.end(seeAlso: [
-      "navd(8)", "navd.destination(5)", "org.navd.Coordinator1(5)", "ssh(1)", "systemd-stdio-bridge(1)",
-    ])
+    page.end(seeAlso: ["navd(8)", "navd.destination(5)", "ssh(1)", "systemd-stdio-bridge(1)"])
     text = page.text
   }
 
@@ -163,7 +161,7 @@ struct NavdPage {
       """
       navd coordinates the panels, popups, dialogs and windows of a desktop session. Each has a slot, which is nil or holds \
       an item. Setting an item starts its program, setting another id replaces it, and setting nil ends it. When the \
-      program ends by itself, the slot becomes nil. Clients use `navctl`(1), or D-Bus: `org.navd.Coordinator1`(5).
+      program ends by itself, the slot becomes nil. Clients use `navctl`(1), or D-Bus: see `navctl introspect`.
       """)
     page.describe(help)
     page.heading("Signals")
@@ -188,7 +186,7 @@ struct NavdPage {
         "The directories in which navd looks for the program of a command, if neither its file nor its request has a `PATH`."
       ),
     ])
-    page.end(seeAlso: ["navctl(1)", "navd.destination(5)", "org.navd.Coordinator1(5)", "systemd.unit(5)"])
+    page.end(seeAlso: ["navctl(1)", "navd.destination(5)", "systemd.unit(5)"])
     text = page.text
   }
 }
@@ -217,7 +215,7 @@ struct WindowsPage {
       ("DISPLAY, XAUTHORITY", "The X server."),
       ("DBUS_SESSION_BUS_ADDRESS", "The bus, unless `--address` is given."),
     ])
-    page.end(seeAlso: ["navd(8)", "navctl(1)", "org.navd.WindowSystem1(5)"])
+    page.end(seeAlso: ["navd(8)", "navctl(1)"])
     text = page.text
   }
 }
