@@ -117,7 +117,7 @@ struct Following {
   /// Whether the previous navd began the presentation, and windows may have been missed.
   var isRestored = false
   /// The windows, in the order in which the presentation got them.
-  var windows = OrderedIDs()
+  var windows: [String] = []
   /// Whether an adapter that was started again has reported windows that cannot be told from others, so that some were lost.
   var hasLost = false
   var program = Program.running

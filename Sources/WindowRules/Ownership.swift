@@ -28,11 +28,13 @@ extension WindowTracker {
     return window.process?.program.flatMap { followed[$0]?.hasBegun == true ? $0 : nil }
   }
 
-  /// The startup id of a window; nil if it has none, or one that proves nothing. A long-running program may use the id of its start for
-  /// all its windows.
+  /// The startup id of a window; nil if it has none, or one that proves nothing: a long-running program that navd did not start may
+  /// use the id of its start for all its windows.
   private func freshStartupID(of window: TrackedWindow) -> String? {
     guard let startupID = window.properties.startupID, !startupID.isEmpty,
-      !windows.hasEarlier(withStartupID: startupID, than: window.order)
+      !windows.values.contains(where: { earlier in
+        earlier.properties.startupID == startupID && earlier.order < window.order && earlier.process?.program == nil
+      })
     else { return nil }
     return startupID
   }

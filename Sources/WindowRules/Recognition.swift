@@ -59,7 +59,7 @@ extension WindowTracker {
     let renamed = names.map { ($1, windows.removeValue(forKey: $0)) }
     for (new, window) in renamed { windows[new] = window }
     for (handle, following) in followed {
-      followed[handle]!.windows = OrderedIDs(following.windows.map(name))
+      followed[handle]!.windows = following.windows.map(name)
       followed[handle]!.before = following.before.map { Set($0.map(name)) }
       if var closing = following.closing {
         closing.dialogs = Set(closing.dialogs.map(name))
@@ -76,7 +76,7 @@ extension WindowTracker {
   mutating func lose(_ id: String, of handle: Handle) {
     noteNoFocus(after: id)
     windows[id] = nil
-    followed[handle]!.windows.remove(id)
+    followed[handle]!.windows.removeAll { $0 == id }
     followed[handle]!.hasLost = true
     guard var closing = followed[handle]!.closing else { return }
     if closing.dialogs.remove(id) != nil, closing.dialogs.isEmpty, !closing.isForced {

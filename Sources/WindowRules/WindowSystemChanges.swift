@@ -152,7 +152,7 @@ extension WindowTracker {
     guard let window = windows.removeValue(forKey: id), case .presentation(let handle) = window.owner,
       followed[handle] != nil
     else { return }
-    followed[handle]!.windows.remove(id)
+    followed[handle]!.windows.removeAll { $0 == id }
     let following = followed[handle]!
     effects.append(.windowsChanged(handle))
     switch following.stage {

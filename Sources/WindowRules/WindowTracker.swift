@@ -91,7 +91,8 @@ public struct WindowTracker {
   /// The largest number of tracked windows. A user has hundreds; an adapter that reports more than this is broken.
   public static let maxWindows = 10_000
 
-  var windows = TrackedWindows()
+  /// The windows of the window system, by their ids.
+  var windows: [String: TrackedWindow] = [:]
   /// The presentations, by the handles for which their programs were started.
   var followed: [Handle: Following] = [:]
   /// The windows that the previous navd has recorded, by the handles for which the programs were started.
@@ -127,7 +128,7 @@ public struct WindowTracker {
 
   /// The windows of a presentation, in the order in which the presentation got them.
   public func windows(of handle: Handle) -> [Window] {
-    (followed[program(of: handle)]?.windows ?? OrderedIDs()).compactMap { id in
+    (followed[program(of: handle)]?.windows ?? []).compactMap { id in
       windows[id].map { Window(id: id, $0.properties) }
     }
   }
@@ -140,8 +141,9 @@ public struct WindowTracker {
   /// Whether the window with the focus is fullscreen, and belongs to no presentation (H2).
   public var isOtherFullscreen: Bool {
     capabilities != nil
-      && windows.focusedFullscreen.contains { id in
-        if case .presentation? = windows[id]?.owner { false } else { true }
+      && windows.values.contains { window in
+        guard window.properties.focused == true, window.properties.fullscreen == true else { return false }
+        if case .presentation = window.owner { return false } else { return true }
       }
   }
 

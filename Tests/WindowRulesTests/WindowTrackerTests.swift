@@ -177,19 +177,6 @@ import Testing
     #expect(tracker.windows(of: one).map(\.id) == ["w3"])
   }
 
-  @Test("N1: the startup ids of windows that are closed are forgotten")
-  func window_closed_leavesNoStartupID() {
-    var tracker = tracker()
-    for startupID in ["a", "b", "b"] {
-      var properties = WindowProperties()
-      properties.startupID = startupID
-      tracker.opened(Window(id: "w", properties), program: nil)
-      tracker.closed("w")
-    }
-    let known = Mirror(reflecting: tracker.windows).children.first { $0.label == "byStartupID" }?.value
-    #expect(known as? [String: Set<String>] == [:])
-  }
-
   @Test("N1: an empty startup id tells nothing")
   func window_withEmptyStartupID_isFoundByPattern() {
     var tracker = tracker()
@@ -2171,37 +2158,4 @@ func outputGone_endsWhatIsThere() {
   _ = tracker.next()
   tracker.outputsGone(["left"])
   #expect(tracker.next() == [.outputGone(one), .outputGone(Handle(3))])
-}
-
-/// The ids of windows in their order.
-@Suite struct OrderedIDsTests {
-  @Test("ids that come and go leave at most as many empty places as there are ids, and 16")
-  func ids_comingAndGoing_leaveFewPlaces() {
-    var ids = OrderedIDs(["first"])
-    var most = 0
-    for number in 0..<100 {
-      ids.append("\(number)")
-      ids.remove("\(number - 1)")
-      let places = Mirror(reflecting: ids).children.first { $0.label == "places" }?.value as? [String?]
-      most = max(most, places?.count ?? 0)
-    }
-    #expect(Array(ids) == ["first", "99"] && most == 2 * 2 + 16)
-  }
-
-  @Test("ids keep their order, whichever of them are removed", arguments: [1, 2, 3, 7])
-  func ids_removed_keepOrder(step: Int) {
-    let all = (0..<100).map(String.init)
-    var ids = OrderedIDs(all)
-    ids.append("7")
-    #expect(Array(ids) == all)
-    var left = all
-    for index in stride(from: 0, to: 100, by: step) {
-      ids.remove("\(index)")
-      left.removeAll { $0 == "\(index)" }
-      #expect(Array(ids) == left && ids.first == left.first && ids.last == left.last)
-      #expect(ids.isEmpty == left.isEmpty && !ids.contains("\(index)"))
-    }
-    ids.append("new")
-    #expect(Array(ids) == left + ["new"] && ids.first == (left.first ?? "new") && ids.last == "new")
-  }
 }
