@@ -17,66 +17,9 @@ extension CoordinatorService {
   /// Binds the method of ``CoordinatorInterface`` with this name, if there is one. Hosts bind a method when it is first called, since
   /// to make the types of all methods takes a quarter of navd's start.
   package func bindMethod(_ name: String, to binder: some ServiceBinder) {
-    _ =
-      bindChanging(name, to: binder) || bindReading(name, to: binder) || bindPresenting(name, to: binder)
-      || bindManagement(name, to: binder) || bindHolds(name, to: binder)
-  }
-
-  package func bindProperties(to binder: some ServiceBinder) {
-    binder.bind(Rows.version) { Rows.currentVersion }
-    binder.bind(Rows.release) { Release.version }
-    binder.bind(Rows.serial) { [unowned self] in serial }
-    binder.bind(Rows.diagnosis) { [unowned self] in
-      host.takeInChanges()
-      var diagnosis = host.diagnosis
-      diagnosis.limits = limits.mapValues(\.value)
-      return diagnosis.properties
-    }
-    binder.bind(Rows.limits) { [unowned self] in limits }
-  }
-
-  /// The limits of the state machine and of its host, by name.
-  private var limits: [String: UInt64] { machine.limits.byName.merging(host.limits) { $1 } }
-
-  private func bindChanging(_ name: String, to binder: some ServiceBinder) -> Bool {
-    if name == "Apply" {
+    switch name {
+    case "Apply":
       binder.bind(Rows.apply) { [unowned self] input, call in apply(input.0, input.1, call) }
-    } else if let method = Rows.changingMethod(named: name) {
-      method.accept(ChangingMethodBinder(service: self, binder: binder))
-    } else {
-      return false
-    }
-    return true
-  }
-
-  private func bindHolds(_ name: String, to binder: some ServiceBinder) -> Bool {
-    switch name {
-    case "Hold":
-      binder.bind(Rows.hold) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          let request = try HoldRequest(input.0, input.1)
-          host.authorize(.holding, call) { [unowned self] () throws(Refusal) in try hold(request, call) }
-          return nil
-        }
-      }
-    case "ReleaseHold":
-      binder.bind(Rows.releaseHold) { [unowned self] cookie, call in
-        host.authorize(.holding, call) { [unowned self] () throws(Refusal) in
-          try host.requireRecord()
-          take(try machine.releaseHold(cookie, at: tick()))
-        }
-      }
-    case "Holds":
-      binder.bind(Rows.holds) { [unowned self] _, call in
-        call.reply(machine.holdEntries(at: host.now).map(\.properties))
-      }
-    default: return false
-    }
-    return true
-  }
-
-  private func bindReading(_ name: String, to binder: some ServiceBinder) -> Bool {
-    switch name {
     case "Get":
       binder.bind(Rows.get) { [unowned self] binding, call in
         answer(call) { () throws(Refusal) in
@@ -113,16 +56,6 @@ extension CoordinatorService {
         host.takeInChanges()
         call.reply(machine.destinations.map { Structure($0.name, $0.entry.properties) })
       }
-    default: return false
-    }
-    return true
-  }
-
-  /// The answer of `GetState`.
-  package func snapshot() -> StateSnapshot { machine.snapshot(platform: host.platform) }
-
-  private func bindPresenting(_ name: String, to binder: some ServiceBinder) -> Bool {
-    switch name {
     case "RegisterPresenter":
       binder.bind(Rows.registerPresenter) { [unowned self] input, call in
         answer(call) { () throws(Refusal) in
@@ -173,13 +106,25 @@ extension CoordinatorService {
           return serial
         }
       }
-    default: return false
-    }
-    return true
-  }
-
-  private func bindManagement(_ name: String, to binder: some ServiceBinder) -> Bool {
-    switch name {
+    case "Hold":
+      binder.bind(Rows.hold) { [unowned self] input, call in
+        answer(call) { () throws(Refusal) in
+          let request = try HoldRequest(input.0, input.1)
+          host.authorize(.holding, call) { [unowned self] () throws(Refusal) in try hold(request, call) }
+          return nil
+        }
+      }
+    case "ReleaseHold":
+      binder.bind(Rows.releaseHold) { [unowned self] cookie, call in
+        host.authorize(.holding, call) { [unowned self] () throws(Refusal) in
+          try host.requireRecord()
+          take(try machine.releaseHold(cookie, at: tick()))
+        }
+      }
+    case "Holds":
+      binder.bind(Rows.holds) { [unowned self] _, call in
+        call.reply(machine.holdEntries(at: host.now).map(\.properties))
+      }
     case "DeclareContainerValue":
       binder.bind(Rows.declareContainerValue) { [unowned self] input, call in
         answer(call) { () throws(Refusal) in
@@ -209,10 +154,29 @@ extension CoordinatorService {
           end(machine.beginShutDown()[...], by: call.client) {}
         }
       }
-    default: return false
+    default:
+      Rows.changingMethod(named: name)?.accept(ChangingMethodBinder(service: self, binder: binder))
     }
-    return true
   }
+
+  package func bindProperties(to binder: some ServiceBinder) {
+    binder.bind(Rows.version) { Rows.currentVersion }
+    binder.bind(Rows.release) { Release.version }
+    binder.bind(Rows.serial) { [unowned self] in serial }
+    binder.bind(Rows.diagnosis) { [unowned self] in
+      host.takeInChanges()
+      var diagnosis = host.diagnosis
+      diagnosis.limits = limits.mapValues(\.value)
+      return diagnosis.properties
+    }
+    binder.bind(Rows.limits) { [unowned self] in limits }
+  }
+
+  /// The limits of the state machine and of its host, by name.
+  private var limits: [String: UInt64] { machine.limits.byName.merging(host.limits) { $1 } }
+
+  /// The answer of `GetState`.
+  package func snapshot() -> StateSnapshot { machine.snapshot(platform: host.platform) }
 }
 
 /// Binds the changing methods. All of them are read, carried out and answered in the same way.

@@ -56,22 +56,12 @@ extension ValueType: CustomStringConvertible {
 
   /// Makes the type of one letter; nil for containers and unknown letters.
   package init?(code: UInt8) {
-    switch code {
-    case UInt8(ascii: "y"): self = .byte
-    case UInt8(ascii: "b"): self = .boolean
-    case UInt8(ascii: "n"): self = .int16
-    case UInt8(ascii: "q"): self = .uint16
-    case UInt8(ascii: "i"): self = .int32
-    case UInt8(ascii: "u"): self = .uint32
-    case UInt8(ascii: "x"): self = .int64
-    case UInt8(ascii: "t"): self = .uint64
-    case UInt8(ascii: "d"): self = .double
-    case UInt8(ascii: "s"): self = .string
-    case UInt8(ascii: "o"): self = .objectPath
-    case UInt8(ascii: "g"): self = .signature
-    case UInt8(ascii: "v"): self = .variant
-    case UInt8(ascii: "h"): self = .descriptor
-    default: return nil
-    }
+    guard let type = Self.ofOneLetter.first(where: { $0.code == code }) else { return nil }
+    self = type
   }
+
+  private static let ofOneLetter: [ValueType] = [
+    .byte, .boolean, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double, .string, .objectPath, .signature,
+    .variant, .descriptor,
+  ]
 }

@@ -84,22 +84,13 @@ public struct Limits: Sendable, Hashable {
 
   public init() {}
 
-  /// All limits, by the names that errors and the bus use.
+  /// All limits, by the names that errors and the bus use: those of the properties, as in `items-per-client`.
   public var byName: [String: UInt64] {
-    let limits = [
-      "binding": binding, "id": id, "tag": tag, "destination": destination, "value": value, "value-depth": valueDepth,
-      "container-values": containerValues, "declared-container-values": declaredContainerValues, "result": result,
-      "output": output, "state": state, "remembered": remembered, "items": items, "items-per-client": itemsPerClient,
-      "waits-per-client": waitsPerClient, "waits": waits, "transaction": transaction, "work": work, "ends": ends,
-      "stack": stack,
-      "members": members,
-      "queue": queue, "tags": tags, "tags-per-group": tagsPerGroup, "endings": endings,
-      "registrations": registrations, "holds": holds, "variables": variables, "environment": environment,
-      "hooks": hooks, "parked": parked,
-      "calls-per-presenter": callsPerPresenter,
-      "calls": calls,
-    ]
-    return limits.mapValues(UInt64.init)
+    let limits = Mirror(reflecting: self).children.map { property, limit in
+      let name = property!.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
+      return (name, UInt64(limit as! Int))
+    }
+    return Dictionary(uniqueKeysWithValues: limits)
   }
 
   /// Refuses a number of waiting calls.
