@@ -21,9 +21,10 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
   private let inValues: ValueList<Input>
   private let outValues: ValueList<Output>
 
+  /// - Parameter describesOptions: whether the documentation ends with a list of the options.
   init<each I: ValueConvertible, each O: ValueConvertible>(
     _ name: MemberName, in inputs: repeat Arg<each I>, options: @autoclosure @escaping @Sendable () -> OptionTable,
-    isRemoval: Bool = false,
+    describesOptions: Bool = true, isRemoval: Bool = false,
     out outputs: repeat Arg<each O>, doc: @autoclosure @escaping @Sendable () -> String,
     read: @escaping @Sendable (Input) throws(Refusal) -> Request,
     answer: @escaping @Sendable (Reply, UInt64) -> Output
@@ -34,20 +35,22 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
     self.answer = answer
     inValues = ValueList(repeat (each I).self)
     outValues = ValueList(repeat (each O).self)
-    super.init(CoordinatorInterface.name, name, in: repeat each inputs, out: repeat each outputs, doc: doc())
+    super.init(
+      CoordinatorInterface.name, name, in: repeat each inputs, out: repeat each outputs,
+      doc: doc() + (describesOptions ? "\n\nOptions:\n" + options().doc : ""))
   }
 
   /// Makes a method with one argument. Swift 6.3 crashes on a closure literal with a pack of one as its argument.
   convenience init<each O: ValueConvertible>(
     _ name: MemberName, inOne input: Arg<Input>, options: @autoclosure @escaping @Sendable () -> OptionTable,
-    isRemoval: Bool = false,
+    describesOptions: Bool = true, isRemoval: Bool = false,
     out outputs: repeat Arg<each O>, doc: @autoclosure @escaping @Sendable () -> String,
     read: @escaping @Sendable (Input) throws(Refusal) -> Request,
     answer: @escaping @Sendable (Reply, UInt64) -> Output
   ) where Input: ValueConvertible, Output == (repeat each O) {
     self.init(
-      name, in: input, options: options(), isRemoval: isRemoval, out: repeat each outputs, doc: doc(), read: read,
-      answer: answer)
+      name, in: input, options: options(), describesOptions: describesOptions, isRemoval: isRemoval,
+      out: repeat each outputs, doc: doc(), read: read, answer: answer)
   }
 
   /// The arguments for a request of `Apply`.

@@ -54,23 +54,31 @@ public enum CoordinatorInterface {
   ]
 }
 
+/// Arguments that several changing methods have.
+private enum Arguments {
+  static let binding = Arg<String>("binding", doc: "The slot.")
+  static let group = Arg<String>("group", doc: "The group.")
+  static let tag = Arg<String>("tag", doc: "The member's tag.")
+  static let stack = Arg<String>("stack", doc: "The stack.")
+  static let options = Arg<Properties>("options")
+  static let changed = Arg<Bool>("changed", doc: "Whether the request changed anything.")
+  static let popped = Arg<UInt32>("popped", doc: "The number of items removed.")
+  static let serial = Arg<UInt64>("serial", doc: "The serial after the request.")
+}
+
 // MARK: Presenting
 
 extension CoordinatorInterface {
   public static let present = ChangingMethod(
-    "Present", in: Arg<String>("binding", doc: "The slot."),
-    Arg<String>("id", doc: "The item's id; empty for an item without one."), Arg<Properties>("options"),
+    "Present", in: Arguments.binding, Arg<String>("id", doc: "The item's id; empty for an item without one."),
+    Arguments.options,
     options: Options.ofPresent, out: Arg<ObjectPath>("presentation", doc: "The handle; never used twice."),
-    Arg<Bool>("changed", doc: "Whether the request changed anything."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
+    Arguments.changed, Arguments.serial,
     doc: """
       Sets the slot's item. With the id that the slot already holds, nothing is dismissed: each option that is given \
       replaces the former value as a whole, and the others stay. With another id, the current item is dismissed \
       (“replaced”), and the new one is presented when the old one is gone. The reply does not wait for the screen; use \
       Wait for that.
-
-      Options:
-      \(Options.ofPresent.doc)
       """,
     read: { binding, id, options throws(Refusal) in
       try Request(options, Options.ofPresent, .present(BindingID(binding), id: id, ItemOptions(options)))
@@ -78,11 +86,10 @@ extension CoordinatorInterface {
     answer: presentation)
 
   public static let toggle = ChangingMethod(
-    "Toggle", in: Arg<String>("binding", doc: "The slot."), Arg<String>("id", doc: "The item's id."),
-    Arg<Properties>("options"),
-    options: Options.ofToggle, out: Arg<Bool>("presented", doc: "Whether the slot holds the item after the request."),
-    Arg<ObjectPath>("presentation", doc: "The handle, or “/”."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
+    "Toggle", in: Arguments.binding, Arg<String>("id", doc: "The item's id."), Arguments.options,
+    options: Options.ofToggle, describesOptions: false,
+    out: Arg<Bool>("presented", doc: "Whether the slot holds the item after the request."),
+    Arg<ObjectPath>("presentation", doc: "The handle, or “/”."), Arguments.serial,
     doc: """
       Dismisses the slot's item if it has this id; else does the same as Present. An item that is being dismissed \
       counts as gone.
@@ -99,15 +106,11 @@ extension CoordinatorInterface {
 
   public static let update = ChangingMethod(
     "Update", in: Arg<String>("binding", doc: "The slot; it must hold an item (NotPresented)."),
-    Arg<Properties>("value", doc: "The keys to set in the item's value; the others stay."), Arg<Properties>("options"),
-    options: Options.ofUpdate, out: Arg<Bool>("changed", doc: "Whether the request changed anything."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
+    Arg<Properties>("value", doc: "The keys to set in the item's value; the others stay."), Arguments.options,
+    options: Options.ofUpdate, out: Arguments.changed, Arguments.serial,
     doc: """
       Edits the item's value in place; its id stays. Watchers get Updated. The presenter is notified too, unless it \
       is the caller.
-
-      Options:
-      \(Options.ofUpdate.doc)
       """,
     read: { binding, value, options throws(Refusal) in
       try Request(
@@ -119,30 +122,22 @@ extension CoordinatorInterface {
     answer: changed)
 
   public static let dismiss = ChangingMethod(
-    "Dismiss", in: Arg<String>("binding", doc: "The slot."), Arg<Properties>("options"),
+    "Dismiss", in: Arguments.binding, Arguments.options,
     options: Options.ofDismiss, isRemoval: true, out: Arg<Bool>("changed", doc: "False if the slot held nothing."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
-    doc: """
-      Sets the slot to nil. Children of its item end first.
-
-      Options:
-      \(Options.ofDismiss.doc)
-      """,
+    Arguments.serial,
+    doc: "Sets the slot to nil. Children of its item end first.",
     read: { binding, options throws(Refusal) in
       try Request(options, Options.ofDismiss, .dismiss(BindingID(binding)))
     },
     answer: changed)
 
   public static let dismissAll = ChangingMethod(
-    "DismissAll", inOne: Arg<Properties>("options"),
+    "DismissAll", inOne: Arguments.options,
     options: Options.ofDismissAll, isRemoval: true,
     out: Arg<UInt32>("count", doc: "The number of slots that held an item; with parked, of programs."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
+    Arguments.serial,
     doc: """
       Sets many slots to nil at once. Give exactly one of root, group, stack, all and parked; parked empties no slot.
-
-      Options:
-      \(Options.ofDismissAll.doc)
       """,
     read: { options throws(Refusal) in
       try Request(options, Options.ofDismissAll, .dismissAll(Scope(options)))
@@ -154,11 +149,9 @@ extension CoordinatorInterface {
 
 extension CoordinatorInterface {
   public static let select = ChangingMethod(
-    "Select", in: Arg<String>("group", doc: "The group."), Arg<String>("tag", doc: "The member's tag."),
-    Arg<Properties>("options"),
-    options: Options.ofSelect, out: Arg<ObjectPath>("presentation", doc: "The handle of the member's item."),
-    Arg<Bool>("changed", doc: "Whether the request changed anything."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
+    "Select", in: Arguments.group, Arguments.tag, Arguments.options,
+    options: Options.ofSelect, describesOptions: false,
+    out: Arg<ObjectPath>("presentation", doc: "The handle of the member's item."), Arguments.changed, Arguments.serial,
     doc: """
       Makes the tag the group's selection; the slots of the other members become nil (“deselected”). The group \
       remembers the last request for each tag, and selecting the tag repeats it; the options of this request take \
@@ -178,28 +171,19 @@ extension CoordinatorInterface {
     answer: presentation)
 
   public static let deselect = ChangingMethod(
-    "Deselect", in: Arg<String>("group", doc: "The group."),
-    Arg<String>("tag", doc: "Nothing happens unless this tag is selected; empty: any tag."),
-    Arg<Properties>("options"),
-    options: Options.ofDeselect, isRemoval: true,
-    out: Arg<Bool>("changed", doc: "Whether the request changed anything."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
-    doc: """
-      Makes the group's selection nil.
-
-      Options:
-      \(Options.ofDeselect.doc)
-      """,
+    "Deselect", in: Arguments.group,
+    Arg<String>("tag", doc: "Nothing happens unless this tag is selected; empty: any tag."), Arguments.options,
+    options: Options.ofDeselect, isRemoval: true, out: Arguments.changed, Arguments.serial,
+    doc: "Makes the group's selection nil.",
     read: { group, tag, options throws(Refusal) in
       try Request(options, Options.ofDeselect, .deselect(BindingID(group, as: "group"), tag: tag.isEmpty ? nil : tag))
     },
     answer: changed)
 
   public static let toggleSelection = ChangingMethod(
-    "ToggleSelection", in: Arg<String>("group", doc: "The group."), Arg<String>("tag", doc: "The member's tag."),
-    Arg<Properties>("options"),
-    options: Options.ofSelect, out: Arg<Bool>("selected", doc: "Whether the tag is selected after the request."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
+    "ToggleSelection", in: Arguments.group, Arguments.tag, Arguments.options,
+    options: Options.ofSelect, describesOptions: false,
+    out: Arg<Bool>("selected", doc: "Whether the tag is selected after the request."), Arguments.serial,
     doc: "Deselects the tag if it is selected; else does the same as Select. Options: those of Select.",
     read: { group, tag, options throws(Refusal) in
       try Request(
@@ -212,17 +196,11 @@ extension CoordinatorInterface {
     answer: selected)
 
   public static let forget = ChangingMethod(
-    "Forget", in: Arg<String>("group", doc: "The group."), Arg<String>("tag", doc: "The tag."),
-    Arg<Properties>("options"),
+    "Forget", in: Arguments.group, Arg<String>("tag", doc: "The tag."), Arguments.options,
     options: Options.ofForget, isRemoval: true,
     out: Arg<Bool>("changed", doc: "Whether watchers see a difference: a tag that a destination declares stays."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
-    doc: """
-      Makes the group forget the last request for the tag. An item that has the tag stays.
-
-      Options:
-      \(Options.ofForget.doc)
-      """,
+    Arguments.serial,
+    doc: "Makes the group forget the last request for the tag. An item that has the tag stays.",
     read: { group, tag, options throws(Refusal) in
       try Request(options, Options.ofForget, .forget(BindingID(group, as: "group"), tag: tag))
     },
@@ -233,11 +211,9 @@ extension CoordinatorInterface {
 
 extension CoordinatorInterface {
   public static let push = ChangingMethod(
-    "Push", in: Arg<String>("stack", doc: "The stack."), Arg<String>("binding", doc: "The slot."),
-    Arg<String>("id", doc: "The item's id."), Arg<Properties>("options"),
-    options: Options.ofPush, out: Arg<ObjectPath>("presentation", doc: "The handle."),
-    Arg<Bool>("changed", doc: "Whether the request changed anything."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
+    "Push", in: Arguments.stack, Arguments.binding, Arg<String>("id", doc: "The item's id."), Arguments.options,
+    options: Options.ofPush, describesOptions: false, out: Arg<ObjectPath>("presentation", doc: "The handle."),
+    Arguments.changed, Arguments.serial,
     doc: """
       Puts the item on the top of the stack; it is shown when the element below it is shown. Pushing the current top \
       presents it again, as Present does. A binding that is elsewhere in a stack is refused (AlreadyInStack).
@@ -251,32 +227,22 @@ extension CoordinatorInterface {
     answer: presentation)
 
   public static let pop = ChangingMethod(
-    "Pop", in: Arg<String>("stack", doc: "The stack."),
+    "Pop", in: Arguments.stack,
     Arg<UInt32>("count", doc: "The number of items; 0 pops nothing, a number above the height pops all."),
-    Arg<Properties>("options"),
-    options: Options.ofPop, isRemoval: true, out: Arg<UInt32>("popped", doc: "The number of items removed."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
-    doc: """
-      Removes items from the top. Each is gone before the next is dismissed.
-
-      Options:
-      \(Options.ofPop.doc)
-      """,
+    Arguments.options,
+    options: Options.ofPop, isRemoval: true, out: Arguments.popped, Arguments.serial,
+    doc: "Removes items from the top. Each is gone before the next is dismissed.",
     read: { stack, count, options throws(Refusal) in
       try Request(options, Options.ofPop, .pop(BindingID(stack, as: "stack"), count: count))
     },
     answer: count)
 
   public static let popTo = ChangingMethod(
-    "PopTo", in: Arg<String>("stack", doc: "The stack."),
-    Arg<String>("binding", doc: "The new top; empty: remove the whole stack."), Arg<Properties>("options"),
-    options: Options.ofPop, isRemoval: true, out: Arg<UInt32>("popped", doc: "The number of items removed."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
+    "PopTo", in: Arguments.stack, Arg<String>("binding", doc: "The new top; empty: remove the whole stack."),
+    Arguments.options,
+    options: Options.ofPop, isRemoval: true, out: Arguments.popped, Arguments.serial,
     doc: """
       Removes items from the top until the binding is the top. For a binding outside the stack the error is NotPresented.
-
-      Options:
-      \(Options.ofPop.doc)
       """,
     read: { stack, binding, options throws(Refusal) in
       try Request(
@@ -286,22 +252,18 @@ extension CoordinatorInterface {
     answer: count)
 
   public static let setPath = ChangingMethod(
-    "SetPath", in: Arg<String>("stack", doc: "The stack."),
+    "SetPath", in: Arguments.stack,
     Arg<[Structure<String, String, Properties>]>(
       "elements", doc: "Binding (empty: “stack[i]”), id and options of each item, from the bottom to the top.",
-      qtType: "QList<NavdRequestedElement>"),
-    Arg<Properties>("options"),
+      qtType: "QList<NavdRequestedElement>"), Arguments.options,
     options: Options.ofSetPath, out: Arg<[ObjectPath]>("presentations", doc: "The handles, in the order of the path."),
-    Arg<UInt64>("serial", doc: "The serial after the request."),
+    Arguments.serial,
     doc: """
       Replaces the stack's path. The longest common beginning stays on the screen, the rest is popped from the top, and \
       the new rest is pushed in order. If one element is refused, the request is refused, and nothing changes.
 
       An element's options:
       \(Options.ofItem.doc)
-
-      Options:
-      \(Options.ofSetPath.doc)
       """,
     read: { stack, elements, options throws(Refusal) in
       try Request(options, Options.ofSetPath, .setPath(BindingID(stack, as: "stack"), RequestedElement.path(elements)))
