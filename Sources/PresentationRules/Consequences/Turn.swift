@@ -130,8 +130,7 @@ struct Turn: ~Copyable {
   func canStart(_ presentation: Presentation) -> Bool {
     guard presentation.phase == .waiting, !presentation.item.isQueued, presentation.continuation?.due == nil
     else { return false }
-    guard let slot = state.slots[presentation.binding], slot.current == presentation.handle, slot.dismissing == nil
-    else { return false }
+    if state.slots[presentation.binding]?.dismissing != nil { return false }
     if let membership = presentation.item.membership, state.groups[membership.group]?.live != nil { return false }
     if let parent = presentation.parent, state.presentations[parent]?.phase != .presented { return false }
     if presentation.item.isHeld(by: state.holdsInForce) { return false }
@@ -257,7 +256,7 @@ struct Turn: ~Copyable {
   private func rank(_ handle: Handle) -> (wasShown: Int, below: Int) {
     let presentation = state.presentations[handle]!
     let wasShown = presentation.phase.dismissal?.stage == .overtaken ? 0 : 1
-    return (wasShown, -(presentation.item.position?.index ?? 0))
+    return (wasShown, -presentation.item.position!.index)
   }
 
   private mutating func proceed(withEndOf handle: Handle) {

@@ -181,7 +181,6 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   /// - Returns: the ends of all presentations; carry out the last ones first.
   public mutating func beginShutDown() -> [End] {
     state.isShuttingDown = true
-    for binding in Array(state.departed.keys) { state.departed[binding] = nil }
     // No item is kept any more, whether or not it is in a slot (K4).
     state.comparesKeptItems = true
     return state.presentations.keys.sorted().map { End(handle: $0, reason: .shutdown) }
