@@ -208,6 +208,22 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("D4: a presenter that leaves ends no item that it does not show: one that waits, or one of a command")
+  func presenter_leavesWithoutShowing_endsNothing() throws {
+    try fixture.show("a", "1", .with(to: "cmd"))
+    try fixture.present("a.b", "", .with(to: "bus"))
+    try fixture.present("c", "", .with(to: "cmd"))
+    try fixture.present("c.d", "", .with(to: "bus"))
+    fixture.shows(2)
+    _ = fixture.taken()
+    for handle in [Handle(1), 3, 4] { fixture.report(.presenterLeft(handle)) }
+    #expect(fixture.taken() == [])
+    fixture.report(.presenterLeft(2))
+    fixture.report(.presenterLeft(2))
+    #expect(fixture.taken() == [] && fixture.phase(2) == "presented")
+    try fixture.clearAway()
+  }
+
   @Test("D4: a presenter of a file's destination is asked again when its name has an owner again")
   func presenter_nameReturns_presentsAgain() throws {
     try fixture.show("a", "1", .with(to: "bus"))

@@ -167,6 +167,16 @@ struct FallbackTests {
     #expect(other.shown == ["b", "c"])
   }
 
+  @Test("K1, P15: a member of another group that declines, too, has nobody ask the fallback again")
+  func fallback_hasDeclined_isNotAskedForOthers() throws {
+    let (fixture, board) = try declining()
+    let other = try fixture.show("other", "", .with(to: "bus", group: "side", tag: "board"))
+    try fixture.dismiss("other")
+    fixture.declines(other)
+    try fixture.dismiss("c")
+    #expect(fixture.phase(board) == "presented" && fixture.machine.selection(of: "main") == "board")
+  }
+
   @Test("K1: when the fallback ends by itself, the queue comes before it")
   func fallback_endsWhileQueueWaits_queueIsServed() throws {
     let (fixture, board) = try declining()
@@ -237,6 +247,20 @@ struct FallbackTests {
     #expect(fixture.machine.presentation(1)?.answerDue == later.after(milliseconds: Destination.defaultStartTimeout))
     fixture.pass(2000)
     #expect(fixture.taken() == ["selection main board", "group main board ·", "presented board"])
+  }
+
+  @Test("K1, R5: during a Quit of several turns, no fallback gives way to the queue")
+  func quit_inTurns_fallbackGivesWayToNobody() throws {
+    start()
+    fixture.machine.setHolds(["dnd": .postpone])
+    try fixture.hold("dnd", owned: true, by: "berta")
+    try fixture.present("a", "", member(ifBusy: .queue))
+    let ends = fixture.machine.beginShutDown()
+    fixture.leave("berta")
+    #expect(fixture.phase(1) == "presented")
+    fixture.take(fixture.machine.end(ends, by: nil, at: fixture.now))
+    fixture.goes(1)
+    #expect(fixture.ending(1)?.reason == .shutdown)
   }
 
   @Test("K1: no fallback comes during Quit")

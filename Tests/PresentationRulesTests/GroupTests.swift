@@ -851,6 +851,19 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("G9, R5: no queue is served during Quit, even if it takes several turns")
+  func shutDown_inTurns_queueNotServed() throws {
+    try fixture.present("p", "", .with(to: "cmd"))
+    try fixture.present("p.a", "", .with(group: "g"))
+    // It is newer than the one that waits, and ends before that one.
+    try fixture.present("b", "", .with(group: "g", ifBusy: .interrupt))
+    #expect(fixture.machine.queuedTags(of: "g") == ["p.a"])
+    for end in fixture.machine.beginShutDown().reversed() {
+      fixture.take(fixture.machine.end([end], by: nil, at: fixture.now))
+      #expect(fixture.machine.selection(of: "g") != "p.a")
+    }
+  }
+
   @Test("G9: at a shutdown, no queued item is selected")
   func shutDown_queue_notServed() throws {
     try fixture.show("x", "", .with(to: "cmd", group: "g"))

@@ -148,6 +148,15 @@ import Testing
     #expect(map[3] == "c" && map.count == 1)
   }
 
+  @Test("L1: what is remembered anew again and again leaves no pile of entries that are out of date")
+  func recencyMap_setOften_noPile() {
+    var map = RecencyMap<Int, Int>(limit: 10)
+    for number in 0..<1000 { _ = map.set(number % 2, number) }
+    #expect(map.inOrder.map(\.value) == [998, 999])
+    let entries = Mirror(reflecting: map).descendant("order").map { Mirror(reflecting: $0).children.count }
+    #expect(entries.map { $0 < 100 } == true)
+  }
+
   @Test("L1: the depth of a value has a limit, since signals nest it deeper")
   func value_deep_refused() throws {
     let fixture = RulesFixture()
@@ -271,6 +280,75 @@ import Testing
     try fixture.apply(.dismiss("d"), .present("e", id: "", .with()), by: "anna")
     try fixture.present("f", "1", by: nil)
     try fixture.clearAway()
+  }
+
+  @Test("L1: with more items than the limits allow, as after an update of navd, items are replaced, and none is added")
+  func items_moreThanAllowed_areReplaced() throws {
+    let (now, value): (Instant, Properties) = (Instant(nanoseconds: 0), ["v": .string(text(100))])
+    func present(_ binding: BindingID, _ id: String, on machine: inout StateMachine) throws(Refusal) {
+      _ = try machine.perform(Request(.present(binding, id: id, .with(value: value))), by: "anna", at: now)
+    }
+    for limit: WritableKeyPath<Limits, Int> in [\.items, \.itemsPerClient, \.state] {
+      var (record, limits) = (RecordedState(), Limits())
+      var before = try StateMachine(restoring: record)
+      for binding: BindingID in ["a", "b", "c"] { try present(binding, "1", on: &before) }
+      record.apply(before.takeUnrecorded())
+      limits[keyPath: limit] = limit == \.state ? 200 : 2
+      var machine = try StateMachine(limits: limits, restoring: record)
+      try present("a", "2", on: &machine)
+      do throws(Refusal) {
+        try present("d", "1", on: &machine)
+        Issue.record("a fourth was taken")
+      } catch { #expect(error.code == .limitExceeded) }
+      let ids = machine.allPresentations.map(\.item.id)
+      #expect(ids == ["1", "1", "2"])
+    }
+  }
+
+  @Test("L1: the calls of Wait of one client, and of all, are limited")
+  func waits_tooMany_refused() throws {
+    var limits = Limits()
+    (limits.waitsPerClient, limits.waits) = (2, 5)
+    try limits.checkWaits(2, all: 5)
+    for (count, all, name) in [(3, 5, "waits-per-client"), (2, 6, "waits")] {
+      do throws(Refusal) {
+        try limits.checkWaits(count, all: all)
+        Issue.record("\(count) of \(all) were taken")
+      } catch { #expect(error.code == .limitExceeded && error.message.contains("“\(name)”")) }
+    }
+  }
+
+  @Test("L1: an item has the bytes of its texts, its input, its environment and its values, and no others")
+  func bytes_ofItem_areThoseOfItsParts() {
+    #expect(Shared(Item(id: "")).byteCount == 0)
+    let value: Properties = ["v": .string(text(10))]
+    let parts: [(Int, (inout Item) -> Void)] = [
+      (1, { $0.id = "i" }), (2, { $0.style = "st" }), (3, { $0.title = "tit" }), (4, { $0.output = "DP-1" }),
+      (5, { $0.membership = GroupTag(group: "g", tag: "ta-gg") }), (6, { $0.directory = "/tmp/x" }),
+      (7, { $0.input = Array(repeating: 0, count: 7) }), (8, { $0.environment = ["A": "1234567"] }),
+      (value.byteCount, { $0.value = value }), (value.byteCount, { $0.containerValues = value }),
+      (value.byteCount, { $0.platformData = value }),
+    ]
+    var all = Item(id: "")
+    for (count, give) in parts {
+      var item = Item(id: "")
+      give(&item)
+      give(&all)
+      #expect(Shared(item).byteCount == count)
+    }
+    #expect(Shared(all).byteCount == parts.reduce(0) { $0 + $1.0 })
+  }
+
+  @Test("L1, G7: a remembered tag has the bytes of its id, its command, its environment and its values, and no others")
+  func bytes_ofTag_areThoseOfItsParts() {
+    func bytes(_ id: String = "", _ options: ItemOptions = ItemOptions()) -> Int {
+      TagMemory(binding: "a", id: id, options: options, isTrusted: true).byteCount
+    }
+    let value: Properties = ["v": .string(text(10))]
+    #expect(bytes() == 0 && bytes("id") == 2)
+    #expect(bytes("", .with(command: ["ls", "-l"])) == 4 && bytes("", .with(environment: ["A": "12"])) == 3)
+    #expect(bytes("", .with(value: value)) == value.byteCount)
+    #expect(bytes("", .with(containerValues: value)) == value.byteCount)
   }
 
   @Test("L1: the requests of a transaction, and the elements of a path, are limited")

@@ -161,6 +161,30 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("O2, L2: as many of the items that expire at once end in one call as the caller wants, the others in the next")
+  func expire_someOfThoseDue_othersLater() throws {
+    for binding: BindingID in ["a", "b", "c", "d", "e"] { try fixture.present(binding, "", .with(timeout: 100)) }
+    let due = fixture.now.after(milliseconds: 100)
+    let ended = (0..<3).map { _ in
+      fixture.take(fixture.machine.expire(at: due, most: 2))
+      return fixture.taken().count { $0.hasPrefix("dismissed ") }
+    }
+    #expect(ended == [2, 2, 1])
+  }
+
+  @Test("O2, W1: what was due at different times is not one change, however late the caller is")
+  func expire_late_oneTimeInEachCall() throws {
+    try fixture.present("late", "", .with(timeout: 200))
+    for binding: BindingID in ["a", "b"] { try fixture.present(binding, "", .with(timeout: 100)) }
+    _ = fixture.taken()
+    let now = fixture.now.after(milliseconds: 1000)
+    fixture.take(fixture.machine.expire(at: now))
+    #expect(fixture.taken() == ["dismissed a expired", "dismissed b expired"])
+    #expect(fixture.machine.nextDeadline.map { $0 < now } == true)
+    fixture.take(fixture.machine.expire(at: now))
+    #expect(fixture.taken() == ["dismissed late expired"])
+  }
+
   @Test("O2: a timeout starts when presented, and ends it as expired")
   func timeout_presented_expires() throws {
     try fixture.present("a", "1", .with(to: "cmd", timeout: 1000))

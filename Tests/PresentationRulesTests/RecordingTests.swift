@@ -74,6 +74,19 @@ import Testing
     #expect(changes.numbers?.lastHandle == 3)
   }
 
+  @Test("R1, N8: a parked program, too, is recorded again if the record could not follow")
+  func noteAll_parkedProgram_isRecorded() throws {
+    var record = RecordedState()
+    (record.numbers.serial, record.numbers.lastHandle) = (1, 1)
+    let program = Presentation(handle: 1, binding: "a", item: Shared(Item(id: "")), phase: .presented)
+    record.presentations[1] = RecordedState.PresentationRow(parked: program)
+    var machine = try StateMachine(restoring: record)
+    _ = machine.takeUnrecorded()
+    machine.noteAll()
+    let rows = machine.takeUnrecorded().presentations
+    #expect(rows.map(\.key) == [1] && rows.first?.row?.isParked == true)
+  }
+
   @Test("R3, O2, H1: every instant of a record is moved to a clock that has begun anew, except the end of time")
   func instants_moved_byTheSameTime() {
     func at(_ nanoseconds: UInt64) -> Instant { Instant(nanoseconds: nanoseconds) }

@@ -16,6 +16,15 @@ struct SessionEnvironmentTests {
     return changed
   }
 
+  @Test("K6: an item that waits for something else than its next attempt waits on")
+  func variables_given_leaveOtherItemsWaiting() throws {
+    try fixture.present("a", "", .with(command: ["true"]))
+    try fixture.present("a.b")
+    _ = fixture.taken()
+    #expect(try give(["DISPLAY": ":0"]))
+    #expect(fixture.phase(try #require(fixture.handle("a.b"))) == "waiting" && fixture.taken() == [])
+  }
+
   @Test("K6: variables are kept by name, replaced, and removed by an empty value")
   func variables_given_areKept() throws {
     #expect(try give(["DISPLAY": ":0", "XAUTHORITY": "/x"]))

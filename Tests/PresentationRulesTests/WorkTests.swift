@@ -28,6 +28,22 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test(
+    "L1, L2: emptying a scope, or forcing it, counts each of its items",
+    arguments: [Scope<BindingID>.everything, .root("i")])
+  func dismissAll_ofMany_isCounted(scope: Scope<BindingID>) throws {
+    let fixture = try fixture { $0.work = 50 }
+    for number in 0..<30 { try fixture.present(BindingID(unchecked: number)) }
+    func dismissal(isForced: Bool) -> Request { Request(.dismissAll(scope), isForced: isForced) }
+    #expect(fixture.refusal(of: [dismissal(isForced: true)])?.message.contains("“work”") == true)
+    try fixture.apply([dismissal(isForced: false)])
+    for number in 0..<51 { try fixture.present(BindingID(unchecked: number)) }
+    #expect(fixture.refusal(of: [dismissal(isForced: false)])?.message.contains("“work”") == true)
+    try fixture.dismiss("i[50]")
+    try fixture.apply([dismissal(isForced: false)])
+    #expect(fixture.shown == [])
+  }
+
   @Test("T1: a scope is emptied of what the same transaction presents before")
   func dismissAll_afterPresent_emptiesAll() throws {
     let fixture = try fixture(items: 1) { _ in }
@@ -227,6 +243,26 @@ import Testing
     #expect(fixture.machine.massEnds(of: .ended(late, failed: true, result: [:]), at: fixture.now).isEmpty)
   }
 
+  @Test("P15, L2: a presenter that declines gets its slot back after the many children of the item that waits there")
+  func ends_ofDeclining_areKnown() throws {
+    let fixture = try fixture { $0.ends = 3 }
+    let shown = try fixture.show("a", "1", .with(to: "bus"))
+    try fixture.present("a", "2", .with(to: "bus"))
+    for number in 0..<4 { try fixture.present(BindingID(unchecked: number, below: "a")) }
+    func ends(_ handle: Handle) -> [Handle] {
+      fixture.machine.massEnds(of: .declined(handle, message: ""), at: fixture.now).ends.map(\.handle)
+    }
+    #expect(ends(shown) == [3, 4, 5, 6])
+    #expect(ends(2) == [], "it waits, so it has nothing to decline")
+    for end in ends(shown).reversed() {
+      fixture.take(fixture.machine.end([End(handle: end, reason: .parent)], by: nil, at: fixture.now))
+    }
+    #expect(ends(shown) == [])
+    fixture.declines(shown)
+    #expect(fixture.shown == ["a=1"])
+    try fixture.clearAway()
+  }
+
   @Test("L2: a transaction that ends too many is refused; a single request ends them in turns before it is carried out")
   func ends_tooMany_endedBefore() throws {
     let fixture = try fixture(items: 8) { $0.ends = 6 }
@@ -250,13 +286,18 @@ import Testing
     }
     try fixture.dismiss("i[7]")
     try fixture.dismiss("i[6]")
+    try fixture.present("other")
+    let most = fixture.machine.massEnds(of: Request(.dismiss("i[0]")), by: "anna", at: fixture.now)
+    #expect(most.isEmpty, "6 end, as many as one turn may")
     try fixture.dismiss("i[0]")
     try fixture.clearAway()
   }
 
-  @Test("H4, L2: a held item waits in the queue, even if its request ends the selected member with many others")
-  func heldItem_endsManyAndTheSelectedMember_isQueued() throws {
-    let fixture = try fixture(items: 8) { $0.ends = 6 }
+  @Test(
+    "H4, L2: a held item waits in the queue, even if its request ends the selected member with many others",
+    arguments: [2, 6])
+  func heldItem_endsManyAndTheSelectedMember_isQueued(mostEnds: Int) throws {
+    let fixture = try fixture(items: 8) { $0.ends = mostEnds }
     for number in 1..<8 { try fixture.dismiss(BindingID(unchecked: number)) }
     try fixture.apply(
       (1..<8).map { number in
