@@ -256,7 +256,7 @@ struct Turn: ~Copyable {
   private func rank(_ handle: Handle) -> (wasShown: Int, below: Int) {
     let presentation = state.presentations[handle]!
     let wasShown = presentation.phase.dismissal?.stage == .overtaken ? 0 : 1
-    return (wasShown, -presentation.item.position!.index)
+    return (wasShown, -(presentation.item.position?.index ?? 0))
   }
 
   private mutating func proceed(withEndOf handle: Handle) {
