@@ -44,18 +44,14 @@ extension ProcessSupervisor {
   ///   ``OutputCapture/read()`` returns the captured part.
   public func adopt(_ command: RememberedCommand, _ completion: @escaping (ProcessTree?) -> Void) {
     var adoption = Adoption(output: command.output, completion: completion)
-    if trees[command.marker] == nil {
+    if !trees.contains(command.marker) {
       let isWhole = command.isWholeTree
       let tree = ProcessTree(marker: command.marker, isWhole: isWhole, isScattered: isWhole, supervisor: self)
       tree.isBeingAdopted = true
       tree.first = command.first
-      trees[command.marker] = tree
-      if isWhole {
-        if let first = command.first { remember(first, of: tree) }
-        marks[tree.mark] = tree
-        tree.service = command.service
-        if let service = command.service { services[service] = tree }
-      }
+      if isWhole { tree.service = command.service }
+      trees.insert(tree)
+      if isWhole, let first = command.first { trees.remember(first, of: tree) }
       adoption.tree = tree
       adoptions.append(adoption)
       scheduleInspection()

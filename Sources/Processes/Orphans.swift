@@ -25,7 +25,7 @@ extension ProcessSupervisor {
     var isConclusive = true
     var someHaveEnded = false
     var strays: Set<ProcessIdentity> = []
-    for pid in children where owners[pid] == nil {
+    for pid in children where !trees.isRoot(pid) {
       guard room > 0 else {
         self.strays.formUnion(strays)
         return (false, someHaveEnded)
@@ -43,7 +43,7 @@ extension ProcessSupervisor {
         continue
       }
       room -= 1
-      if let tree = owner(of: entry, mark: reader.mark(pid), controlGroups: reader.controlGroups(pid)) {
+      if let tree = trees.owner(of: entry, mark: reader.mark(pid), controlGroups: reader.controlGroups(pid)) {
         if !watch(entry, in: tree) { isConclusive = false }
       } else {
         strays.insert(entry.identity)

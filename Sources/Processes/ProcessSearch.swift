@@ -10,25 +10,13 @@ struct ProcessSearch {
 }
 
 extension ProcessSupervisor {
-  /// Finds the tree of a process whose parent belongs to no tree.
-  func owner(
-    of entry: ProcessEntry, mark: @autoclosure () -> DescentMark?, controlGroups: @autoclosure () -> [ByteString]
-  ) -> ProcessTree? {
-    if let tree = sessions[entry.session] ?? remembered[entry.identity] { return tree }
-    if let mark = mark() {
-      // The process descends from that command, whatever the service's name: a service of another navd may have the same name.
-      return marks[mark]
-    }
-    return services.isEmpty ? nil : controlGroups().lazy.compactMap { self.services[$0] }.first
-  }
-
   /// Scans the process table for members of the scattered trees, and watches the roots among them.
   func searchTable() -> ProcessSearch {
     var scan = ProcessScan(reader)
     for adoption in adoptions where adoption.tree?.isWhole == true {
       // Session numbers are reused. A session belongs to the tree only while the recorded first process is alive.
       guard let tree = adoption.tree, let first = tree.first, let entry = scan.processes[first.pid] else { continue }
-      if entry.identity == first, entry.session == entry.pid { sessions[entry.pid] = tree }
+      if entry.identity == first, entry.session == entry.pid { trees.addSession(of: tree) }
     }
     var search = assignOwners(&scan)
     var hasNewSessions = false
@@ -36,7 +24,7 @@ extension ProcessSupervisor {
       let leaders = tree.roots.values.map(\.entry).filter { $0.session == $0.pid }
       guard let first = leaders.map(\.identity).min(by: { $0.startTime < $1.startTime }) else { continue }
       tree.first = first
-      sessions[first.pid] = tree
+      trees.addSession(of: tree)
       hasNewSessions = true
     }
     // Assigns members that only their session identifies.
@@ -48,8 +36,7 @@ extension ProcessSupervisor {
       tree.first = first.identity
       if !watch(first, in: tree) { search.isConclusive = false }
     }
-    let live = Set(scan.processes.values.lazy.map(\.session))
-    for (session, tree) in sessions where tree.isScattered && !live.contains(session) { sessions[session] = nil }
+    trees.forgetScatteredSessions(except: Set(scan.processes.values.lazy.map(\.session)))
     return search
   }
 
@@ -66,7 +53,7 @@ extension ProcessSupervisor {
 
   private func assignOwners(_ scan: inout ProcessScan) -> ProcessSearch {
     // No member is older than the oldest tree.
-    let oldest = trees.values.lazy.filter(\.isScattered).map { $0.first?.startTime ?? 0 }.min() ?? .max
+    let oldest = trees.oldestStart
     var search = ProcessSearch()
     // This process is not a member of any tree, and its descendants are not members only because they descend from it.
     var assigned: [pid_t: ProcessTree?] = [getpid(): ProcessTree?.none]
@@ -83,11 +70,11 @@ extension ProcessSupervisor {
         var owner = assigned[process.parent] ?? nil
         if owner == nil, !process.isKernelThread, process.startTime >= oldest {
           let pid = process.pid
-          if let tree = self.owner(
+          if let tree = trees.owner(
             of: process, mark: scan.mark(of: pid), controlGroups: scan.controlGroups(of: pid)), tree.isScattered
           {
             owner = tree
-            if owners[pid] == nil, !watch(process, in: tree) { search.isConclusive = false }
+            if !trees.isRoot(pid), !watch(process, in: tree) { search.isConclusive = false }
           }
         }
         assigned[process.pid] = .some(owner)
@@ -96,5 +83,4 @@ extension ProcessSupervisor {
     }
     return search
   }
-
 }

@@ -15,26 +15,13 @@ import Glibc
 /// cannot decide yet is repeated by a timer.
 public final class ProcessSupervisor {
   let loop: EventLoop
-  private let markerVariable: ByteString
   let reader: ProcessReader
-  private let ownProcess = getpid()
-  /// The signals are read once: the program sets its handlers before it starts its first command.
-  private lazy var handledSignals = ProcessTable.handledSignals
-
-  /// Whether the clock gives the same start time for a child as `/proc`, which then need not be read; nil before the first child.
-  private var clockTellsStartTimes: Bool?
+  private var starter: CommandStarter
+  var trees = TreeIndex()
 
   /// The children of this process, if it reaps the orphans of its commands; otherwise nil.
-  var ownChildren: OwnChildren?
-  var isReaper: Bool { ownChildren != nil }
-  private var descriptorLimitOfCommands: DescriptorLimit?
-  var trees: [ByteString: ProcessTree] = [:]
-  var owners: [pid_t: ProcessTree] = [:]
-  var sessions: [pid_t: ProcessTree] = [:]
-  var marks: [DescentMark: ProcessTree] = [:]
-  var services: [ByteString: ProcessTree] = [:]
-  /// Members found below the roots. They are recognized even after their parents have ended.
-  var remembered: [ProcessIdentity: ProcessTree] = [:]
+  private(set) var ownChildren: OwnChildren?
+  private var isReaper: Bool { ownChildren != nil }
   /// Children of this process that belong to no tree.
   var strays: Set<ProcessIdentity> = []
 
@@ -59,8 +46,8 @@ public final class ProcessSupervisor {
   ///   - reader: replaced by tests.
   package init(loop: EventLoop, markerVariable: ByteString, reader: ProcessReader = ProcessReader()) {
     self.loop = loop
-    self.markerVariable = markerVariable
     self.reader = reader
+    starter = CommandStarter(markerVariable: markerVariable)
   }
 
   /// Makes this process the reaper of all orphans that descend from it. Call this on the loop's thread (it blocks SIGCHLD there)
@@ -73,17 +60,12 @@ public final class ProcessSupervisor {
     signal(SIGCHLD, SIG_DFL)
     try loop.onSignal([SIGCHLD]) { [weak self] _ in self?.scheduleInspection() }
     // The loop's thread spawns children, and the first thread gets the orphans. A kernel without lists of children requires the scan.
-    ownChildren = OwnChildren(of: [ownProcess, linux_thread()])
+    ownChildren = OwnChildren(of: [getpid(), linux_thread()])
   }
 
   /// Raises this process's limit of open descriptors to the hard limit: each command takes up to three. Spawned processes get the
   /// former limit, because programs that use `select` cannot handle more.
-  public func raiseDescriptorLimit() throws(SystemError) {
-    guard descriptorLimitOfCommands == nil else { return }
-    let limit = try DescriptorLimit.current()
-    try limit.raise()
-    descriptorLimitOfCommands = limit
-  }
+  public func raiseDescriptorLimit() throws(SystemError) { try starter.raiseDescriptorLimit() }
 
   // MARK: Starting
 
@@ -98,9 +80,7 @@ public final class ProcessSupervisor {
   public func spawn(
     _ command: Command, marker: ByteString, output: OutputCapture? = nil, errors: Int32? = nil, isWholeTree: Bool = true
   ) throws(SpawnError) -> ProcessTree {
-    guard trees[marker] == nil else { throw .malformed("the marker \(marker) is in use") }
-    var command = command
-    command.environment[markerVariable] = marker
+    guard !trees.contains(marker) else { throw .malformed("the marker \(marker) is in use") }
     let tree = ProcessTree(
       marker: marker, isWhole: isWholeTree, isScattered: isWholeTree && !isReaper, supervisor: self)
     do throws(SystemError) {
@@ -112,43 +92,27 @@ public final class ProcessSupervisor {
       output?.remove()
       throw error
     }
-    trees[marker] = tree
-    if isWholeTree { marks[tree.mark] = tree }
+    trees.insert(tree)
     return tree
   }
 
   private func start(
     _ command: Command, output: OutputCapture?, errors: Int32?, as tree: ProcessTree
   ) throws(SpawnError) {
-    let before = ProcessTable.time
-    let (pid, pidfd) = try Processes.spawn(
-      command, mark: tree.mark, output: tree.isWhole ? output?.fifo : nil, errors: errors,
-      evidence: tree.isWhole ? nil : output?.evidence, handledSignals: handledSignals,
-      descriptorLimit: descriptorLimitOfCommands?.limits)
-    let startTime = before == ProcessTable.time ? before : nil
+    let (pid, pidfd, entry) = try starter.start(command, of: tree, output: output, errors: errors)
     do throws(SystemError) {
-      guard let entry = entry(ofChild: pid, startTime) else {
+      guard let entry else {
         close(pidfd)
         throw SystemError(code: ESRCH, operation: "/proc/\(pid)/stat")
       }
       tree.first = entry.identity
       addRoot(entry, to: tree, try watch(entry, of: tree, pidfd))
-      if tree.isWhole { sessions[pid] = tree }
+      if tree.isWhole { trees.addSession(of: tree) }
     } catch {
       Glibc.kill(pid, SIGKILL)
       reap(pid)
       throw .failed(error)
     }
-  }
-
-  /// - Parameter startTime: nil if the clock does not give it.
-  private func entry(ofChild pid: pid_t, _ startTime: UInt64?) -> ProcessEntry? {
-    if let startTime, clockTellsStartTimes == true {
-      return ProcessEntry(ProcessIdentity(pid: pid, startTime: startTime), childOf: ownProcess)
-    }
-    let entry = ProcessTable.entry(of: pid)
-    if let startTime, let entry, clockTellsStartTimes == nil { clockTellsStartTimes = entry.startTime == startTime }
-    return entry
   }
 
   /// Reaps a killed child that has no watch. A reaper reaps every child at SIGCHLD.
@@ -188,22 +152,15 @@ public final class ProcessSupervisor {
   }
 
   private func addRoot(_ entry: ProcessEntry, to tree: ProcessTree, _ watch: ExitWatch) {
-    tree.roots[entry.pid] = ProcessTree.Root(entry: entry, watch: watch)
-    owners[entry.pid] = tree
+    trees.insert(ProcessTree.Root(entry: entry, watch: watch), of: tree)
     if tree.isCondemned { watch.send(SIGKILL) }
   }
 
   private func rootEnded(_ entry: ProcessEntry, of tree: ProcessTree, _ status: ProcessStatus) {
     guard tree.supervisor === self else { return }
-    tree.roots[entry.pid] = nil
-    owners[entry.pid] = nil
+    trees.removeRoot(entry.pid, of: tree)
     if entry.identity == tree.first { tree.status = status }
     unsettle(tree)
-  }
-
-  func remember(_ member: ProcessIdentity, of tree: ProcessTree) {
-    remembered[member] = tree
-    tree.remembered.insert(member)
   }
 
   // MARK: Inspecting
@@ -228,7 +185,7 @@ public final class ProcessSupervisor {
 
   private func inspect() {
     // Without a free descriptor nothing can be read, and every tree would seem to have ended.
-    guard var isConclusive = isReaper ? takeInOrphans() : ProcessTable.entry(of: ownProcess).map({ _ in true }) else {
+    guard var isConclusive = isReaper ? takeInOrphans() : ProcessTable.entry(of: getpid()).map({ _ in true }) else {
       return scheduleInspection(after: Self.retryDelay)
     }
     let needsScan =
@@ -269,17 +226,11 @@ public final class ProcessSupervisor {
 
   /// Ends the supervision of a tree.
   func release(_ tree: ProcessTree) -> ProcessResult {
-    for (pid, root) in tree.roots {
-      owners[pid] = nil
+    for root in tree.roots.values where isReaper || root.entry.parent != getpid() {
       // A child of this process still has to be reaped: by a reaper as a stray, otherwise by its watch.
-      if isReaper || root.entry.parent != getpid() { root.watch.cancel() }
+      root.watch.cancel()
     }
-    tree.roots = [:]
-    if let pid = tree.first?.pid, sessions[pid] === tree { sessions[pid] = nil }
-    for member in tree.remembered { remembered[member] = nil }
-    trees[tree.marker] = nil
-    marks[tree.mark] = nil
-    if let service = tree.service { services[service] = nil }
+    trees.remove(tree)
     unsettled[tree.marker] = nil
     signalOrders.removeAll { $0.tree === tree }
     tree.supervisor = nil

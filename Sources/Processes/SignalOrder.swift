@@ -76,7 +76,7 @@ extension ProcessSupervisor {
   ) {
     let new = members.filter { order.reached.insert($0.identity).inserted }
     for process in new {
-      remember(process.identity, of: order.tree)
+      trees.remember(process.identity, of: order.tree)
       for signal in order.signals { send(signal, to: process, of: order.tree) }
     }
     let current = Set(members.map(\.identity))
