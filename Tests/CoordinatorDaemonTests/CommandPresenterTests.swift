@@ -96,12 +96,13 @@ private final class CommandFixture {
     self.bus = try bus ?? BusFixture()
     direct = ScriptedLauncher(isAllowed: mayStart)
     manager = SystemdManager(self.bus.connection)
+    let runtime = try RuntimeDirectory(directory.path, bus: ("", ""))
     presenter = CommandPresenter(
-      loop: self.bus.loop, manager: manager, direct: direct, services: services,
-      runtime: try RuntimeDirectory(directory.path, bus: ("", "")),
-      token: "token", outputLimit: 100, log: self.bus.logger, remember: { [unowned self] in memories[$0] = $1 },
+      CommandLaunchers(manager, direct: direct, services: services, log: self.bus.logger),
+      CommandOutputs(self.bus.loop, runtime, token: "token", limit: 100),
+      CommandErrors(self.bus.loop, runtime, manager), log: self.bus.logger,
+      remember: { [unowned self] in memories[$0] = $1 },
       report: { [unowned self] in reports.append($0) })
-    manager.onPresenceChanged = { [unowned self] in presenter.managerChanged() }
   }
 
   /// A presenter that knows that there is no manager.

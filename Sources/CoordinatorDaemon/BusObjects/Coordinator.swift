@@ -74,15 +74,15 @@ final class Coordinator {
       loop: loop, windowSystem, maxParked: limits.parked, log: log, remember: { record.note(memory: $1, of: $0) },
       report: { [unowned self] in take($0) })
     let report: (Report) -> Void = { [unowned self] in if !windows.take($0) { take($0) } }
+    let launchers = CommandLaunchers(manager, loop: loop, log: log)
     let commands = CommandPresenter(
-      loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: limits.output,
-      environment: { [unowned self] in service.machine.environment }, log: log,
+      launchers, CommandOutputs(loop, runtime, token: recovered.token, limit: limits.output),
+      CommandErrors(loop, runtime, manager), environment: { [unowned self] in service.machine.environment }, log: log,
       remember: { if !windows.note($1, of: $0) { record.note(memory: $1, of: $0) } }, report: report)
     hooks = HookRunner(
       loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.hooks,
       environment: { [unowned self] in service.machine.environment }, log: log,
-      launcher: { commands.launcher })
-    manager.onPresenceChanged = { commands.managerChanged() }
+      launcher: { launchers.current })
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log, report: report),
       bus: BusPresenter(connection, limits: limits, log: log) { [unowned self] in take($0) }, windows: windows

@@ -14,111 +14,40 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   /// The environment variable that identifies the processes of a command.
   static let markerVariable: ByteString = "NAVD_MARKER"
 
-  private let manager: SystemdManager
-  private let direct: any CommandLauncher
-  private let services: any CommandLauncher
-  /// The launcher of new commands; nil until the manager's presence is known.
-  private(set) var launcher: (any CommandLauncher)?
-  /// The way in which commands run, with the reason.
-  private(set) var summary = "navd does not know yet whether there is a user manager"
-  private let loop: EventLoop
-  private let runtime: RuntimeDirectory
+  let launchers: CommandLaunchers
+  private let outputs: CommandOutputs
   private let errors: CommandErrors
-  private let outputLimit: Int
   /// The variables that clients have given for all commands (K6).
   private let environment: () -> [String: String]
   private let log: Logger
-  /// The part of a command's marker that is unique to the record; the handle is the other part.
-  private let token: String
   private let remember: (Handle, Properties) -> Void
   private let report: (Report) -> Void
   private var running: [Handle: any RunningCommand] = [:]
   /// Presentations to start once the manager's presence is known.
   private var waiting: Set<Handle> = []
-  /// The output of commands whose results are not on record yet.
-  private var outputs: [Handle: OutputCapture] = [:]
-  /// The output of commands that outlive their items, by their markers (N3).
-  private var drains: [ByteString: OutputDrain] = [:]
 
-  /// - Parameters:
-  ///   - token: identifies the record among all records.
-  ///   - outputLimit: the number of bytes of standard output that become part of a result (D6).
-  ///   - remember: records the data with which the next navd adopts a command.
+  /// - Parameter remember: records the data with which the next navd adopts a command.
   init(
-    loop: EventLoop,
-    manager: SystemdManager, direct: any CommandLauncher, services: any CommandLauncher, runtime: RuntimeDirectory,
-    token: String, outputLimit: Int, environment: @escaping () -> [String: String] = { [:] }, log: Logger,
+    _ launchers: CommandLaunchers, _ outputs: CommandOutputs, _ errors: CommandErrors,
+    environment: @escaping () -> [String: String] = { [:] }, log: Logger,
     remember: @escaping (Handle, Properties) -> Void, report: @escaping (Report) -> Void
   ) {
-    self.loop = loop
-    self.manager = manager
-    self.direct = direct
-    self.services = services
-    self.token = token
-    self.remember = remember
-    self.runtime = runtime
-    errors = CommandErrors(loop, runtime, manager)
-    self.outputLimit = outputLimit
+    self.launchers = launchers
+    self.outputs = outputs
+    self.errors = errors
     self.environment = environment
     self.log = log
+    self.remember = remember
     self.report = report
-  }
-
-  /// Creates a presenter that starts real processes, and makes navd the reaper of their orphans.
-  convenience init(
-    loop: EventLoop, manager: SystemdManager, runtime: RuntimeDirectory, token: String, outputLimit: Int,
-    environment: @escaping () -> [String: String], log: Logger, remember: @escaping (Handle, Properties) -> Void,
-    report: @escaping (Report) -> Void
-  ) {
-    let supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable)
-    let direct = DirectLauncher(supervisor, isAllowed: !OwnService.isRestricted)
-    self.init(
-      loop: loop, manager: manager, direct: direct,
-      services: ServiceLauncher(loop: loop, manager, direct: direct, log: log),
-      runtime: runtime, token: token, outputLimit: outputLimit, environment: environment, log: log, remember: remember,
-      report: report)
-    do throws(SystemError) {
-      try supervisor.reapOrphans()
-    } catch {
-      log.warning("orphaned processes of commands may not be found: \(error)")
-    }
-    do throws(SystemError) {
-      try supervisor.raiseDescriptorLimit()
-    } catch {
-      log.warning("only a few hundred commands can run at once: \(error)")
-    }
-  }
-
-  /// Chooses the launcher of new commands by the presence and version of the manager.
-  func managerChanged() {
-    let before = launcher
-    let ownProcesses =
-      direct.isAllowed
-      ? "commands run as processes of navd's own" : "commands cannot be started, since navd's unit restricts navd"
-    switch manager.presence {
-    case .unknown: return
-    case .absent:
-      launcher = direct
-      summary = "\(ownProcesses); the bus has no user manager"
-    case .present(let version) where version ?? 0 < ServiceLauncher.leastVersion:
-      launcher = direct
-      summary = "\(ownProcesses); the user manager is older than systemd \(ServiceLauncher.leastVersion)"
-    case .present(let version):
-      launcher = services
-      summary = "commands run as services of the user manager, systemd \(version ?? 0)"
-    }
-    if launcher !== before { log.notice("\(summary)") }
-    if before === services, launcher !== services { services.managerLeft() }
   }
 
   func present(_ presentation: Presentation, _ properties: Properties) {
     let handle = presentation.handle
     waiting.insert(handle)
-    manager.whenKnown { [self] in
-      guard waiting.remove(handle) != nil, let launcher else { return }
+    launchers.whenKnown { [self] launcher in
+      guard waiting.remove(handle) != nil else { return }
       var launch = launch(of: presentation, properties)
-      launch.errors = errors.begin(launch.marker, unit: launcher === services ? launch.unit : nil)
-      outputs[handle] = launch.output
+      launch.errors = errors.begin(launch.marker, unit: launchers.hasUnits(launcher) ? launch.unit : nil)
       running[handle] = launcher.launch(launch, for: self)
       rememberFirst(of: handle)
     }
@@ -137,7 +66,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
       return report(.presentAnswered(handle, error: nil))
     }
     running[handle] = nil
-    _ = errors.finish(marker(of: handle))
+    _ = errors.finish(outputs.marker(of: handle))
     // `ended` also completes a dismissal that came before the start.
     report(.ended(handle, failed: true, result: ["error": .string("could not be started: \(error)")]))
   }
@@ -145,12 +74,12 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   func ended(_ handle: Handle, _ result: ProcessResult) {
     running[handle] = nil
     var properties = result.properties
-    let lastLine = errors.finish(marker(of: handle))
+    let lastLine = errors.finish(outputs.marker(of: handle))
     if result.status.isFailure { properties[PresentationResult.keys.error] = lastLine }
     report(.ended(handle, failed: result.hasCrashed, result: properties))
   }
 
-  func forget(_ handle: Handle) { outputs.removeValue(forKey: handle)?.remove() }
+  func forget(_ handle: Handle) { outputs.remove(handle) }
 
   // MARK: Ending
 
@@ -167,7 +96,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
 
   func abandon(_ handle: Handle) {
     guard let command = running.removeValue(forKey: handle) else { return }
-    _ = errors.finish(marker(of: handle))
+    _ = errors.finish(outputs.marker(of: handle))
     log.error(
       "a command could not be ended, not even by SIGKILL, and counts as gone: \(command.abandon())",
       metadata: ["presentation": "\(handle)"])
@@ -178,13 +107,13 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool { running[handle]?.includes(process) ?? false }
 
   func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool {
-    runs(handle, process) || process.descends(from: marker(of: handle))
+    runs(handle, process) || process.descends(from: outputs.marker(of: handle))
   }
 
   /// The startup id in the request, from a launcher or a window manager; otherwise an id of navd's own. A requester that is a
   /// command of navd's inherits an id, which says nothing about this item.
   func startupID(of presentation: Presentation) -> String? {
-    let own = "\(Self.startupIDPrefix)\(marker(of: presentation.handle))"
+    let own = "\(Self.startupIDPrefix)\(outputs.marker(of: presentation.handle))"
     guard let given = presentation.item.environment[ItemCommand.startupIDVariable], !given.isEmpty,
       !given.hasPrefix(Self.startupIDPrefix)
     else { return own }
@@ -201,20 +130,19 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     var launches: [Handle: RememberedLaunch] = [:]
     for (presentation, memory) in remembered.map({ ($0.presentation, $0.memory) }) {
       let handle = presentation.handle
-      let output = output(of: handle)
-      outputs[handle] = output
       // The existence of a unit with this name tells whether the command was started as a service.
       launches[handle] = RememberedLaunch(
-        marker: marker(of: handle), output: output, unit: .command(of: presentation.application, handle),
+        marker: outputs.marker(of: handle), output: outputs.keep(handle),
+        unit: .command(of: presentation.application, handle),
         formerUnit: .formerCommand(at: presentation.binding, handle),
         first: recovered.isSameBoot ? ProcessIdentity(memory) : nil,
         scope: presentation.item.destination?.scope ?? .tree)
     }
-    removeLeftovers()
+    outputs.removeLeftovers()
     errors.resume(Dictionary(uniqueKeysWithValues: launches.values.map { ($0.marker, $0.unit) }))
     guard !launches.isEmpty else { return completion([:]) }
-    manager.whenKnown { [self] in
-      (launcher ?? direct).adopt(launches, for: self) { [self] commands in
+    launchers.whenKnown { [self] launcher in
+      launcher.adopt(launches, for: self) { [self] commands in
         running.merge(commands) { $1 }
         for command in commands.values.map(\.remembered) {
           if let unit = command.unit { errors.rename(command.marker, to: unit) }
@@ -230,32 +158,11 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
 
   private func survival(of presentation: Presentation, isFound: Bool) -> Survival {
     if isFound { return .shown }
-    _ = errors.finish(marker(of: presentation.handle))
-    let output = output(of: presentation.handle)
+    _ = errors.finish(outputs.marker(of: presentation.handle))
+    let output = outputs[presentation.handle]
     // A service leaves no trace of its start; a command without a trace that was about to start counts as not started.
     if presentation.phase == .presenting, !output.wasStarted { return .toBeShown }
     return .gone(result: ProcessResult(status: .unknown, output: output.read()).properties)
-  }
-
-  /// Removes the output of commands whose ends are on record, and reads the output of those that still run.
-  private func removeLeftovers() {
-    let kept = Set(outputs.keys.map { marker(of: $0) })
-    // The file of errors is followed until no process writes into it any more.
-    let left = runtime.names(beginningWith: token + "-").compactMap { name -> ByteString? in
-      guard let dot = name.lastIndex(of: "."), name[dot...] != ErrorFiles.suffix.description[...] else { return nil }
-      return ByteString(String(name[..<dot]))
-    }
-    for marker in Set(left).subtracting(kept) {
-      drains[marker] = OutputDrain(of: OutputCapture(path: runtime.path(marker), limit: 0), loop: loop) { [weak self] in
-        self?.drains[marker] = nil
-      }
-    }
-  }
-
-  private func marker(of handle: Handle) -> ByteString { ByteString("\(token)-\(handle)") }
-
-  private func output(of handle: Handle) -> OutputCapture {
-    OutputCapture(path: runtime.path(marker(of: handle)), limit: outputLimit)
   }
 
   // MARK: The command
@@ -273,8 +180,8 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     return Launch(
       handle: handle, binding: presentation.binding, id: presentation.item.id, application: presentation.application,
       command: command,
-      scope: presentation.item.destination?.scope ?? .tree, given: item.given, marker: marker(of: handle),
-      output: output(of: handle),
+      scope: presentation.item.destination?.scope ?? .tree, given: item.given, marker: outputs.marker(of: handle),
+      output: outputs.keep(handle),
       grace: presentation.item.destination?.grace ?? Destination.defaultGrace)
   }
 }

@@ -91,7 +91,7 @@ final class PresenterTable {
   }
 
   /// The way in which commands run, with the reason.
-  var commandSummary: String { commands.summary }
+  var commandSummary: String { commands.launchers.summary }
 
   /// The programs that outlive the last windows of their items (N3), one line each.
   var programsLeft: [String] { windows.left }
