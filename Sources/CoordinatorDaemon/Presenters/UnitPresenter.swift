@@ -65,7 +65,7 @@ final class UnitPresenter: ProgramPresenter {
     manager.start(showing.unit) { [weak self] end in
       guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
       switch end {
-      case .finished(SystemdManager.done):
+      case .finished(SystemdJobs.done):
         // The manager sends no change of a unit that was active before.
         manager.refresh(watch) { [weak self] in
           guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
@@ -125,7 +125,7 @@ final class UnitPresenter: ProgramPresenter {
     manager.stop(showing.unit) { [weak self] end in
       guard let self, self.showing[handle] === showing else { return }
       switch end {
-      case .finished(SystemdManager.done): stopped(handle)
+      case .finished(SystemdJobs.done): stopped(handle)
       // The unit was started again meanwhile; it still has its grace time to end.
       case .finished: break
       case .refused(let error) where error.name == Systemd.noSuchUnit: stopped(handle)

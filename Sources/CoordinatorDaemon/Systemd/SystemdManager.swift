@@ -61,13 +61,6 @@ final class UnitWatch {
 
 /// A client of the user's service manager, which may be absent, leave the bus and come back. navd never starts it.
 final class SystemdManager {
-  enum JobOutcome {
-    /// The job has ended with a result such as `done` or `failed`.
-    case finished(String)
-    /// There was no job: the manager refused it, or could not be reached, or has left for good.
-    case refused(DBusError)
-  }
-
   enum Presence: Equatable {
     /// The bus or the manager has not answered yet, or the manager has just left. The manager leaves the bus and comes back when
     /// it is updated (`systemctl --user daemon-reexec`).
@@ -91,23 +84,8 @@ final class SystemdManager {
   private var waiting: [() -> Void] = []
   private var watches: [ObjectIdentifier: UnitWatch] = [:]
 
-  private var jobSignals: Subscription?
-  /// The jobs that have not ended. A re-executed manager continues them.
-  private var jobs: [ObjectPath: Job] = [:]
-  /// The number of calls for jobs without an answer, and the results of jobs that ended meanwhile: the end of a job may be sent
-  /// before the answer that names the job.
-  private var unansweredJobCalls = 0
-  private var earlyResults: [ObjectPath: String] = [:]
-  /// Repetitions of calls for jobs that no manager took, by the numbers of the calls. The bus reports the last call first, but a
-  /// unit has to be started before it is stopped.
-  private var lostCalls: [Int: () -> Void] = [:]
-  private var lastCall = 0
+  private lazy var jobs = SystemdJobs(of: self, connection)
   private var isSubscribed = false
-
-  private struct Job {
-    let unit: String
-    let completion: (JobOutcome) -> Void
-  }
 
   init(_ connection: Connection, absenceLimit: Duration = .seconds(5)) {
     self.connection = connection
@@ -144,7 +122,8 @@ final class SystemdManager {
     }
   }
 
-  private func left() {
+  /// Notes that the manager is not on the bus. It may have lost calls that it has not answered.
+  func left() {
     if isPresent {
       presence = .unknown
       readVersion()
@@ -163,19 +142,19 @@ final class SystemdManager {
     absence?.cancel()
     absence = nil
     presence = new
-    if isPresent, !watches.isEmpty || !jobs.isEmpty {
+    if isPresent, !watches.isEmpty || !jobs.isIdle {
       // The manager was away, and its signals were missed.
       subscribe()
       for watch in watches.values {
         watch.state = UnitState()
         refresh(watch)
       }
-      for (path, job) in jobs { check(job, at: path) }
+      jobs.checkAll()
     }
     let ready = waiting
     waiting = []
     onPresenceChanged?()
-    if !isPresent { refuseJobs() }
+    if !isPresent { jobs.refuseAll() }
     for body in ready { body() }
   }
 
@@ -248,7 +227,7 @@ final class SystemdManager {
   }
 
   /// Asks the manager for signals, once each time that it joins the bus.
-  private func subscribe() {
+  func subscribe() {
     guard !isSubscribed else { return }
     isSubscribed = true
     try? connection.send(Systemd.Manager.subscribe, on: Systemd.name, at: Systemd.path, ())
@@ -257,13 +236,13 @@ final class SystemdManager {
   // MARK: Jobs
 
   /// Starts a unit, after a reset of the count of its starts, so that systemd's start limit never applies.
-  func start(_ unit: UnitName, _ completion: @escaping (JobOutcome) -> Void) {
+  func start(_ unit: UnitName, _ completion: @escaping (SystemdJobs.Outcome) -> Void) {
     try? connection.send(Systemd.Manager.resetFailedUnit, on: Systemd.name, at: Systemd.path, unit.text)
-    run(Systemd.Manager.startUnit, (unit.text, Self.mode), of: unit, completion)
+    jobs.run(Systemd.Manager.startUnit, (unit.text, Self.mode), of: unit, completion)
   }
 
-  func stop(_ unit: UnitName, _ completion: @escaping (JobOutcome) -> Void) {
-    run(Systemd.Manager.stopUnit, (unit.text, Self.mode), of: unit, completion)
+  func stop(_ unit: UnitName, _ completion: @escaping (SystemdJobs.Outcome) -> Void) {
+    jobs.run(Systemd.Manager.stopUnit, (unit.text, Self.mode), of: unit, completion)
   }
 
   /// Creates a transient service and starts it.
@@ -271,111 +250,15 @@ final class SystemdManager {
   ///   another one with the same name.
   func startTransient(
     _ service: UnitName, _ properties: [Structure<String, Value>], accepted: @escaping () -> Void,
-    _ completion: @escaping (JobOutcome) -> Void
+    _ completion: @escaping (SystemdJobs.Outcome) -> Void
   ) {
-    run(
+    jobs.run(
       Systemd.Manager.startTransientUnit, (service.text, "fail", properties, []), of: service, accepted: accepted,
       completion)
   }
 
   /// A new job replaces a conflicting queued job.
   private static let mode = "replace"
-  private static let maxRepetitions = 3
-  /// The result of a job that was carried out.
-  static let done = "done"
-
-  private func run<Input>(
-    _ method: Method<Input, ObjectPath>, _ input: Input, of unit: UnitName, repetitions: Int = 0,
-    accepted: @escaping () -> Void = {}, _ completion: @escaping (JobOutcome) -> Void
-  ) {
-    subscribe()
-    if jobSignals == nil {
-      jobSignals = connection.subscribe(to: Systemd.Manager.jobRemoved, from: Systemd.name, at: Systemd.path) {
-        [weak self] arguments, _ in self?.removed(arguments.1, arguments.3)
-      }
-    }
-    unansweredJobCalls += 1
-    lastCall += 1
-    connection.call(method, on: Systemd.name, at: Systemd.path, input, autoStart: false) {
-      [weak self, number = lastCall] result in
-      guard let self else { return }
-      unansweredJobCalls -= 1
-      switch result {
-      case .success(let job):
-        accepted()
-        if let result = earlyResults.removeValue(forKey: job) {
-          completion(.finished(result))
-        } else {
-          jobs[job] = Job(unit: unit.text, completion: completion)
-        }
-      case .failure(let error) where error.name == .noReply && repetitions < Self.maxRepetitions:
-        // The manager left before it took the call; it answers each call that it takes before it is re-executed.
-        left()
-        lostCalls[number] = { [unowned self] in
-          guard isPresent else { return completion(.refused(error)) }
-          run(method, input, of: unit, repetitions: repetitions + 1, accepted: accepted, completion)
-        }
-        whenKnown { [unowned self] in repeatLostCalls() }
-      // The manager took the first call after all.
-      case .failure(let error) where error.name == Systemd.unitExists && repetitions > 0:
-        completion(.finished(Self.done))
-      case .failure(let error): completion(.refused(error))
-      }
-      if unansweredJobCalls == 0 { earlyResults = [:] }
-      unsubscribeIfIdle()
-    }
-  }
-
-  private func repeatLostCalls() {
-    let calls = lostCalls.sorted { $0.key < $1.key }
-    lostCalls = [:]
-    for (_, call) in calls { call() }
-  }
-
-  /// Ends the subscription to job signals while navd has no job, so that the manager's other jobs do not wake navd.
-  private func unsubscribeIfIdle() {
-    guard jobs.isEmpty, unansweredJobCalls == 0 else { return }
-    jobSignals?.cancel()
-    jobSignals = nil
-  }
-
-  private func removed(_ job: ObjectPath, _ result: String) {
-    if let job = jobs.removeValue(forKey: job) {
-      job.completion(.finished(result))
-      unsubscribeIfIdle()
-    } else if unansweredJobCalls > 0 {
-      earlyResults[job] = result
-    }
-  }
-
-  /// Ends a job that has ended while the manager was away. The job's result is unknown; the state of its unit tells the rest.
-  private func check(_ job: Job, at path: ObjectPath) {
-    connection.call(
-      PropertyAccessing.get, on: Systemd.name, at: path, (Systemd.job.text, "Unit"), autoStart: false
-    ) { [weak self] result in
-      guard let self, jobs[path] != nil else { return }
-      switch result {
-      // Another manager uses the same numbers for its own jobs.
-      case .success(.structure(let fields)) where fields.first == .string(job.unit): break
-      // The manager is asked once more when it is back.
-      case .failure(let error) where [.noReply, .nameHasNoOwner, .disconnected].contains(error.name): break
-      // The manager is present and too busy; nothing else would ask about the job again.
-      case .failure(let error) where error.name == .timedOut: check(job, at: path)
-      case .success, .failure: removed(path, Self.done)
-      }
-    }
-  }
-
-  private func refuseJobs() {
-    let lost = jobs.values
-    jobs = [:]
-    for job in lost {
-      job.completion(
-        .refused(DBusError(name: .noReply, message: "the user manager has left the bus (\(Systemd.name))")))
-    }
-    unsubscribeIfIdle()
-  }
-
   /// Sends SIGKILL to every process of a unit, or to its main process alone.
   func kill(_ unit: UnitName, _ scope: CommandScope = .tree) {
     let whom = scope == .tree ? "all" : "main"
