@@ -12,7 +12,7 @@ import WindowRules
 
 /// Shows items by their windows (N1–N6). It stands between the coordinator and a presenter that starts and ends programs, and
 /// carries out the decisions of the ``WindowTracker``.
-final class WindowPresenter: Presenter {
+final class WindowPresenter: Presenter, WindowSystemObserver {
   private typealias Rows = WindowSystemInterface
 
   /// A program whose windows are followed, as this presenter keeps it. The tracker keeps its stage.
@@ -59,31 +59,7 @@ final class WindowPresenter: Presenter {
     self.log = log
     self.remember = remember
     self.report = report
-    system.onArrival = { [unowned self] capabilities, windows, isSameAdapter in
-      tracker.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { self.process(of: $0) }
-      perform()
-    }
-    system.onDeparture = { [unowned self] in
-      tracker.left()
-      perform()
-    }
-    system.onAbsence = { [unowned self] in
-      tracker.becameAbsent()
-      perform()
-    }
-    system.isNeeded = { [unowned self] in programs.keys.contains { !tracker.isLeft($0) } }
-    system.onOutputsGone = { [unowned self] gone in
-      tracker.outputsGone(gone)
-      perform()
-    }
-    system.onEvent = { [unowned self] event in
-      switch event {
-      case .opened(let window): tracker.opened(window, by: process(of: window))
-      case .changed(let id, let changed): tracker.changed(id, changed)
-      case .closed(let id): tracker.closed(id, at: .now)
-      }
-      perform()
-    }
+    system.observer = self
   }
 
   /// Assigns the presenter that runs the program of a presentation.
@@ -104,6 +80,39 @@ final class WindowPresenter: Presenter {
     return WindowProcess(
       program: program, ancestor: program ?? first { $0.hasStarted($1, process) },
       started: BootTime(milliseconds: started))
+  }
+
+  // MARK: Observing the window system
+
+  var needsWindows: Bool { programs.keys.contains { !tracker.isLeft($0) } }
+
+  func windowSystemArrived(_ capabilities: Set<WindowCapability>, _ windows: [Window], isSameAdapter: Bool) {
+    tracker.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { process(of: $0) }
+    perform()
+  }
+
+  func windowSystemLeft() {
+    tracker.left()
+    perform()
+  }
+
+  func windowSystemBecameAbsent() {
+    tracker.becameAbsent()
+    perform()
+  }
+
+  func outputsGone(_ gone: Set<String>) {
+    tracker.outputsGone(gone)
+    perform()
+  }
+
+  func windowChanged(_ event: WindowEvent.Kind) {
+    switch event {
+    case .opened(let window): tracker.opened(window, by: process(of: window))
+    case .changed(let id, let changed): tracker.changed(id, changed)
+    case .closed(let id): tracker.closed(id, at: .now)
+    }
+    perform()
   }
 
   // MARK: Presenting

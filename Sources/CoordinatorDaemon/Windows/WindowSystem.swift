@@ -19,24 +19,7 @@ final class WindowSystem {
     case present
   }
 
-  /// The reading of all windows.
-  private enum Reading {
-    case none
-    case pending
-    /// The reading is pending and has to be repeated: something has changed since it began.
-    case outdated
-  }
-
-  /// Called when the window system is present, or signals were missed: with its capabilities, every window, and whether the same
-  /// adapter reported the windows before.
-  var onArrival: ((Set<WindowCapability>, [Window], _ isSameAdapter: Bool) -> Void)?
-  var onDeparture: (() -> Void)?
-  /// Called after the departure, when the adapter did not come back, or is present and does not answer.
-  var onAbsence: (() -> Void)?
-  var onEvent: ((WindowEvent.Kind) -> Void)?
-  /// Called when outputs are gone. Events of their windows follow.
-  var onOutputsGone: ((Set<String>) -> Void)?
-
+  unowned var observer: (any WindowSystemObserver)?
   private let connection: Connection
   private let log: Logger
   private var presence = Presence.unknown
@@ -50,32 +33,17 @@ final class WindowSystem {
   } missed: { [unowned self] in
     readAll()
   }
-  /// Whether any presentation follows windows. If not, no signals are received.
-  var isNeeded: () -> Bool = { true }
   /// Whether signals are received although nothing follows windows, because a fullscreen window is a hold (H2).
   var isNeededForFullscreen = false
   private var waiting: [() -> Void] = []
   private var absence: Timer?
-  private var events = EventSequence<WindowEvent>(maxEarly: 1024)
-  /// Counts readings and owners of the name, so that an answer to an earlier reading, or of an earlier owner, is ignored.
-  private var generation = 0
   private var facts = WindowSystemFacts([], backend: "")
   /// The output with the focus; empty if the adapter does not know it.
   private var focusedOutput = ""
   private var outputs: Set<String> = []
-  private var reading = Reading.none
-  /// The number of readings in a row that an absent adapter has not answered. Each gets more time, so that few wait in the bus.
-  private var silentReadings = 0
-  /// The number of outdated answers that were dropped in a row.
-  private var droppedAnswers = 0
-  /// Properties that changed before the answer with all windows was received.
-  private var earlyProperties: Properties = [:]
-
+  private var reading = WindowReading()
   /// The time that an adapter has to answer.
   private static let timeout = Duration.milliseconds(Int64(WindowTracker.timeOfSilence))
-  /// The number of outdated answers in a row that are dropped. The next one is used, because an adapter may change without end.
-  private static let maxDroppedAnswers = 3
-  private static let maxDoublings = 5
   /// The time that an adapter has to come back after it left.
   private static let absenceLimit = Duration.seconds(2)
   /// The properties that may change while all others stay the same.
@@ -105,18 +73,11 @@ final class WindowSystem {
   /// Stops receiving signals if nothing needs them. The capabilities of the window system stay known.
   func restIfUnneeded() {
     // A silent adapter counts as present again once it has answered this reading.
-    guard presence == .present || reading == .none else { return }
-    guard !isResting, waiting.isEmpty, presence != .unknown, !isNeededForFullscreen, !isNeeded() else { return }
+    guard presence == .present || !reading.isPending else { return }
+    guard !isResting, waiting.isEmpty, presence != .unknown, !isNeededForFullscreen, observer?.needsWindows == false
+    else { return }
     signals.end()
-    forgetWindows()
-  }
-
-  /// Forgets the windows; a pending answer is ignored.
-  private func forgetWindows() {
-    events.forget()
-    reading = .none
-    earlyProperties = [:]
-    generation += 1
+    reading.forget()
   }
 
   private func begin() {
@@ -131,7 +92,7 @@ final class WindowSystem {
       self.owner = owner
       signals.adapterChanged()
       (outputs, focusedOutput) = ([], "")
-      forgetWindows()
+      reading.forget()
       absence?.cancel()
       if owner != nil {
         if presence == .absent { presence = .unknown }
@@ -148,15 +109,15 @@ final class WindowSystem {
   private func left() {
     let wasPresent = presence == .present
     presence = .unknown
-    forgetWindows()
+    reading.forget()
     guard wasPresent else { return }
     log.warning("the window-system adapter has left the bus; windows stay as they were seen last")
-    onDeparture?()
+    observer?.windowSystemLeft()
   }
 
   private func becomeAbsent() {
     presence = .absent
-    onAbsence?()
+    observer?.windowSystemBecameAbsent()
     serve()
   }
 
@@ -168,8 +129,8 @@ final class WindowSystem {
       log.warning("the window-system adapter does not answer; windows stay as they were seen last")
     }
     presence = .unknown
-    forgetWindows()
-    onDeparture?()
+    reading.forget()
+    observer?.windowSystemLeft()
     becomeAbsent()
     if !isResting { readAll() }
   }
@@ -197,36 +158,28 @@ final class WindowSystem {
 
   /// Reads all windows, or repeats a reading that is pending once it is complete: an adapter may give reasons to read without end.
   private func readAll() {
-    guard reading == .none else { return reading = .outdated }
-    forgetWindows()
-    reading = .pending
-    let generation = generation
-    let timeout = Self.timeout * (1 << min(silentReadings, Self.maxDoublings))
+    guard let number = reading.begin() else { return }
+    let timeout = Self.timeout * reading.patience
     signals.askForSocket(timeout: timeout)
     call(PropertyAccessing.getAll, WindowSystemInterface.name.text, timeout: timeout) { [weak self] result in
-      guard let self, self.generation == generation, let properties = try? result.get() else { return }
+      guard let self, reading.isCurrent(number), let properties = try? result.get() else { return }
       facts = WindowSystemFacts(properties)
       take(properties)
-      // A change that came by a socket may be older or newer than the answer.
-      if earlyProperties.contains(where: { properties[$0.key] != $0.value }) { reading = .outdated }
-      earlyProperties = [:]
+      reading.compare(with: properties)
     }
     call(WindowSystemInterface.getWindows, (), timeout: timeout) { [weak self] result in
-      guard let self, self.generation == generation else { return }
-      let isOutdated = reading == .outdated
-      reading = .none
-      defer { if isOutdated, self.generation == generation { readAll() } }
+      guard let self, reading.isCurrent(number) else { return }
+      let isOutdated = reading.end()
+      defer { if isOutdated, reading.isCurrent(number) { readAll() } }
       switch result {
-      case .success where isOutdated && droppedAnswers < Self.maxDroppedAnswers: droppedAnswers += 1
+      case .success where isOutdated && reading.drop(): break
       case .success(let (windows, serial)):
-        droppedAnswers = 0
-        let early = events.begin(at: serial)
-        take(earlyProperties)
-        earlyProperties = [:]
+        let (early, properties) = reading.take(at: serial)
+        take(properties)
         arrived(windows.map { Window(id: $0.fields.0, WindowProperties(reading: $0.fields.1)) })
         for event in early { receive(event) }
       case .failure(let error) where error.name == .timedOut && presence == .absent:
-        silentReadings += 1
+        reading.wasSilent()
         readAll()
       // The adapter has left the bus and may come back, or it does not answer.
       case .failure where result.hasNoAnswer: break
@@ -244,7 +197,7 @@ final class WindowSystem {
       interface == WindowSystemInterface.name.text
     else { return }
     let followed = changed.filter { Self.followedProperties.contains($0.key) }
-    if events.isBegun { take(followed) } else { earlyProperties.merge(followed) { $1 } }
+    if !reading.keep(followed) { take(followed) }
     if followed.count < changed.count { readAll() }
   }
 
@@ -261,30 +214,29 @@ final class WindowSystem {
     else { return }
     let gone = outputs.subtracting(names)
     outputs = Set(names)
-    if isPresent, !gone.isEmpty { onOutputsGone?(gone) }
+    if isPresent, !gone.isEmpty { observer?.outputsGone(gone) }
   }
 
   private func arrived(_ windows: [Window]) {
     let wasPresent = presence == .present
     presence = .present
-    silentReadings = 0
     if !wasPresent { log.notice("window system: “\(facts.backend)”, with \(windows.count) windows") }
     let isSameAdapter = lastRead != nil && lastRead == owner
     lastRead = owner
-    onArrival?(facts.capabilities, windows.compactMap(limited), isSameAdapter)
+    observer?.windowSystemArrived(facts.capabilities, windows.compactMap(limited), isSameAdapter: isSameAdapter)
     serve()
   }
 
   private func receive(_ event: WindowEvent) {
-    switch events.place(event, event.serial) {
+    switch reading.place(event) {
     case .next: break
     case .early, .past: return
     case .afterGap: return readAll()
     }
     switch event.kind {
-    case .opened(let window): if let window = limited(window) { onEvent?(.opened(window)) }
-    case .changed(let id, let changed): onEvent?(.changed(id: id, limited(changed)))
-    case .closed: onEvent?(event.kind)
+    case .opened(let window): if let window = limited(window) { observer?.windowChanged(.opened(window)) }
+    case .changed(let id, let changed): observer?.windowChanged(.changed(id: id, limited(changed)))
+    case .closed: observer?.windowChanged(event.kind)
     }
   }
 
