@@ -22,6 +22,9 @@ final class Containers {
     stacks = NamedObjects(Self.stacks(coordinator))
     holds = NamedObjects(Self.holds(coordinator))
     groups.onFirstLook = { [unowned self] in groupsWithHidden = currentGroupsWithHidden }
+  }
+
+  func export() {
     for (path, objects) in [
       (ContainerObjects.groups, groups), (ContainerObjects.stacks, stacks), (ContainerObjects.holds, holds),
     ] {

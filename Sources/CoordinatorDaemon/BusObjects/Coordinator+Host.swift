@@ -80,7 +80,7 @@ extension Coordinator: CoordinatorHost {
 
   func willQuit() {
     log.notice("quitting: every presentation ends")
-    isQuitting = true
+    turns.quit()
   }
 
   func follow(_ client: Client) { clientDepartures.follow(client) }
@@ -107,31 +107,22 @@ extension Coordinator: CoordinatorHost {
       if case .abandon(let handle) = command {
         presenters[handle]?.abandon(handle)
       } else {
-        self.commands.append(command)
+        turns.append(command)
       }
     }
-  }
-
-  /// Announces the facts that the presenter of a presentation knows, if any.
-  func announcePlatform(of handle: Handle) {
-    let platform = StateEntry(platform(of: handle))
-    if platform.pid != nil { connection.propertyChanged(handle.path, PresentationInterface.pid) }
-    if platform.unit != nil { connection.propertyChanged(handle.path, PresentationInterface.unit) }
   }
 
   func announceCreation(of handle: Handle) { connection.objectAdded(handle.path) }
 
   func announce(_ event: StateEvent, _ change: Change) {
-    announcer.announce(event, change, in: service.machine)
-    containers.announce(event)
-    hooks.note(change.event)
+    objects.announce(event, change)
+    turns.note(change.event)
     inhibitors.note(change.event, in: service.machine)
     switch change.event {
     case .presented(let handle, let binding, _, let item):
-      if item.destination != nil { announcePlatform(of: handle) }
+      if item.destination != nil { objects.announcePlatform(of: handle) }
       log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
     case .dismissed(let handle, let binding, _, let reason, let result):
-      ended.append(handle)
       // The metadata is computed only for log levels that are enabled.
       func metadata() -> Logger.Metadata {
         ["binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)"]
@@ -163,23 +154,9 @@ extension Coordinator: CoordinatorHost {
       metadata: ["group": "\(refused.group)", "fallback": "\(refused.destination)"])
   }
 
-  func announceDestinations() { announcer.emit(CoordinatorInterface.destinationsChanged, ()) }
+  func announceDestinations() { objects.announceDestinations() }
 
-  func setAlarm(at time: Instant) {
-    alarm?.cancel()
-    alarm = loop.timer(at: MonotonicInstant(nanoseconds: Int64(clamping: time.nanoseconds))) { [unowned self] in
-      afterResuming { [unowned self] in expire() }
-    }
-  }
-
-  private func expire() {
-    // A presenter cannot be late with a command that it has not received yet.
-    for command in commands {
-      let due = service.machine.presentation(command.handle)?.answerDue
-      if let due, due <= now { service.restartAnswer(of: command.handle) }
-    }
-    service.expire()
-  }
+  func setAlarm(at time: Instant) { turns.setAlarm(at: time) }
 
   /// Runs `work` behind the calls that have arrived, and once the bus has read most of the messages: a reply to anybody waits behind
   /// them.

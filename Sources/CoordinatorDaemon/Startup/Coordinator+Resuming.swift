@@ -16,7 +16,7 @@ extension Coordinator {
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
     // Items that ended with another session have ended long ago.
-    if !recovered.isOfOtherSession { service.machine.forEachPresentation(hooks.follow) }
+    if !recovered.isOfOtherSession { service.machine.forEachPresentation(turns.hooks.follow) }
     facts.whenKnown(recorded: service.machine.facts) { [unowned self] facts in resume(recovered, facts, completion) }
   }
 
@@ -31,7 +31,7 @@ extension Coordinator {
     _ recovered: RecoveredSession, _ facts: [SessionFact: Bool], _ completion: @escaping () -> Void
   ) {
     // Until now the record belonged to the previous navd; changes of this navd, with its clock, belong to its own session.
-    connection.beforeFlush = { [unowned self] in recordChanges() }
+    connection.beforeFlush = { [unowned self] in turns.record() }
     // The presentations of another session end, and its fallbacks end with them.
     let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
     presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
@@ -48,7 +48,7 @@ extension Coordinator {
       self.early = nil
       service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: facts)
       inhibitors.follow(service.machine)
-      announcer.follow(service.machine)
+      objects.follow(service.machine)
       for client in clients.subtracting(left) { clientDepartures.follow(client) }
       if before > 0 {
         log.notice(

@@ -109,7 +109,7 @@ public final class Daemon {
       throw Failure(description: "\(error); name another directory with --state-directory")
     }
     coordinator = Coordinator(
-      loop: loop, connection: connection,
+      connection: connection,
       configuration: Configuration(baseDirectories: BaseDirectories.configuration()), runtime: runtime, record: record,
       machine: machine.take()!, recovered: recovered, log: log)
   }
@@ -132,7 +132,7 @@ public final class Daemon {
     } catch {
       throw Failure(description: "\(error)")
     }
-    coordinator.onQuit = { [unowned self] in stop(0) }
+    coordinator.turns.onQuit = { [unowned self] in stop(0) }
     connection.onDisconnected = { [unowned self] in
       log.error("the connection to the bus is lost; presented items stay")
       hasBusEnded = true

@@ -1,0 +1,144 @@
+import CoordinatorAPI
+import CoordinatorCore
+import DBus
+import DBusValues
+import EventLoops
+import PresentationModel
+import PresentationRules
+
+/// The turns of the coordinator: the alarm that begins one, the record of its changes, and what follows its announcements. Then
+/// ended presentations leave their presenters, hooks start, presenters get their commands, and after `Quit` navd ends.
+final class CoordinatorTurns {
+  private unowned let coordinator: Coordinator
+  let hooks: HookRunner
+  private let freeMemory: FreeMemory
+  private var alarm: Timer?
+  /// Commands for presenters, carried out at the end of the turn, after the announcements.
+  private var commands: ArraySlice<Command> = []
+  /// The limit of commands in one turn: starting a program takes milliseconds.
+  private static let commandsPerTurn = 16
+  /// The number of commands at the beginning of `commands` that an earlier turn left over.
+  private var countOfLate = 0
+  /// Ended presentations, removed from the presenters at the end of the turn.
+  private var ended: [Handle] = []
+  private var isQuitting = false
+  /// Called once, when everything has ended after `Quit`.
+  var onQuit: (() -> Void)?
+
+  init(of coordinator: Coordinator, _ hooks: HookRunner) {
+    self.coordinator = coordinator
+    self.hooks = hooks
+    freeMemory = FreeMemory(coordinator.loop)
+    // The next program starts before the end of the last one is announced, because the user waits for the new program. A client
+    // that asks about the failure then also finds the new program.
+    coordinator.connection.hasMoreToCome = { [unowned self] in !commands.isEmpty }
+    coordinator.loop.atEndOfTurn { [unowned self] in finish() }
+  }
+
+  private var service: CoordinatorService<Coordinator> { coordinator.service }
+
+  func append(_ command: Command) { commands.append(command) }
+
+  func note(_ event: Change.Event) {
+    hooks.note(event)
+    if case .dismissed(let handle, _, _, _, _) = event { ended.append(handle) }
+  }
+
+  /// Ends navd once everything has ended.
+  func quit() { isQuitting = true }
+
+  func setAlarm(at time: Instant) {
+    alarm?.cancel()
+    alarm = coordinator.loop.timer(at: MonotonicInstant(nanoseconds: Int64(clamping: time.nanoseconds))) {
+      [unowned self] in coordinator.afterResuming { [unowned self] in expire() }
+    }
+  }
+
+  private func expire() {
+    // A presenter cannot be late with a command that it has not received yet.
+    for command in commands {
+      let due = service.machine.presentation(command.handle)?.answerDue
+      if let due, due <= coordinator.now { service.restartAnswer(of: command.handle) }
+    }
+    service.expire()
+  }
+
+  /// Records the changes of a turn before its messages are sent, so that a client only hears of recorded changes (R1).
+  func record() {
+    coordinator.presenters.recordChanges()
+    let changes = service.takeUnrecorded()
+    if !changes.isEmpty {
+      freeMemory.noteChange()
+      coordinator.objects.changed(changes.presentations.lazy.map { $0.key })
+    }
+    do throws(Refusal) {
+      try coordinator.record.write(changes, clock: service.machine.wallClockLead)
+    } catch {
+      coordinator.connection.failReplies(with: DBusError(error))
+    }
+  }
+
+  /// Ends a turn after its announcements: removes ended presentations, and carries out commands.
+  private func finish() {
+    let connection = coordinator.connection
+    coordinator.configuration.endTurn()
+    freeMemory.endTurn()
+    // No other code calls this when the bus is not connected.
+    if !connection.isOpen { connection.beforeFlush?() }
+    for handle in ended { coordinator.presenters.forget(handle) }
+    ended.removeAll(keepingCapacity: true)
+    hooks.startSome(isLast: isQuitting)
+    guard !commands.isEmpty else {
+      if isQuitting, service.machine.isEmpty, hooks.isIdle {
+        isQuitting = false
+        onQuit?()
+      }
+      return
+    }
+    let ready = commands.prefix(Self.commandsPerTurn)
+    commands.removeFirst(ready.count)
+    for (index, command) in ready.enumerated() {
+      if index < countOfLate { service.restartAnswer(of: command.handle) }
+      carryOut(command)
+    }
+    countOfLate = commands.count
+    // The next turn announces the answers that presenters gave at once.
+    coordinator.loop.soon {}
+  }
+
+  private func carryOut(_ command: Command) {
+    let presenters = coordinator.presenters!
+    switch command {
+    case .present(let handle):
+      guard let presentation = service.machine.presentation(handle) else { return }
+      // The request may be older than the setting: it waited, its group remembered it, or it was recorded.
+      if presentation.item.destination?.source == .request,
+        let refusal = coordinator.authorization.inlineCommands.refusal
+      {
+        // `ended` also completes an earlier dismissal.
+        return service.report(.ended(handle, failed: true, result: ["error": .string(refusal.message)]))
+      }
+      presenters.presenter(for: presentation)?.present(
+        presentation, service.machine.itemEntry(of: presentation).properties)
+      coordinator.objects.announcePlatform(of: handle)
+    case .update(let handle, let author):
+      guard let presentation = service.machine.presentation(handle) else { return }
+      presenters[handle]?.update(presentation, service.machine.itemEntry(of: presentation).properties, author: author)
+    case .dismiss(let handle, let reason, let animated, let isForced):
+      presenters[handle]?.dismiss(handle, reason, animated: animated, isForced: isForced)
+    case .kill(let handle):
+      presenters[handle]?.kill(handle)
+    case .raise(let handle):
+      presenters[handle]?.raise(handle)
+    case .bring(let handle, let output):
+      presenters[handle]?.bring(handle, to: output)
+    case .move(let handle):
+      guard let presentation = service.machine.presentation(handle) else { return }
+      presenters[handle]?.move(presentation)
+    // This was carried out at once.
+    case .abandon: break
+    case .endParked(let program, let isForced):
+      presenters.endParked(program, isForced: isForced)
+    }
+  }
+}
