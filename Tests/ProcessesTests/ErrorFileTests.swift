@@ -45,16 +45,8 @@ private final class ErrorFileFixture {
   }
 
   func wait(_ condition: () -> Bool) throws {
-    let isMet = loop.turn(until: condition)
+    let isMet = loop.turn(until: condition, lookingEvery: .milliseconds(50))
     try #require(isMet, "\(lines), \(names)")
-  }
-}
-
-extension EventLoop {
-  fileprivate func turn(until condition: () -> Bool) -> Bool {
-    let limit = now + .seconds(30)
-    while !condition(), now < limit { _ = turn(wait: .milliseconds(50)) }
-    return condition()
   }
 }
 

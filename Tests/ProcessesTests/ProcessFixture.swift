@@ -130,11 +130,8 @@ final class ProcessFixture {
 
   /// Turns the loop until a condition holds. For conditions without an event.
   func wait(until condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) throws {
-    let end = loop.now + .seconds(30)
-    while !condition() {
-      try #require(loop.now < end, "the condition did not hold within 30 s", sourceLocation: sourceLocation)
-      loop.turn(wait: .milliseconds(5))
-    }
+    let holds = loop.turn(until: condition, lookingEvery: .milliseconds(5))
+    try #require(holds, "the condition did not hold within 30 s", sourceLocation: sourceLocation)
   }
 
   /// Waits for a script to write a line into a file of the fixture's directory.

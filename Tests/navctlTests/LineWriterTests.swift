@@ -1,20 +1,11 @@
 import EventLoops
 import Glibc
+import TestSupport
 import Testing
 
 @testable import navctl
 
 // The writer of lines, for slow readers, files, full disks and terminals.
-
-/// Turns the loop until the condition holds, for 20 seconds at most.
-private func turn(_ loop: EventLoop, until condition: () -> Bool) -> Bool {
-  let deadline = loop.now + .seconds(20)
-  while !condition() {
-    guard loop.now < deadline else { return false }
-    _ = loop.turn(wait: .milliseconds(100))
-  }
-  return true
-}
 
 private func pipe() throws -> (read: Int32, write: Int32) {
   var ends: [Int32] = [0, 0]
@@ -33,7 +24,7 @@ private func pipe() throws -> (read: Int32, write: Int32) {
   let line = String(repeating: "x", count: 1 << 20)
   writer.write(line)
   // A pipe takes 64 KiB; the rest is kept, and the loop is not blocked.
-  #expect(turn(loop) { writer.pendingCount <= (1 << 20) - 60_000 })
+  #expect(loop.turn { writer.pendingCount <= (1 << 20) - 60_000 })
   #expect(!isDrained)
   var got: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -44,7 +35,7 @@ private func pipe() throws -> (read: Int32, write: Int32) {
     got.append(contentsOf: buffer[..<count])
   }
   #expect(got == Array((line + "\n").utf8))
-  #expect(turn(loop) { isDrained })
+  #expect(loop.turn { isDrained })
   #expect(writer.pendingCount == 0)
 }
 
@@ -72,7 +63,7 @@ func lineWriter_muchThatWaits_isWrittenInItsTime() throws {
     loop.stop()
   }
   close(reader)
-  #expect(turn(loop) { end != nil })
+  #expect(loop.turn { end != nil })
   #expect(end == EPIPE)
 }
 
@@ -100,7 +91,7 @@ func lineWriter_muchThatWaits_isWrittenInItsTime() throws {
   var end: Int32?
   writer.onEnd = { end = $0 }
   writer.write("a")
-  #expect(turn(loop) { end != nil })
+  #expect(loop.turn { end != nil })
   #expect(end == ENOSPC)
 }
 
@@ -120,7 +111,7 @@ func lineWriter_terminal_getsNoControls() throws {
   var isDrained = false
   writer.onDrained = { isDrained = true }
   writer.write("{\"title\":\"a\u{202e}\u{200f}\u{61c}b\"}")
-  #expect(turn(loop) { isDrained })
+  #expect(loop.turn { isDrained })
   var buffer = [UInt8](repeating: 0, count: 256)
   let count = read(terminal, &buffer, buffer.count)
   #expect(

@@ -182,13 +182,7 @@ func hostile_ownerOfMany_leaves() throws {
 extension Session {
   /// Waits until the last of many items has ended. The first item ends last.
   fileprivate func waitForEnd(of name: String) throws {
-    let end = loop.now + .seconds(120)
-    while try call(Rows.get, name + "[0]").0 != .root {
-      guard loop.now < end else {
-        throw Failure("\(name) does not end; navd's standard error: \(navd?.errorText ?? "")")
-      }
-      loop.turn(wait: .milliseconds(5))
-    }
+    try poll("\(name) ends", within: .seconds(120)) { try call(Rows.get, name + "[0]").0 == .root }
   }
 }
 
