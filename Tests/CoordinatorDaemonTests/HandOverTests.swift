@@ -23,12 +23,12 @@ import Testing
     try #require(fixture.observer.ended.isEmpty && fixture.scans == 0)
 
     fixture.manager.close()
-    var most = 0
+    // The condition is looked at after each turn.
+    var (before, most) = (0, 0)
     try fixture.wait {
-      let before = fixture.observer.ended.count
-      fixture.loop.turn(wait: .milliseconds(5))
       most = max(most, fixture.observer.ended.count - before)
-      return fixture.observer.ended.count == ended.count
+      before = fixture.observer.ended.count
+      return before == ended.count
     }
     // The second scan confirms that no process is left of the services that have ended.
     #expect(fixture.scans == 2)
@@ -38,10 +38,7 @@ import Testing
     // The services are dismissed together, with a few searches for all.
     let scans = fixture.scans
     for command in running { command.terminate() }
-    try fixture.wait {
-      fixture.loop.turn(wait: .milliseconds(5))
-      return fixture.observer.ended.count == 2 * count
-    }
+    try fixture.wait { fixture.observer.ended.count == 2 * count }
     #expect(fixture.scans - scans <= 10)
   }
 
@@ -58,10 +55,7 @@ import Testing
     fixture.loop.turn(wait: .zero)
     #expect(fixture.looks == 1)
     try fixture.endServices()
-    try fixture.wait {
-      fixture.loop.turn(wait: .milliseconds(5))
-      return fixture.observer.ended.count == count
-    }
+    try fixture.wait { fixture.observer.ended.count == count }
     // The services end in a few turns.
     #expect(fixture.looks <= 8, "\(fixture.looks)")
   }
@@ -74,9 +68,9 @@ import Testing
     fixture.manager.close()
     // The manager has left and cannot stop the service, so the search begins. The second request comes while the search goes on.
     try fixture.wait {
+      guard fixture.observer.ended[Handle(1)] == nil else { return true }
       command.terminate()
-      fixture.loop.turn(wait: .milliseconds(1))
-      return fixture.observer.ended[Handle(1)] != nil
+      return false
     }
   }
 }
@@ -103,7 +97,9 @@ private final class ServiceFixture {
   private let connection: Connection
   private var launcher: ServiceLauncher?
   private var systemd: SystemdManager?
-  private(set) var processes: [pid_t] = []
+  /// The processes of the services.
+  private var programs: [Program] = []
+  var processes: [pid_t] { programs.map(\.processID) }
   /// The services in which the processes seem to be.
   private var services: [pid_t: ByteString] = [:]
   /// The services whose first process has ended; the manager reported nothing else before it left.
@@ -168,22 +164,9 @@ private final class ServiceFixture {
     try #require(loop.turn(until: { systemd.isPresent }))
   }
 
-  deinit {
-    let marker = Array(directory.path.utf8)
-    for process in processes {
-      // The number of a process that was reaped may belong to another process.
-      guard case .value(let value) = ProcessTable.variable(CommandPresenter.markerVariable, of: process),
-        value.bytes.starts(with: marker)
-      else { continue }
-      kill(process, SIGKILL)
-      // Swift Testing waits for any child, and gets a zombie again and again: no exit test would end.
-      waitpid(process, nil, 0)
-    }
-  }
-
-  func wait(until condition: () throws -> Bool) throws {
-    let end = loop.now + .seconds(60)
-    while try !condition() { try #require(loop.now < end) }
+  func wait(until condition: () -> Bool) throws {
+    let holds = loop.turn(until: condition, within: .seconds(60), lookingEvery: .milliseconds(1))
+    try #require(holds)
   }
 
   /// Starts a service.
@@ -195,21 +178,10 @@ private final class ServiceFixture {
       command: Command(["sleep", "1000"], environment: ["PATH": "/usr/bin:/bin"]), scope: .tree, given: ["PATH"],
       marker: marker, output: OutputCapture(path: ByteString(directory.path(of: "\(handle)")), limit: 100), grace: 1000)
     if isAlive {
-      var process: pid_t = 0
-      let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("1000"), nil]
-      let environment: [UnsafeMutablePointer<CChar>?] = [strdup("\(CommandPresenter.markerVariable)=\(marker)"), nil]
-      defer { for text in arguments + environment { free(text) } }
-      // The threads that run tests block every signal.
-      var attributes = posix_spawnattr_t()
-      posix_spawnattr_init(&attributes)
-      defer { posix_spawnattr_destroy(&attributes) }
-      var signals = sigset_t()
-      sigemptyset(&signals)
-      posix_spawnattr_setsigmask(&attributes, &signals)
-      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-      try #require(posix_spawn(&process, "/bin/sleep", nil, &attributes, arguments, environment) == 0)
-      processes.append(process)
-      services[process] = ByteString(launch.unit.text)
+      let program = try Program(
+        loop, ["/bin/sleep", "1000"], environment: ["\(CommandPresenter.markerVariable)": "\(marker)"])
+      programs.append(program)
+      services[program.processID] = ByteString(launch.unit.text)
     }
     launches += 1
     let command = try #require(launcher?.launch(launch, for: observer))
