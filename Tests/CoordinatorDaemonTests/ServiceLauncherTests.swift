@@ -74,10 +74,7 @@ private final class LauncherFixture: LaunchObserver {
     var found: [Handle: any RunningCommand]?
     let remembered = RememberedLaunch(marker: marker, output: output, unit: unit)
     launcher.adopt([handle: remembered], for: self) { found = $0 }
-    for _ in 0..<500 where found == nil {
-      bus.loop.turn(wait: .milliseconds(20))
-      try bus.advance(by: .milliseconds(20))
-    }
+    try passTime { found != nil }
     return try #require(found)[handle]
   }
 
@@ -123,9 +120,12 @@ private final class LauncherFixture: LaunchObserver {
     ])
   }
 
-  /// Waits for events of real processes. Time passes for the supervisor, which searches for orphans in intervals.
-  func waitForEvents(_ count: Int) throws {
-    for _ in 0..<500 where events.count < count {
+  /// Waits for events of real processes.
+  func waitForEvents(_ count: Int) throws { try passTime { events.count >= count } }
+
+  /// Lets time pass until a condition holds, for ten seconds at most. The supervisor searches for orphans in intervals.
+  func passTime(until condition: () -> Bool) throws {
+    for _ in 0..<500 where !condition() {
       bus.loop.turn(wait: .milliseconds(20))
       try bus.advance(by: .milliseconds(20))
     }
@@ -406,10 +406,7 @@ func serviceLauncher_anotherManager_isReplacedByTheProcesses() throws {
   try fixture.bus.settle()
   try fixture.leave()
   try fixture.comeBack { $0.set(unit, active: "inactive") }
-  for _ in 0..<500 where fixture.systemd.calls.last != "StartTransientUnit \(unit)" {
-    fixture.bus.loop.turn(wait: .milliseconds(20))
-    try fixture.bus.advance(by: .milliseconds(20))
-  }
+  try fixture.passTime { fixture.systemd.calls.last == "StartTransientUnit \(unit)" }
   #expect(fixture.systemd.calls.last == "StartTransientUnit \(unit)")
   #expect(fixture.events == [])
   try fixture.systemd.finish(try fixture.systemd.accept())
