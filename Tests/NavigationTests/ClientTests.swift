@@ -425,10 +425,7 @@ extension ContainerValues {
     }
     later.export(CoordinatorNames.object, [refusing])
     later.requestName(CoordinatorNames.bus) { _ in }
-    while !refusals.contains(where: { $0.refusal == .accessDenied }) {
-      session.loop.turn(wait: .zero)
-      await Task.yield()
-    }
+    try await session.serve { refusals.contains { $0.refusal == .accessDenied } }
   }
 
   @Test(

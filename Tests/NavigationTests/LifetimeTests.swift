@@ -136,9 +136,7 @@ private final class Model {
       if round % 4 == 2 { await coordinator.close() }
     }
     // Other tests run at the same time and use some threads and descriptors; 200 leaked coordinators would use a thousand.
-    let end = ContinuousClock.now + .seconds(20)
-    while Self.used() > before + 400, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
-    #expect(Self.used() <= before + 400, "before: \(before)")
+    try await poll { Self.used() <= before + 400 }
   }
 
   /// The number of threads and descriptors of this process.

@@ -1,6 +1,8 @@
+import EventLoops
 import NavigationTesting
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import Navigation
 
@@ -73,6 +75,27 @@ final class NavigationFixture {
   }
 
   private let limit = Duration.seconds(20)
+}
+
+/// Waits until a condition without an event holds.
+@MainActor func poll(line: Int = #line, until condition: @MainActor () async throws -> Bool) async throws {
+  let end = MonotonicInstant.now + Session.limit
+  while try await !condition() {
+    try #require(MonotonicInstant.now < end, "line \(line)")
+    try await Task.sleep(for: .milliseconds(5))
+  }
+}
+
+extension Session {
+  /// Turns the session's loop, which serves peers of navd in this process, until a condition holds.
+  @MainActor func serve(line: Int = #line, until condition: () -> Bool) async throws {
+    let end = MonotonicInstant.now + Session.limit
+    while !condition() {
+      try #require(MonotonicInstant.now < end, "line \(line)")
+      loop.turn(wait: .milliseconds(5))
+      await Task.yield()
+    }
+  }
 }
 
 /// A log of the reports of misuse of all tests. They run at the same time, so a test looks for a name that only it has.

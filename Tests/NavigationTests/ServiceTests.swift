@@ -67,10 +67,9 @@ import Testing
     try await coordinator.dismiss("fact")
     // navd asks the bus about the client, and does not wait for the answer.
     var requesters: [RequesterEntry?] = []
-    for _ in 0..<1000 {
+    try await poll {
       requesters = try await coordinator.history().map(\.requester)
-      if requesters.allSatisfy({ $0?.pid != nil }) { break }
-      try await Task.sleep(for: .milliseconds(10))
+      return requesters.allSatisfy { $0?.pid != nil }
     }
     #expect(requesters.count == 100)
     let (pid, program) = (UInt64(getpid()), ProcessName.of(UInt32(getpid())))

@@ -9,23 +9,13 @@ import Testing
 
 /// Windows, outputs and parked programs by the library (N1, N4, N8).
 @Suite @MainActor struct WindowSystemTests {
-  /// Runs the session's loop, which serves the adapter, until a condition holds.
-  private func serve(_ session: Session, line: Int = #line, until condition: () -> Bool) async throws {
-    let end = ContinuousClock.now + Session.limit
-    while !condition() {
-      try #require(ContinuousClock.now < end, "line \(line)")
-      session.loop.turn(wait: .milliseconds(5))
-      await Task.yield()
-    }
-  }
-
   /// Runs the session's loop while `body` waits for the answers of the adapter.
   private func whileServing<T: Sendable>(
     _ session: Session, line: Int = #line, _ body: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     var result: Result<T, any Error>?
     Task { result = await Task.detached { try await body() }.result }
-    try await serve(session, line: line) { result != nil }
+    try await session.serve(line: line) { result != nil }
     return try result!.get()
   }
 
@@ -88,7 +78,7 @@ import Testing
       }
     }
     defer { following.cancel() }
-    try await serve(session) { isFollowing }
+    try await session.serve { isFollowing }
 
     let presentation = try #require(
       try await whileServing(session) { try await coordinator.present("files").presentation })
@@ -107,14 +97,14 @@ import Testing
     }
     let isDismissed = try await whileServing(session) { try await coordinator.dismiss("files") }
     #expect(isDismissed)
-    try await serve(session) { parked()?.map(\.binding) == ["files"] }
+    try await session.serve { parked()?.map(\.binding) == ["files"] }
     #expect(parked()?.first?.presentation == presentation.number && parked()?.first?.destination == "files")
     let state = try await whileServing(session) { try await coordinator.state() }
     #expect(state.parked == parked() && state.presentations.isEmpty)
     let count = try await whileServing(session) { try await coordinator.dismissAll(.parked, force: true) }
     #expect(count == 1)
     adapter.close("w1")
-    try await serve(session) { parked() == [] }
+    try await session.serve { parked() == [] }
   }
 
   @Test("Without an adapter the windows are not supported", arguments: CoordinatorKind.allCases)
