@@ -44,11 +44,7 @@ private struct Bases {
     try write(text, toPath: root.path(of: "\(base)/navd/navd.toml"))
   }
 
-  func write(_ text: String, toPath path: String) throws {
-    let file = try #require(fopen(path, "w"))
-    fputs(text, file)
-    fclose(file)
-  }
+  func write(_ text: String, toPath path: String) throws { try Files.write(text, to: path) }
 
   mutating func reload(isSettled: Bool = true) -> Loaded {
     let content = configuration.reload(isSettled: isSettled)
@@ -171,8 +167,7 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   try bases.write("style = 'late'", to: "a.toml", in: 1)
   #expect(bases.reload().styles == ["a:mine"])
   rename(bases.path(""), bases.root.path(of: "aside"))
-  let file = try #require(fopen(bases.root.path(of: "0/navd/destinations"), "w"))
-  fclose(file)
+  try bases.write("", toPath: bases.root.path(of: "0/navd/destinations"))
   #expect(bases.reload() == Loaded(["a:mine"], ["0/navd/destinations: cannot be read: Not a directory"]))
 }
 

@@ -11,8 +11,7 @@ import Testing
   @Test func program_lookedUp_isTheFileToExecute() throws {
     let fixture = try ProcessFixture()
     let script = fixture.directory.path(of: "script")
-    let file = try #require(fopen(script, "w"))
-    fclose(file)
+    try Files.write("", to: script)
     chmod(script, 0o700)
     func program(_ name: String, path: String) throws(SpawnError) -> ByteString {
       try Command(
@@ -69,10 +68,7 @@ import Testing
     let running = try fixture.start(command)
     let pid = try #require(running.tree.first?.pid)
     // For a moment in execve, there is no environment to read.
-    let end = fixture.loop.now + .seconds(30)
-    while ExecutionState(of: pid, "DELEGATED", is: "yes") == .forked, fixture.loop.now < end {
-      fixture.loop.turn(wait: .milliseconds(2))
-    }
+    try fixture.wait { ExecutionState(of: pid, "DELEGATED", is: "yes") != .forked }
     #expect(ExecutionState(of: pid, "DELEGATED", is: "yes") == .executed)
     // In the program that forks the command, the variable has another value or is missing.
     #expect(ExecutionState(of: pid, "DELEGATED", is: "no") == .forked)

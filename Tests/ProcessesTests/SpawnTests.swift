@@ -15,9 +15,7 @@ import Testing
   func isExecutable_ofAScript_followsFromItsInterpreter(_ text: String, _ mode: mode_t, _ isExecutable: Bool) throws {
     let directory = TemporaryDirectory()
     let path = directory.path(of: "script")
-    let file = try #require(fopen(path, "w"))
-    fputs(text.replacing("@", with: path), file)
-    fclose(file)
+    try Files.write(text.replacing("@", with: path), to: path)
     chmod(path, mode)
     #expect(ByteString(path).isExecutable == isExecutable)
   }

@@ -60,20 +60,20 @@ func destinationFile_written_isNoticed() throws {
   let directory = "\(session.path("config"))/navd/destinations"
   let elsewhere = session.path("dotfiles")
   try #require(mkdir(elsewhere, 0o700) == 0)
-  try "style = \"sheet\"\n".write(toFile: elsewhere + "/fact.toml")
+  try Files.write("style = \"sheet\"\n", to: elsewhere + "/fact.toml")
   for parent in [session.path("config"), session.path("config") + "/navd", directory] { mkdir(parent, 0o700) }
   try #require(symlink(elsewhere + "/fact.toml", directory + "/fact.toml") == 0)
   try waitFor("a new file is read") { $0?["style"] == .string("sheet") }
   // Some editors write so: a new file is renamed to the name of the old one.
-  try "style = \"alert\"\n".write(toFile: elsewhere + "/.fact.swp")
+  try Files.write("style = \"alert\"\n", to: elsewhere + "/.fact.swp")
   try #require(rename(elsewhere + "/.fact.swp", elsewhere + "/fact.toml") == 0)
   try waitFor("the link's target is read again") { $0?["style"] == .string("alert") }
-  try "style = \"alert\"\ncolour = 3\n".write(toFile: elsewhere + "/fact.toml")
+  try Files.write("style = \"alert\"\ncolour = 3\n", to: elsewhere + "/fact.toml")
   try session.wait("the mistake is logged") { session.navd?.errorText.contains("fact.toml:2") == true }
   try #require(unlink(directory + "/fact.toml") == 0)
   try waitFor("the file is gone") { $0 == nil }
   try #require(rename(directory, directory + ".old") == 0 && mkdir(directory, 0o700) == 0)
-  try "style = \"popover\"\n".write(toFile: directory + "/fact.toml")
+  try Files.write("style = \"popover\"\n", to: directory + "/fact.toml")
   try waitFor("the directory is another one") { $0?["style"] == .string("popover") }
 }
 
@@ -224,12 +224,6 @@ func destinationFile_nameThatIsNoBinding_isAWarning() throws {
 
 extension String {
   fileprivate func components(of text: String) -> Int { ranges(of: text).count }
-
-  fileprivate func write(toFile path: String) throws {
-    let file = try #require(fopen(path, "w"))
-    fputs(self, file)
-    fclose(file)
-  }
 }
 
 @Test("A mistake in a file at the start of navd is logged, and the other files are loaded")

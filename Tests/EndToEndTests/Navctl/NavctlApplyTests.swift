@@ -21,9 +21,7 @@ func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
     ]
     """
   let path = session.path("requests.json")
-  let file = try #require(fopen(path, "w"))
-  fputs(text, file)
-  fclose(file)
+  try session.write(text, to: "requests.json")
   let first = try session.navctl("apply", path, "--json")
   #expect(first.exitCode == 0, "\(first.errorText)")
   let presentation = CoordinatorNames.presentation(1).text
