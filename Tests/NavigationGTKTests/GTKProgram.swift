@@ -9,7 +9,7 @@ final class GTKProgram {
   let keyboard: WaylandKeyboard
   private let program: Program
   private let windows: Program
-  private let commands: Int32
+  private let commands: InputPipe
 
   /// - Parameters:
   ///   - name: the program.
@@ -31,26 +31,17 @@ final class GTKProgram {
     // A new subscriber to ticks is sent one immediately.
     try session.wait("sway reports windows") { !windows.lines.isEmpty }
     session.installProgram(name)
-    guard mkfifo(session.path("commands"), 0o600) == 0, chmod(session.path("commands"), 0o666) == 0 else {
-      throw Session.Failure("there can be no pipe for the commands: errno \(errno)")
-    }
-    // The pipe is open for reading and writing, so that it does not end while the test has it.
-    commands = open(session.path("commands"), O_RDWR | O_CLOEXEC)
+    commands = try InputPipe(session, "commands")
     program = try session.start(
       program: "/bin/sh",
       ["-c", "exec \"$0\" \"$@\" <\"$HOME/commands\"", session.executable(name)] + arguments
         + (isPlain ? ["--plain"] : []))
   }
 
-  deinit { close(commands) }
-
   // MARK: Its state
 
   /// Sends a line to the program.
-  func send(_ command: String) {
-    let line = command + "\n"
-    _ = line.withCString { write(commands, $0, strlen($0)) }
-  }
+  func send(_ command: String) { commands.write(command) }
 
   /// Waits until the last state that the program has written has all these parts.
   func wait(for state: String...) throws {

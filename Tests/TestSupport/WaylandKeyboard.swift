@@ -1,29 +1,20 @@
-import Glibc
-
 /// A keyboard with an ordinary layout and a pointer on a Wayland desktop, which exist as long as this object.
 ///
 /// GTK looks up keys such as Return by their place in the layout, and wtype creates a layout of its own for each key.
 public final class WaylandKeyboard {
   private let session: Session
   private let program: Program
-  private let keys: Int32
+  private let keys: InputPipe
   private var count = 0
 
   /// - Throws: `Session.Failure`.
   public init(_ session: Session) throws {
     self.session = session
     try session.write(Self.script, to: "keyboard.py")
-    // Another user may own the desktop.
-    guard mkfifo(session.path("keys"), 0o600) == 0, chmod(session.path("keys"), 0o666) == 0 else {
-      throw Session.Failure("there can be no pipe for the keys: errno \(errno)")
-    }
-    // The FIFO is opened for both, so that it does not end while the test holds it.
-    keys = open(session.path("keys"), O_RDWR | O_CLOEXEC)
+    keys = try InputPipe(session, "keys")
     program = try session.start(program: "/bin/sh", ["-c", "exec python3 -u \"$HOME/keyboard.py\" <\"$HOME/keys\""])
     try waitForLines(1)
   }
-
-  deinit { close(keys) }
 
   /// Presses a key, given by its X name; “alt+” may precede it. Returns when the compositor has received it.
   public func press(_ key: String) throws {
@@ -40,10 +31,7 @@ public final class WaylandKeyboard {
   public func click() throws { try send("click") }
 
   private func send(_ text: String) throws {
-    let line = text + "\n"
-    guard line.withCString({ write(keys, $0, strlen($0)) }) == line.utf8.count else {
-      throw Session.Failure("the keyboard has not taken “\(text)”: errno \(errno)")
-    }
+    guard keys.write(text) else { throw Session.Failure("the keyboard has not taken “\(text)”") }
     count += 1
     try waitForLines(count + 1)
   }

@@ -9,16 +9,14 @@ import TextFormats
 final class LineShell {
   let session: Session
   let program: Program
-  private var input: Int32
+  private let input: InputPipe
   /// The number of lines that were read.
   private var read = 0
 
   /// - Parameter redirection: a redirection of standard output; none by default.
   init(_ session: Session, _ arguments: String, redirection: String = "") throws {
     self.session = session
-    try #require(mkfifo(session.path("answers"), 0o600) == 0)
-    // The FIFO is opened for both, so that it does not end while the test holds it.
-    input = open(session.path("answers"), O_RDWR | O_CLOEXEC)
+    input = try InputPipe(session, "answers")
     let navctl = session.executable("navctl")
     program = try session.start(
       program: "/bin/sh", ["-c", "exec \(navctl) presenter \(arguments) <\"$HOME/answers\" \(redirection)"])
@@ -29,14 +27,9 @@ final class LineShell {
   }
 
   /// Ends the standard input of navctl.
-  func end() {
-    close(input)
-    input = -1
-  }
+  func end() { input.close() }
 
-  deinit { if input >= 0 { close(input) } }
-
-  func say(_ line: String) { _ = (line + "\n").withCString { write(input, $0, strlen($0)) } }
+  func say(_ line: String) { input.write(line) }
 
   /// The next call that navctl writes.
   func call() throws -> JSON {
@@ -47,10 +40,11 @@ final class LineShell {
 
   /// Writes a short line if navctl takes one now.
   func tryToSay(_ line: String) -> Bool {
-    let flags = fcntl(input, F_GETFL)
-    _ = fcntl(input, F_SETFL, flags | O_NONBLOCK)
-    defer { _ = fcntl(input, F_SETFL, flags) }
-    return (line + "\n").withCString { write(input, $0, strlen($0)) } > 0
+    let flags = fcntl(input.descriptor, F_GETFL)
+    _ = fcntl(input.descriptor, F_SETFL, flags | O_NONBLOCK)
+    defer { _ = fcntl(input.descriptor, F_SETFL, flags) }
+    // A line that is shorter than PIPE_BUF is written whole, or not at all.
+    return input.write(line)
   }
 
   /// Whether navctl waits for something.

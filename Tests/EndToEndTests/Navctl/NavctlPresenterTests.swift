@@ -39,6 +39,20 @@ func navctlAct_onAnEndedPresentation_changesNothing() throws {
   #expect(try session.navctl("act", "9", "press").exitCode == 4)
 }
 
+extension Session {
+  /// Requires that everybody who looks at an item sees that it asks its user.
+  fileprivate func expectAsking(_ binding: String, _ id: String) throws {
+    try poll("it asks") { try navctl("list").outputText.contains("dismissing (asking)") }
+    #expect(try navctl("show", binding).lines.contains("phase\tdismissing (asking)"))
+    #expect(try navctl("show", binding, "--json").outputText.contains(#""asking":true"#))
+    let bar = try startNavctl("watch", "--waybar", "--binding", binding)
+    try wait("the bar says so; \(bar.lines)") {
+      bar.lines.last?.contains(#""dismissing","asking""#) == true
+        && bar.lines.last?.contains("\(binding) \(id): dismissing (asking)") == true
+    }
+  }
+}
+
 @Test("A shell presents, updates, declines and dismisses by lines of JSON")
 func presenter_lines_areCallsAndAnswers() throws {
   let session = try Session()
@@ -69,14 +83,7 @@ func presenter_lines_areCallsAndAnswers() throws {
   #expect(dismiss["call"] == "dismiss" && dismiss["reason"] == "deselected" && dismiss["forced"] == false)
   #expect(dismiss["animated"] == true)
   shell.say(#"{"asking":\#(number),"message":"Save?"}"#)
-  try session.poll("it asks") { try session.navctl("list").outputText.contains("dismissing (asking)") }
-  #expect(try session.navctl("show", "panels.calendar").lines.contains("phase\tdismissing (asking)"))
-  #expect(try session.navctl("show", "panels.calendar", "--json").outputText.contains(#""asking":true"#))
-  let bar = try session.startNavctl("watch", "--waybar", "--binding", "panels.calendar")
-  try session.wait("the bar says so; \(bar.lines)") {
-    bar.lines.last?.contains(#""dismissing","asking""#) == true
-      && bar.lines.last?.contains("panels.calendar 7: dismissing (asking)") == true
-  }
+  try session.expectAsking("panels.calendar", "7")
   shell.say(#"{"declined":\#(number),"message":"not saved"}"#)
   try session.wait("it is kept") { watcher.lines.contains("declined panels.calendar 7") }
 
@@ -295,8 +302,8 @@ func presenter_automatic_answers() throws {
   "A shell that reads nothing delays neither navd nor other clients, and a shell that is gone counts as having left")
 func presenter_readerSlowOrGone_delaysNobody() throws {
   let session = try Session()
-  try #require(mkfifo(session.path("panels"), 0o600) == 0)
-  let reader = open(session.path("panels"), O_RDWR | O_CLOEXEC)
+  // Nobody reads from it.
+  let reader = try InputPipe(session, "panels")
   let shell = try LineShell(session, "calendar --auto-present --start-timeout 1m", redirection: ">\"$HOME/panels\"")
   // The value is more than a pipe takes.
   let large: Properties = [
@@ -307,7 +314,7 @@ func presenter_readerSlowOrGone_delaysNobody() throws {
   try session.present("other")
   #expect(try session.state()["presentations"]?.array?.map { $0["phase"] } == ["presenting", "presented"])
   // The reader of the calls ends.
-  close(reader)
+  reader.close()
   try session.wait("it ends") { shell.program.hasEnded }
   #expect(try session.ending(of: path).reason == "failed")
   #expect(shell.program.errorText == "")
