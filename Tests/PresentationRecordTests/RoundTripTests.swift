@@ -152,10 +152,8 @@ private func write(_ directory: TemporaryDirectory, _ body: (Record) throws -> V
   try record.commit()
 }
 
-@Test("R1: committed changes are there when the record is opened again, with every field")
-func record_committed_isReadAgain() throws {
-  let directory = TemporaryDirectory()
-  // These fields were unknown to earlier releases.
+/// The full state, also with the fields that were unknown to earlier releases.
+private func stateOfThisRelease() throws -> RecordedState {
   var state = try fullState()
   state.presentations[Handle(2)]?.presentation.item.destination?.presenter = .command([[1]], scope: .process)
   state.presentations[Handle(3)]?.presentation.item.destination?.isProtected = true
@@ -169,8 +167,22 @@ func record_committed_isReadAgain() throws {
   state.presentations[Handle(3)]?.presentation.item.destination?.group = .perOutput("panels-{output}")
   state.tags[GroupTag(group: try binding("g"), tag: "full")]?.options.output = ""
   state.environment = ["DISPLAY": ":0", "LANG": "é"]
+  state.presentations[Handle(2)]?.presentation.item.destination?.itemSettings = Shared(ItemSettings())
+  state.presentations[Handle(3)]?.presentation.item.destination?.itemSettings = Shared(settingsWithAllFields())
+  state.presentations[Handle(1)]?.presentation.item.holds = ["dnd": .refuse]
+  state.presentations[Handle(1)]?.presentation.startsBy = Instant(nanoseconds: 8)
+  state.tags[GroupTag(group: try binding("g"), tag: "full")]?.options.within = 0
+  var holder = Holder()
+  state.holders[Holder.Key(.locked)] = holder
+  holder.client = Client(":1.4")
+  state.holders[Holder.Key(name: "dnd", cookie: 4)] = holder
+  (holder.isOwned, holder.message, holder.since, holder.expires) = (true, "é", 5, Instant(nanoseconds: 6))
+  state.holders[Holder.Key(name: "dnd", cookie: 5)] = holder
+  return state
+}
+
+private func settingsWithAllFields() -> ItemSettings {
   var settings = ItemSettings()
-  state.presentations[Handle(2)]?.presentation.item.destination?.itemSettings = Shared(settings)
   settings.id = "main"
   settings.options.title = "Volume"
   settings.options.timeout = 2000
@@ -183,16 +195,13 @@ func record_committed_isReadAgain() throws {
   settings.hold = "quiet"
   settings.options.within = 5000
   settings.inhibits = [.idle, .lidSwitch]
-  state.presentations[Handle(1)]?.presentation.item.holds = ["dnd": .refuse]
-  state.presentations[Handle(1)]?.presentation.startsBy = Instant(nanoseconds: 8)
-  state.tags[GroupTag(group: try binding("g"), tag: "full")]?.options.within = 0
-  var holder = Holder()
-  state.holders[Holder.Key(.locked)] = holder
-  holder.client = Client(":1.4")
-  state.holders[Holder.Key(name: "dnd", cookie: 4)] = holder
-  (holder.isOwned, holder.message, holder.since, holder.expires) = (true, "é", 5, Instant(nanoseconds: 6))
-  state.holders[Holder.Key(name: "dnd", cookie: 5)] = holder
-  state.presentations[Handle(3)]?.presentation.item.destination?.itemSettings = Shared(settings)
+  return settings
+}
+
+@Test("R1: committed changes are there when the record is opened again, with every field")
+func record_committed_isReadAgain() throws {
+  let directory = TemporaryDirectory()
+  let state = try stateOfThisRelease()
   let session = Record.Session(bus: "b", boot: "c", clock: -5, token: "t")
   try write(directory) { record in
     record.note(changes(to: state))
