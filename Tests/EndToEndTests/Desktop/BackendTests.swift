@@ -31,129 +31,201 @@ extension Session {
   }
 }
 
+/// An adapter and its window manager, which is the judge. Each step goes on where the one before has ended. A capability that the
+/// backend lacks is refused.
+private struct JudgedAdapter {
+  /// A window of an editor of its own.
+  struct Editor {
+    let program: Program
+    let name: String
+    let id: String
+  }
+
+  private let setup: AdapterSetup
+  private let session: Session
+  let adapter: RunningAdapter
+  private let reference: ManagersWindows
+  private let can: Set<String>
+
+  init(_ setup: AdapterSetup) throws {
+    self.setup = setup
+    session = try Session(starting: false, desktop: setup.manager)
+    adapter = try RunningAdapter(session, "--backend", setup.backend)
+    reference = ManagersWindows(session: session)
+    can = try Set(setup.capabilities())
+  }
+
+  private var offered: Set<String>? { texts("Capabilities").map(Set.init) }
+  private var outputs: [String] { texts("Outputs") ?? [] }
+
+  private func texts(_ property: String) -> [String]? {
+    [String](value: adapter.properties[property] ?? .string(""))
+  }
+
+  private func focuses(_ editor: Editor, not other: Editor) -> Bool {
+    adapter.window(editor.name)?.properties.focused == true && adapter.window(other.name)?.properties.focused == false
+  }
+
+  func expectNoWindow() {
+    // With wlr, outputs are offered only when a window has shown one.
+    #expect(offered == (setup.backend == "wlr" ? can.subtracting(["output"]) : can))
+    #expect(adapter.properties["Backend"] == .string(setup.backend))
+    #expect(adapter.windows.isEmpty)
+  }
+
+  /// Opens the first window, which is told with what is known.
+  func openFirst() throws -> Editor {
+    let program = try session.edit("editor")
+    let window = try adapter.open("editor", "one")
+    #expect(window.properties.pid == (can.contains("pid") ? UInt32(program.processID) : nil))
+    #expect(window.properties.parent == (can.contains("parent") ? "" : nil))
+    try reference.poll("editor", "is there") { $0 != nil }
+    let outputs = outputs
+    try adapter.wait("its output is reported") { outputs == [adapter.window("editor")?.properties.output] }
+    #expect(try reference.window("editor")?.output == outputs.first)
+    try adapter.wait("it is offered") { offered == can }
+    return Editor(program: program, name: "editor", id: window.id)
+  }
+
+  func changeTitle(of editor: Editor) throws {
+    try session.tell(editor.name, "title two")
+    try adapter.wait("its title is reported") { adapter.window(editor.name)?.properties.title == "two" }
+  }
+
+  /// Opens a second window, which takes the focus.
+  func openSecond(beside first: Editor) throws -> Editor {
+    let program = try session.edit("other")
+    let second = Editor(program: program, name: "other", id: try adapter.open("other").id)
+    try adapter.wait("the new window has the focus") { focuses(second, not: first) }
+    return second
+  }
+
+  func activate(_ editor: Editor, insteadOf other: Editor) throws {
+    guard can.contains("activate") else {
+      #expect(try adapter.refusal(Rows.activate, editor.id) == .notSupported)
+      return
+    }
+    try adapter.call(Rows.activate, editor.id)
+    try adapter.wait("the other one has the focus") { focuses(editor, not: other) }
+    try reference.poll(editor.name, "has the focus") { $0?.isFocused == true }
+  }
+
+  func openAndCloseDialog(of editor: Editor) throws {
+    try session.tell(editor.name, "dialog")
+    let dialog = try adapter.open(editor.name, "dialog")
+    if can.contains("parent") {
+      try adapter.wait("its parent is reported") {
+        adapter.window(editor.name, "dialog")?.properties.parent == editor.id
+      }
+    } else {
+      #expect(dialog.properties.parent == nil)
+    }
+    if setup.backend == "sway" {
+      try adapter.wait("it floats") { adapter.window(editor.name, "dialog")?.properties.floating == true }
+      #expect(adapter.window(editor.name)?.properties.floating == false)
+    }
+    try adapter.call(Rows.close, dialog.id)
+    try adapter.wait("the dialog is closed") { adapter.window(editor.name, "dialog") == nil }
+    #expect(adapter.window(editor.name)?.id == editor.id)
+  }
+
+  /// Hides a window, and shows it as it was, by Show and by Activate.
+  func hideAndShow(_ editor: Editor, beside other: Editor) throws {
+    guard can.contains("hide") else {
+      #expect(try adapter.refusal(Rows.hide, editor.id) == .notSupported)
+      return
+    }
+    let (name, output) = (editor.name, outputs.first)
+    let tiled = try reference.window(name)?.isTiled
+    for shows in [Rows.show, Rows.activate] {
+      try adapter.call(Rows.hide, editor.id)
+      try adapter.wait("it is hidden") { adapter.window(name)?.properties.hidden == true }
+      #expect(adapter.window(name)?.properties.output == "")
+      try reference.poll(name, "is hidden") { $0?.isHidden == true }
+      try adapter.wait("the focus is elsewhere") { adapter.window(other.name)?.properties.focused == true }
+      try adapter.call(shows, editor.id)
+      try adapter.wait("it is shown") {
+        adapter.window(name)?.properties.hidden == false && adapter.window(name)?.properties.output == output
+      }
+      try reference.poll(name, "is shown") { $0?.isHidden == false && $0?.isTiled == tiled }
+    }
+  }
+
+  /// Plugs in another output, and moves the window without the focus there, and then the one with it, which takes the focus along.
+  func move(_ other: Editor, thenFocused editor: Editor) throws {
+    let first = try #require(outputs.first)
+    if setup.manager == .sway {
+      try adapter.call(Rows.activate, editor.id)
+      try adapter.wait("the first window has the focus") { adapter.window(editor.name)?.properties.focused == true }
+      #expect(try session.run(program: "/usr/bin/swaymsg", ["create_output"]).exitCode == 0)
+      try adapter.wait("the output is reported") { outputs.contains("HEADLESS-2") }
+      if can.contains("move") {
+        try moveByTheAdapter(other, thenFocused: editor)
+      } else {
+        try moveFocusedByTheManager()
+      }
+      try adapter.wait("its output is reported") { adapter.window(editor.name)?.properties.output == "HEADLESS-2" }
+    }
+    if !can.contains("move") {
+      #expect(try adapter.refusal(Rows.moveToOutput, (editor.id, first)) == .notSupported)
+    }
+  }
+
+  private func moveByTheAdapter(_ other: Editor, thenFocused editor: Editor) throws {
+    try adapter.call(Rows.moveToOutput, (other.id, "HEADLESS-2"))
+    try reference.poll(other.name, "is on the other output") { $0?.output == "HEADLESS-2" }
+    try reference.poll(editor.name, "has the focus") { $0?.isFocused == true }
+    try adapter.call(Rows.moveToOutput, (editor.id, "HEADLESS-2"))
+    try reference.poll(editor.name, "has the focus on the other output") {
+      $0?.output == "HEADLESS-2" && $0?.isFocused == true
+    }
+    #expect(try adapter.refusal(Rows.moveToOutput, (editor.id, "HEADLESS-9")) == .invalidArgument)
+    try adapter.wait("the focused output is reported") { adapter.properties["FocusedOutput"] == .string("HEADLESS-2") }
+  }
+
+  private func moveFocusedByTheManager() throws {
+    let run = try session.run(program: "/usr/bin/swaymsg", ["move", "container", "to", "output", "HEADLESS-2"])
+    #expect(run.exitCode == 0)
+  }
+
+  func close(_ editor: Editor, beside other: Editor) throws {
+    try adapter.call(Rows.close, editor.id)
+    try adapter.wait("it is closed") { adapter.window(editor.name) == nil }
+    try session.wait("its program has ended") { editor.program.status != nil }
+    #expect(try reference.window(editor.name) == nil)
+    #expect(other.program.status == nil)
+    #expect(try adapter.refusal(Rows.close, editor.id) == .unknownWindow)
+  }
+
+  /// Requires that the signals have said what an answer says now.
+  func expectSignalsLikeAnAnswer() throws {
+    let (answer, serial) = try adapter.call(Rows.getWindows, ())
+    #expect(serial == adapter.serial)
+    #expect(answer.map { Window(id: $0.fields.0, WindowProperties($0.fields.1)) } == adapter.windows)
+    #expect(adapter.isGapless)
+    if setup.manager != .gnome { #expect(adapter.bySocket == adapter.byBus) }
+  }
+}
+
 @Test(
   "The adapter tells windows, and closes, raises, hides and moves them, with the window manager as the judge",
   arguments: AdapterSetup.all)
 private func windows_ofEachBackend_areThoseOfTheManager(_ setup: AdapterSetup) throws {
-  let session = try Session(starting: false, desktop: setup.manager)
-  let adapter = try RunningAdapter(session, "--backend", setup.backend)
-  let reference = ManagersWindows(session: session)
-  let can = try Set(setup.capabilities())
-  func offered() -> Set<String>? { [String](value: adapter.properties["Capabilities"] ?? .string("")).map(Set.init) }
-  // With wlr, outputs are offered only when a window has shown one.
-  #expect(offered() == (setup.backend == "wlr" ? can.subtracting(["output"]) : can))
-  #expect(adapter.properties["Backend"] == .string(setup.backend))
-  #expect(adapter.windows.isEmpty)
-
-  // The window is opened, and told with what is known.
-  let program = try session.edit("editor")
-  let window = try adapter.open("editor", "one")
-  #expect(window.properties.pid == (can.contains("pid") ? UInt32(program.processID) : nil))
-  #expect(window.properties.parent == (can.contains("parent") ? "" : nil))
-  try reference.poll("editor", "is there") { $0 != nil }
-  let outputs = [String](value: adapter.properties["Outputs"] ?? .string("")) ?? []
-  try adapter.wait("its output is reported") { outputs == [adapter.window("editor")?.properties.output] }
-  #expect(try reference.window("editor")?.output == outputs.first)
-  try adapter.wait("it is offered") { offered() == can }
-
-  // The title and the focus change.
-  try session.tell("editor", "title two")
-  try adapter.wait("its title is reported") { adapter.window("editor")?.properties.title == "two" }
-  let second = try session.edit("other")
-  let other = try adapter.open("other")
-  try adapter.wait("the new window has the focus") {
-    adapter.window("other")?.properties.focused == true && adapter.window("editor")?.properties.focused == false
-  }
-  if can.contains("activate") {
-    try adapter.call(Rows.activate, window.id)
-    try adapter.wait("the other one has the focus") {
-      adapter.window("editor")?.properties.focused == true && adapter.window("other")?.properties.focused == false
-    }
-    try reference.poll("editor", "has the focus") { $0?.isFocused == true }
-  } else {
-    #expect(try adapter.refusal(Rows.activate, window.id) == .notSupported)
-  }
-
-  // The window opens a dialog.
-  try session.tell("editor", "dialog")
-  let dialog = try adapter.open("editor", "dialog")
-  if can.contains("parent") {
-    try adapter.wait("its parent is reported") { adapter.window("editor", "dialog")?.properties.parent == window.id }
-  } else {
-    #expect(dialog.properties.parent == nil)
-  }
-  if setup.backend == "sway" {
-    try adapter.wait("it floats") { adapter.window("editor", "dialog")?.properties.floating == true }
-    #expect(adapter.window("editor")?.properties.floating == false)
-  }
-  try adapter.call(Rows.close, dialog.id)
-  try adapter.wait("the dialog is closed") { adapter.window("editor", "dialog") == nil }
-  #expect(adapter.window("editor")?.id == window.id)
-
-  // The window is hidden, and shown as it was.
-  let tiled = try reference.window("other")?.isTiled
-  if can.contains("hide") {
-    for shows in [Rows.show, Rows.activate] {
-      try adapter.call(Rows.hide, other.id)
-      try adapter.wait("it is hidden") { adapter.window("other")?.properties.hidden == true }
-      #expect(adapter.window("other")?.properties.output == "")
-      try reference.poll("other", "is hidden") { $0?.isHidden == true }
-      try adapter.wait("the focus is elsewhere") { adapter.window("editor")?.properties.focused == true }
-      try adapter.call(shows, other.id)
-      try adapter.wait("it is shown") {
-        adapter.window("other")?.properties.hidden == false
-          && adapter.window("other")?.properties.output == outputs.first
-      }
-      try reference.poll("other", "is shown") { $0?.isHidden == false && $0?.isTiled == tiled }
-    }
-  } else {
-    #expect(try adapter.refusal(Rows.hide, other.id) == .notSupported)
-  }
-
-  // The window is moved to another output; the focus stays.
-  if setup.manager == .sway {
-    try adapter.call(Rows.activate, window.id)
-    try adapter.wait("the first window has the focus") { adapter.window("editor")?.properties.focused == true }
-    #expect(try session.run(program: "/usr/bin/swaymsg", ["create_output"]).exitCode == 0)
-    try adapter.wait("the output is reported") {
-      [String](value: adapter.properties["Outputs"] ?? .string(""))?.contains("HEADLESS-2") == true
-    }
-    if can.contains("move") {
-      try adapter.call(Rows.moveToOutput, (other.id, "HEADLESS-2"))
-      try reference.poll("other", "is on the other output") { $0?.output == "HEADLESS-2" }
-      try reference.poll("editor", "has the focus") { $0?.isFocused == true }
-      try adapter.call(Rows.moveToOutput, (window.id, "HEADLESS-2"))
-      try reference.poll("editor", "has the focus on the other output") {
-        $0?.output == "HEADLESS-2" && $0?.isFocused == true
-      }
-      #expect(try adapter.refusal(Rows.moveToOutput, (window.id, "HEADLESS-9")) == .invalidArgument)
-      try adapter.wait("the focused output is reported") {
-        adapter.properties["FocusedOutput"] == .string("HEADLESS-2")
-      }
-    } else {
-      #expect(
-        try session.run(program: "/usr/bin/swaymsg", ["move", "container", "to", "output", "HEADLESS-2"]).exitCode == 0)
-    }
-    try adapter.wait("its output is reported") { adapter.window("editor")?.properties.output == "HEADLESS-2" }
-  }
-  if !can.contains("move") { #expect(try adapter.refusal(Rows.moveToOutput, (window.id, outputs[0])) == .notSupported) }
-
-  // The window is closed.
-  try adapter.call(Rows.close, window.id)
-  try adapter.wait("it is closed") { adapter.window("editor") == nil }
-  try session.wait("its program has ended") { program.status != nil }
-  #expect(try reference.window("editor") == nil)
-  #expect(second.status == nil)
-  #expect(try adapter.refusal(Rows.close, window.id) == .unknownWindow)
+  let desktop = try JudgedAdapter(setup)
+  desktop.expectNoWindow()
+  let editor = try desktop.openFirst()
+  try desktop.changeTitle(of: editor)
+  let other = try desktop.openSecond(beside: editor)
+  try desktop.activate(editor, insteadOf: other)
+  try desktop.openAndCloseDialog(of: editor)
+  try desktop.hideAndShow(other, beside: editor)
+  try desktop.move(other, thenFocused: editor)
+  try desktop.close(editor, beside: other)
   #expect(
-    adapter.log == ["opened editor one", "opened other one", "opened editor dialog", "closed editor", "closed editor"])
-
-  // The signals say what the answer says.
-  let (answer, serial) = try adapter.call(Rows.getWindows, ())
-  #expect(serial == adapter.serial)
-  #expect(answer.map { Window(id: $0.fields.0, WindowProperties($0.fields.1)) } == adapter.windows)
-  #expect(adapter.isGapless)
-  if setup.manager != .gnome { #expect(adapter.bySocket == adapter.byBus) }
+    desktop.adapter.log == [
+      "opened editor one", "opened other one", "opened editor dialog", "closed editor", "closed editor",
+    ])
+  try desktop.expectSignalsLikeAnAnswer()
 }
 
 @Test(
