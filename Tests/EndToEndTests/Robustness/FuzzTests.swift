@@ -71,6 +71,118 @@ extension Fuzzer {
     try run(count, arbitrariness: arbitrariness, burst: burst)
     try consistency.catchUp()
   }
+
+  /// The answers to the calls, the most frequent first: `900 × success, 20 × InvalidArgument`.
+  fileprivate var counts: String {
+    answers.sorted { $0.value > $1.value }.map {
+      "\($0.value) × \($0.key.isEmpty ? "success" : String($0.key.split(separator: ".").last ?? ""))"
+    }.joined(separator: ", ")
+  }
+}
+
+/// A navd that random calls meet, what it had before them, and clients that see what they do to others.
+private final class FuzzedSession {
+  /// What navd keeps between calls.
+  struct Kept {
+    let memory: Int
+    let descriptors: Int
+  }
+
+  let session: Session
+  let navd: Program
+  private let seed: UInt64
+  private var consistency: ConsistencyCheck
+  private let honest: HonestClient
+
+  init(on program: BusProgram, seed: UInt64) throws {
+    self.seed = seed
+    session = try harmlessSession(on: program)
+    navd = try #require(session.navd)
+    consistency = try ConsistencyCheck(session)
+    honest = try HonestClient(session)
+  }
+
+  private var keptNow: Kept {
+    Kept(memory: Session.privateMemory(of: navd.processID), descriptors: Session.descriptors(of: navd.processID))
+  }
+
+  /// A debug build takes long for the longest transactions.
+  private func fuzzer(seed: UInt64) throws -> Fuzzer {
+    try Fuzzer(session, seed: seed, longestTransaction: isThorough ? nil : 64)
+  }
+
+  /// Makes the first calls, with which tables and buffers grow, and ends all that they have left.
+  func warmUp() throws -> Kept {
+    let first = try fuzzer(seed: seed &+ 1)
+    while first.calls < max(300, calls / 10) { try first.run(40, arbitrariness: 0.3, burst: 40, consistency) }
+    try end(first)
+    return keptNow
+  }
+
+  /// Makes valid requests, outdated ones and arbitrary ones, and checks the state after each part of them.
+  /// - Returns: the fuzzer, and the times of answers to the honest client meanwhile.
+  func fuzz() throws -> (fuzzer: Fuzzer, times: HonestClient.Times) {
+    let fuzzer = try fuzzer(seed: seed)
+    let parts = max(1, calls / 500)
+    var measured: [HonestClient.Times] = []
+    for part in 0..<parts {
+      let arbitrariness = [0, 0.05, 0.3, 1][part % 4]
+      let burst = part % 3 == 0 ? 40 : 1
+      let start = fuzzer.calls
+      // Only some calls are measured, since the watcher of the test cannot keep up with so many events.
+      measured.append(
+        try honest.times(100, session) { try fuzzer.run(5, arbitrariness: arbitrariness, burst: burst, consistency) })
+      try honest.pause(session)
+      while case let left = calls / parts + start - fuzzer.calls, left > 0 {
+        try fuzzer.run(min(left, 40), arbitrariness: arbitrariness, burst: burst, consistency)
+      }
+      let faults = try consistency.faults() + fuzzer.faults
+      try #require(faults.isEmpty, "NAVD_SEED=\(seed), part \(part): \(faults)")
+      try #require(navd.status == nil, "NAVD_SEED=\(seed), part \(part): \(navd.errorText)")
+    }
+    return (fuzzer, HonestClient.Times(measured))
+  }
+
+  /// The median time of an answer to the honest client during calls of the fuzzer, as a multiple of the one without them.
+  func slowness(during fuzzer: Fuzzer) throws -> Double {
+    func measure() throws -> Double {
+      try honest.compare(rounds: 5, answers: 150, session) { try fuzzer.run(5, arbitrariness: 0.3, consistency) }.ratio
+    }
+    var ratio = try measure()
+    // The time measurement may be disturbed, but not three times in a row.
+    for _ in 0..<2 where isThorough && ratio > 2 { ratio = try measure() }
+    return ratio
+  }
+
+  /// Ends all clients and all that they have left, and requires that the state is consistent then.
+  func leave(_ fuzzer: Fuzzer) throws {
+    try honest.stop(session)
+    try end(fuzzer)
+    #expect(try consistency.faults() == [], "NAVD_SEED=\(seed)")
+  }
+
+  private func end(_ fuzzer: Fuzzer) throws {
+    fuzzer.leave()
+    try session.clearAway(seenBy: consistency)
+    try session.wait("all calls are answered") { fuzzer.isAnswered }
+  }
+
+  /// Requires that navd has as much memory and as many descriptors as before, a little more excepted.
+  /// - Returns: what it has.
+  func expectNoMore(than before: Kept) -> Kept {
+    // navd returns free memory to the system in the first turn after a second. Its tables still grow after few calls.
+    let most = before.memory + before.memory / 10 + (isThorough ? 0 : 1 << 20)
+    try? session.poll("navd has at most \(most >> 10) KiB") {
+      try session.call(Peer.ping, ())
+      return keptNow.memory <= most
+    }
+    let after = keptNow
+    #expect(
+      after.memory <= most, "NAVD_SEED=\(seed): \(before.memory >> 10) KiB, then \(after.memory >> 10) KiB")
+    // navd opens a second connection when it has sent much.
+    #expect(after.descriptors <= before.descriptors + 1)
+    return after
+  }
 }
 
 @Test(
@@ -78,84 +190,28 @@ extension Fuzzer {
   .serialized, arguments: BusProgram.named(by: "NAVD_TEST_FUZZ_BUS") ?? BusProgram.allCases)
 func fuzz_everyMethod_leavesNavdAsBefore(on program: BusProgram) throws {
   let seed = SeededNumbers.chosenSeed
-  let session = try harmlessSession(on: program)
-  let navd = try #require(session.navd)
-  var consistency = try ConsistencyCheck(session)
-  let honest = try HonestClient(session)
-
-  // Tables and buffers grow with the first calls.
-  let first = try Fuzzer(session, seed: seed &+ 1, longestTransaction: isThorough ? nil : 64)
-  while first.calls < max(300, calls / 10) { try first.run(40, arbitrariness: 0.3, burst: 40, consistency) }
-  first.leave()
-  try session.clearAway(seenBy: consistency)
-  try session.wait("the first calls are answered") { first.isAnswered }
-  let memory = Session.privateMemory(of: navd.processID)
-  let descriptors = Session.descriptors(of: navd.processID)
-
+  let fuzzed = try FuzzedSession(on: program, seed: seed)
+  let before = try fuzzed.warmUp()
   print("fuzz on \(program.rawValue): NAVD_SEED=\(seed)")
-  // A debug build takes long for the longest transactions.
-  let fuzzer = try Fuzzer(session, seed: seed, longestTransaction: isThorough ? nil : 64)
-  // The state is checked after each part.
-  let parts = max(1, calls / 500)
-  var measured: [HonestClient.Times] = []
-  for part in 0..<parts {
-    // The parts have valid requests, outdated ones, and arbitrary ones.
-    let arbitrariness = [0, 0.05, 0.3, 1][part % 4]
-    let burst = part % 3 == 0 ? 40 : 1
-    let start = fuzzer.calls
-    // Only some calls are measured, since the watcher of the test cannot keep up with so many events.
-    measured.append(
-      try honest.times(100, session) { try fuzzer.run(5, arbitrariness: arbitrariness, burst: burst, consistency) })
-    try honest.pause(session)
-    while case let left = calls / parts + start - fuzzer.calls, left > 0 {
-      try fuzzer.run(min(left, 40), arbitrariness: arbitrariness, burst: burst, consistency)
-    }
-    let faults = try consistency.faults() + fuzzer.faults
-    try #require(faults.isEmpty, "NAVD_SEED=\(seed), part \(part): \(faults)")
-    try #require(navd.status == nil, "NAVD_SEED=\(seed), part \(part): \(navd.errorText)")
-  }
-  let times = HonestClient.Times(measured)
+  let (fuzzer, times) = try fuzzed.fuzz()
   let uncalled = fuzzer.known.subtracting(fuzzer.called).map { "\($0.interface).\($0.name)" }
   #expect(uncalled == ["org.navd.Coordinator1.Quit"])
-  func calling() throws { try fuzzer.run(5, arbitrariness: 0.3, consistency) }
-  var comparison = try honest.compare(rounds: 5, answers: 150, session, calling)
-  // The time measurement may be disturbed, but not three times in a row.
-  for _ in 0..<2 where isThorough && comparison.ratio > 2 {
-    comparison = try honest.compare(rounds: 5, answers: 150, session, calling)
-  }
-  expectSpeed(comparison.ratio <= 2)
+  let slowness = try fuzzed.slowness(during: fuzzer)
+  expectSpeed(slowness <= 2)
   #expect(fuzzer.faults == [])
-  fuzzer.leave()
-  try honest.stop(session)
-  try session.clearAway(seenBy: consistency)
-  try session.wait("all calls are answered") { fuzzer.isAnswered }
-  let faults = try consistency.faults()
-  #expect(faults == [], "NAVD_SEED=\(seed)")
-  // navd returns free memory to the system in the first turn after a second. Its tables still grow after few calls.
-  let most = memory + memory / 10 + (isThorough ? 0 : 1 << 20)
-  try? session.poll("navd has at most \(most >> 10) KiB") {
-    try session.call(Peer.ping, ())
-    return Session.privateMemory(of: navd.processID) <= most
-  }
-  let after = Session.privateMemory(of: navd.processID)
+  try fuzzed.leave(fuzzer)
+  let after = fuzzed.expectNoMore(than: before)
   print(
     """
-    fuzz on \(program.rawValue): NAVD_SEED=\(seed), \(fuzzer.calls) calls, answered by \(fuzzer.answers.sorted { $0.value > $1.value }.map {
-      "\($0.value) × \($0.key.isEmpty ? "success" : String($0.key.split(separator: ".").last ?? ""))"
-    }.joined(separator: ", ")); \
-    memory \(memory >> 10) KiB, then \(after >> 10) KiB; \(times.count) answers to an honest client, median \(times.median), \
-    99.9 % within \(times.percentile(99.9)), longest \(times.longest); its median × \(comparison.ratio)
+    fuzz on \(program.rawValue): NAVD_SEED=\(seed), \(fuzzer.calls) calls, answered by \(fuzzer.counts); \
+    memory \(before.memory >> 10) KiB, then \(after.memory >> 10) KiB; \(times.count) answers to an honest client, median \
+    \(times.median), 99.9 % within \(times.percentile(99.9)), longest \(times.longest); its median × \(slowness)
     """)
   // Other programs delay the answers of a debug build too much on a machine with few processors.
   #if !DEBUG
     expectSpeed(times.percentile(99.9) <= .milliseconds(100), "NAVD_SEED=\(seed)")
   #endif
-  #expect(
-    after <= most,
-    "NAVD_SEED=\(seed): \(memory >> 10) KiB, then \(after >> 10) KiB")
-  // navd opens a second connection when it has sent much.
-  #expect(Session.descriptors(of: navd.processID) <= descriptors + 1)
-  #expect(navd.status == nil)
-  try session.call(Rows.quit, ())
-  #expect(try session.waitForEnd() == .exited(code: 0))
+  #expect(fuzzed.navd.status == nil)
+  try fuzzed.session.call(Rows.quit, ())
+  #expect(try fuzzed.session.waitForEnd() == .exited(code: 0))
 }
