@@ -35,6 +35,13 @@ extension Session {
     watch.cancel()
   }
 
+  /// Adds a line to a file of the session's home.
+  fileprivate func append(_ line: String, to name: String) throws {
+    let file = try #require(fopen(path(name), "a"))
+    fputs(line + "\n", file)
+    fclose(file)
+  }
+
   /// Requires that sway finds no mistake in a configuration file.
   fileprivate func requireValid(_ configuration: String) throws {
     let valid = try run(program: "/usr/bin/sway", ["-C", "-c", path(configuration)])
@@ -144,11 +151,7 @@ private final class Bars {
   /// - Parameter lines: the line of each module.
   func say(_ lines: [String: JSON]) throws {
     let before = try bottom()
-    for (module, line) in lines {
-      let file = try #require(fopen(session.path("twin/custom/\(module)"), "a"))
-      fputs(line.text + "\n", file)
-      fclose(file)
-    }
+    for (module, line) in lines { try session.append(line.text, to: "twin/custom/\(module)") }
     // The bar reads the lines one after the other.
     var last: [UInt8] = []
     var same = 0
@@ -231,73 +234,99 @@ private func panelsFollowKeys(_ session: Session, _ windows: Windows) throws {
   try windows.wait(for: "wifi")
 }
 
-@Test("The recipe for sway: its keys open and close panels where its rules say")
-func recipe_sway_keysOpenAndClosePanels() throws {
-  var files = try files(of: "sway")
-  files["bin/pactl"] = "#!/bin/sh\necho 'Volume: 40%'\n"
-  let session = try Session(
-    starting: false, activatable: true, desktop: .sway, configuration: files["config/sway/config"] ?? "", files: files)
-  try session.requireValid("config/sway/config")
-  try session.waitForLogin()
-  let windows = try Windows(session)
-  try panelsFollowKeys(session, windows)
-  try session.press("c", withLogo: true)
-  try windows.wait(for: "calendar")
-  try session.press("c", withLogo: true)
-  try windows.wait()
-  try session.press("v", withLogo: true)
-  try windows.wait(for: "mixer")
-  try session.press("Escape", withLogo: true)
-  try windows.wait()
-  #expect(windows.most == 1)
+/// A sway with the configuration of its recipe, whose user presses the keys.
+private struct SwayRecipe {
+  let session: Session
+  let windows: Windows
 
-  // The volume display ends by itself after the last key press.
-  let watcher = try session.watch()
-  try session.press("XF86AudioRaiseVolume")
-  try session.press("XF86AudioLowerVolume")
-  try windows.wait(for: "osd")
-  try windows.wait()
-  try session.wait("its timeout has passed") { watcher.lines(of: "osd").last == "dismissed expired" }
-  #expect(watcher.lines(of: "osd").filter { $0 == "presented" }.count == 1)
-
-  try session.press("d", withLogo: true)
-  try session.wait("the launcher is presented") { watcher.lines(of: "launcher").last == "presented" }
-  try session.press("d", withLogo: true)
-  try session.wait("the launcher has ended") { watcher.lines(of: "launcher").last?.hasPrefix("dismissed") == true }
-
-  // Only the top of a stack of windows is visible.
-  func isVisible(_ title: String, in node: JSON) -> Bool? {
-    if node["name"]?.string == title { return node["visible"] == true }
-    return ((node["nodes"]?.array ?? []) + (node["floating_nodes"]?.array ?? [])).lazy
-      .compactMap { isVisible(title, in: $0) }.first
+  init() throws {
+    var files = try files(of: "sway")
+    files["bin/pactl"] = "#!/bin/sh\necho 'Volume: 40%'\n"
+    session = try Session(
+      starting: false, activatable: true, desktop: .sway, configuration: files["config/sway/config"] ?? "",
+      files: files)
+    try session.requireValid("config/sway/config")
+    try session.waitForLogin()
+    windows = try Windows(session)
   }
-  func waitForPages(_ visible: [String: Bool]) throws {
-    try session.poll("the pages are visible: \(visible)") {
-      let tree = try JSON.parse(windows.ask("-t", "get_tree").outputText)
-      return visible.allSatisfy { isVisible($0.key, in: tree) == $0.value }
+
+  /// Opens and closes panels by keys, one at a time.
+  func togglePanels() throws {
+    try panelsFollowKeys(session, windows)
+    try session.press("c", withLogo: true)
+    try windows.wait(for: "calendar")
+    try session.press("c", withLogo: true)
+    try windows.wait()
+    try session.press("v", withLogo: true)
+    try windows.wait(for: "mixer")
+    try session.press("Escape", withLogo: true)
+    try windows.wait()
+    #expect(windows.most == 1)
+  }
+
+  /// Presses the keys of the volume, whose display ends by itself after the last of them.
+  func changeVolume(_ watcher: Watcher) throws {
+    try session.press("XF86AudioRaiseVolume")
+    try session.press("XF86AudioLowerVolume")
+    try windows.wait(for: "osd")
+    try windows.wait()
+    try session.wait("its timeout has passed") { watcher.lines(of: "osd").last == "dismissed expired" }
+    #expect(watcher.lines(of: "osd").filter { $0 == "presented" }.count == 1)
+  }
+
+  func toggleLauncher(_ watcher: Watcher) throws {
+    try session.press("d", withLogo: true)
+    try session.wait("the launcher is presented") { watcher.lines(of: "launcher").last == "presented" }
+    try session.press("d", withLogo: true)
+    try session.wait("the launcher has ended") { watcher.lines(of: "launcher").last?.hasPrefix("dismissed") == true }
+  }
+
+  /// Pushes and pops pages of the manual, of which only the top one is visible.
+  func pushAndPopPages() throws {
+    try session.runNavctl("push", "manual", "page1", "bash", "--to", "page")
+    try waitUntilVisible(["Page bash": true])
+    try session.runNavctl("push", "manual", "page2", "sh", "--to", "page")
+    try waitUntilVisible(["Page bash": false, "Page sh": true])
+    try session.runNavctl("pop", "manual")
+    try waitUntilVisible(["Page bash": true])
+  }
+
+  /// Shows another workspace, on which the panel is, too, and the page is not.
+  func openPanelAndChangeWorkspace() throws {
+    try session.press("v", withLogo: true)
+    try windows.wait(for: "page", "mixer")
+    #expect(try windows.ask("workspace 2").exitCode == 0)
+    try waitUntilVisible(["Page bash": false])
+    try session.poll("the mixer is visible") { try isVisible("mixer", by: "app_id", in: tree()) == true }
+  }
+
+  private func tree() throws -> JSON { try JSON.parse(windows.ask("-t", "get_tree").outputText) }
+
+  /// Waits until pages are visible or not, by their titles.
+  private func waitUntilVisible(_ pages: [String: Bool]) throws {
+    try session.poll("the pages are visible: \(pages)") {
+      let tree = try tree()
+      return pages.allSatisfy { isVisible($0.key, by: "name", in: tree) == $0.value }
     }
   }
-  try session.runNavctl("push", "manual", "page1", "bash", "--to", "page")
-  try waitForPages(["Page bash": true])
-  try session.runNavctl("push", "manual", "page2", "sh", "--to", "page")
-  try waitForPages(["Page bash": false, "Page sh": true])
-  try session.runNavctl("pop", "manual")
-  try waitForPages(["Page bash": true])
 
-  // A panel is on each workspace.
-  try session.press("v", withLogo: true)
-  try windows.wait(for: "page", "mixer")
-  #expect(try windows.ask("workspace 2").exitCode == 0)
-  try waitForPages(["Page bash": false])
-  try session.poll("the mixer is visible") {
-    let tree = try windows.ask("-t", "get_tree").outputText
-    return try isMixerVisible(in: JSON.parse(tree))
+  /// Whether a window is visible; nil if it does not exist.
+  private func isVisible(_ text: String, by key: String, in node: JSON) -> Bool? {
+    if node[key]?.string == text { return node["visible"] == true }
+    return ((node["nodes"]?.array ?? []) + (node["floating_nodes"]?.array ?? [])).lazy
+      .compactMap { isVisible(text, by: key, in: $0) }.first
   }
 }
 
-private func isMixerVisible(in node: JSON) -> Bool {
-  if node["app_id"]?.string == "mixer" { return node["visible"] == true }
-  return ((node["nodes"]?.array ?? []) + (node["floating_nodes"]?.array ?? [])).contains(where: isMixerVisible)
+@Test("The recipe for sway: its keys open and close panels where its rules say")
+func recipe_sway_keysOpenAndClosePanels() throws {
+  let sway = try SwayRecipe()
+  try sway.togglePanels()
+  let watcher = try sway.session.watch()
+  try sway.changeVolume(watcher)
+  try sway.toggleLauncher(watcher)
+  try sway.pushAndPopPages()
+  try sway.openPanelAndChangeWorkspace()
 }
 
 @Test("The recipe for i3: its keys open and close panels where its rules say")
@@ -337,11 +366,7 @@ func recipe_polybar_showsWhatIsPresented() throws {
   let bar = try session.start(program: "/usr/bin/polybar", ["top"])
   let configuration = session.path("config/polybar/twin.ini")
   let twin = try session.start(program: "/usr/bin/polybar", ["-c", configuration, "twin"])
-  func say(_ line: String) throws {
-    let file = try #require(fopen(session.path("twin"), "a"))
-    fputs(line + "\n", file)
-    fclose(file)
-  }
+  func say(_ line: String) throws { try session.append(line, to: "twin") }
   func agree(_ otherThan: [[UInt8]]) throws -> [UInt8] {
     var shown: [UInt8] = []
     try session.poll("the bars agree on other than \(otherThan.count)") {
@@ -512,106 +537,162 @@ func recipe_dialog_reportsTheButton(_ destination: String, _ window: String) thr
 
 // MARK: Presenters
 
+/// A presenter of the recipes that runs, and prints a line for each call.
+private final class PrintingPresenter {
+  let program: Program
+  private let session: Session
+  /// The keyboard of its user.
+  private let keys: InputPipe
+
+  /// The files that the presenters need.
+  static func files() throws -> [String: String] {
+    let interface = "org.navd.Presenter1.xml"
+    return try [
+      "presenter.py": Files.text(inPackage: "docs/recipes/presenter.py"),
+      ".local/share/dbus-1/interfaces/\(interface)": Files.text(inPackage: "dbus/\(interface)"),
+    ]
+  }
+
+  init(_ session: Session, in language: String) throws {
+    self.session = session
+    keys = try InputPipe(session, "keys")
+    let command =
+      language == "Python" ? "/usr/bin/python3 \"$HOME/presenter.py\" board" : "\(Session.program("presenter")) board"
+    program = try session.start(program: "/bin/sh", ["-c", "exec \(command) <\"$HOME/keys\""])
+    try waitUntilRegistered()
+  }
+
+  func pressReturn() { #expect(keys.write("")) }
+
+  func waitUntilRegistered() throws {
+    try session.poll("it is registered") {
+      try session.call(Rows.destinations, ()).contains { $0.fields.0 == "board" }
+    }
+  }
+
+  /// Waits until the last line that the presenter has printed begins with a text.
+  /// - Returns: the line.
+  @discardableResult
+  func line(_ beginning: String) throws -> String {
+    let program = program
+    try session.wait("the presenter prints \(beginning); it has printed \(program.lines) \(program.errorText)") {
+      program.lines.last?.hasPrefix(beginning) == true
+    }
+    return program.lines.last ?? ""
+  }
+}
+
 @Test(
   "The presenters in Python and in Swift present, update and dismiss items, and report those that their user closes",
   arguments: ["Python", "Swift"])
 func recipe_presenter_showsItems(_ language: String) throws {
-  let interface = "dbus/org.navd.Presenter1.xml"
-  let session = try Session(files: [
-    "presenter.py": Files.text(inPackage: "docs/recipes/presenter.py"),
-    ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Files.text(inPackage: interface),
-  ])
-  // The keyboard of the user is a pipe that stays open.
-  #expect(mkfifo(session.path("keys"), 0o600) == 0)
-  let keys = open(session.path("keys"), O_RDWR | O_CLOEXEC)
-  defer { close(keys) }
-  let command =
-    language == "Python" ? "/usr/bin/python3 \"$HOME/presenter.py\" board" : "\(Session.program("presenter")) board"
-  let presenter = try session.start(program: "/bin/sh", ["-c", "exec \(command) <\"$HOME/keys\""])
-  func waitFor(_ line: String) throws {
-    try session.wait("the presenter prints \(line); it has printed \(presenter.lines) \(presenter.errorText)") {
-      presenter.lines.last?.hasPrefix(line) == true
-    }
+  let session = try Session(files: PrintingPresenter.files())
+  let presenter = try PrintingPresenter(session, in: language)
+  func present(_ id: String, _ value: String...) throws -> ObjectPath {
+    try session.runTool(
+      session.executable("navctl"), ["present", "note", id, "--to", "board"] + value.flatMap { ["--value", $0] })
+    return try session.call(Rows.get, "note").0
   }
-  func isRegistered() throws -> Bool {
-    try session.call(Rows.destinations, ()).contains { $0.fields.0 == "board" }
-  }
-  try session.poll("it is registered") { try isRegistered() }
 
-  try session.runNavctl("present", "note", "1", "--to", "board", "--value", "text=Hello")
-  try waitFor("+ note 1")
-  #expect(presenter.lines.last?.contains("Hello") == true)
+  // Clients present, update and dismiss.
+  let first = try present("1", "text=Hello")
+  #expect(try presenter.line("+ note 1").contains("Hello"))
   try session.runNavctl("update", "note", "text=Bye")
-  try waitFor("~ note 1")
-  #expect(presenter.lines.last?.contains("Bye") == true)
-  let first = try session.call(Rows.get, "note").0
+  #expect(try presenter.line("~ note 1").contains("Bye"))
   try session.runNavctl("dismiss", "note")
-  try waitFor("- note 1 dismissed")
+  try presenter.line("- note 1 dismissed")
   let (reason, result) = try session.ending(of: first)
   #expect(reason == "dismissed")
   #expect(result == ["answer": .string("bye")])
 
   // The user closes the item.
-  try session.runNavctl("present", "note", "2", "--to", "board")
-  try waitFor("+ note 2")
-  let second = try session.call(Rows.get, "note").0
-  #expect(write(keys, "\n", 1) == 1)
+  let second = try present("2")
+  try presenter.line("+ note 2")
+  presenter.pressReturn()
   #expect(try session.ending(of: second).reason == "closed")
-  try waitFor("x note 2")
+  try presenter.line("x note 2")
 
   // With another navd, the presenter's items stay, and it receives later calls.
-  try session.runNavctl("present", "note", "3", "--to", "board")
-  try waitFor("+ note 3")
+  _ = try present("3")
+  try presenter.line("+ note 3")
   try session.stop()
   try session.start()
-  try waitFor("= note 3")
-  try session.poll("it is registered again") { try isRegistered() }
-  try session.runNavctl("present", "note", "4", "--to", "board")
-  try waitFor("+ note 4")
-  #expect(presenter.lines.contains { $0.hasPrefix("- note 3 replaced") })
+  try presenter.line("= note 3")
+  try presenter.waitUntilRegistered()
+  _ = try present("4")
+  try presenter.line("+ note 4")
+  #expect(presenter.program.lines.contains { $0.hasPrefix("- note 3 replaced") })
 
   // The presenter ends with the session, and so does navd.
   session.navd?.mayFail = true
   kill(session.bus.processID, SIGKILL)
-  try session.wait("the presenter has ended") { presenter.status != nil }
+  try session.wait("the presenter has ended") { presenter.program.status != nil }
 }
 
-@Test(
-  "P15, P16: an editor with unsaved text asks its user, who may stay, save or discard",
-  arguments: [Desktop.Manager.i3, .sway])
-func recipe_editor_asksBeforeItCloses(_ manager: Desktop.Manager) throws {
-  let session = try Session(
-    desktop: manager,
-    files: [
-      "editor.py": Files.text(inPackage: "docs/recipes/editor.py"), "notes.txt": "a",
-      ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Files.text(inPackage: "dbus/org.navd.Presenter1.xml"),
-    ])
-  let windows = try Windows(session)
-  let keyboard = manager == .sway ? try WaylandKeyboard(session) : nil
-  func press(_ key: String) throws {
-    if let keyboard { try keyboard.press(key) } else { try session.press(key) }
+/// The editor of the recipe on a desktop, whose user types and answers its question.
+private final class AskingEditor {
+  private let session: Session
+  private let windows: Windows
+  private let keyboard: WaylandKeyboard?
+  private let editor: Program
+  /// The name of the editor's window. The class of an X window begins with a capital letter.
+  private let name: String
+  private let notes: String
+
+  /// - Parameter text: the text that is on the disk.
+  init(on manager: Desktop.Manager, text: String) throws {
+    let interface = try Files.text(inPackage: "dbus/org.navd.Presenter1.xml")
+    let session = try Session(
+      desktop: manager,
+      files: [
+        "editor.py": Files.text(inPackage: "docs/recipes/editor.py"), "notes.txt": text,
+        ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": interface,
+      ])
+    self.session = session
+    windows = try Windows(session)
+    keyboard = manager == .sway ? try WaylandKeyboard(session) : nil
+    name = manager == .sway ? "editor" : "Editor"
+    notes = session.path("notes.txt")
+    let editor = try session.start(
+      program: "/usr/bin/python3", [session.path("editor.py"), "editor", "--group", "panels"])
+    self.editor = editor
+    try session.poll("it is registered; \(editor.errorText)") {
+      try session.call(Rows.destinations, ()).contains { $0.fields.0 == "editor" }
+    }
   }
-  // The class of an X window begins with a capital letter.
-  let name = manager == .sway ? "editor" : "Editor"
-  let notes = session.path("notes.txt")
-  let editor = try session.start(
-    program: "/usr/bin/python3", [session.path("editor.py"), "editor", "--group", "panels"])
-  try session.poll("it is registered; \(editor.errorText)") {
-    try session.call(Rows.destinations, ()).contains { $0.fields.0 == "editor" }
-  }
-  /// Opens the editor, types a letter, and selects another member, so that the editor asks.
-  func typeAndLeave(_ key: String) throws {
+
+  /// The text on the disk.
+  var text: String { String(decoding: Files.contents(of: notes), as: UTF8.self) }
+
+  func press(_ key: String) throws { try keyboard?.press(key) ?? session.press(key) }
+
+  func open() throws {
     try session.runNavctl("present", "editor", "--value", "file=\(notes)")
-    try windows.wait(for: name)
+    try waitUntilOpen()
+  }
+
+  func waitUntilOpen() throws { try windows.wait(for: name) }
+
+  func waitUntilClosed() throws { try windows.wait() }
+
+  /// Opens the editor and types a letter, so that it is not saved.
+  func openAndType(_ key: String) throws {
+    try open()
     try windows.waitForFocus(on: name)
     try press(key)
     try session.poll("the key has arrived; \(editor.errorText)") {
       try windows.ask("-t", "get_tree").outputText.contains("Editor (not saved)")
     }
-    try leave()
   }
+
+  /// Selects the other member of the group.
+  func selectOther(_ options: String...) throws {
+    try session.runTool(session.executable("navctl"), ["select", "panels", "mixer"] + options)
+  }
+
+  /// Selects the other member of the group, and waits for the question.
   func leave() throws {
-    try session.runNavctl("select", "panels", "mixer", "--state")
+    try selectOther("--state")
     try session.poll("it asks; \(editor.errorText)") {
       try session.navctl("list").outputText.contains("dismissing (asking)")
     }
@@ -621,45 +702,58 @@ func recipe_editor_asksBeforeItCloses(_ manager: Desktop.Manager) throws {
       return windows.focused == windows.open.last
     }
   }
+
   /// Waits until the group has a selection.
-  /// - Parameter action: presses a key; a window that has just appeared may miss one.
-  func waitForSelection(_ tag: String, pressing action: () throws -> Void = {}) throws {
+  /// - Parameter key: a key that is pressed again and again, since a window that has just appeared may miss one.
+  func waitForSelection(_ tag: String, pressing key: String? = nil) throws {
     try session.poll("\(tag) is selected and presented; \(editor.errorText)") {
-      try action()
+      if let key { try press(key) }
       let state = try session.state()
       return state["groups"]?["panels"]?["selection"]?.string == tag
         && state["presentations"]?.array?.map { $0["phase"]?.string } == ["presented"]
     }
   }
-  func text() -> String { String(decoding: Files.contents(of: notes), as: UTF8.self) }
+}
+
+@Test(
+  "P15, P16: an editor with unsaved text asks its user, who may stay, save or discard",
+  arguments: [Desktop.Manager.i3, .sway])
+func recipe_editor_asksBeforeItCloses(_ manager: Desktop.Manager) throws {
+  let editor = try AskingEditor(on: manager, text: "a")
 
   // The user stays.
-  try typeAndLeave("b")
-  try waitForSelection("editor") { try press("Escape") }
-  try windows.wait(for: name)
-  #expect(text() == "a")
+  try editor.openAndType("b")
+  try editor.leave()
+  try editor.waitForSelection("editor", pressing: "Escape")
+  try editor.waitUntilOpen()
+  #expect(editor.text == "a")
+
   // The user saves.
-  try leave()
-  try waitForSelection("mixer") { try press("Return") }
-  try windows.wait()
-  #expect(text().count == 2 && text().contains("b"))
+  try editor.leave()
+  try editor.waitForSelection("mixer", pressing: "Return")
+  try editor.waitUntilClosed()
+  let saved = editor.text
+  #expect(saved.count == 2 && saved.contains("b"))
+
   // The user discards.
-  let saved = text()
-  try typeAndLeave("c")
-  try waitForSelection("mixer") { try press("alt+d") }
-  try windows.wait()
-  #expect(text() == saved)
-  // The editor asks nobody.
-  try typeAndLeave("d")
-  try session.runNavctl("select", "panels", "mixer", "--force")
-  try waitForSelection("mixer")
-  try windows.wait()
-  #expect(text() == saved)
+  try editor.openAndType("c")
+  try editor.leave()
+  try editor.waitForSelection("mixer", pressing: "alt+d")
+  try editor.waitUntilClosed()
+  #expect(editor.text == saved)
+
+  // The editor asks nobody when it is forced.
+  try editor.openAndType("d")
+  try editor.leave()
+  try editor.selectOther("--force")
+  try editor.waitForSelection("mixer")
+  try editor.waitUntilClosed()
+  #expect(editor.text == saved)
+
   // An editor without changes closes at once.
-  try session.runNavctl("present", "editor", "--value", "file=\(notes)")
-  try windows.wait(for: name)
-  try session.runNavctl("select", "panels", "mixer", "--state")
-  try waitForSelection("mixer")
+  try editor.open()
+  try editor.selectOther("--state")
+  try editor.waitForSelection("mixer")
 }
 
 @Test(
