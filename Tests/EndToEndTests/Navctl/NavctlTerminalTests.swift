@@ -10,87 +10,136 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
+/// A terminal with a shell, in which navctl watches a stack of two items.
+private struct WatchingTerminal {
+  let session: Session
+  let terminal: Terminal
+  private let navctl = Session.program("navctl")
+
+  init() throws {
+    session = try Session()
+    try session.present("settings", "", ["stack": .string("main")])
+    try session.present("settings.net", "1", ["stack": .string("main"), "title": .string("Netz \u{1b}[2J 日本")])
+    terminal = try Terminal(session, columns: 90, rows: 14, "exec bash --norc -i")
+    try terminal.wait("there is a shell") { $0.last?.hasSuffix("$") == true || $0.last?.hasSuffix("#") == true }
+    try terminal.type("PS1='ready '")
+    try waitForShell()
+  }
+
+  /// Runs navctl, which replaces its shell, so that ``watcher`` is its process.
+  func watch(_ options: String) throws {
+    try terminal.type("clear; sh -c 'echo $$ >\(session.path("process")); exec \(navctl) watch \(options)'")
+  }
+
+  var watcher: pid_t? {
+    pid_t(String(decoding: Files.contents(of: session.path("process")).dropLast(), as: UTF8.self))
+  }
+
+  func waitForShell() throws { try terminal.wait("the shell is ready") { $0.last == "ready" } }
+
+  /// Waits until the whole state is drawn. The stack is its last line.
+  @discardableResult
+  func waitForDrawing(_ what: String = "the state is drawn") throws -> [String] {
+    try terminal.wait(what) { $0.last == "main   settings › settings.net=1" }
+  }
+
+  // MARK: The live view
+
+  /// - Returns: the number of lines that are drawn.
+  func expectDrawing() throws -> Int {
+    let lines = try waitForDrawing()
+    #expect(
+      lines.first == "navd · serial \(try session.state()["serial"]?.text ?? "") · 2 of 2 presented · press q to quit")
+    #expect(lines.contains { $0.hasPrefix("NUMBER  BINDING") && $0.contains("UP") })
+    #expect(lines.contains { $0.contains("└ settings.net") })
+    #expect(lines.contains { $0.contains("Netz \\u{1b}[2J 日本") })
+    #expect(try terminal.isTaken())
+    return lines.count
+  }
+
+  /// Lets time pass, and presents an item for a moment: both are drawn in place.
+  func expectChangesInPlace(of count: Int) throws {
+    let up = try terminal.wait("time passes") { $0.contains { $0.contains("presented  2s") } }
+    #expect(up.count == count)
+    try session.present("osd", "", ["timeout": .uint64(300)])
+    try terminal.wait("it is there") { $0.contains { $0.contains("osd ") } }
+    try terminal.wait("it is gone") { $0.count == count && !$0.contains { $0.contains("osd ") } }
+  }
+
+  /// A smaller terminal leaves out lines.
+  func resize() throws {
+    try terminal.resize(columns: 44, rows: 6)
+    try terminal.wait("it is drawn for less room") { $0.count == 6 && $0[5] == "… 3 more lines" }
+    try terminal.resize(columns: 90, rows: 14)
+    try waitForDrawing("it is drawn for more room")
+  }
+
+  /// The shell stops navctl, which leaves the terminal, and continues it.
+  func stopAndContinue() throws {
+    try terminal.press("C-z")
+    try terminal.wait("the shell is back") { $0.contains { $0.contains("Stopped") } }
+    #expect(try !terminal.isTaken())
+    try terminal.type("fg")
+    try waitForDrawing("it is drawn again")
+    #expect(try terminal.isTaken())
+  }
+
+  /// navctl continues when navd stops, and says so.
+  func restartNavd() throws {
+    try session.stop()
+    try terminal.wait("it says that navd is not running") {
+      $0.first?.hasPrefix("navd is not running") == true && $0.count == 1
+    }
+    try session.start()
+    try waitForDrawing("navd is back")
+  }
+}
+
 @Test("navctl watch on a terminal redraws the state in place and restores the terminal")
 func navctl_watchOnATerminal_redrawsInPlace() throws {
-  let session = try Session()
-  try session.present("settings", "", ["stack": .string("main")])
-  try session.present("settings.net", "1", ["stack": .string("main"), "title": .string("Netz \u{1b}[2J 日本")])
-  let navctl = Session.program("navctl")
-  let terminal = try Terminal(session, columns: 90, rows: 14, "exec bash --norc -i")
-  try terminal.wait("there is a shell") { $0.last?.hasSuffix("$") == true || $0.last?.hasSuffix("#") == true }
-  try terminal.type("PS1='ready '; \(navctl) watch")
+  let watching = try WatchingTerminal()
+  try watching.watch("")
+  let count = try watching.expectDrawing()
+  try watching.expectChangesInPlace(of: count)
+  try watching.resize()
+  try watching.stopAndContinue()
+  try watching.restartNavd()
+  try watching.terminal.press("q")
+  try watching.waitForShell()
+  #expect(try !watching.terminal.isTaken())
+}
 
-  let lines = try terminal.wait("the state is drawn") { $0.contains { $0.contains("└ settings.net") } }
-  #expect(
-    lines.first == "navd · serial \(try session.state()["serial"]?.text ?? "") · 2 of 2 presented · press q to quit")
-  #expect(lines.contains { $0.hasPrefix("NUMBER  BINDING") && $0.contains("UP") })
-  #expect(lines.contains { $0.contains("Netz \\u{1b}[2J 日本") })
-  #expect(lines.last == "main   settings › settings.net=1")
-  #expect(try terminal.isTaken())
-
-  // Changes and passing time are drawn in place.
-  let up = try terminal.wait("time passes") { $0.contains { $0.contains("presented  2s") } }
-  #expect(up.count == lines.count)
-  try session.present("osd", "", ["timeout": .uint64(300)])
-  try terminal.wait("it is there") { $0.contains { $0.contains("osd ") } }
-  try terminal.wait("it is gone") { $0.count == lines.count && !$0.contains { $0.contains("osd ") } }
-
-  // A smaller terminal leaves out lines.
-  try terminal.resize(columns: 44, rows: 6)
-  try terminal.wait("it is drawn for less room") { $0.count == 6 && $0[5] == "… 3 more lines" }
-  try terminal.resize(columns: 90, rows: 14)
-  try terminal.wait("it is drawn for more room") { $0.last == "main   settings › settings.net=1" }
-
-  // The shell stops navctl and continues it.
-  try terminal.press("C-z")
-  try terminal.wait("the shell is back") { $0.contains { $0.contains("Stopped") } }
+@Test(
+  "The terminal echoes keys again, however navctl watch ends, and the shell gets the exit status of the signal",
+  arguments: [(SIGINT, 130), (SIGTERM, 143)])
+func navctl_watchEndedByASignal_restoresTheTerminal(_ signal: Int32, status: Int) throws {
+  let watching = try WatchingTerminal()
+  let terminal = watching.terminal
+  try watching.watch("--no-legend")
+  try terminal.wait("it is drawn") { $0.first?.hasPrefix("1  settings") == true }
+  if signal == SIGINT { try terminal.press("C-c") } else { kill(try #require(watching.watcher), signal) }
+  try watching.waitForShell()
+  try terminal.type("echo $?; stty -a | grep -ow -- '-*icanon\\|-*echo'")
+  try terminal.wait("the terminal is restored") { $0.suffix(4) == ["\(status)", "icanon", "echo", "ready"] }
   #expect(try !terminal.isTaken())
-  try terminal.type("fg")
-  try terminal.wait("it is drawn again") { $0.last == "main   settings › settings.net=1" }
-  #expect(try terminal.isTaken())
+}
 
-  // navctl continues when navd stops, and says so.
-  try session.stop()
-  try terminal.wait("it says that navd is not running") {
-    $0.first?.hasPrefix("navd is not running") == true && $0.count == 1
-  }
-  try session.start()
-  try terminal.wait("navd is back") { $0.last == "main   settings › settings.net=1" }
-
-  try terminal.press("q")
-  try terminal.wait("it ends") { $0.last == "ready" }
-  #expect(try !terminal.isTaken())
-
-  // The terminal echoes keys again, however navctl ends, and the shell gets the exit status of the signal.
-  let process = session.path("process")
-  let watching = "sh -c 'echo $$ >\(process); exec \(navctl) watch --no-legend'"
-  for (signal, status) in [(SIGINT, 130), (SIGTERM, 143)] {
-    try terminal.type("clear; \(watching)")
-    try terminal.wait("it is drawn") { $0.first?.hasPrefix("1  settings") == true }
-    if signal == SIGINT {
-      try terminal.press("C-c")
-    } else {
-      let pid = String(decoding: Files.contents(of: process).dropLast(), as: UTF8.self)
-      kill(try #require(pid_t(pid)), signal)
-    }
-    try terminal.wait("it ends") { $0.last == "ready" }
-    try terminal.type("echo $?; stty -a | grep -ow -- '-*icanon\\|-*echo'")
-    try terminal.wait("the terminal is restored") { $0.suffix(4) == ["\(status)", "icanon", "echo", "ready"] }
-    #expect(try !terminal.isTaken())
-  }
-  // navctl prints lines on a terminal, too, with --json.
-  try terminal.type("clear; \(navctl) watch --json")
+@Test("navctl watch --json prints lines on a terminal, too, and navctl watch ends when its terminal is closed")
+func navctl_watchOnAClosedTerminal_ends() throws {
+  let watching = try WatchingTerminal()
+  let terminal = watching.terminal
+  try watching.watch("--json")
   try terminal.wait("there are lines") { $0.contains { $0.hasPrefix("{\"groups\":") } }
   #expect(try !terminal.isTaken())
   try terminal.press("C-c")
 
-  // navctl ends when its terminal is closed.
-  try terminal.type("clear; \(watching)")
+  try watching.watch("--no-legend")
   try terminal.wait("it is drawn") { $0.first?.hasPrefix("1  settings") == true }
-  let pid = String(decoding: Files.contents(of: process).dropLast(), as: UTF8.self)
-  #expect(!Files.contents(of: "/proc/\(pid)/cmdline").isEmpty)
+  let watcher = try #require(watching.watcher)
+  func runs() -> Bool { !Files.contents(of: "/proc/\(watcher)/cmdline").isEmpty }
+  #expect(runs())
   try terminal.close()
-  try session.poll("it ends") { Files.contents(of: "/proc/\(pid)/cmdline").isEmpty }
+  try watching.session.poll("it ends") { !runs() }
 }
 
 @Test("Tables on a terminal fit its width, and are coloured unless NO_COLOR is set")
