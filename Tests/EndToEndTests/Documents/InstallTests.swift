@@ -10,85 +10,129 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
+/// navd as an installed service, with a presented command. Each step goes on where the one before has ended.
+private struct InstalledService {
+  /// The first item, and the process of its command.
+  struct Shown {
+    let handle: ObjectPath
+    let processes: [Session.Process]
+  }
+
+  let session: Session
+
+  init() throws {
+    session = try Session(starting: false, managed: true)
+    try session.make("install")
+  }
+
+  private var isActive: Bool { get throws { try session.isActive("navd.service") } }
+
+  private var handle: ObjectPath { get throws { try session.call(Rows.get, "fact").0 } }
+
+  private func systemctl(_ verb: String) throws -> Program { try session.systemctl(verb, "navd.service") }
+
+  private func waitForJournal(_ what: String, _ text: String) throws {
+    try session.poll("the journal \(what)") {
+      try session.journal(of: "navd.service").contains { $0.contains(text) }
+    }
+  }
+
+  /// Presents a command, which starts navd.
+  func presentFirst() throws -> Shown {
+    let present = try session.installedNavctl("present", "fact", "1", "--", "sleep", "600")
+    #expect(present.exitCode == 0, "\(present.errorText)")
+    #expect(try isActive)
+    let status = try systemctl("status")
+    #expect(status.exitCode == 0)
+    #expect(status.outputText.contains("Active: active (running)"), "\(status.outputText)")
+    #expect(status.outputText.contains("Presentation coordinator"))
+    #expect(try systemctl("is-failed").exitCode != 0)
+    // The presented command is a service of its own, not a part of navd's.
+    #expect(try session.isActive("app-navd-fact@1.service"))
+    try session.poll("it runs") { session.processes().map(\.name) == ["sleep"] }
+    return Shown(handle: try handle, processes: session.processes())
+  }
+
+  /// Reloads navd with a right destination file and with a wrong one.
+  func reload() throws {
+    try session.write("style = \"sheet\"\n", toDestination: "note")
+    #expect(try systemctl("reload").exitCode == 0)
+    #expect(try session.installedNavctl("destinations").outputText.contains("note"))
+    try session.write("style = 3\n", toDestination: "note")
+    #expect(try systemctl("reload").exitCode != 0)
+    try waitForJournal("names the position of the mistake", "note.toml:1")
+    #expect(try isActive)
+  }
+
+  /// Restarts navd: a new navd adopts the same command (R5, R2).
+  func restart(keeping shown: Shown) throws {
+    let history = try session.installedNavctl("history").outputText
+    #expect(try session.installedNavctl("is-presented", "fact", "1").exitCode == 0, "\(history)")
+    let first = try #require(try session.navdProcess())
+    #expect(try systemctl("restart").exitCode == 0)
+    #expect(try session.navdProcess() != first)
+    #expect(session.processes() == shown.processes)
+    #expect(try session.installedNavctl("is-presented", "fact", "1").exitCode == 0)
+    try waitForJournal("says that navd stopped", "stopping; presented items stay")
+  }
+
+  /// Crashes navd, which systemd starts again.
+  func crash(by signal: Int32, keeping shown: Shown) throws {
+    let before = try #require(try session.navdProcess())
+    kill(before, signal)
+    try session.poll("navd was started again") {
+      let next = try session.navdProcess()
+      return try next != nil && next != before && isActive
+    }
+    #expect(session.processes() == shown.processes)
+    #expect(try handle == shown.handle)
+  }
+
+  /// Stops navd, which stays stopped until a request changes something. Queries do not start it.
+  func stop(keeping shown: Shown) throws {
+    #expect(try systemctl("stop").exitCode == 0)
+    #expect(session.processes() == shown.processes)
+    #expect(try session.installedNavctl("is-presented", "note").exitCode == 8)
+    #expect(try !isActive)
+    #expect(try session.installedNavctl("present", "note", "2", "--", "sleep", "600").exitCode == 0)
+    #expect(try isActive)
+    try session.poll("both run") { session.processes().count == 2 }
+    #expect(try handle == shown.handle)
+  }
+
+  /// Quits navd while a client waits: the presentations end, and navd is not started again.
+  func quit() throws {
+    let monitor = try session.start(
+      program: "/usr/bin/dbus-monitor", ["--session", "type='method_call',member='Wait'"])
+    try session.wait("the monitor is listening") { monitor.outputText.contains("NameLost") }
+    let waiting = try session.start(program: session.path(".local/bin/navctl"), ["wait", "note", "--json"])
+    try session.wait("Wait is called") { monitor.outputText.contains("member=Wait") }
+    #expect(try session.installedNavctl("quit").exitCode == 0)
+    try session.wait("Wait is answered") { waiting.hasEnded }
+    try session.poll("navd has ended") { try !isActive }
+    #expect(try systemctl("is-failed").exitCode != 0)
+    #expect(session.processes() == [])
+  }
+
+  /// - Returns: the files that are left.
+  func uninstall() throws -> [String] {
+    try session.make("uninstall")
+    return try session.run(program: "/usr/bin/find", [session.path(".local"), "-type", "f"]).lines
+  }
+}
+
 @Test(
   "As a service, navd is started by the first present, and can be reloaded, restarted, stopped, started again and quit")
 func install_navd_livesWithTheManager() throws {
-  let session = try Session(starting: false, managed: true)
-  try session.make("install")
-  let present = try session.installedNavctl("present", "fact", "1", "--", "sleep", "600")
-  #expect(present.exitCode == 0, "\(present.errorText)")
-  #expect(try session.isActive("navd.service"))
-  let status = try session.systemctl("status", "navd.service")
-  #expect(status.exitCode == 0)
-  #expect(status.outputText.contains("Active: active (running)"), "\(status.outputText)")
-  #expect(status.outputText.contains("Presentation coordinator"))
-  #expect(try session.systemctl("is-failed", "navd.service").exitCode != 0)
-  // The presented command is a service of its own, not a part of navd's.
-  #expect(try session.isActive("app-navd-fact@1.service"))
-  try session.poll("it runs") { session.processes().map(\.name) == ["sleep"] }
-  let shown = session.processes()
-
-  // navd is reloaded.
-  try session.write("style = \"sheet\"\n", toDestination: "note")
-  #expect(try session.systemctl("reload", "navd.service").exitCode == 0)
-  #expect(try session.installedNavctl("destinations").outputText.contains("note"))
-  try session.write("style = 3\n", toDestination: "note")
-  #expect(try session.systemctl("reload", "navd.service").exitCode != 0)
-  try session.poll("the journal names the position of the mistake") {
-    try session.journal(of: "navd.service").contains { $0.contains("note.toml:1") }
-  }
-  #expect(try session.isActive("navd.service"))
-
-  // After a restart, a new navd adopts the same command (R5, R2).
-  let handle = try session.call(Rows.get, "fact").0
-  let history = try session.installedNavctl("history").outputText
-  #expect(try session.installedNavctl("is-presented", "fact", "1").exitCode == 0, "\(history)")
-  let first = try #require(try session.navdProcess())
-  #expect(try session.systemctl("restart", "navd.service").exitCode == 0)
-  #expect(try session.navdProcess() != first)
-  #expect(session.processes() == shown)
-  #expect(try session.installedNavctl("is-presented", "fact", "1").exitCode == 0)
-  try session.poll("the journal says that navd stopped") {
-    try session.journal(of: "navd.service").contains { $0.contains("stopping; presented items stay") }
-  }
-
-  // After a crash, systemd starts navd again. (The test sends SIGKILL, because Swift's runtime prints a backtrace on SIGSEGV and
-  // similar signals.)
-  for signal in [SIGSYS, SIGKILL] {
-    let second = try #require(try session.navdProcess())
-    kill(second, signal)
-    try session.poll("navd was started again") {
-      let next = try session.navdProcess()
-      return try next != nil && next != second && session.isActive("navd.service")
-    }
-    #expect(session.processes() == shown)
-    #expect(try session.call(Rows.get, "fact").0 == handle)
-  }
-
-  // After a stop, navd stays stopped until a request changes something. Queries do not start it.
-  #expect(try session.systemctl("stop", "navd.service").exitCode == 0)
-  #expect(session.processes() == shown)
-  #expect(try session.installedNavctl("is-presented", "note").exitCode == 8)
-  #expect(try !session.isActive("navd.service"))
-  #expect(try session.installedNavctl("present", "note", "2", "--", "sleep", "600").exitCode == 0)
-  #expect(try session.isActive("navd.service"))
-  try session.poll("both run") { session.processes().count == 2 }
-  #expect(try session.call(Rows.get, "fact").0 == handle)
-
-  // Quit ends the presentations, and navd is not started again.
-  let monitor = try session.start(program: "/usr/bin/dbus-monitor", ["--session", "type='method_call',member='Wait'"])
-  try session.wait("the monitor is listening") { monitor.outputText.contains("NameLost") }
-  let waiting = try session.start(program: session.path(".local/bin/navctl"), ["wait", "note", "--json"])
-  try session.wait("Wait is called") { monitor.outputText.contains("member=Wait") }
-  #expect(try session.installedNavctl("quit").exitCode == 0)
-  try session.wait("Wait is answered") { waiting.hasEnded }
-  try session.poll("navd has ended") { try !session.isActive("navd.service") }
-  #expect(try session.systemctl("is-failed", "navd.service").exitCode != 0)
-  #expect(session.processes() == [])
-
-  try session.make("uninstall")
-  let left = try session.run(program: "/usr/bin/find", [session.path(".local"), "-type", "f"])
-  #expect(left.lines == [])
+  let service = try InstalledService()
+  let shown = try service.presentFirst()
+  try service.reload()
+  try service.restart(keeping: shown)
+  // SIGKILL stands for the other signals of a crash, on which Swift's runtime prints a backtrace.
+  for signal in [SIGSYS, SIGKILL] { try service.crash(by: signal, keeping: shown) }
+  try service.stop(keeping: shown)
+  try service.quit()
+  #expect(try service.uninstall() == [])
 }
 
 @Test("When navd quits as a service, pending Wait calls return the reason shutdown")
