@@ -252,70 +252,91 @@ private let splash = """
     arguments: ProgramTable.tried)
   func editor_unsaved_asksItsUser(_ manager: Desktop.Manager) throws {
     try ProgramTable.note(ProgramTable.unsaved, on: manager) {
-      // xdotool types only in X windows.
-      let display = manager == .kwin ? "'env', 'GDK_BACKEND=x11', " : ""
-      let desktop = try WindowedDesktop(
-        manager,
-        destinations: [
-          "notes": "command = [\(display)'mousepad', '--disable-server']\nwindow = true\ngroup = 'panels'"
-        ])
-      let (session, screen) = (desktop.session, desktop.screen)
-      let watcher = try session.watch()
-      // GTK finds the key of a mnemonic only with an ordinary layout.
-      let keyboard = manager == .sway ? try WaylandKeyboard(session) : nil
-      func press(_ key: String) throws { try keyboard?.press(key) ?? session.press(key) }
-
-      /// Opens the editor and types a letter, so that it is not saved.
-      func open() throws -> ObjectPath {
-        let path = try session.open("notes")
-        let window = try screen.wait(for: ["ousepad"])[0]
-        try session.poll("it has the focus") { try screen.window(window.name)?.isFocused == true }
-        try session.poll("a letter is typed") {
-          try press("b")
-          return try screen.window(window.name)?.title.contains("*Untitled") == true
-        }
-        return path
-      }
-      /// Whether the question has the focus.
-      func isAsked() throws -> Bool {
-        let windows = try screen.all()
-        return windows.count == 2 && windows.contains { $0.isFocused && !$0.title.contains("*Untitled") }
-      }
-      /// Selects another member, and waits for the question.
-      func leave() throws {
-        try session.runNavctl("select", "panels", "other", "--state")
-        try session.poll("it asks") { try session.navctl("list").outputText.contains("dismissing (asking)") }
-        try session.poll("the question has the focus", until: isAsked)
-      }
+      let editor = try UnsavedEditor(on: manager)
+      let (session, screen, watcher) = (editor.session, editor.screen, editor.watcher)
 
       // The user cancels, and the state has the editor again.
-      let first = try open()
-      try leave()
+      let first = try editor.open()
+      try editor.leave()
       watcher.clear()
-      try session.poll("it is kept") {
-        if try isAsked() { try press("Escape") }
-        return watcher.lines.contains("declined notes")
-      }
+      try editor.answer(with: "Escape", until: "it is kept") { watcher.lines.contains("declined notes") }
       #expect(try session.call(Rows.get, "notes").0 == first)
       #expect(try session.navctl("selection", "panels").outputText == "notes\n")
       #expect(try screen.wait(for: ["ousepad"])[0].title.contains("*Untitled"))
 
       // The user discards the text, and the other member is shown.
-      try leave()
-      try session.poll("it is gone") {
-        if try isAsked() { try press("alt+d") }
-        return try session.call(Rows.get, "notes").0 == .root
+      try editor.leave()
+      try editor.answer(with: "alt+d", until: "it is gone") {
+        try session.call(Rows.get, "notes").0 == .root
           && session.state()["presentations"]?.array?.map { $0["binding"] } == ["panels.other"]
       }
       #expect(try session.ending(of: first).reason == "deselected")
       try screen.wait(for: [])
 
       // The editor asks nobody.
-      let second = try open()
+      let second = try editor.open()
       try session.runNavctl("dismiss", "notes", "--force")
       #expect(try session.ending(of: second).reason == "dismissed")
       try screen.wait(for: [])
       return manager == .kwin ? "asked, as an X window" : "asked"
+    }
+  }
+}
+
+/// An editor of texts in a group, with a user who types and answers its question.
+private struct UnsavedEditor {
+  let session: Session
+  let screen: ManagersWindows
+  let watcher: Watcher
+  private let desktop: WindowedDesktop
+  private let keyboard: WaylandKeyboard?
+
+  init(on manager: Desktop.Manager) throws {
+    // xdotool types only in X windows.
+    let display = manager == .kwin ? "'env', 'GDK_BACKEND=x11', " : ""
+    desktop = try WindowedDesktop(
+      manager,
+      destinations: [
+        "notes": "command = [\(display)'mousepad', '--disable-server']\nwindow = true\ngroup = 'panels'"
+      ])
+    (session, screen) = (desktop.session, desktop.screen)
+    watcher = try session.watch()
+    // GTK finds the key of a mnemonic only with an ordinary layout.
+    keyboard = manager == .sway ? try WaylandKeyboard(session) : nil
+  }
+
+  private func press(_ key: String) throws { try keyboard?.press(key) ?? session.press(key) }
+
+  /// Opens the editor and types a letter, so that it is not saved.
+  func open() throws -> ObjectPath {
+    let path = try session.open("notes")
+    let window = try screen.wait(for: ["ousepad"])[0]
+    try session.poll("it has the focus") { try screen.window(window.name)?.isFocused == true }
+    try session.poll("a letter is typed") {
+      try press("b")
+      return try screen.window(window.name)?.title.contains("*Untitled") == true
+    }
+    return path
+  }
+
+  /// Selects another member, and waits for the question.
+  func leave() throws {
+    try session.runNavctl("select", "panels", "other", "--state")
+    try session.poll("it asks") { try session.navctl("list").outputText.contains("dismissing (asking)") }
+    try session.poll("the question has the focus", until: isAsked)
+  }
+
+  /// Whether the question has the focus.
+  private func isAsked() throws -> Bool {
+    let windows = try screen.all()
+    return windows.count == 2 && windows.contains { $0.isFocused && !$0.title.contains("*Untitled") }
+  }
+
+  /// Presses a key while the question has the focus, until it has an effect: a window that has just appeared may miss it.
+  func answer(with key: String, until what: String, _ condition: () throws -> Bool) throws {
+    try session.poll(what) {
+      if try isAsked() { try press(key) }
+      return try condition()
     }
   }
 }
