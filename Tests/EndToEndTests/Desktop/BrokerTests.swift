@@ -5,70 +5,94 @@ import TextFormats
 
 // The recipe for MQTT, with a real broker and several screens.
 
-@Test("The recipe for MQTT: one retained message switches the panel on all screens, and refused messages are published")
-func recipe_mqtt_switchesAllScreens() throws {
-  let broker = try Broker(screens: ["left", "right"])
-  func wait(_ left: String, _ right: String) throws {
-    try broker.wait("left shows \(left), right \(right)") {
-      broker.shown["left"] == left && broker.shown["right"] == right
+/// Messages that screens refuse.
+private let refusedMessages = [
+  "nonsense", "[[\"Select\"]]", "[[\"Frobnicate\", 1]]", "{\"a\":", "[]]", "\u{1}",
+  "[[\"Select\", \"pa nels\", \"\", {}]]", "two\nlines", String(repeating: "[", count: 10_000),
+  #"[["Present", "x", "", {"command": ["touch", "ran"]}]]"#,
+]
+
+extension Broker {
+  /// Publishes a request to select a panel.
+  fileprivate func select(_ panel: String, on screens: String, retained: Bool = false) throws {
+    try publish("[[\"Select\", \"panels\", \"\(panel)\", {}]]", to: "navd/\(screens)/apply", retained: retained)
+  }
+
+  fileprivate func wait(forLeft left: String, right: String) throws {
+    try wait("left shows \(left), right \(right)") { shown["left"] == left && shown["right"] == right }
+  }
+
+  /// Waits until screens have published whether they are online.
+  fileprivate func wait(for screens: String..., isOnline: Bool) throws {
+    try wait("\(screens) are \(isOnline ? "online" : "offline")") {
+      screens.allSatisfy { messages["navd/\($0)/online"]?.last == (isOnline ? "1" : "0") }
     }
   }
-  let left = try BrokerScreen("left", behind: broker, running: ["state", "requests"])
-  let right = try BrokerScreen("right", behind: broker, running: ["state", "requests"])
-  try broker.publish(#"[["Select", "panels", "wifi", {}]]"#, to: "navd/all/apply", retained: true)
-  try wait("wifi", "wifi")
 
-  let refused = [
-    "nonsense", "[[\"Select\"]]", "[[\"Frobnicate\", 1]]", "{\"a\":", "[]]", "\u{1}",
-    "[[\"Select\", \"pa nels\", \"\", {}]]", "two\nlines", String(repeating: "[", count: 10_000),
-    #"[["Present", "x", "", {"command": ["touch", "ran"]}]]"#,
-  ]
-  for message in refused { try broker.publish(message, to: "navd/all/apply") }
-  try broker.publish("", to: "navd/left/apply")
-  try broker.publish(#"[["Select", "panels", "mixer", {}]]"#, to: "navd/left/apply")
-  try wait("mixer", "wifi")
-  for screen in [left, right] {
+  /// Requires that a screen publishes the refusal of each line of the messages that it refuses, runs nothing, and goes on.
+  fileprivate func expectRefusals(by screen: BrokerScreen) throws {
     #expect(screen.script("requests")?.status == nil)
-    let lines = refused.flatMap { $0.split(separator: "\n") }.map { String($0.prefix(300)) }
+    let lines = refusedMessages.flatMap { $0.split(separator: "\n") }.map { String($0.prefix(300)) }
     func answers() -> [JSON] {
-      (broker.messages["navd/\(screen.name)/refused"] ?? []).compactMap { try? JSON.parse($0) }
+      (messages["navd/\(screen.name)/refused"] ?? []).compactMap { try? JSON.parse($0) }
     }
-    try broker.wait("the refusals of \(screen.name) are published") { answers().count >= lines.count }
+    try wait("the refusals of \(screen.name) are published") { answers().count >= lines.count }
     #expect(answers().map { $0["requests"]?.string } == lines)
     #expect(answers().allSatisfy { $0["error"]?.string?.hasPrefix("navctl: ") == true }, "\(answers())")
     #expect(answers().last?["error"]?.string?.contains("inline-commands") == true)
     #expect(try screen.session.navctl("show", "x").exitCode == 3)
   }
 
-  // The broker lets no screen control another one, and nobody without a password.
-  let foreign = try left.session.run(
-    program: "/usr/bin/mosquitto_pub",
-    ["-V", "mqttv5", "-q", "1", "-t", "navd/right/apply", "-m", #"[["Select", "panels", "mixer", {}]]"#])
-  #expect(foreign.errorText.contains("Not authorized"), "\(foreign.errorText)")
-  let unknown = try left.session.run(
-    program: "/usr/bin/mosquitto_pub", ["-u", "wall", "-P", "guessed", "-t", "navd/all/apply", "-m", "[]"])
-  #expect(unknown.exitCode != 0)
-
-  // A screen that was away is offline, then applies the latest message. A late subscriber learns what all screens show.
-  right.kill("requests")
-  try broker.wait("right is offline") { broker.messages["navd/right/online"]?.last == "0" }
-  try broker.publish(#"[["Select", "panels", "calendar", {}]]"#, to: "navd/all/apply", retained: true)
-  try wait("calendar", "wifi")
-  try right.run(["requests"])
-  try wait("calendar", "calendar")
-  try broker.wait("both are online") {
-    ["left", "right"].allSatisfy { broker.messages["navd/\($0)/online"]?.last == "1" }
+  /// Requires that a screen may not control another one, and that nobody may without a password.
+  fileprivate func expectAccessControl(of screen: BrokerScreen, _ other: String) throws {
+    let foreign = try screen.session.run(
+      program: "/usr/bin/mosquitto_pub",
+      ["-V", "mqttv5", "-q", "1", "-t", "navd/\(other)/apply", "-m", #"[["Select", "panels", "mixer", {}]]"#])
+    #expect(foreign.errorText.contains("Not authorized"), "\(foreign.errorText)")
+    let unknown = try screen.session.run(
+      program: "/usr/bin/mosquitto_pub", ["-u", "wall", "-P", "guessed", "-t", "navd/all/apply", "-m", "[]"])
+    #expect(unknown.exitCode != 0)
   }
-  let late = try broker.place.run(
-    program: "/usr/bin/mosquitto_sub",
-    ["-v", "-t", "navd/+/state", "-t", "navd/+/online", "-C", "4", "-W", "20", "--retained-only"])
-  #expect(late.exitCode == 0)
-  #expect(late.lines.count { $0.contains("/state {") && $0.contains("calendar") } == 2, "\(late.lines)")
-  #expect(late.lines.count { $0.hasSuffix("/online 1") } == 2)
+
+  /// Requires that a subscriber who comes later learns what all screens show.
+  fileprivate func expectRetained(_ panel: String, screens: Int) throws {
+    let late = try place.run(
+      program: "/usr/bin/mosquitto_sub",
+      ["-v", "-t", "navd/+/state", "-t", "navd/+/online", "-C", "\(2 * screens)", "-W", "20", "--retained-only"])
+    #expect(late.exitCode == 0)
+    #expect(late.lines.count { $0.contains("/state {") && $0.contains(panel) } == screens, "\(late.lines)")
+    #expect(late.lines.count { $0.hasSuffix("/online 1") } == screens)
+  }
+}
+
+@Test("The recipe for MQTT: one retained message switches the panel on all screens, and refused messages are published")
+func recipe_mqtt_switchesAllScreens() throws {
+  let broker = try Broker(screens: ["left", "right"])
+  let left = try BrokerScreen("left", behind: broker, running: ["state", "requests"])
+  let right = try BrokerScreen("right", behind: broker, running: ["state", "requests"])
+  try broker.select("wifi", on: "all", retained: true)
+  try broker.wait(forLeft: "wifi", right: "wifi")
+
+  for message in refusedMessages { try broker.publish(message, to: "navd/all/apply") }
+  try broker.publish("", to: "navd/left/apply")
+  try broker.select("mixer", on: "left")
+  try broker.wait(forLeft: "mixer", right: "wifi")
+  for screen in [left, right] { try broker.expectRefusals(by: screen) }
+  try broker.expectAccessControl(of: left, "right")
+
+  // A screen that was away is offline, then applies the latest message.
+  right.kill("requests")
+  try broker.wait(for: "right", isOnline: false)
+  try broker.select("calendar", on: "all", retained: true)
+  try broker.wait(forLeft: "calendar", right: "wifi")
+  try right.run(["requests"])
+  try broker.wait(forLeft: "calendar", right: "calendar")
+  try broker.wait(for: "left", "right", isOnline: true)
+  try broker.expectRetained("calendar", screens: 2)
 
   // The scripts end by SIGTERM, as systemd ends them.
   left.kill("requests", SIGTERM)
-  try broker.wait("left is offline") { broker.messages["navd/left/online"]?.last == "0" }
+  try broker.wait(for: "left", isOnline: false)
 }
 
 /// A broker that ends publishes the last wills first. A mosquitto_pub that connects to it then may try until its keepalive of 60
@@ -77,9 +101,6 @@ func recipe_mqtt_switchesAllScreens() throws {
 func recipe_mqtt_brokerEnds_delaysNoRequest() throws {
   let broker = try Broker(screens: ["left"])
   let left = try BrokerScreen("left", behind: broker, running: [])
-  func waitUntilOnline() throws {
-    try broker.wait("left is online") { broker.messages["navd/left/online"]?.last == "1" }
-  }
   // The script connects to a broker that ends, and never succeeds.
   try left.session.write(
     """
@@ -89,11 +110,11 @@ func recipe_mqtt_brokerEnds_delaysNoRequest() throws {
 
     """, to: "bin/mosquitto_pub")
   try left.run(["state", "requests"])
-  try waitUntilOnline()
+  try broker.wait(for: "left", isOnline: true)
   try left.session.write("", to: "broker-ends")
   // The last will arrives so: not retained.
   try broker.publish("0", to: "navd/left/online")
-  try broker.publish(#"[["Select", "panels", "wifi", {}]]"#, to: "navd/all/apply")
+  try broker.select("wifi", on: "all")
   try broker.wait("left shows wifi") { broker.shown["left"] == "wifi" }
 
   unlink(left.session.path("broker-ends"))
@@ -111,13 +132,13 @@ func recipe_mqtt_brokerEnds_delaysNoRequest() throws {
 func recipe_mqtt_brokerIsKilled_screenFollows() throws {
   let broker = try Broker(screens: ["left"])
   let left = try BrokerScreen("left", behind: broker, running: ["state", "requests"])
-  try broker.publish(#"[["Select", "panels", "wifi", {}]]"#, to: "navd/all/apply", retained: true)
+  try broker.select("wifi", on: "all", retained: true)
   try broker.wait("left shows wifi") { broker.shown["left"] == "wifi" }
   try broker.stop(SIGKILL)
   try broker.start()
   #expect(try left.session.navctl("select", "panels", "mixer").exitCode == 0)
   try broker.wait("left shows mixer") { broker.shown["left"] == "mixer" }
-  try broker.publish(#"[["Select", "panels", "calendar", {}]]"#, to: "navd/all/apply", retained: true)
+  try broker.select("calendar", on: "all", retained: true)
   try broker.wait("left shows calendar") {
     left.restartEnded()
     return broker.shown["left"] == "calendar"
@@ -143,12 +164,9 @@ func recipe_mqtt_manyScreensAgree() throws {
     let elapsed = try clock.measure(body) / .milliseconds(1)
     figures.append("\(what) \(Int(elapsed)) ms")
   }
-  func select(_ tag: String) throws {
-    try broker.publish("[[\"Select\", \"panels\", \"\(tag)\", {}]]", to: "navd/all/apply", retained: true)
-  }
   for tag in ["wifi", "mixer", "wifi"] {
     try measure("until the last has switched") {
-      try select(tag)
+      try broker.select(tag, on: "all", retained: true)
       try wait(tag)
     }
   }
@@ -159,7 +177,7 @@ func recipe_mqtt_manyScreensAgree() throws {
   try broker.stop()
   for screen in lost { try screen.kill() }
   try broker.start()
-  try select("calendar")
+  try broker.select("calendar", on: "all", retained: true)
   try measure("until the survivors of the broker's restart have switched") {
     try broker.wait("the survivors show calendar") {
       for screen in screens { screen.restartEnded() }
