@@ -9,7 +9,9 @@ import Testing
   let fixture = RulesFixture()
 
   /// Sets the path of the stack `s` to plain values that commands show.
-  private func setPath(_ ids: String...) throws -> [Handle?] {
+  private func setPath(_ ids: String...) throws -> [Handle?] { try setPath(ids) }
+
+  private func setPath(_ ids: [String]) throws -> [Handle?] {
     guard case .path(let handles) = try fixture.ask(.setPath("s", ids.map { .at(nil, $0, .with(to: "cmd")) })) else {
       return []
     }
@@ -299,8 +301,8 @@ import Testing
 
   // MARK: S5
 
-  @Test("S5: [1,2,3,4] → [4,1,3,2] → [1,2] → [] → [1,1]")
-  func setPath_sequence() throws {
+  @Test("S5: each item of a new path is presented when the one below it is on the screen")
+  func setPath_ofNewItems_arePresentedOneAfterTheOther() throws {
     #expect(try setPath("1", "2", "3", "4") == [1, 2, 3, 4])
     #expect(
       fixture.taken() == [
@@ -317,11 +319,20 @@ import Testing
         "presented s[1] 2", "presenting s[2] 3", "present 3 s[2]", "presented s[2] 3", "presenting s[3] 4",
         "present 4 s[3]", "presented s[3] 4",
       ])
+    try fixture.clearAway()
+  }
 
-    #expect(try setPath("4", "1", "3", "2") == [5, 6, 7, 8])
-    play()
-    #expect(
-      fixture.taken() == [
+  /// A path of ids after that of the step before: the presentations, and everything that happens when each call is answered.
+  private struct Step {
+    let ids: [String]
+    let handles: [Handle?]
+    let log: [String]
+  }
+
+  private static let steps = [
+    Step(
+      ids: ["4", "1", "3", "2"], handles: [5, 6, 7, 8],
+      log: [
         "path s s[0]=4 s[1]=1 s[2]=3 s[3]=2", "dismissing s[3] 4", "dismissing s[2] 3", "dismissing s[1] 2",
         "dismissing s[0] 1", "waiting s[0] 4", "waiting s[1] 1", "waiting s[2] 3", "waiting s[3] 2", "dismiss 4 popped",
         "dismissed s[3] 4 popped", "dismiss 3 popped", "dismissed s[2] 3 popped", "dismiss 2 popped",
@@ -329,35 +340,41 @@ import Testing
         "presenting s[0] 4", "present 5 s[0]", "presented s[0] 4", "presenting s[1] 1", "present 6 s[1]",
         "presented s[1] 1", "presenting s[2] 3", "present 7 s[2]", "presented s[2] 3", "presenting s[3] 2",
         "present 8 s[3]", "presented s[3] 2",
-      ])
-
-    #expect(try setPath("1", "2") == [9, 10])
-    play()
-    #expect(
-      fixture.taken() == [
+      ]),
+    Step(
+      ids: ["1", "2"], handles: [9, 10],
+      log: [
         "path s s[0]=1 s[1]=2", "dismissing s[3] 2", "dismissing s[2] 3", "dismissing s[1] 1", "dismissing s[0] 4",
         "waiting s[0] 1", "waiting s[1] 2", "dismiss 8 popped", "dismissed s[3] 2 popped", "dismiss 7 popped",
         "dismissed s[2] 3 popped", "dismiss 6 popped", "dismissed s[1] 1 popped", "dismiss 5 popped",
         "dismissed s[0] 4 popped", "presenting s[0] 1", "present 9 s[0]", "presented s[0] 1", "presenting s[1] 2",
         "present 10 s[1]", "presented s[1] 2",
-      ])
-
-    #expect(try setPath() == [])
-    play()
-    #expect(
-      fixture.taken() == [
+      ]),
+    Step(
+      ids: [], handles: [],
+      log: [
         "path s", "dismissing s[1] 2", "dismissing s[0] 1", "dismiss 10 popped", "dismissed s[1] 2 popped",
         "dismiss 9 popped", "dismissed s[0] 1 popped",
-      ])
-    #expect(fixture.leftovers == [])
-
-    #expect(try setPath("1", "1") == [11, 12])
-    play()
-    #expect(
-      fixture.taken() == [
+      ]),
+    Step(
+      ids: ["1", "1"], handles: [11, 12],
+      log: [
         "path s s[0]=1 s[1]=1", "presenting s[0] 1", "waiting s[1] 1", "present 11 s[0]", "presented s[0] 1",
         "presenting s[1] 1", "present 12 s[1]", "presented s[1] 1",
-      ])
+      ]),
+  ]
+
+  @Test("S5: [1,2,3,4] → [4,1,3,2] → [1,2] → [] → [1,1]")
+  func setPath_severalInTurn_popFromTheTopAndPresentFromTheBottom() throws {
+    #expect(try setPath("1", "2", "3", "4") == [1, 2, 3, 4])
+    play()
+    _ = fixture.taken()
+    for step in Self.steps {
+      #expect(try setPath(step.ids) == step.handles)
+      play()
+      #expect(fixture.taken() == step.log)
+      if step.ids.isEmpty { #expect(fixture.leftovers == []) }
+    }
     try fixture.clearAway()
   }
 

@@ -33,64 +33,51 @@ extension Screen {
   }
 }
 
+// The lines that the screen logs for several slots, in their order; a slot is `s[0] 1`.
+
+private func phase(_ phase: String, _ slots: String...) -> [String] { slots.map { "phase \($0) \(phase)" } }
+
+/// Each slot is dismissed when the one before it has ended.
+private func popped(_ slots: String...) -> [String] {
+  slots.flatMap { ["dismiss \($0) popped", "gone \($0)", "dismissed \($0) popped"] }
+}
+
+private func shown(_ slot: String) -> [String] { ["present \(slot)", "shown \(slot)", "presented \(slot)"] }
+
+/// Each slot is presented when the one before it is on the screen.
+private func presented(_ slots: String...) -> [String] { slots.flatMap { phase("presenting", $0) + shown($0) } }
+
 @Test(
   "S2, S5: the paths [1,2,3,4], [4,1,3,2], [1,2], [] and [1,1] are dismissed from the top and presented from the bottom"
 )
 func stack_severalPaths_areDismissedFromTheTopAndPresentedFromTheBottom() throws {
   let screen = try Screen(Session())
   try screen.setPath("1", "2", "3", "4")
-  try screen.expect([
-    "path s s[0]=1 s[1]=2 s[2]=3 s[3]=4",
-    "phase s[0] 1 presenting", "phase s[1] 2 waiting", "phase s[2] 3 waiting", "phase s[3] 4 waiting",
-    "present s[0] 1", "shown s[0] 1", "presented s[0] 1",
-    "phase s[1] 2 presenting", "present s[1] 2", "shown s[1] 2", "presented s[1] 2",
-    "phase s[2] 3 presenting", "present s[2] 3", "shown s[2] 3", "presented s[2] 3",
-    "phase s[3] 4 presenting", "present s[3] 4", "shown s[3] 4", "presented s[3] 4",
-  ])
+  try screen.expect(
+    ["path s s[0]=1 s[1]=2 s[2]=3 s[3]=4"] + phase("presenting", "s[0] 1")
+      + phase("waiting", "s[1] 2", "s[2] 3", "s[3] 4") + shown("s[0] 1") + presented("s[1] 2", "s[2] 3", "s[3] 4"))
 
   try screen.setPath("4", "1", "3", "2")
-  try screen.expect([
-    "path s s[0]=4 s[1]=1 s[2]=3 s[3]=2",
-    "phase s[3] 4 dismissing", "phase s[2] 3 dismissing", "phase s[1] 2 dismissing", "phase s[0] 1 dismissing",
-    "phase s[0] 4 waiting", "phase s[1] 1 waiting", "phase s[2] 3 waiting", "phase s[3] 2 waiting",
-    "dismiss s[3] 4 popped", "gone s[3] 4", "dismissed s[3] 4 popped",
-    "dismiss s[2] 3 popped", "gone s[2] 3", "dismissed s[2] 3 popped",
-    "dismiss s[1] 2 popped", "gone s[1] 2", "dismissed s[1] 2 popped",
-    "dismiss s[0] 1 popped", "gone s[0] 1", "dismissed s[0] 1 popped",
-    "phase s[0] 4 presenting", "present s[0] 4", "shown s[0] 4", "presented s[0] 4",
-    "phase s[1] 1 presenting", "present s[1] 1", "shown s[1] 1", "presented s[1] 1",
-    "phase s[2] 3 presenting", "present s[2] 3", "shown s[2] 3", "presented s[2] 3",
-    "phase s[3] 2 presenting", "present s[3] 2", "shown s[3] 2", "presented s[3] 2",
-  ])
+  try screen.expect(
+    ["path s s[0]=4 s[1]=1 s[2]=3 s[3]=2"] + phase("dismissing", "s[3] 4", "s[2] 3", "s[1] 2", "s[0] 1")
+      + phase("waiting", "s[0] 4", "s[1] 1", "s[2] 3", "s[3] 2") + popped("s[3] 4", "s[2] 3", "s[1] 2", "s[0] 1")
+      + presented("s[0] 4", "s[1] 1", "s[2] 3", "s[3] 2"))
 
   try screen.setPath("1", "2")
-  try screen.expect([
-    "path s s[0]=1 s[1]=2",
-    "phase s[3] 2 dismissing", "phase s[2] 3 dismissing", "phase s[1] 1 dismissing", "phase s[0] 4 dismissing",
-    "phase s[0] 1 waiting", "phase s[1] 2 waiting",
-    "dismiss s[3] 2 popped", "gone s[3] 2", "dismissed s[3] 2 popped",
-    "dismiss s[2] 3 popped", "gone s[2] 3", "dismissed s[2] 3 popped",
-    "dismiss s[1] 1 popped", "gone s[1] 1", "dismissed s[1] 1 popped",
-    "dismiss s[0] 4 popped", "gone s[0] 4", "dismissed s[0] 4 popped",
-    "phase s[0] 1 presenting", "present s[0] 1", "shown s[0] 1", "presented s[0] 1",
-    "phase s[1] 2 presenting", "present s[1] 2", "shown s[1] 2", "presented s[1] 2",
-  ])
+  try screen.expect(
+    ["path s s[0]=1 s[1]=2"] + phase("dismissing", "s[3] 2", "s[2] 3", "s[1] 1", "s[0] 4")
+      + phase("waiting", "s[0] 1", "s[1] 2") + popped("s[3] 2", "s[2] 3", "s[1] 1", "s[0] 4")
+      + presented("s[0] 1", "s[1] 2"))
 
   try screen.setPath()
-  try screen.expect([
-    "path s", "phase s[1] 2 dismissing", "phase s[0] 1 dismissing",
-    "dismiss s[1] 2 popped", "gone s[1] 2", "dismissed s[1] 2 popped",
-    "dismiss s[0] 1 popped", "gone s[0] 1", "dismissed s[0] 1 popped",
-  ])
+  try screen.expect(["path s"] + phase("dismissing", "s[1] 2", "s[0] 1") + popped("s[1] 2", "s[0] 1"))
   #expect(try screen.session.state()["stacks"] == [:])
 
   // A path may contain equal values.
   try screen.setPath("1", "1")
-  try screen.expect([
-    "path s s[0]=1 s[1]=1", "phase s[0] 1 presenting", "phase s[1] 1 waiting",
-    "present s[0] 1", "shown s[0] 1", "presented s[0] 1",
-    "phase s[1] 1 presenting", "present s[1] 1", "shown s[1] 1", "presented s[1] 1",
-  ])
+  try screen.expect(
+    ["path s s[0]=1 s[1]=1"] + phase("presenting", "s[0] 1") + phase("waiting", "s[1] 1") + shown("s[0] 1")
+      + presented("s[1] 1"))
 }
 
 @Test("S5: the same paths, set by navctl, start and end commands in that order")
