@@ -175,65 +175,93 @@ func sandbox_snap_isRefused() throws {
   try session.expectConfinement("Snap") { session.inSnap(["/usr/bin/env", "SNAP=/snap/navdtest/1"] + $0) }
 }
 
+/// Two commands of a client outside of any sandbox: one that a group remembers, and one that waits in the queue of another group.
+private struct TrustedCommands {
+  let session: Session
+  private let notes: String
+
+  init() throws {
+    session = try Session()
+    notes = session.path("notes")
+    // The commands write down their ids and their inputs: two lines for each start.
+    let command = ["sh", "-c", "echo \"$NAVD_ID\" >>'\(notes)'; cat >>'\(notes)'; exec sleep 60"]
+    var options: Properties = ["command": command.value, "value": ["text": Value.string("trusted")].value]
+    try remember(options)
+    options["group"] = .string("other")
+    options["if-busy"] = .string("queue")
+    try session.present("member", "", ["group": .string("other")])
+    try session.present("queued", "trusted", options)
+  }
+
+  /// Selects a tag and deselects it, so that the group remembers its command.
+  private func remember(_ options: Properties) throws {
+    let options = options.merging(["id": .string("trusted")]) { $1 }
+    let first = try session.call(Rows.select, ("group", "tag", options)).0
+    try waitForStarts(1, "it has started")
+    try session.call(Rows.deselect, ("group", "", [:]))
+    _ = try session.ending(of: first)
+  }
+
+  /// What the commands have written.
+  var written: String { String(decoding: Files.contents(of: notes), as: UTF8.self) }
+
+  func waitForStarts(_ count: Int, _ what: String) throws {
+    try session.poll(what) { written.split(separator: "\n").count == 2 * count }
+  }
+
+  /// The calls that would change the commands, and what their refusals name.
+  func forbidden() throws -> [(call: [String], what: String)] {
+    let value = "'value': <{'text': <'evil'>}>"
+    let queued = try session.call(Rows.get, "queued").0
+    var update = session.gdbus("Update", "{'text': <'evil'>}", "{}")
+    update[update.firstIndex(of: CoordinatorNames.object.text)!] = queued.text
+    update[update.firstIndex(of: "org.navd.Coordinator1.Update")!] = "org.navd.Presentation1.Update"
+    return [
+      (session.gdbus("Select", "group", "tag", "{'id': <'evil'>, \(value)}"), "for the tag “tag”"),
+      (session.gdbus("Select", "group", "tag", "{\(value)}"), "for the tag “tag”"),
+      (session.gdbus("ToggleSelection", "group", "tag", "{'binding': <'evil'>}"), "for the tag “tag”"),
+      (
+        session.gdbus("Apply", "[('Select', [<'group'>, <'tag'>, <{\(value)}>])]", "{}"),
+        "request 0: another binding"
+      ),
+      (session.gdbus("Present", "queued", "trusted", "{\(value)}"), "for the command at “queued”"),
+      (session.gdbus("Update", "queued", "{'text': <'evil'>}", "{}"), "for the command at “queued”"),
+      (update, "for the command at “queued”"),
+    ]
+  }
+
+  /// Requires that calls in a sandbox are refused, and change and start nothing.
+  func expectDenied(_ calls: [(call: [String], what: String)]) throws {
+    let before = try session.state()["serial"]
+    for (call, what) in calls {
+      let run = try session.run(try session.inFlatpak(call))
+      let error = run.errorText
+      #expect(run.exitCode == 1 && error.contains("org.navd.Error.AccessDenied"), "\(run.outputText) \(error)")
+      #expect(error.contains(what) && error.contains("the sender is in one (Flatpak)"), "\(error)")
+    }
+    #expect(try session.state()["serial"] == before)
+    #expect(session.processes() == [])
+  }
+}
+
 @Test("L3: a program in a sandbox runs a remembered or waiting command only as its client has left it")
 func sandbox_commandOfAnotherClient_isRunOnlyAsItWas() throws {
-  let session = try Session()
-  let notes = session.path("notes")
-  // The command writes down its id and its input.
-  let command: Properties = [
-    "command": ["sh", "-c", "echo \"$NAVD_ID\" >>'\(notes)'; cat >>'\(notes)'; exec sleep 60"].value
-  ]
-  func written() -> String { String(decoding: Files.contents(of: notes), as: UTF8.self) }
-  func lines() -> Int { written().split(separator: "\n").count }
-  var options = command
-  options["value"] = ["text": Value.string("trusted")].value
-  options["id"] = .string("trusted")
-  let first = try session.call(Rows.select, ("group", "tag", options)).0
-  try session.poll("it has started") { lines() == 2 }
-  try session.call(Rows.deselect, ("group", "", [:]))
-  _ = try session.ending(of: first)
-  // Another item waits in a queue.
-  try session.present("member", "", ["group": .string("other")])
-  options["group"] = .string("other")
-  options["if-busy"] = .string("queue")
-  options["id"] = nil
-  try session.present("queued", "trusted", options)
+  let commands = try TrustedCommands()
+  let session = commands.session
+  try commands.expectDenied(commands.forbidden())
 
-  func expectDenied(_ call: [String], _ what: String) throws {
-    let run = try session.run(try session.inFlatpak(call))
-    #expect(
-      run.exitCode == 1 && run.errorText.contains("org.navd.Error.AccessDenied"), "\(run.outputText) \(run.errorText)")
-    #expect(
-      run.errorText.contains(what) && run.errorText.contains("the sender is in one (Flatpak)"), "\(run.errorText)")
-  }
-  let before = try session.state()["serial"]
-  let value = "'value': <{'text': <'evil'>}>"
-  try expectDenied(session.gdbus("Select", "group", "tag", "{'id': <'evil'>, \(value)}"), "for the tag “tag”")
-  try expectDenied(session.gdbus("Select", "group", "tag", "{\(value)}"), "for the tag “tag”")
-  try expectDenied(session.gdbus("ToggleSelection", "group", "tag", "{'binding': <'evil'>}"), "for the tag “tag”")
-  try expectDenied(
-    session.gdbus("Apply", "[('Select', [<'group'>, <'tag'>, <{\(value)}>])]", "{}"), "request 0: another binding")
-  try expectDenied(session.gdbus("Present", "queued", "trusted", "{\(value)}"), "for the command at “queued”")
-  try expectDenied(session.gdbus("Update", "queued", "{'text': <'evil'>}", "{}"), "for the command at “queued”")
-  let queued = try session.call(Rows.get, "queued").0
-  var update = session.gdbus("Update", "{'text': <'evil'>}", "{}")
-  update[update.firstIndex(of: CoordinatorNames.object.text)!] = queued.text
-  update[update.firstIndex(of: "org.navd.Coordinator1.Update")!] = "org.navd.Presentation1.Update"
-  try expectDenied(update, "for the command at “queued”")
-  #expect(try session.state()["serial"] == before)
-  #expect(session.processes() == [])
-
-  // These requests leave the item as it was.
+  // These requests leave the items as they were.
   let selected = try session.run(try session.inFlatpak(session.gdbus("Select", "group", "tag", "{}")))
   #expect(selected.exitCode == 0, "\(selected.errorText)")
-  try session.poll("it has started again") { lines() == 4 }
+  try commands.waitForStarts(2, "it has started again")
   try session.dismiss("member")
-  try session.poll("the queued one has started") { lines() == 6 }
-  #expect(!written().contains("evil"))
+  try commands.waitForStarts(3, "the queued one has started")
+  #expect(!commands.written.contains("evil"))
+
   // A client outside of any sandbox may change the item.
   try session.dismiss("group.tag")
   try session.call(Rows.select, ("group", "tag", ["id": .string("2"), "environment": ["A": "b"].value]))
-  try session.poll("it has started with another id") { written().contains("\n2\n") }
+  try session.poll("it has started with another id") { commands.written.contains("\n2\n") }
 }
 
 @Test("L3: the request of a client that has left before it was authorized is refused")
