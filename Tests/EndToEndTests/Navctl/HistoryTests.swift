@@ -31,57 +31,74 @@ private let ownName: String = {
   return String(decoding: name.prefix(max(0, count - 1)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }()
 
+/// Ends of items by different causes, and what the last entry of the history says of them.
+extension Session {
+  fileprivate func expectEntryOfNavctl() throws {
+    let before = UInt64(time(nil)) * 1000
+    try present("fact", "1", ["command": ["sleep", "60"].value])
+    let dismiss = try navctl("dismiss", "fact")
+    #expect(dismiss.exitCode == 0)
+    try wait("it is gone") { processes().isEmpty }
+    let ending = try lastEnding()
+    #expect(ending["reason"] == "dismissed")
+    #expect(ending["by"]?["pid"]?.unsigned == UInt64(dismiss.processID))
+    #expect(ending["by"]?["client"]?.string?.hasPrefix(":1.") == true)
+    // navctl may have ended before navd could read its name.
+    #expect(["navctl", nil].contains(ending["by"]?["program"]?.string))
+    let moment = try #require(ending["time"]?.unsigned)
+    #expect((before...UInt64(time(nil) + 1) * 1000).contains(moment))
+  }
+
+  /// The name of a client that stays connected is always found; its arguments are not recorded.
+  fileprivate func expectEntryOfThisClient() throws {
+    try present("note")
+    try dismiss("note")
+    let ending = try lastEnding()
+    #expect(ending["by"]?["pid"]?.unsigned == UInt64(getpid()))
+    #expect(ending["by"]?["program"]?.string == ownName)
+    #expect(ending["by"]?["client"]?.string == client.uniqueName.text)
+    #expect(ending["shown-for"]?.unsigned != nil)
+    let line = try #require(try navctl("history", "-n", "1").lines.first)
+    let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+    #expect(cells.count == 10)
+    #expect(cells[6] == "\(ownName)[\(getpid())]")
+    #expect(cells[8].hasPrefix("20"))
+  }
+
+  /// A program that ended by itself was not ended by a request.
+  fileprivate func expectEntryOfAProgramThatEnds() throws {
+    let path = try present("fact", "2", ["command": ["true"].value])
+    #expect(try ending(of: path).reason == "closed")
+    let closed = try #require(try call(Rows.history, (1, [:])).first)
+    #expect(closed["by"] == nil)
+    #expect(try navctl("history", "-n", "1").outputText.contains("\titself\t"))
+  }
+
+  /// Nobody asked for the end of an item that has expired.
+  fileprivate func expectEntryOfATimeout() throws {
+    let osd = try present("osd", "", ["timeout": .uint64(1)])
+    #expect(try ending(of: osd).reason == "expired")
+    #expect(try navctl("history", "-n", "1").outputText.contains("\tnavd\t"))
+  }
+
+  fileprivate func expectEntryOfAPresenter() throws {
+    let presenter = try BusPresenter(self, destination: "shown")
+    let shown = try present("shown")
+    #expect(try call(Rows.wait, (shown, "presented")).0 == "")
+    try call(Rows.closed, (shown, [:]), by: presenter.connection)
+    #expect(try ending(of: shown).reason == "closed")
+    #expect(try lastEnding()["by"]?["client"]?.string == presenter.connection.uniqueName.text)
+  }
+}
+
 @Test("History says by whom something was closed, when, and how long it was shown")
 func history_entry_saysByWhomAndWhen() throws {
   let session = try Session()
-  let before = UInt64(time(nil)) * 1000
-  try session.present("fact", "1", ["command": ["sleep", "60"].value])
-  let dismiss = try session.navctl("dismiss", "fact")
-  #expect(dismiss.exitCode == 0)
-  try session.wait("it is gone") { session.processes().isEmpty }
-  let ending = try session.lastEnding()
-  #expect(ending["reason"] == "dismissed")
-  #expect(ending["by"]?["pid"]?.unsigned == UInt64(dismiss.processID))
-  #expect(ending["by"]?["client"]?.string?.hasPrefix(":1.") == true)
-  // navctl may have ended before navd could read its name.
-  #expect(["navctl", nil].contains(ending["by"]?["program"]?.string))
-  let moment = try #require(ending["time"]?.unsigned)
-  #expect((before...UInt64(time(nil) + 1) * 1000).contains(moment))
-
-  // The name of a client that stays connected is always found; its arguments are not recorded.
-  try session.present("note")
-  try session.dismiss("note")
-  let own = try session.lastEnding()
-  #expect(own["by"]?["pid"]?.unsigned == UInt64(getpid()))
-  #expect(own["by"]?["program"]?.string == ownName)
-  #expect(own["by"]?["client"]?.string == session.client.uniqueName.text)
-  #expect(own["shown-for"]?.unsigned != nil)
-  let line = try #require(try session.navctl("history", "-n", "1").lines.first)
-  let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-  #expect(cells.count == 10)
-  #expect(cells[6] == "\(ownName)[\(getpid())]")
-  #expect(cells[8].hasPrefix("20"))
-
-  // A program that ended by itself was not ended by a request.
-  let path = try session.present("fact", "2", ["command": ["true"].value])
-  #expect(try session.ending(of: path).reason == "closed")
-  let closed = try #require(try session.call(Rows.history, (1, [:])).first)
-  #expect(closed["by"] == nil)
-  #expect(try session.navctl("history", "-n", "1").outputText.contains("\titself\t"))
-
-  // Nobody asked for the end of an item that has expired.
-  let osd = try session.present("osd", "", ["timeout": .uint64(1)])
-  #expect(try session.ending(of: osd).reason == "expired")
-  #expect(try session.navctl("history", "-n", "1").outputText.contains("\tnavd\t"))
-
-  // A presenter reports that its item was closed.
-  let presenter = try BusPresenter(session, destination: "shown")
-  let shown = try session.present("shown")
-  #expect(try session.call(Rows.wait, (shown, "presented")).0 == "")
-  try session.call(Rows.closed, (shown, [:]), by: presenter.connection)
-  #expect(try session.ending(of: shown).reason == "closed")
-  let reported = try session.lastEnding()
-  #expect(reported["by"]?["client"]?.string == presenter.connection.uniqueName.text)
+  try session.expectEntryOfNavctl()
+  try session.expectEntryOfThisClient()
+  try session.expectEntryOfAProgramThatEnds()
+  try session.expectEntryOfATimeout()
+  try session.expectEntryOfAPresenter()
 
   // The history survives a restart.
   let history = try session.call(Rows.history, (0, [:]))
