@@ -45,6 +45,20 @@ private func gnome_locked_goesOn() throws {
   try session.wait("its program has ended") { program.status != nil }
 }
 
+/// Unplugs the second of two outputs.
+private let unplugging = """
+  const {Gio, GLib} = imports.gi;
+  const call = (method, parameters, then) => Gio.DBus.session.call(
+    'org.gnome.Mutter.DisplayConfig', '/org/gnome/Mutter/DisplayConfig', 'org.gnome.Mutter.DisplayConfig', method,
+    parameters, null, 0, -1, null, (bus, result) => then(bus.call_finish(result)));
+  call('GetCurrentState', null, state => {
+    const [serial, monitors] = state.recursiveUnpack();
+    const [[connector], [[mode]]] = monitors[0];
+    call('ApplyMonitorsConfig', new GLib.Variant(
+      '(uua(iiduba(ssa{sv}))a{sv})', [serial, 1, [[0, 0, 1, 0, true, [[connector, mode, {}]]]], {}]), () => {});
+  });
+  """
+
 @Test("GNOME: windows are on their outputs, are moved and summoned to others, and stay when one is unplugged")
 private func gnome_outputs_areThoseOfTheShell() throws {
   let session = try Session(starting: false, desktop: .gnome, configuration: "--virtual-monitor 1024x768")
@@ -52,55 +66,45 @@ private func gnome_outputs_areThoseOfTheShell() throws {
   let screen = ManagersWindows(session: session)
   #expect(adapter.properties["Outputs"] == ["Meta-0", "Meta-1"].value)
   let editor = try session.edit("editor")
-  let window = try adapter.open("editor")
+  let window = try adapter.open("editor").id
   let second = try session.edit("other")
-  let other = try adapter.open("other")
+  let other = try adapter.open("other").id
   try adapter.wait("the last one has the focus") { adapter.window("other")?.properties.focused == true }
+  func waitForEditor(on output: String) throws {
+    try adapter.wait("the editor is on “\(output)”") { adapter.window("editor")?.properties.output == output }
+  }
 
   // The focus stays, and a window with the focus takes it along.
-  try adapter.call(Rows.moveToOutput, (window.id, "Meta-1"))
+  try adapter.call(Rows.moveToOutput, (window, "Meta-1"))
   try screen.poll("editor", "is there") { $0?.output == "Meta-1" }
-  try adapter.wait("that is reported") { adapter.window("editor")?.properties.output == "Meta-1" }
+  try waitForEditor(on: "Meta-1")
   #expect(try screen.window("other")?.isFocused == true)
   #expect(adapter.properties["FocusedOutput"] == .string("Meta-0"))
-  try adapter.call(Rows.moveToOutput, (other.id, "Meta-1"))
+  try adapter.call(Rows.moveToOutput, (other, "Meta-1"))
   try adapter.wait("the output with the focus is reported") { adapter.properties["FocusedOutput"] == .string("Meta-1") }
   #expect(adapter.window("other")?.properties.focused == true)
-  #expect(try adapter.refusal(Rows.moveToOutput, (window.id, "Meta-9")) == .invalidArgument)
+  #expect(try adapter.refusal(Rows.moveToOutput, (window, "Meta-9")) == .invalidArgument)
 
   // The window is moved to the output of its user.
-  try adapter.call(Rows.moveToOutput, (window.id, "Meta-0"))
-  try adapter.wait("it is back") { adapter.window("editor")?.properties.output == "Meta-0" }
-  try adapter.call(Rows.summon, window.id)
+  try adapter.call(Rows.moveToOutput, (window, "Meta-0"))
+  try waitForEditor(on: "Meta-0")
+  try adapter.call(Rows.summon, window)
   try screen.poll("editor", "has come") { $0?.output == "Meta-1" && $0?.isFocused == true }
 
   // A hidden window is on no output, and is moved all the same.
-  try adapter.call(Rows.hide, window.id)
-  try adapter.wait("it is hidden") { adapter.window("editor")?.properties.output == "" }
-  try adapter.call(Rows.moveToOutput, (window.id, "Meta-0"))
-  try adapter.call(Rows.show, window.id)
-  try adapter.wait("it is there") { adapter.window("editor")?.properties.output == "Meta-0" }
+  try adapter.call(Rows.hide, window)
+  try waitForEditor(on: "")
+  try adapter.call(Rows.moveToOutput, (window, "Meta-0"))
+  try adapter.call(Rows.show, window)
+  try waitForEditor(on: "Meta-0")
 
-  // The output is unplugged.
-  try session.evaluate(
-    """
-    const {Gio, GLib} = imports.gi;
-    const call = (method, parameters, then) => Gio.DBus.session.call(
-      'org.gnome.Mutter.DisplayConfig', '/org/gnome/Mutter/DisplayConfig', 'org.gnome.Mutter.DisplayConfig', method,
-      parameters, null, 0, -1, null, (bus, result) => then(bus.call_finish(result)));
-    call('GetCurrentState', null, state => {
-      const [serial, monitors] = state.recursiveUnpack();
-      const [[connector], [[mode]]] = monitors[0];
-      call('ApplyMonitorsConfig', new GLib.Variant(
-        '(uua(iiduba(ssa{sv}))a{sv})', [serial, 1, [[0, 0, 1, 0, true, [[connector, mode, {}]]]], {}]), () => {});
-    });
-    """)
+  try session.evaluate(unplugging)
   try adapter.wait("the output is gone") { adapter.properties["Outputs"] == ["Meta-0"].value }
   try adapter.wait("both are on the other one") {
     adapter.windows.map(\.properties.output) == ["Meta-0", "Meta-0"]
       && adapter.properties["FocusedOutput"] == .string("Meta-0")
   }
-  #expect(adapter.isGapless && adapter.windows.map(\.id) == [window.id, other.id])
+  #expect(adapter.isGapless && adapter.windows.map(\.id) == [window, other])
   #expect(editor.status == nil && second.status == nil)
 }
 
