@@ -384,63 +384,90 @@ func service_duringReexecutionOfTheManager_continues() throws {
   #expect(try session.ending(of: next).reason == "dismissed")
 }
 
-@Test(
-  "Commands that start and end while the user manager reads its units again run unchanged, and once",
-  arguments: ["daemon-reexec", "daemon-reload"])
-func services_duringReloadsUnderLoad_startAndEndOnce(_ verb: String) throws {
-  let session = try Session(managed: true)
-  let script = "echo $NAVD_BINDING $NAVD_ID >>$NAVD_TEST_JOURNAL; exec sleep 600"
-  var isStopped = false
-  var faults: [String] = []
-  var shown = 0
-  var open = 0
-  /// Presents one command after another at a binding, each until it is on the screen.
-  func work(_ binding: String, _ id: Int) {
+/// Commands that are presented and dismissed without a pause, one after the other at each of some bindings.
+private final class CommandLoad {
+  private let session: Session
+  private var isStopped = false
+  /// The number of commands that are under way.
+  private var open = 0
+  /// The number of commands that were on the screen.
+  private(set) var shown = 0
+  private(set) var faults: [String] = []
+
+  private static let command = shell("echo $NAVD_BINDING $NAVD_ID >>$NAVD_TEST_JOURNAL; exec sleep 600")
+
+  init(_ session: Session, bindings: Int) {
+    self.session = session
+    for number in 0..<bindings { start("load[\(number)]", 0) }
+  }
+
+  /// Presents a command, dismisses it when it is on the screen, and starts the next one when it has ended.
+  private func start(_ binding: String, _ id: Int) {
     guard !isStopped else { return }
     open += 1
-    func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input, then: @escaping (Output) -> Void) {
-      session.client.call(
-        method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: nil
-      ) { result in
-        switch result {
-        case .success(let output): then(output)
-        case .failure(let error):
-          faults.append("\(method.name) \(binding) \(id): \(error)")
-          open -= 1
-        }
-      }
-    }
-    call(Rows.present, (binding, "\(id)", shell(script))) { path, _, _ in
-      call(Rows.wait, (path, "presented")) { reason, result in
-        if reason.isEmpty { shown += 1 } else { faults.append("\(binding) \(id) ended: \(reason) \(result)") }
-        call(Rows.dismiss, (binding, [:])) { _, _ in
-          call(Rows.wait, (path, "gone")) { reason, result in
-            if reason != "dismissed" { faults.append("\(binding) \(id) ended: \(reason) \(result)") }
+    let name = "\(binding) \(id)"
+    call(Rows.present, (binding, "\(id)", Self.command), for: name) { [unowned self] path, _, _ in
+      call(Rows.wait, (path, "presented"), for: name) { [unowned self] reason, result in
+        if reason.isEmpty { shown += 1 } else { faults.append("\(name) ended: \(reason) \(result)") }
+        call(Rows.dismiss, (binding, [:]), for: name) { [unowned self] _, _ in
+          call(Rows.wait, (path, "gone"), for: name) { [unowned self] reason, result in
+            if reason != "dismissed" { faults.append("\(name) ended: \(reason) \(result)") }
             open -= 1
-            work(binding, id + 1)
+            start(binding, id + 1)
           }
         }
       }
     }
   }
-  for number in 0..<8 { work("load[\(number)]", 0) }
+
+  private func call<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input, for command: String, then: @escaping (Output) -> Void
+  ) {
+    session.client.call(
+      method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: nil
+    ) { [unowned self] result in
+      switch result {
+      case .success(let output): then(output)
+      case .failure(let error):
+        faults.append("\(method.name) \(command): \(error)")
+        open -= 1
+      }
+    }
+  }
+
+  /// Waits until a number of commands were on the screen, or a fault was found.
+  func wait(for count: Int) throws {
+    try session.wait("the load runs") { shown >= count || !faults.isEmpty }
+  }
+
+  /// Starts no more commands, and waits until all have ended.
+  func stop() throws {
+    isStopped = true
+    try session.wait("the load has ended") { open == 0 }
+  }
+}
+
+@Test(
+  "Commands that start and end while the user manager reads its units again run unchanged, and once",
+  arguments: ["daemon-reexec", "daemon-reload"])
+func services_duringReloadsUnderLoad_startAndEndOnce(_ verb: String) throws {
+  let session = try Session(managed: true)
+  let load = CommandLoad(session, bindings: 8)
   for round in 1...reexecutions {
-    try session.wait("the load runs") { shown >= 20 * round || !faults.isEmpty }
+    try load.wait(for: 20 * round)
     let reexecution = try session.start(program: "/usr/bin/systemctl", ["--user", verb])
     try session.wait("the manager has read its units") { reexecution.hasEnded }
     #expect(reexecution.exitCode == 0, "\(reexecution.errorText)")
   }
-  isStopped = true
-  try session.wait("the load has ended") { open == 0 }
+  try load.stop()
   // A start that the manager accepted just before may be lost with it; its item ends as failed, and says so.
-  let others = faults.filter { !$0.contains("could not be started (success)") }
-  #expect(others == [])
+  #expect(load.faults.filter { !$0.contains("could not be started (success)") } == [])
   let starts = session.journalLines
   #expect(Set(starts).count == starts.count)
   #expect(try session.state()["presentations"]?.array == [])
   try session.poll("no process is left") { session.processes().isEmpty }
   #expect(try session.services() == [])
-  print("\(shown) commands were shown during \(reexecutions) times \(verb)")
+  print("\(load.shown) commands were shown during \(reexecutions) times \(verb)")
 }
 
 @Test("When the user manager is killed, navd continues and manages its running services itself")
