@@ -8,6 +8,68 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
+private let secrets = ["secret-argument", "secret-variable", "secret-output"]
+
+/// The options of a command with a secret argument.
+private func command(_ words: String...) -> Properties { ["command": (words + ["secret-argument"]).value] }
+
+/// Items with secrets: commands that run, have ended, or never start, and results that a presenter and another client return.
+extension Session {
+  fileprivate func endCommandWithSecrets() throws {
+    let options = command("sh", "-c", "echo secret-output; exit 3", "sh").merging([
+      "environment": ["TOKEN": "secret-variable"].value, "directory": .string("/tmp"), "group": .string("panels"),
+    ]) { $1 }
+    let result = try ending(of: present("fact", "1", options)).result
+    #expect(result["output"] == .bytes(Array("secret-output\n".utf8)))
+  }
+
+  fileprivate func presentMissingCommand() throws {
+    #expect(try ending(of: present("missing", "", command("/nowhere/program"))).reason == "failed")
+  }
+
+  /// Presents a command that runs.
+  @discardableResult
+  fileprivate func presentWaitingCommand(_ binding: String) throws -> ObjectPath {
+    let path = try present(binding, "", command("sh", "-c", "sleep 60"))
+    #expect(try call(Rows.wait, (path, "presented")).0 == "")
+    return path
+  }
+
+  /// Presents a command whose end another client reports.
+  fileprivate func closeCommandWithResult() throws {
+    let closed = try presentWaitingCommand("closed")
+    try call(Rows.closed, (closed, ["token": .string("secret-output")]))
+    _ = try ending(of: closed)
+  }
+
+  /// Dismisses an item whose presenter returns a result.
+  fileprivate func dismissItemWithResult(of presenter: BusPresenter) throws {
+    presenter.result = ["token": .string("secret-output")]
+    let shown = try present("shown")
+    #expect(try call(Rows.wait, (shown, "presented")).0 == "")
+    try dismiss("shown")
+    #expect(try ending(of: shown).result["token"] == .string("secret-output"))
+  }
+
+  /// The answers to everybody who asks.
+  fileprivate func answers() throws -> [String] {
+    var answers: [String] = []
+    for arguments in [["list"], ["show", "waiting"], ["history"], ["members", "--all"], ["destinations"]] {
+      let run = try run(program: Self.program("navctl"), arguments + ["--json"])
+      #expect(run.exitCode == 0, "\(run.errorText)")
+      answers.append(run.outputText)
+    }
+    let objects = try run(
+      program: "/usr/bin/gdbus",
+      [
+        "call", "--session", "--dest", CoordinatorNames.bus.text, "--object-path", CoordinatorNames.object.text,
+        "--method", "org.freedesktop.DBus.ObjectManager.GetManagedObjects",
+      ])
+    #expect(objects.exitCode == 0)
+    return answers + [objects.outputText]
+  }
+}
+
 @Test("D6: arguments, environment and results appear in no signal, property, history, state or log")
 func privacy_argumentsAndResults_areNotDisclosed() throws {
   let session = try Session(starting: false)
@@ -16,51 +78,18 @@ func privacy_argumentsAndResults_areNotDisclosed() throws {
     program: "/usr/bin/gdbus", ["monitor", "--session", "--dest", CoordinatorNames.bus.text])
   try session.wait("the monitor is listening") { monitor.outputText.contains("is owned by") }
 
-  let command = ["sh", "-c", "echo secret-output; exit 3", "sh", "secret-argument"]
-  let options: Properties = [
-    "command": command.value, "environment": ["TOKEN": "secret-variable"].value, "directory": .string("/tmp"),
-    "group": .string("panels"),
-  ]
-  let handle = try session.present("fact", "1", options)
-  let result = try session.ending(of: handle).result
-  #expect(result["output"] == .bytes(Array("secret-output\n".utf8)))
-  // One command was never started, and another client reports the end of the other one.
-  let missing = try session.present("missing", "", ["command": ["/nowhere/program", "secret-argument"].value])
-  #expect(try session.ending(of: missing).reason == "failed")
-  let closed = try session.present("closed", "", ["command": ["sh", "-c", "sleep 60", "secret-argument"].value])
-  #expect(try session.call(Rows.wait, (closed, "presented")).0 == "")
-  try session.call(Rows.closed, (closed, ["token": .string("secret-output")]))
-  _ = try session.ending(of: closed)
-  let waiting = try session.present("waiting", "", ["command": ["sh", "-c", "sleep 60", "secret-argument"].value])
-  #expect(try session.call(Rows.wait, (waiting, "presented")).0 == "")
+  try session.endCommandWithSecrets()
+  try session.presentMissingCommand()
+  try session.closeCommandWithResult()
+  try session.presentWaitingCommand("waiting")
   let presenter = try BusPresenter(session, destination: "shown")
-  presenter.result = ["token": .string("secret-output")]
-  let shown = try session.present("shown")
-  #expect(try session.call(Rows.wait, (shown, "presented")).0 == "")
-  try session.dismiss("shown")
-  #expect(try session.ending(of: shown).result["token"] == .string("secret-output"))
+  try session.dismissItemWithResult(of: presenter)
   try session.wait("the monitor has seen all messages") {
     monitor.outputText.contains("Dismissed ('shown'") && monitor.outputText.contains("InterfacesRemoved")
   }
 
-  var told = [monitor.outputText, session.navd?.errorText ?? ""]
-  for arguments in [["list"], ["show", "waiting"], ["history"], ["members", "--all"], ["destinations"]] {
-    let run = try session.run(program: Session.program("navctl"), arguments + ["--json"])
-    #expect(run.exitCode == 0, "\(run.errorText)")
-    told.append(run.outputText)
-  }
-  let objects = try session.run(
-    program: "/usr/bin/gdbus",
-    [
-      "call", "--session", "--dest", CoordinatorNames.bus.text, "--object-path", CoordinatorNames.object.text,
-      "--method", "org.freedesktop.DBus.ObjectManager.GetManagedObjects",
-    ])
-  #expect(objects.exitCode == 0)
-  told.append(objects.outputText)
-  for text in told {
+  for text in try session.answers() + [monitor.outputText, session.navd?.errorText ?? ""] {
     #expect(!text.isEmpty)
-    for secret in ["secret-argument", "secret-variable", "secret-output"] {
-      #expect(!text.contains(secret), "\(secret) in: \(text)")
-    }
+    for secret in secrets { #expect(!text.contains(secret), "\(secret) in: \(text)") }
   }
 }
