@@ -16,6 +16,14 @@ extension RunningAdapter {
 
   fileprivate var titles: [String?] { windows.map(\.properties.title) }
 
+  /// Ends the compositor, and requires that the adapter ends with it.
+  fileprivate func expectEnd(with compositor: ScriptedServer) throws {
+    try compositor.tell("os._exit(0)")
+    try session.wait("the adapter ends") { program.hasEnded }
+    #expect(program.exitCode == 1)
+    #expect(program.errorText.contains("connection"), "\(program.errorText)")
+  }
+
   /// Calls a method that fails, and returns the message of its error.
   fileprivate func failure<Input>(_ method: Method<Input, Void>, _ input: Input) throws -> String? {
     do {
@@ -67,10 +75,7 @@ private func windows_ofNiri_areFollowed() throws {
   try niri.tell("event('WindowClosed', id=8)")
   try adapter.wait("it is closed") { adapter.titles == ["second"] }
   #expect(try adapter.refusal(Rows.close, window.id) == .unknownWindow)
-  try niri.tell("os._exit(0)")
-  try session.wait("the adapter ends") { adapter.program.hasEnded }
-  #expect(adapter.program.exitCode == 1)
-  #expect(adapter.program.errorText.contains("connection"), "\(adapter.program.errorText)")
+  try adapter.expectEnd(with: niri)
 }
 
 @Test("An item with “window = true” follows the window of its process", arguments: ["niri", "hyprland"])
@@ -92,6 +97,24 @@ private func windows_ofProcesses_areThoseOfItems(_ backend: String) throws {
     try compositor.tell("windows.append(\(window))", "event('openwindow', '9,1,fake,panel')")
   }
   #expect(try session.call(CoordinatorInterface.wait, (path, "presented")).0 == "")
+}
+
+/// What closes the first window, raises it, moves it to the other output, hides it and shows it.
+private func hyprlandCommands(inLua lua: Bool) -> [String] {
+  let address = "address:0x8"
+  return lua
+    ? [
+      "hl.dsp.window.close({ window = \"\(address)\" })", "hl.dsp.focus({ window = \"\(address)\" })",
+      "hl.dsp.window.move({ window = \"\(address)\", monitor = \"FAKE-2\", follow = true })",
+      "hl.dsp.focus({ window = \"\(address)\" })",
+      "hl.dsp.window.move({ window = \"\(address)\", workspace = \"special:navd\", follow = false })",
+      "hl.dsp.window.move({ window = \"\(address)\", monitor = \"FAKE-1\", follow = false })",
+      "hl.dsp.focus({ window = \"\(address)\" })",
+    ]
+    : [
+      "closewindow \(address)", "focuswindow \(address)", "movetoworkspace 2,\(address)", "focuswindow \(address)",
+      "movetoworkspacesilent special:navd,\(address)", "movetoworkspacesilent 1,\(address)", "focuswindow \(address)",
+    ]
 }
 
 @Test("Hyprland is told what to do in the language of its configuration", arguments: [true, false])
@@ -119,22 +142,7 @@ private func windows_ofHyprland_areFollowed(inLua lua: Bool) throws {
   try adapter.wait("it is hidden") { adapter.window("fake")?.properties.hidden == true }
   #expect(adapter.window("fake")?.properties.output == "")
   try adapter.call(Rows.show, window.id)
-  let address = "address:0x8"
-  let expected =
-    lua
-    ? [
-      "hl.dsp.window.close({ window = \"\(address)\" })", "hl.dsp.focus({ window = \"\(address)\" })",
-      "hl.dsp.window.move({ window = \"\(address)\", monitor = \"FAKE-2\", follow = true })",
-      "hl.dsp.focus({ window = \"\(address)\" })",
-      "hl.dsp.window.move({ window = \"\(address)\", workspace = \"special:navd\", follow = false })",
-      "hl.dsp.window.move({ window = \"\(address)\", monitor = \"FAKE-1\", follow = false })",
-      "hl.dsp.focus({ window = \"\(address)\" })",
-    ]
-    : [
-      "closewindow \(address)", "focuswindow \(address)", "movetoworkspace 2,\(address)", "focuswindow \(address)",
-      "movetoworkspacesilent special:navd,\(address)", "movetoworkspacesilent 1,\(address)", "focuswindow \(address)",
-    ]
-  #expect(Array(hyprland.program.lines.dropFirst()) == expected)
+  #expect(Array(hyprland.program.lines.dropFirst()) == hyprlandCommands(inLua: lua))
 
   try hyprland.tell("dispatched = lambda command: 'not today'")
   #expect(try adapter.failure(Rows.close, window.id)?.contains("not today") == true)
@@ -143,10 +151,7 @@ private func windows_ofHyprland_areFollowed(inLua lua: Bool) throws {
   try hyprland.tell("windows.clear()", "event('closewindow', '8')")
   try adapter.wait("it is closed") { adapter.windows.isEmpty }
   #expect(try adapter.refusal(Rows.close, window.id) == .unknownWindow)
-  try hyprland.tell("os._exit(0)")
-  try session.wait("the adapter ends") { adapter.program.hasEnded }
-  #expect(adapter.program.exitCode == 1)
-  #expect(adapter.program.errorText.contains("connection"), "\(adapter.program.errorText)")
+  try adapter.expectEnd(with: hyprland)
 }
 
 @Test(
