@@ -9,6 +9,13 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
+extension Session {
+  fileprivate func navctlAtATerminal(_ arguments: String) throws -> Program {
+    let command = "'\(Self.program("navctl"))' \(arguments)"
+    return try run(program: "/usr/bin/script", ["-q", "-e", "-c", command, "/dev/null"])
+  }
+}
+
 @Test(
   "navctl refuses incomplete command lines and prints the usage",
   arguments: [
@@ -170,11 +177,7 @@ func navctlUsage_mistypedName_isRefused() throws {
 @Test("navctl dismiss of a name that nothing knows says so on a terminal")
 func navctlUsage_dismissalOfAnUnknownName_isReportedOnATerminal() throws {
   let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\n"])
-  func atATerminal(_ arguments: String) throws -> Program {
-    let command = "'\(Session.program("navctl"))' \(arguments)"
-    return try session.run(program: "/usr/bin/script", ["-q", "-e", "-c", command, "/dev/null"])
-  }
-  let mistyped = try atATerminal("dismiss mixr")
+  let mistyped = try session.navctlAtATerminal("dismiss mixr")
   #expect(mistyped.exitCode == 0)
   #expect(
     mistyped.outputText.hasPrefix(
@@ -183,10 +186,42 @@ func navctlUsage_dismissalOfAnUnknownName_isReportedOnATerminal() throws {
   try session.present("note")
   try session.dismiss("note")
   for quiet in ["dismiss mixer", "dismiss note", "dismiss mixr -q"] {
-    #expect(try atATerminal(quiet).outputText == "", "\(quiet)")
+    #expect(try session.navctlAtATerminal(quiet).outputText == "", "\(quiet)")
   }
   #expect(try session.navctl("dismiss", "mixr").errorText == "")
 }
+
+/// Commands with a container or a binding that nothing knows, and what navctl says on a terminal.
+private let unknownContainers = [
+  ("deselect pannels", "deselect pannels: there is no group “pannels”; did you mean “panels”?"),
+  ("deselect panels mixr", "deselect panels: the group “panels” has no tag “mixr”; did you mean “mixer”?"),
+  ("forget pannels mixer", "forget pannels mixer: there is no group “pannels”; did you mean “panels”?"),
+  ("forget panels mixr", "forget panels mixr: the group “panels” has no tag “mixr”; did you mean “mixer”?"),
+  ("members --group pannels", "members --group pannels: there is no group “pannels”; did you mean “panels”?"),
+  ("members --stack mian", "members --stack mian: there is no stack “mian”; did you mean “main”?"),
+  (
+    "members --from pge",
+    "members --from pge: nothing is open as “pge”, and no destination has that name; did you mean “page”?"
+  ),
+  ("list --group pannels", "list: there is no group “pannels”; did you mean “panels”?"),
+  ("list --stack nothing", "list: there is no stack “nothing”; “navctl list” shows what there is"),
+  ("dismiss --group pannels", "dismiss: there is no group “pannels”; did you mean “panels”?"),
+  ("dismiss --stack mian", "dismiss: there is no stack “mian”; did you mean “main”?"),
+  (
+    "dismiss --root mixr",
+    "dismiss: nothing is open as “mixr” or below it, and no destination has that name; did you mean “mixer”?"
+  ),
+  ("pop mian", "pop mian: there is no stack “mian”; did you mean “main”?"),
+  ("pop-to mian", "pop-to mian: there is no stack “mian”; did you mean “main”?"),
+]
+
+/// Commands with a container that something knows, or once knew, and commands that are for scripts.
+private let knownContainers = [
+  "deselect panels", "deselect panels mixer", "forget panels mixer", "members --group panels", "members --stack former",
+  "members --from mixer", "list --group panels", "list --group bars-DP-1", "dismiss --group gone",
+  "dismiss --stack former", "dismiss --root mixer", "dismiss --root old", "pop former", "pop-to former", "pop mian -q",
+  "dismiss --root mixr -q", "deselect pannels -q", "deselect pannels --json", "list --group pannels --json",
+]
 
 @Test("navctl says on a terminal that nothing knows a group, a tag, or a stack")
 func navctlUsage_unknownContainer_isReportedOnATerminal() throws {
@@ -194,51 +229,19 @@ func navctlUsage_unknownContainer_isReportedOnATerminal() throws {
     "mixer": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n",
     "bar": "command = [\"sleep\", \"1000\"]\ngroup = \"bars-{output}\"\n",
   ])
-  func atATerminal(_ arguments: String) throws -> Program {
-    let command = "'\(Session.program("navctl"))' \(arguments)"
-    return try session.run(program: "/usr/bin/script", ["-q", "-e", "-c", command, "/dev/null"])
-  }
   try session.present("page", "", ["stack": .string("main")])
   try session.present("old", "", ["stack": .string("former"), "group": .string("gone")])
   try session.dismiss("old")
-  for (arguments, message) in [
-    ("deselect pannels", "deselect pannels: there is no group “pannels”; did you mean “panels”?"),
-    ("deselect panels mixr", "deselect panels: the group “panels” has no tag “mixr”; did you mean “mixer”?"),
-    ("forget pannels mixer", "forget pannels mixer: there is no group “pannels”; did you mean “panels”?"),
-    ("forget panels mixr", "forget panels mixr: the group “panels” has no tag “mixr”; did you mean “mixer”?"),
-    ("members --group pannels", "members --group pannels: there is no group “pannels”; did you mean “panels”?"),
-    ("members --stack mian", "members --stack mian: there is no stack “mian”; did you mean “main”?"),
-    (
-      "members --from pge",
-      "members --from pge: nothing is open as “pge”, and no destination has that name; did you mean “page”?"
-    ),
-    ("list --group pannels", "list: there is no group “pannels”; did you mean “panels”?"),
-    ("list --stack nothing", "list: there is no stack “nothing”; “navctl list” shows what there is"),
-    ("dismiss --group pannels", "dismiss: there is no group “pannels”; did you mean “panels”?"),
-    ("dismiss --stack mian", "dismiss: there is no stack “mian”; did you mean “main”?"),
-    (
-      "dismiss --root mixr",
-      "dismiss: nothing is open as “mixr” or below it, and no destination has that name; did you mean “mixer”?"
-    ),
-    ("pop mian", "pop mian: there is no stack “mian”; did you mean “main”?"),
-    ("pop-to mian", "pop-to mian: there is no stack “mian”; did you mean “main”?"),
-  ] {
-    let told = try atATerminal(arguments)
+  for (arguments, message) in unknownContainers {
+    let told = try session.navctlAtATerminal(arguments)
     #expect(told.exitCode == 0, "\(arguments)")
     #expect(told.outputText.contains("navctl: \(message)"), "\(arguments): \(told.outputText)")
     let piped = try session.run(
       program: Session.program("navctl"), arguments.split(separator: " ").map(String.init))
     #expect(piped.exitCode == 0 && piped.errorText == "", "\(arguments): \(piped.errorText)")
   }
-  for known in [
-    "deselect panels", "deselect panels mixer", "forget panels mixer", "members --group panels",
-    "members --stack former",
-    "members --from mixer", "list --group panels", "list --group bars-DP-1", "dismiss --group gone",
-    "dismiss --stack former", "dismiss --root mixer", "dismiss --root old", "pop former", "pop-to former",
-    "pop mian -q",
-    "dismiss --root mixr -q", "deselect pannels -q", "deselect pannels --json", "list --group pannels --json",
-  ] {
-    #expect(try !atATerminal(known).outputText.contains("navctl: "), "\(known)")
+  for known in knownContainers {
+    #expect(try !session.navctlAtATerminal(known).outputText.contains("navctl: "), "\(known)")
   }
 }
 
