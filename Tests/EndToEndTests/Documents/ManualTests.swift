@@ -22,16 +22,28 @@ private func allNames(in help: JSON?) -> [String] {
   return names + (help["subcommands"]?.array ?? []).flatMap { allNames(in: $0) }
 }
 
-@Test("Manual pages are installed, free of warnings, and contain every verb, option and key")
-func manual_pages_areCompleteAndWithoutAWarning() throws {
-  let session = try Session(starting: false)
-  try session.make("install")
-  session.environment["LC_ALL"] = "C.UTF-8"
-  session.environment["MANWIDTH"] = "80"
-  var texts: [String: String] = [:]
-  var sources: [String: String] = [:]
-  for page in pages {
-    let path = session.path(".local/share/man/man\(page.suffix(1))/\(page)")
+/// The installed manual pages.
+private struct Manual {
+  private let session: Session
+  /// The pages as a reader sees them, and their sources.
+  private var texts: [String: String] = [:]
+  private var sources: [String: String] = [:]
+
+  /// Installs the pages, and requires that no formatter warns of any.
+  init() throws {
+    session = try Session(starting: false)
+    try session.make("install")
+    session.environment["LC_ALL"] = "C.UTF-8"
+    session.environment["MANWIDTH"] = "80"
+    for page in pages {
+      let path = session.path(".local/share/man/man\(page.suffix(1))/\(page)")
+      try check(page, path)
+      texts[page] = try session.run(program: "/usr/bin/man", ["-E", "UTF-8", "-l", path]).outputText
+      sources[page] = String(decoding: Files.contents(of: path), as: UTF8.self)
+    }
+  }
+
+  private func check(_ page: String, _ path: String) throws {
     // This is the check that lintian runs.
     let check = try session.run(
       program: "/usr/bin/man", ["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path])
@@ -41,35 +53,51 @@ func manual_pages_areCompleteAndWithoutAWarning() throws {
     #expect(lint.exitCode == 0 && lint.outputText == "", "\(lint.outputText)")
     let name = try session.run(program: "/usr/bin/lexgrog", [path])
     #expect(name.exitCode == 0 && name.outputText.contains("\"\(page.dropLast(2)) - "), "\(name.outputText)")
-    texts[page] = try session.run(program: "/usr/bin/man", ["-E", "UTF-8", "-l", path]).outputText
-    sources[page] = String(decoding: Files.contents(of: path), as: UTF8.self)
   }
-  func words(_ page: String) -> Set<Substring> {
+
+  func words(of page: String) -> Set<Substring> {
     Set((texts[page] ?? "").split { $0.isWhitespace || "[](),.…".contains($0) })
   }
 
-  for (program, page) in [("navctl", "navctl.1"), ("navd", "navd.8"), ("navd-windows", "navd-windows.8")] {
+  /// The text of a page, whatever its lines.
+  func flowingText(of page: String) -> String {
+    (texts[page] ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+
+  /// Requires that a page has every verb and option of a program.
+  func expectVerbs(of program: String, in page: String) throws {
     let dump = try session.run(program: Session.program(program), ["--experimental-dump-help"])
     let names = try allNames(in: JSON.parse(dump.outputText)["command"])
     #expect(names.count >= 5)
-    let words = words(page)
+    let words = words(of: page)
     for name in names {
       #expect(name.split { "[](),.… ".contains($0) }.allSatisfy { words.contains($0) }, "\(page): \(name)")
     }
   }
 
-  // The table in docs/configuration.md is the one with which navd reads the files.
-  let rows = try Markdown("configuration.md").lines.filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|") }
-  let keys = try #require(sources["navd.destination.5"]).split(separator: "\n")
-  let start = try #require(keys.firstIndex(of: ".SH KEYS OF A DESTINATION"))
-  let end = try #require(keys[start...].firstIndex(of: ".SH PLACEHOLDERS"))
-  #expect(keys[start..<end].count { $0 == ".TP" } == rows.count)
-  let flowing = (texts["navd.destination.5"] ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-  for row in rows {
-    let said = row[1].replacing("`", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    #expect(
-      flowing.contains("\(row[0].filter { !"` ".contains($0) }) \(said.prefix(1).uppercased())\(said.dropFirst())"))
+  /// Requires that a page has the rows of the table in docs/configuration.md, with which navd reads the files, and no others.
+  func expectKeys(in page: String) throws {
+    let rows = try Markdown("configuration.md").lines.filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|") }
+    let keys = try #require(sources[page]).split(separator: "\n")
+    let start = try #require(keys.firstIndex(of: ".SH KEYS OF A DESTINATION"))
+    let end = try #require(keys[start...].firstIndex(of: ".SH PLACEHOLDERS"))
+    #expect(keys[start..<end].count { $0 == ".TP" } == rows.count)
+    let text = flowingText(of: page)
+    for row in rows {
+      let said = row[1].replacing("`", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      #expect(
+        text.contains("\(row[0].filter { !"` ".contains($0) }) \(said.prefix(1).uppercased())\(said.dropFirst())"))
+    }
   }
+}
+
+@Test("Manual pages are installed, free of warnings, and contain every verb, option and key")
+func manual_pages_areCompleteAndWithoutAWarning() throws {
+  let manual = try Manual()
+  for (program, page) in [("navctl", "navctl.1"), ("navd", "navd.8"), ("navd-windows", "navd-windows.8")] {
+    try manual.expectVerbs(of: program, in: page)
+  }
+  try manual.expectKeys(in: "navd.destination.5")
 }
 
 @Test("The exit statuses in docs/navctl.md equal those in the help and in the manual page")
