@@ -66,40 +66,56 @@ private struct Document {
   }
 }
 
-@Test(arguments: try Document().examples)
-private func semantics_example_isAsItIsWritten(_ example: Example) throws {
-  let document = try Document()
-  var destinations = document.destinations
-  // The command “slow” ignores SIGTERM; the test kills it where the example waits for its end.
-  destinations["slow"] = """
-    command = ["sh", "-c", "trap '' TERM; sleep 1000 & wait"]
-    grace = "1h"
-    """
-  let session = try Session(destinations: destinations)
-  if example.commands.contains(where: { $0.text.contains("kiosk") }) {
-    try session.write(document.settings, to: "config/navd/navd.toml")
-    try #require(session.navctl("reload").exitCode == 0)
-  }
-  let watch = try session.startNavctl(
-    "watch", "--events", "--format",
-    "{event} {binding}{group}{stack} {id}{tag}{path}{tags} {phase}{reason}{action}{queue}{hold}")
-  try session.wait("the watcher has the state") { !watch.lines.isEmpty }
-  func events() -> [String] {
-    watch.lines.dropFirst().map { $0.split(separator: " ").joined(separator: " ") }
+extension Example {
+  /// Whether a command of the example contains a text.
+  func mentions(_ text: String) -> Bool { commands.contains { $0.text.contains(text) } }
+}
+
+/// A session for an example, with the peers that the example mentions, and a watcher of its events.
+private struct ExampleSession {
+  let session: Session
+  private let watch: Program
+  /// The beginning of a script that finds navctl.
+  private let path: String
+  private var editor: Program?
+  private var windows: ScriptedWindowSystem?
+
+  init(for example: Example) throws {
+    let document = try Document()
+    var destinations = document.destinations
+    // The command “slow” ignores SIGTERM; the test kills it where the example waits for its end.
+    destinations["slow"] = """
+      command = ["sh", "-c", "trap '' TERM; sleep 1000 & wait"]
+      grace = "1h"
+      """
+    let session = try Session(destinations: destinations)
+    self.session = session
+    if example.mentions("kiosk") {
+      try session.write(document.settings, to: "config/navd/navd.toml")
+      try #require(session.navctl("reload").exitCode == 0)
+    }
+    let watch = try session.startNavctl(
+      "watch", "--events", "--format",
+      "{event} {binding}{group}{stack} {id}{tag}{path}{tags} {phase}{reason}{action}{queue}{hold}")
+    self.watch = watch
+    try session.wait("the watcher has the state") { !watch.lines.isEmpty }
+    let navctl = Session.program("navctl")
+    path = "PATH=\(navctl[..<(navctl.lastIndex(of: "/") ?? navctl.endIndex)]):$PATH\n"
+    if example.mentions("--to editor") {
+      let editor = try session.start(program: "/bin/sh", ["-c", path + document.editor])
+      self.editor = editor
+      try session.poll("the editor is registered; \(editor.errorText)") {
+        try session.navctl("destinations").outputText.contains("editor")
+      }
+    }
+    if example.mentions("--to files") { windows = try ScriptedWindowSystem(session) }
   }
 
-  let navctl = Session.program("navctl")
-  let directory = navctl[..<(navctl.lastIndex(of: "/") ?? navctl.endIndex)]
-  let path = "PATH=\(directory):$PATH\n"
-  if example.commands.contains(where: { $0.text.contains("--to editor") }) {
-    let editor = try session.start(program: "/bin/sh", ["-c", path + document.editor])
-    try session.poll("the editor is registered; \(editor.errorText)") {
-      try session.navctl("destinations").outputText.contains("editor")
-    }
-  }
-  let followsWindows = example.commands.contains { $0.text.contains("--to files") }
-  let windows = followsWindows ? try ScriptedWindowSystem(session) : nil
-  for command in example.commands {
+  /// The lines that the watcher has printed.
+  var events: [String] { watch.lines.dropFirst().map { $0.split(separator: " ").joined(separator: " ") } }
+
+  /// Runs a command, and compares its output and its status.
+  func run(_ command: Example.Command) throws {
     if command.text.hasPrefix("navctl wait") { try session.endSlowOnes() }
     let run = try session.run(program: "/bin/sh", ["-c", "exec 2>&1; \(path)\(command.text)"])
     #expect(run.status == .exited(code: command.status), "$ \(command.text)")
@@ -110,14 +126,20 @@ private func semantics_example_isAsItIsWritten(_ example: Example) throws {
       windows.open(Window("files", appID: "files"))
     }
   }
+}
 
+@Test(arguments: try Document().examples)
+private func semantics_example_isAsItIsWritten(_ example: Example) throws {
+  let running = try ExampleSession(for: example)
+  let session = running.session
+  for command in example.commands { try running.run(command) }
   try session.endSlowOnes()
   guard let expected = example.events else { return }
-  try session.wait("there are \(expected.count) events") { events().count >= expected.count }
+  try session.wait("there are \(expected.count) events") { running.events.count >= expected.count }
   // The next request is announced after everything that followed from earlier ones.
   try session.present("the-end")
-  try session.wait("the end is announced") { events().last == "presented the-end" }
-  #expect(events().dropLast() == expected)
+  try session.wait("the end is announced") { running.events.last == "presented the-end" }
+  #expect(running.events.dropLast() == expected)
 }
 
 extension Session {
