@@ -44,6 +44,27 @@ func group_selectionDuringDismissal_waitsForItsEnd() throws {
   try screen.expect(["shown g.c", "presented g.c"])
 }
 
+/// Requires of events that no member is presented before the one before it has ended.
+/// - Returns: the members that were presented, and those that have not ended.
+private func expectOneAtATime(_ lines: [String]) -> (shown: [String], live: Set<String>) {
+  var live: Set<String> = []
+  var shown: [String] = []
+  for line in lines {
+    let words = line.split(separator: " ").map(String.init)
+    switch (words[0], words.last) {
+    case ("phase", "presenting"):
+      #expect(live.isEmpty, "\(line) while \(live)")
+      live.insert(words[1])
+      shown.append(words[1])
+    case ("dismissed", _):
+      live.remove(words[1])
+      #expect(words[2] == "deselected")
+    default: break
+    }
+  }
+  return (shown, live)
+}
+
 @Test(
   "G1, G2: of 50 members selected 20 ms apart, with a presenter that needs 120 ms to dismiss, one is shown at a time, and the last stays"
 )
@@ -68,22 +89,7 @@ func group_ofFiftySelectedQuickly_showsOneAtATimeAndTheLastInTheEnd() throws {
   #expect(answered == 50)
   try session.wait(for: "start ", of: last)
 
-  // In the announcements, no member is presented before the previous one has ended.
-  var live: Set<String> = []
-  var shown: [String] = []
-  for line in watcher.lines {
-    let words = line.split(separator: " ").map(String.init)
-    switch (words[0], words.last) {
-    case ("phase", "presenting"):
-      #expect(live.isEmpty, "\(line) while \(live)")
-      live.insert(words[1])
-      shown.append(words[1])
-    case ("dismissed", _):
-      live.remove(words[1])
-      #expect(words[2] == "deselected")
-    default: break
-    }
-  }
+  let (shown, live) = expectOneAtATime(watcher.lines)
   #expect(live == [last])
   // The 50 selections take a second, and each member shown took 120 ms to end.
   #expect(shown.count < 25)
