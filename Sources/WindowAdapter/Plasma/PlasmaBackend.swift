@@ -4,7 +4,7 @@ import Logging
 import PresentationModel
 
 /// Windows of KWin on Wayland, by the protocol of Plasma's task bar.
-final class PlasmaBackend: ToplevelBackend<PlasmaConnection>, Backend {
+final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Backend {
   let name = "plasma"
 
   /// Connects to the compositor of the environment.

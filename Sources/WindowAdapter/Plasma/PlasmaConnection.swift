@@ -3,31 +3,18 @@ import EventLoops
 import Glibc
 
 /// The windows, virtual desktops and outputs that KWin reports by `org_kde_plasma_window_management` and its companions.
-package final class PlasmaConnection: ToplevelConnection {
-  private let connection: WaylandConnection
+package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   private var manager: OpaquePointer?
   private var desktopManager: OpaquePointer?
   private var outputManager: OpaquePointer?
   private var isKWin = false
   private let tellsWindows: Bool
-  private(set) var toplevels: [OpaquePointer: PlasmaWindow] = [:]
   /// The outputs in the compositor's order.
   private(set) var outputs: [PlasmaOutput] = []
   private var desktops: [String: PlasmaDesktop] = [:]
   /// Whether the user sees the desktop instead of the windows, which are then not minimized.
   private(set) var isDesktopShown = false
   private var lastKey: WindowTable.Key = 0
-  /// Called when the outputs, the desktop in view or its content have changed.
-  var onPlaces: (() -> Void)?
-  /// Called for each window that is known and has changed.
-  package var onChange: ((PlasmaWindow) -> Void)?
-  /// Called for each window that has closed.
-  package var onClosed: ((PlasmaWindow) -> Void)?
-  /// Called once, with the reason of the end.
-  var onEnd: ((String) -> Void)? {
-    get { connection.onEnd }
-    set { connection.onEnd = newValue }
-  }
 
   /// The interface that KWin offers to programs whose desktop files name it.
   private static let interface = "org_kde_plasma_window_management"
@@ -40,7 +27,7 @@ package final class PlasmaConnection: ToplevelConnection {
   /// - Parameter tellsWindows: whether windows are reported; if not, only outputs and desktops of KWin are.
   package init(tellsWindows: Bool = true) throws(BackendFailure) {
     self.tellsWindows = tellsWindows
-    connection = try WaylandConnection()
+    try super.init()
     connection.onGlobal = { [unowned self] in found($0) }
     connection.onGlobalRemoved = { [unowned self] in lost($0) }
     try connection.readGlobals()
@@ -61,20 +48,10 @@ package final class PlasmaConnection: ToplevelConnection {
       + "X-KDE-Wayland-Interfaces=\(Self.interface), found none"
   }
 
-  /// Waits until the compositor has reported everything.
-  /// - Returns: false if the connection has ended; the end was reported.
-  func readAll() -> Bool {
+  override func readAll() -> Bool {
     for output in outputs { ask(output) }
-    // The first answer names the windows, and the second one describes them.
-    guard connection.finishRequests(), connection.finishRequests() else {
-      connection.fail()
-      return false
-    }
-    return true
+    return super.readAll()
   }
-
-  /// Follows changes from now on.
-  package func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
 
   var canSendToOutputs: Bool { manager.map { wl_proxy_get_version($0) >= Self.sending } ?? false }
   var knowsOutputs: Bool { outputManager != nil }
@@ -175,7 +152,7 @@ package final class PlasmaConnection: ToplevelConnection {
 
 /// A window as reported by KWin.
 package final class PlasmaWindow: Toplevel {
-  let key: WindowTable.Key
+  package let key: WindowTable.Key
   /// The window's name, which KWin never uses for another one.
   package let uuid: String
   let proxy: OpaquePointer
@@ -191,7 +168,7 @@ package final class PlasmaWindow: Toplevel {
   /// The place of the window, frame included; nil until KWin has placed it.
   fileprivate(set) var area: ScreenArea?
   /// Whether KWin has described the window completely once.
-  fileprivate(set) var isKnown = false
+  package fileprivate(set) var isKnown = false
   /// The output to which the window is sent once it is placed: KWin would place it after an earlier request and undo that.
   var pendingOutput: PlasmaOutput?
 
@@ -202,7 +179,7 @@ package final class PlasmaWindow: Toplevel {
   func has(_ bit: plasma_window_state) -> Bool { bits & bit.rawValue != 0 }
 
   /// Whether the window is part of the desktop, such as a panel or the background: neither the task bar nor the switcher lists it.
-  var isPartOfTheDesktop: Bool {
+  package var isPartOfTheDesktop: Bool {
     has(PLASMA_WINDOW_SKIPS_TASKBAR) && (has(PLASMA_WINDOW_SKIPS_SWITCHER) || !has(PLASMA_WINDOW_CLOSEABLE))
   }
 

@@ -2,7 +2,7 @@ import EventLoops
 import PresentationModel
 
 /// A window as reported by a Wayland protocol: an object of the compositor.
-protocol Toplevel: AnyObject {
+package protocol Toplevel: AnyObject {
   /// The key, which is larger than the key of any window opened before.
   var key: WindowTable.Key { get }
   /// Whether the compositor has described the window completely once.
@@ -12,27 +12,41 @@ protocol Toplevel: AnyObject {
 }
 
 /// A connection to a compositor that reports each window as an object.
-protocol ToplevelConnection: AnyObject {
-  associatedtype Window: Toplevel
-  var toplevels: [OpaquePointer: Window] { get }
+package class ToplevelConnection<Window: Toplevel> {
+  final let connection: WaylandConnection
+  final var toplevels: [OpaquePointer: Window] = [:]
   /// Called when the outputs, or what is in view, have changed.
-  var onPlaces: (() -> Void)? { get set }
+  final var onPlaces: (() -> Void)?
   /// Called for each window that is known and has changed.
-  var onChange: ((Window) -> Void)? { get set }
+  package final var onChange: ((Window) -> Void)?
   /// Called for each window that has closed.
-  var onClosed: ((Window) -> Void)? { get set }
+  package final var onClosed: ((Window) -> Void)?
   /// Called once, with the reason of the end.
-  var onEnd: ((String) -> Void)? { get set }
+  final var onEnd: ((String) -> Void)? {
+    get { connection.onEnd }
+    set { connection.onEnd = newValue }
+  }
+
+  /// Connects to the compositor of the environment.
+  init() throws(BackendFailure) { connection = try WaylandConnection() }
 
   /// Waits until the compositor has reported everything.
   /// - Returns: false if the connection has ended; the end was reported.
-  func readAll() -> Bool
+  func readAll() -> Bool {
+    // The first answer names the windows, and the second one describes them.
+    guard connection.finishRequests(), connection.finishRequests() else {
+      connection.fail()
+      return false
+    }
+    return true
+  }
+
   /// Follows changes from now on.
-  func follow(_ loop: EventLoop) throws(SystemError)
+  package final func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
 }
 
 /// The common part of backends whose compositor reports each window as an object.
-class ToplevelBackend<Connection: ToplevelConnection> {
+class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>> {
   final var onEnd: ((String) -> Void)?
   final var state = WindowSystemState()
   final let loop: EventLoop
@@ -70,7 +84,7 @@ class ToplevelBackend<Connection: ToplevelConnection> {
     state.inferFocusedOutput()
   }
 
-  private func changed(_ window: Connection.Window) {
+  private func changed(_ window: Window) {
     guard isStarted else { return }
     let capabilities = state.capabilities
     see(window)
@@ -80,11 +94,11 @@ class ToplevelBackend<Connection: ToplevelConnection> {
   }
 
   /// The known windows, in the order in which they were opened.
-  private var known: [Connection.Window] {
+  private var known: [Window] {
     connection.toplevels.values.filter(\.isKnown).sorted { $0.key < $1.key }
   }
 
-  private func closed(_ window: Connection.Window) {
+  private func closed(_ window: Window) {
     state.windows.close(window.key)
     seeLeftOut()
     state.inferFocusedOutput()
@@ -111,6 +125,6 @@ class ToplevelBackend<Connection: ToplevelConnection> {
   var capabilitiesAtStart: [WindowCapability] { [] }
   var outputNames: [String] { [] }
   /// Passes the known facts about a window on to the table.
-  func see(_ window: Connection.Window) {}
-  func carryOut(_ request: WindowRequest, _ window: Connection.Window) {}
+  func see(_ window: Window) {}
+  func carryOut(_ request: WindowRequest, _ window: Window) {}
 }

@@ -8,7 +8,7 @@ import PresentationModel
 /// The protocol reports no process, and no parent on wlroots 0.15; it cannot move a window. It can minimize a window and report
 /// outputs, but some compositors accept this and ignore it. So each of these capabilities is offered once a compositor was seen to
 /// have it.
-final class WlrBackend: ToplevelBackend<WlrConnection>, Backend {
+final class WlrBackend: ToplevelBackend<WlrToplevel, WlrConnection>, Backend {
   let name = "wlr"
 
   private let ids = WindowIDs()

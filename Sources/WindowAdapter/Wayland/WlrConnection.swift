@@ -4,34 +4,21 @@ import Glibc
 import PresentationModel
 
 /// The windows and outputs that a Wayland compositor reports by `wlr-foreign-toplevel-management-unstable-v1`.
-package final class WlrConnection: ToplevelConnection {
-  private let connection: WaylandConnection
+package final class WlrConnection: ToplevelConnection<WlrToplevel> {
   private var manager: OpaquePointer?
   private(set) var seat: OpaquePointer?
   /// The outputs with their numbers in the registry, in the compositor's order. A name is empty until it is reported.
   private(set) var outputs: [(number: UInt32, proxy: OpaquePointer, name: String)] = []
-  private(set) var toplevels: [OpaquePointer: WlrToplevel] = [:]
   /// The middle of the keys: windows from before the connection have lower keys, later windows have higher ones.
   private static let middleKey: WindowTable.Key = 1 << 32
   private var (firstKey, lastKey) = (WlrConnection.middleKey, WlrConnection.middleKey)
   private var isReading = false
   /// The process of the compositor; nil if it cannot be known.
   var peer: pid_t? { connection.peer }
-  /// Called when the outputs or their names have changed.
-  var onPlaces: (() -> Void)?
-  /// Called for each window that is new or has changed.
-  package var onChange: ((WlrToplevel) -> Void)?
-  /// Called for each window that has closed.
-  package var onClosed: ((WlrToplevel) -> Void)?
-  /// Called once, with the reason of the end.
-  var onEnd: ((String) -> Void)? {
-    get { connection.onEnd }
-    set { connection.onEnd = newValue }
-  }
 
   /// Connects to the compositor of the environment.
-  package init() throws(BackendFailure) {
-    connection = try WaylandConnection()
+  package override init() throws(BackendFailure) {
+    try super.init()
     connection.onGlobal = { [unowned self] in found($0) }
     connection.onGlobalRemoved = { [unowned self] in lost($0) }
     // The first answer contains the global objects, and the later ones their names and windows.
@@ -42,21 +29,11 @@ package final class WlrConnection: ToplevelConnection {
     }
   }
 
-  /// Waits until the compositor has reported all windows and outputs.
-  /// - Returns: false if the connection has ended; the end was reported.
-  func readAll() -> Bool {
+  override func readAll() -> Bool {
     isReading = true
     defer { isReading = false }
-    // The first answer creates the windows, and the second one describes them.
-    guard connection.finishRequests(), connection.finishRequests() else {
-      connection.fail()
-      return false
-    }
-    return true
+    return super.readAll()
   }
-
-  /// Follows changes from now on.
-  package func follow(_ loop: EventLoop) throws(SystemError) { try connection.follow(loop) }
 
   // MARK: What there is
 
@@ -137,9 +114,9 @@ package final class WlrToplevel: Toplevel {
   fileprivate var told = WindowProperties()
   fileprivate(set) var changes = WindowProperties()
   /// Whether the window's first `done` has come.
-  fileprivate(set) var isKnown = false
+  package fileprivate(set) var isKnown = false
   /// Layer surfaces are not among the windows.
-  var isPartOfTheDesktop: Bool { false }
+  package var isPartOfTheDesktop: Bool { false }
 
   fileprivate init(_ key: WindowTable.Key, _ proxy: OpaquePointer, _ connection: WlrConnection) {
     (self.key, self.proxy, self.connection) = (key, proxy, connection)
