@@ -185,8 +185,7 @@ extension TableReader {
   }
 
   private mutating func bus(_ node: TOMLNode) -> Destination.Presenter? {
-    guard case .table(let table) = node.content else {
-      expected("a table such as bus = \(DestinationKey.bus.example)", at: "bus", found: node)
+    guard let table = entries(of: node, at: "bus", "a table such as bus = \(DestinationKey.bus.example)") else {
       return nil
     }
     var reader = TableReader(table, name: "bus", file: file, position: node.position)

@@ -6,10 +6,7 @@ extension TableReader {
   /// - Parameter example: a valid table, as written in a file.
   mutating func holds(_ key: String, example: String) -> [String: HoldAction] {
     guard let node = take(key) else { return [:] }
-    guard case .table(let entries) = node.content else {
-      expected("a table such as \(key) = \(example)", at: key, found: node)
-      return [:]
-    }
+    guard let entries = entries(of: node, at: key, "a table such as \(key) = \(example)") else { return [:] }
     let words = HoldAction.allCases.map { "“\($0.rawValue)”" }
     let expectation = words.dropLast().joined(separator: ", ") + " or " + words.last!
     var holds: [String: HoldAction] = [:]

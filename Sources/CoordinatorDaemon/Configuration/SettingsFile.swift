@@ -63,10 +63,8 @@ extension TableReader {
 
   fileprivate mutating func containerValues() -> [DeclaredContainerValue] {
     guard let node = take(SettingsKey.containerValues.rawValue) else { return [] }
-    guard case .table(let entries) = node.content else {
-      expected("a table with keys such as badge = \(Self.example)", at: "container-values", found: node)
-      return []
-    }
+    guard let entries = entries(of: node, at: "container-values", "a table with keys such as badge = \(Self.example)")
+    else { return [] }
     // This checks each declaration alone; only the daemon knows whether it contradicts an earlier one.
     var machine = StateMachine()
     var values: [DeclaredContainerValue] = []
@@ -101,20 +99,15 @@ extension TableReader {
   /// The fallbacks in the tables of groups (K1).
   fileprivate mutating func fallbacks() -> [BindingID: String] {
     guard let node = take(SettingsKey.groups.rawValue) else { return [:] }
-    guard case .table(let entries) = node.content else {
-      expected("a table with groups such as main = \(Self.groupExample)", at: "groups", found: node)
-      return [:]
-    }
+    guard let entries = entries(of: node, at: "groups", "a table with groups such as main = \(Self.groupExample)")
+    else { return [:] }
     let maxCount = 64
     if entries.count > maxCount {
       fault(node.position, "“groups”: expected at most \(maxCount) groups, found \(entries.count)")
     }
     var fallbacks: [BindingID: String] = [:]
     for (name, node) in entries.sorted(by: { $0.value.position < $1.value.position }) {
-      guard case .table(let table) = node.content else {
-        expected("a table such as \(Self.groupExample)", at: name, found: node)
-        continue
-      }
+      guard let table = self.entries(of: node, at: name, "a table such as \(Self.groupExample)") else { continue }
       var reader = TableReader(table, name: "groups.\(name)", file: file, position: node.position)
       let fallback = reader.required("fallback", example: "\"dashboard\"") { text throws(Invalid) in
         guard Destination.isName(text) else { throw Invalid(expected: "the name of a destination", found: text) }
@@ -133,10 +126,7 @@ extension TableReader {
 
   /// The default of one key, of the type in the key's table.
   private mutating func defaultValue(of key: String, _ node: TOMLNode) -> Value? {
-    guard case .table(let table) = node.content else {
-      expected("a table such as \(Self.example)", at: key, found: node)
-      return nil
-    }
+    guard let table = entries(of: node, at: key, "a table such as \(Self.example)") else { return nil }
     var reader = TableReader(table, name: key, file: file, position: node.position)
     let type = reader.required("signature", example: "\"x\"") { text throws(Invalid) in
       guard let types = Signature(text)?.types, types.count == 1 else {

@@ -56,6 +56,13 @@ struct TableReader {
     return (text, node.position)
   }
 
+  /// The entries of a table; nil if the node is no table, which is a fault.
+  mutating func entries(of node: TOMLNode, at key: String, _ expectation: String) -> [String: TOMLNode]? {
+    if case .table(let entries) = node.content { return entries }
+    expected(expectation, at: key, found: node)
+    return nil
+  }
+
   /// The boolean of a key.
   /// - Parameter defaultValue: returned if the key is missing.
   /// - Returns: nil if the key has another type, which is a fault.

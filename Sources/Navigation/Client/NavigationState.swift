@@ -28,7 +28,7 @@ public typealias DestinationState = DestinationEntry
 /// A window of a presentation, as far as it is known (rule N4). Every key of the contract is a property: `window.title`.
 public typealias WindowState = WindowProperties
 
-/// A presentation that has not ended. Every key of the state is a property: `presentation.since`.
+/// A presentation that has not ended. Every key of the state is a property: `presentation.title`, `presentation.since`.
 @dynamicMemberLookup
 public struct PresentationState: Hashable, Sendable {
   /// The presentation's handle, which is never used twice.
@@ -39,22 +39,8 @@ public struct PresentationState: Hashable, Sendable {
   public let id: String
   /// The phase.
   public let phase: NavigationPhase
-  /// The destination that shows the item; nil for state only, and for a command in the request (D2).
-  public let destination: String?
-  /// The style, for the presenter: sheet, popover, alert, …
-  public let style: String?
-  /// The title, for people.
-  public let title: String?
-  /// The group of which the presentation is a member.
-  public let group: String?
-  /// The tag that selects the presentation in its group.
-  public let tag: String?
-  /// The stack of which the presentation is an element.
-  public let stack: String?
   /// The parent, which ends after the presentation (C3).
   public let parent: PresentationHandle?
-  /// The client that owns the presentation: when the client leaves the bus, the presentation ends (O1).
-  public let owner: String?
   /// The item's value.
   public let value: Properties
   /// The windows by their ids, if the presentation follows windows (rule N4).
@@ -72,14 +58,7 @@ public struct PresentationState: Hashable, Sendable {
     self.binding = binding
     self.id = id
     self.phase = phase
-    destination = entry.destination
-    style = entry.style
-    title = entry.title
-    group = entry.group
-    tag = entry.tag
-    stack = entry.stack
     parent = entry.parent.map(PresentationHandle.init)
-    owner = entry.owner
     value = entry.value ?? [:]
     containerValues = entry.containerValues ?? [:]
     windows = Dictionary(
@@ -96,7 +75,7 @@ public struct PresentationState: Hashable, Sendable {
   }
 
   /// - Parameter client: the value of a ``Coordinator/client``.
-  func isOwned(by client: String) -> Bool { owner.map(clientName) == client }
+  func isOwned(by client: String) -> Bool { self.owner.map(clientName) == client }
 }
 
 /// A name (B1) made from a client's unique name on the bus.
