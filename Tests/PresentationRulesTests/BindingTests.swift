@@ -186,6 +186,7 @@ import Testing
     #expect(fixture.refusal(.present("a", id: "", .with(group: "g", tag: tag))) == .invalidArgument)
     #expect(fixture.refusal(.select("g", tag: tag, binding: "a", id: nil, .with())) == .invalidArgument)
     #expect(fixture.refusal(.toggleSelection("g", tag: tag, binding: "a", id: nil, .with())) == .invalidArgument)
+    #expect(fixture.refusal(.forget("g", tag: tag)) == .invalidArgument)
   }
 
   @Test("B5: a tag of more than 255 bytes is refused")

@@ -49,6 +49,23 @@ import Testing
     fixture.machine.declareContainerValues(values, overridingRecord: true).mapValues(\.code)
   }
 
+  @Test("V3: the refusal of an unknown key shows how to declare it, with the key unless that is long")
+  func read_unknownKey_saysHowToDeclareIt() {
+    for (count, shown) in [(64, String(repeating: "k", count: 64)), (65, "KEY")] {
+      guard case .failure(let refusal) = value(String(repeating: "k", count: count), at: nil) else {
+        Issue.record("it is declared")
+        continue
+      }
+      #expect(refusal.message.contains("navctl value declare \(shown) SIGNATURE DEFAULT"), "\(refusal.message)")
+    }
+  }
+
+  @Test("V1, L1: a key has at most 255 bytes")
+  func declare_longKey_isRefused() {
+    #expect(declare(String(repeating: "k", count: 255), .int32(0)) == nil)
+    #expect(declare(String(repeating: "k", count: 256), .int32(0)) == .invalidArgument)
+  }
+
   @Test("V1: several keys are declared together; with one mistake none is declared, and every mistake is reported")
   func declareSeveral_oneRefused_noneDeclared() {
     let before = fixture.machine.containerValueDefaults

@@ -236,6 +236,27 @@ import Testing
     #expect(fixture.taken() == ["dismissed a 1 failed"])
   }
 
+  @Test("D4, C3: a presenter that cannot show an item again is not asked to dismiss it when its children have ended")
+  func presenter_failsAgainWhileChildrenEnd_isNotAsked() throws {
+    try fixture.show("a", "", .with(to: "bus"))
+    try fixture.show("a.b", "", .with(to: "cmd"))
+    fixture.report(.presenterLeft(1))
+    fixture.report(.presenterReturned(1))
+    try fixture.dismiss("a")
+    fixture.report(.presentAnswered(1, error: "no screen"))
+    fixture.goes(2)
+    #expect(fixture.ending(1)?.reason == .dismissed && fixture.ending(1)?.result["error"] == .string("no screen"))
+  }
+
+  @Test("D4: a presenter that is away gets no more time when navd calls presenters later than planned")
+  func presenter_away_getsNoMoreTime() throws {
+    try fixture.show("a", "", .with(to: "bus"))
+    fixture.report(.presenterLeft(1))
+    fixture.machine.restartAnswer(of: 1, at: fixture.now.after(milliseconds: 1000))
+    fixture.pass(2000)
+    #expect(fixture.ending(1)?.reason == .failed)
+  }
+
   @Test("D4: a presenter that leaves for the sixth time within ten seconds has failed")
   func presenter_leavesForEver_hasFailed() throws {
     try fixture.show("a", "1", .with(to: "bus"))

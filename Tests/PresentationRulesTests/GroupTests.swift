@@ -34,6 +34,17 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("G1, G7: a member that still ends delays the next one, even if its group has forgotten everything else")
+  func present_otherAfterForgotten_waits() throws {
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    try fixture.apply(.forget("g", tag: "x"), .deselect("g", tag: nil))
+    try fixture.present("y", "", .with(to: "cmd", group: "g"))
+    #expect(fixture.phase(2) == "waiting")
+    fixture.goes(1)
+    #expect(fixture.phase(2) == "presenting")
+    try fixture.clearAway()
+  }
+
   @Test("G1: the next member also starts after the last one was given up")
   func present_otherSilent_afterGrace() throws {
     try fixture.show("x", "", .with(to: "bus", group: "g"))
@@ -848,6 +859,18 @@ import Testing
     #expect(selection == "q")
     fixture.pass(1)
     #expect(selection == nil)
+    try fixture.clearAway()
+  }
+
+  @Test("G7, W1: a declared tag is announced for a group that is there, unless the group remembers it already")
+  func register_tagOfKnownGroup_isAnnounced() throws {
+    try fixture.present("a", "", .with(group: "g"))
+    _ = fixture.taken()
+    try fixture.register(RulesFixture.bus("b", group: "g", source: .client("bar")), by: "bar")
+    #expect(fixture.taken() == ["group g a b ·"])
+    try fixture.register(RulesFixture.bus("a", group: "g", source: .client("bar")), by: "bar")
+    #expect(fixture.taken() == [])
+    fixture.leave("bar")
     try fixture.clearAway()
   }
 

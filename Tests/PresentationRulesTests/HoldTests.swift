@@ -655,6 +655,26 @@ struct HoldTests {
     }
   }
 
+  @Test("L2: a request without a hold leaves nothing to a later turn")
+  func present_withoutHold_leavesNothing() throws {
+    let fixture = RulesFixture()
+    try fixture.present("a")
+    #expect(!fixture.hasHeld)
+  }
+
+  @Test("H4, C1: a held member of an empty group waits in the queue, though it has a parent")
+  func heldMember_withParent_isQueued() throws {
+    let fixture = RulesFixture()
+    try fixture.present("p")
+    fixture.machine.setHolds(["dnd": .postpone])
+    let cookie = try fixture.hold("dnd")
+    try fixture.present("p.m", "", .with(group: "g", tag: "m"))
+    #expect(fixture.machine.queuedTags(of: "g") == ["m"] && fixture.parent("p.m") == fixture.handle("p"))
+    try fixture.release(cookie)
+    #expect(fixture.machine.selection(of: "g") == "m")
+    try fixture.clearAway()
+  }
+
   @Test("H1, R2: holds, cookies and the items that wait for them survive a restart")
   func restart_heldItem_waits() throws {
     let recorded = try Recorded()
@@ -686,6 +706,9 @@ struct HoldTests {
     let outcome = recorded.machine.resume([1: .toBeShown], left: [], facts: [.locked: true], at: recorded.now)
     #expect(outcome.commands == [.dismiss(1, .held, animated: true, isForced: true)])
     #expect(outcome.changes.first?.event == .hold("locked", isInForce: true))
+    try recorded.restart()
+    let again = recorded.machine.resume([1: .shown], left: [], facts: [.locked: true, .idle: false], at: recorded.now)
+    #expect(again.changes.isEmpty, "nothing has changed since")
   }
 
   @Test("H4: a held item that an earlier release has recorded as its group's selection is put into the queue")

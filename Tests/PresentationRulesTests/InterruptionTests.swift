@@ -32,6 +32,23 @@ struct InterruptionTests {
     try fixture.clearAway()
   }
 
+  @Test("K2, O2: a member that gets a timeout in the transaction in which it gives way has the whole of it afterwards")
+  func interrupt_timeoutGivenMeanwhile_isWhole() throws {
+    try fixture.show("film", "", member(to: "cmd", timeout: 1000))
+    fixture.pass(900)
+    try fixture.apply(
+      .update("film", value: [:], remove: [], containerValues: nil, timeout: 1000),
+      .present("alarm", id: "", member(.interrupt)))
+    fixture.goes(1)
+    try fixture.dismiss("alarm")
+    fixture.shows(try #require(fixture.handle("film")))
+    fixture.pass(999)
+    #expect(fixture.shown == ["film"])
+    fixture.pass(1)
+    #expect(fixture.shown == [])
+    try fixture.clearAway()
+  }
+
   @Test("K2: a member that was never live keeps its handle")
   func interrupt_waiting_keepsItsHandle() throws {
     try fixture.show("a", "", member(to: "cmd"))

@@ -138,6 +138,62 @@ import Testing
     #expect(login.shown == [] && login.kept == [])
   }
 
+  @Test("K4: while its program still ends, an item is forgotten if a request ends it, and kept if it ends by itself")
+  func end_underWay_countsByItsReason() throws {
+    var settings = ItemSettings()
+    settings.restoresAtLogin = true
+    let destination = Destination(
+      name: "mixer", presenter: .command([[1]]), source: RulesFixture.file("mixer"), itemSettings: Shared(settings))
+    var machine = try StateMachine(restoring: RecordedState(), destinations: [destination])
+    var (record, now) = (RecordedState(), Instant(nanoseconds: 0))
+    _ = try machine.perform(Request(.present("late", id: "", .with(to: "mixer"))), by: nil, at: now)
+    now = now.after(milliseconds: Destination.defaultStartTimeout)
+    _ = machine.expire(at: now)
+    _ = try machine.perform(Request(.present("closed", id: "", .with(to: "mixer"))), by: nil, at: now)
+    record.apply(machine.takeUnrecorded())
+    #expect(Set(record.kept.keys) == ["late", "closed"])
+    _ = try machine.perform(Request(.dismiss("closed")), by: nil, at: now)
+    record.apply(machine.takeUnrecorded())
+    #expect(Set(record.kept.keys) == ["late"])
+    let phases = machine.allPresentations.map(\.phase.name)
+    #expect(phases == [.dismissing, .dismissing])
+  }
+
+  @Test("K4: an item that ends by itself while its slot waits for the next one is not kept beyond that one")
+  func end_whileNextWaits_isForgotten() throws {
+    var settings = ItemSettings()
+    settings.restoresAtLogin = true
+    let destination = Destination(
+      name: "mixer", presenter: .command([[1]]), source: RulesFixture.file("mixer"), itemSettings: Shared(settings))
+    var machine = try StateMachine(restoring: RecordedState(), destinations: [destination])
+    var record = RecordedState()
+    let now = Instant(nanoseconds: 0)
+    _ = try machine.perform(Request(.present("a", id: "1", .with(to: "mixer"))), by: nil, at: now)
+    _ = machine.report(.presentAnswered(1, error: nil), at: now)
+    _ = try machine.perform(Request(.present("a.b", id: "", .with(command: ["x"]))), by: nil, at: now)
+    _ = machine.report(.presentAnswered(2, error: nil), at: now)
+    _ = machine.report(.ended(1, failed: false, result: [:]), at: now)
+    _ = try machine.perform(Request(.present("a", id: "2", .with())), by: nil, at: now)
+    _ = machine.report(.dismissAnswered(2, result: [:]), at: now)
+    _ = try machine.perform(Request(.dismiss("a")), by: nil, at: now)
+    record.apply(machine.takeUnrecorded())
+    let isEmpty = machine.isEmpty
+    #expect(isEmpty && record.kept.isEmpty)
+  }
+
+  @Test("K4: an item is kept only if its destination says so")
+  func item_ofOtherSettings_isNotKept() throws {
+    var settings = ItemSettings()
+    settings.id = "1"
+    let destination = Destination(
+      name: "mixer", presenter: .none, source: RulesFixture.file("mixer"), itemSettings: Shared(settings))
+    var machine = try StateMachine(restoring: RecordedState(), destinations: [destination])
+    let request = Request(.present("mixer", id: "", .with()))
+    _ = try machine.perform(request, by: nil, at: Instant(nanoseconds: 0))
+    let kept = machine.takeUnrecorded().kept
+    #expect(kept.isEmpty)
+  }
+
   @Test("K4: parents, stacks, selections and queues are as they were, whatever the order of the requests")
   func order_nextLogin_isAsBefore() throws {
     var login = try Login()

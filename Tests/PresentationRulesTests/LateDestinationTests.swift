@@ -26,6 +26,21 @@ struct LateDestinationTests {
     _ = fixture.taken()
   }
 
+  @Test(
+    "D1: toggling the name or the tag of an item that its destination shows ends it, also if the name has to be known",
+    arguments: [
+      .toggle("mixer", id: "", ItemOptions(), anyID: false),
+      .toggleSelection("panels", tag: "mixer", binding: nil, id: nil, ItemOptions()),
+    ] as [Request.Operation])
+  func toggle_shownItem_ends(_ toggle: Request.Operation) throws {
+    fixture.load([Self.mixer(group: "panels")])
+    try ask(toggle)
+    fixture.shows(1)
+    try ask(toggle)
+    #expect(fixture.shown == [])
+    try fixture.clearAway()
+  }
+
   // MARK: What nobody keeps
 
   @Test("D1: an item that nobody keeps is presented by a destination of its name that appears")

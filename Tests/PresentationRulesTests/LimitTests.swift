@@ -146,6 +146,8 @@ import Testing
     #expect(map.set(2, "b", bytes: 60).map(\.key) == [1])
     #expect(map.set(3, "c", bytes: 1000).map(\.key) == [2])
     #expect(map[3] == "c" && map.count == 1)
+    var full = RecencyMap<Int, String>(limit: 10, byteLimit: 100)
+    for key in [1, 2] { #expect(full.set(key, "a", bytes: 50).isEmpty) }
   }
 
   @Test("L1: what is remembered anew again and again leaves no pile of entries that are out of date")

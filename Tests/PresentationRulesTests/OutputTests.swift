@@ -21,6 +21,16 @@ struct OutputTests {
     return destination
   }
 
+  @Test("U3, G7: a group without a place for the output's name is one group, in which the destination declares its tag")
+  func group_withoutPlaceForOutput_isOne() throws {
+    var destination = Self.destination("volume")
+    destination.group = try DestinationGroup("panels")
+    #expect(try destination.declaredTag()?.group == "panels")
+    destination.group = try DestinationGroup("panels-{output}")
+    #expect(try destination.declaredTag() == nil)
+    #expect(throws: Refusal.self) { try DestinationGroup("panels {output}") }
+  }
+
   // MARK: The option
 
   @Test("U1, U2: the same id with another output, or with none in particular, is an update, which moves the windows")

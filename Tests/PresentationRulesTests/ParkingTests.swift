@@ -51,6 +51,15 @@ struct ParkingTests {
     #expect(parked == [files])
   }
 
+  @Test("N8: a parked program that shows its item again, and then ends, is not parked any more")
+  func shownAgain_ended_isNotParked() throws {
+    _ = try park("a", "1")
+    try fixture.present("a", "1", .with(to: "files"))
+    fixture.shows(2)
+    fixture.ends(2)
+    #expect(fixture.ending(2)?.reason == .closed && parked == [])
+  }
+
   @Test("N8: another id, binding or destination begins a new program")
   func present_other_beginsNewProgram() throws {
     let files = try park("a", "1")

@@ -5,11 +5,11 @@ import Testing
 
 /// Protected destinations, whose items end only by themselves (D12).
 struct ProtectionTests {
-  private let fixture = RulesFixture(destinations: [
-    Destination(
-      name: "lock", presenter: .command([Array("swaylock".utf8)]), group: "g", source: RulesFixture.file("lock"),
-      isProtected: true)
-  ])
+  private static let lock = Destination(
+    name: "lock", presenter: .command([Array("swaylock".utf8)]), group: "g", source: RulesFixture.file("lock"),
+    isProtected: true)
+
+  private let fixture = RulesFixture(destinations: [ProtectionTests.lock])
 
   @Test(
     "D12: no request ends a protected item that is shown",
@@ -28,6 +28,19 @@ struct ProtectionTests {
     #expect(refusal.index == 1)
     #expect(refusal.message == "“lock” is protected by its destination, and ends only by itself: no request can end it")
     #expect(fixture.shown == ["lock", "other"])
+  }
+
+  @Test("D12, L2: a request that would end a protected item with many others ends none of them in advance")
+  func protected_massEnds_areNone() throws {
+    var limits = Limits()
+    limits.ends = 2
+    let fixture = RulesFixture(limits: limits, destinations: [Self.lock])
+    for binding: BindingID in ["a", "b", "c"] { try fixture.present(binding) }
+    let lock = try fixture.show("lock", "", ItemOptions())
+    let request = Request(.dismissAll(.everything))
+    #expect(fixture.machine.massEnds(of: request, by: "anna", at: fixture.now).isEmpty)
+    fixture.ends(lock)
+    #expect(fixture.machine.massEnds(of: request, by: "anna", at: fixture.now).ends.count == 3)
   }
 
   @Test("D12: a protected item ends by itself, and its group goes on")

@@ -59,6 +59,22 @@ import Testing
     #expect(ended.numbers?.lastHandle == 1)
   }
 
+  @Test("R1, L1: an ending that is no longer remembered leaves the record")
+  func endings_tooMany_leaveTheRecord() throws {
+    var limits = Limits()
+    limits.endings = 1
+    var machine = try StateMachine(limits: limits, restoring: RecordedState())
+    var changes = RecordChanges()
+    for binding: BindingID in ["a", "b"] {
+      _ = try machine.perform(Request(.present(binding, id: "", .with())), by: nil, at: now)
+      _ = machine.takeUnrecorded()
+      _ = try machine.perform(Request(.dismiss(binding)), by: nil, at: now)
+      changes = machine.takeUnrecorded()
+    }
+    let isThere = Dictionary(uniqueKeysWithValues: changes.endings.map { ($0.key, $0.row != nil) })
+    #expect(isThere == [1: false, 2: true])
+  }
+
   @Test("R1: everything is recorded again if the record could not follow")
   func noteAll_recordsEverything() throws {
     var machine = try machine()
@@ -74,14 +90,28 @@ import Testing
     #expect(changes.numbers?.lastHandle == 3)
   }
 
-  @Test("R1, N8: a parked program, too, is recorded again if the record could not follow")
-  func noteAll_parkedProgram_isRecorded() throws {
+  /// A machine with one parked program, whose last presentation was 1, and nothing to be recorded.
+  private func machineWithParkedProgram() throws -> StateMachine {
     var record = RecordedState()
     (record.numbers.serial, record.numbers.lastHandle) = (1, 1)
     let program = Presentation(handle: 1, binding: "a", item: Shared(Item(id: "")), phase: .presented)
     record.presentations[1] = RecordedState.PresentationRow(parked: program)
     var machine = try StateMachine(restoring: record)
     _ = machine.takeUnrecorded()
+    return machine
+  }
+
+  @Test("R1, N8: the end of a parked program is recorded")
+  func parkedEnded_alone_isRecorded() throws {
+    var machine = try machineWithParkedProgram()
+    _ = machine.report(.parkedEnded(1), at: now)
+    let rows = machine.takeUnrecorded().presentations
+    #expect(rows.map(\.key) == [1] && rows.allSatisfy { $0.row == nil })
+  }
+
+  @Test("R1, N8: a parked program, too, is recorded again if the record could not follow")
+  func noteAll_parkedProgram_isRecorded() throws {
+    var machine = try machineWithParkedProgram()
     machine.noteAll()
     let rows = machine.takeUnrecorded().presentations
     #expect(rows.map(\.key) == [1] && rows.first?.row?.isParked == true)

@@ -55,6 +55,9 @@ struct SessionEnvironmentTests {
     #expect(throws: Refusal.self) { try give(many) }
     #expect(throws: Refusal.self) { try give(["BIG": String(repeating: "x", count: limits.environment)]) }
     #expect(fixture.machine.environment == [:])
+    let half = String(repeating: "x", count: limits.environment / 2 - 1)
+    #expect(throws: Refusal.self) { try give(["A": half, "B": half + "x"]) }
+    #expect(try give(["A": half, "B": half]))
   }
 
   @Test(

@@ -31,6 +31,15 @@ import Testing
     }
   }
 
+  @Test("S4, C3: the lowest item of a stack is replaced though it has children, which end with it")
+  func present_lowestWithChildren_isReplaced() throws {
+    try fixture.ask(.push("s", "a", id: "1", .with()))
+    try fixture.present("a.child")
+    try fixture.present("a", "2")
+    #expect(fixture.shown == ["a=2"] && fixture.path("s") == ["a=2"])
+    try fixture.clearAway()
+  }
+
   // MARK: S1
 
   @Test("S1: pushing appends to the path, and watchers see exactly it")
@@ -490,7 +499,8 @@ import Testing
     #expect(fixture.refusal(.push("r", "b", id: "2", .with())) == .alreadyInStack)
     #expect(fixture.refusal(.present("b", id: "2", .with(stack: "r"))) == .alreadyInStack)
     #expect(fixture.refusal(.setPath("r", [.at("b", "2")])) == .alreadyInStack)
-    #expect(fixture.refusal(.setPath("s", [.at("c"), .at("c", "2")])) == .alreadyInStack)
+    let twice = fixture.refusal(of: .setPath("s", [.at("c"), .at("c", "2")]))
+    #expect(twice?.code == .alreadyInStack && twice?.message.contains("“c” is in the path twice") == true)
     #expect(fixture.path("s") == ["a", "b"])
     try fixture.clearAway()
   }

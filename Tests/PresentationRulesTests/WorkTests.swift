@@ -111,6 +111,18 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("L2: edits of many container values count, too")
+  func work_editsOfContainerValues_count() throws {
+    let fixture = try fixture { $0.work = 2500 }
+    let values: Properties = Dictionary(uniqueKeysWithValues: (0..<100).map { ("k\($0)", .int32(1)) })
+    for (key, value) in values { try fixture.machine.declareContainerValue(key, defaultValue: value) }
+    try fixture.present("a", "", .with(containerValues: values))
+    let update = Request(.update("a", value: [:], remove: [], containerValues: ["k0": .int32(2)], timeout: nil))
+    try fixture.apply([update])
+    #expect(fixture.refusal(of: [update, update])?.message.contains("“work”") == true)
+    try fixture.clearAway()
+  }
+
   @Test("L2: each part of a value counts as one step of a copy, and its key as another")
   func nodes_ofValue_areItsParts() {
     let (list, text): (Value, Value) = (.array(element: .int32, [.int32(1), .int32(2)]), .string("x"))
