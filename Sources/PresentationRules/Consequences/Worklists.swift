@@ -2,7 +2,7 @@ import DequeModule
 import PresentationModel
 
 /// The lists of work that one input has to do before it ends. Between two inputs they are empty, but for holds that follow from each
-/// other in a long row, and for very many items that waited for the end of a hold.
+/// other in a long row, and for very many items that waited for the end of a hold. The machine keeps their memory, since every request needs it.
 struct Worklists: Sendable {
   /// Subjects that this input changed, for replies and for expected serials.
   var changed: Set<Subject> = []
@@ -23,5 +23,18 @@ struct Worklists: Sendable {
   /// Presentations that are new or changed their phase in this input.
   var touched: [Handle] = []
 
-  mutating func finish() { (changed, mayForce, mayStart, mayEnd, touched) = ([], [], [], [], []) }
+  /// The largest number of entries for which memory is kept. It is more than most inputs need.
+  private static let mostKept = 64
+
+  mutating func finish() {
+    if !changed.isEmpty { changed.removeAll(keepingCapacity: changed.count <= Self.mostKept) }
+    Self.empty(&mayForce)
+    Self.empty(&mayStart)
+    Self.empty(&mayEnd)
+    Self.empty(&touched)
+  }
+
+  private static func empty(_ list: inout [Handle]) {
+    if !list.isEmpty { list.removeAll(keepingCapacity: list.count <= mostKept) }
+  }
 }

@@ -152,9 +152,9 @@ extension StateMachine {
 
   /// The rows of items that are kept or no longer kept, for slots and presentations that may have changed.
   mutating func takeUnrecordedKeptItems(
-    _ slots: Set<BindingID>, _ handles: Set<Handle>
+    _ slots: [BindingID], _ handles: [Handle]
   ) -> RecordChanges.Rows<BindingID, KeptItem> {
-    var bindings = state.departed.takeNotedKeys()
+    var bindings = Set(state.departed.takeNotedKeys())
     if !state.keptOnRecord.isEmpty { bindings.formUnion(slots) }
     for handle in handles {
       guard let presentation = state.presentations[handle], presentation.restoresAtLogin else { continue }

@@ -14,16 +14,19 @@ extension StateMachine {
     }
     guard state.hasNoted else { return changes }
     // The handles of changed presentations and parked programs, and of the presentations in changed slots.
-    var handles = state.presentations.takeNotedKeys().union(state.parked.takeNotedKeys())
+    var handles = state.presentations.takeNotedKeys()
+    handles += state.parked.takeNotedKeys()
     let slots = state.slots.takeNotedKeys()
     changes.kept = takeUnrecordedKeptItems(slots, handles)
     for binding in slots {
-      if let slot = state.slots[binding], let holder = slot.current ?? slot.dismissing { handles.insert(holder) }
+      if let slot = state.slots[binding], let holder = slot.current ?? slot.dismissing { handles.append(holder) }
     }
+    handles.removeRepetitions()
     changes.presentations = handles.map { ($0, row(of: $0)) }
     var subjects = state.changesOfAbsent.takeNotedKeys()
-    for group in state.groups.takeNotedKeys() { subjects.insert(.group(group)) }
-    for stack in state.stacks.takeNotedKeys() { subjects.insert(.stack(stack)) }
+    for group in state.groups.takeNotedKeys() { subjects.append(.group(group)) }
+    for stack in state.stacks.takeNotedKeys() { subjects.append(.stack(stack)) }
+    subjects.removeRepetitions()
     changes.changed = subjects.map { ($0, row(of: $0)) }
     changes.tags = state.tagMemory.takeNoted { memory, stamp in
       RecordedState.Tag(

@@ -56,14 +56,18 @@ struct SlotDrafts: Sendable {
   }
 
   private var drafts: [Entry] = []
+  /// The indices of drafts. Empty while there are few, since a search is then faster than a hash.
   private var places: [BindingID: Int] = [:]
+  private static let maxUnhashed = 8
 
   var indices: Range<Int> { drafts.indices }
   var count: Int { drafts.count }
 
   func binding(at index: Int) -> BindingID { drafts[index].binding }
 
-  func index(of binding: BindingID) -> Int? { places[binding] }
+  func index(of binding: BindingID) -> Int? {
+    drafts.count > Self.maxUnhashed ? places[binding] : drafts.firstIndex { $0.binding == binding }
+  }
 
   subscript(index: Int) -> Shared<SlotDraft> {
     _read { yield drafts[index].draft }
@@ -81,8 +85,10 @@ struct SlotDrafts: Sendable {
   /// - Precondition: the slot is not drafted yet.
   /// - Returns: its index.
   mutating func append(_ binding: BindingID, _ draft: Shared<SlotDraft>) -> Int {
-    places[binding] = drafts.count
     drafts.append(Entry(binding: binding, draft: draft))
+    if drafts.count > Self.maxUnhashed {
+      for index in places.count..<drafts.count { places[drafts[index].binding] = index }
+    }
     return drafts.count - 1
   }
 }

@@ -63,7 +63,7 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   var notedKeys: Set<Key> { noted.all }
 
   /// Removes and returns the keys of the entries that were written since the last call of this or of ``takeNoted(_:)``.
-  mutating func takeNotedKeys() -> Set<Key> { noted.take() }
+  mutating func takeNotedKeys() -> [Key] { noted.take() }
 
   /// Returns a row for each entry that was written since the last call; nil for an entry that was removed.
   mutating func takeNoted<Row>(_ row: (Value) -> Row?) -> RecordChanges.Rows<Key, Row> {

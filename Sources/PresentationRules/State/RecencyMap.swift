@@ -88,7 +88,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   var hasNoted: Bool { !noted.isEmpty }
 
   /// Removes and returns the keys of the entries that were set or dropped since the last call of this or of ``takeNoted(_:)``.
-  mutating func takeNotedKeys() -> Set<Key> { noted.take() }
+  mutating func takeNotedKeys() -> [Key] { noted.take() }
 
   /// Returns a row for each entry that was set or dropped since the last call; nil for an entry that was dropped.
   mutating func takeNoted<Row>(_ row: (Value, _ stamp: UInt64) -> Row?) -> RecordChanges.Rows<Key, Row> {
