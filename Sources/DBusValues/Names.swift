@@ -46,27 +46,71 @@ public struct ObjectPath: ValidatedText {
 
   /// The path with a number as one more element.
   public func appending(_ number: UInt64) -> ObjectPath {
-    ObjectPath(unchecked: "\(self == .root ? "" : text)/\(number)")
+    // Only the root path has one byte.
+    var parent = text.utf8.count == 1 ? "" : text
+    var (digits, rest) = (1, number / 10)
+    while rest > 0 { (digits, rest) = (digits + 1, rest / 10) }
+    let path = parent.withUTF8 { parent in
+      // Written in one allocation, since each request makes several such paths.
+      String(unsafeUninitializedCapacity: parent.count + 1 + digits) { bytes in
+        _ = bytes.initialize(fromContentsOf: parent)
+        bytes.initializeElement(at: parent.count, to: UInt8(ascii: "/"))
+        var rest = number
+        for index in stride(from: parent.count + digits, to: parent.count, by: -1) {
+          bytes.initializeElement(at: index, to: UInt8(ascii: "0") + UInt8(rest % 10))
+          rest /= 10
+        }
+        return parent.count + 1 + digits
+      }
+    }
+    return ObjectPath(unchecked: path)
   }
 
   /// Whether this is the path of an object below `ancestor`.
-  public func isBelow(_ ancestor: ObjectPath) -> Bool { below(ancestor) != nil }
+  public func isBelow(_ ancestor: ObjectPath) -> Bool {
+    var (path, above) = (text, ancestor.text)
+    return path.withUTF8 { path in above.withUTF8 { above in path.startOfRest(below: above) } } != nil
+  }
 
   /// The rest of this path after `ancestor`, as in `b/c` for `/a` in `/a/b/c`.
   /// - Returns: nil if the path is not below `ancestor`.
   public func below(_ ancestor: ObjectPath) -> Substring? {
-    let (path, above) = (text.utf8, ancestor.text.utf8)
-    // Only the root ends with a slash.
-    let slash = above.count == 1 ? 0 : above.count
-    guard path.count > slash + 1, path.starts(with: above) else { return nil }
-    let rest = path.dropFirst(slash)
-    return rest.first == UInt8(ascii: "/") ? Substring(rest.dropFirst()) : nil
+    var (path, above) = (text, ancestor.text)
+    let start = path.withUTF8 { path in above.withUTF8 { above in path.startOfRest(below: above) } }
+    return start.map { path[path.utf8.index(path.startIndex, offsetBy: $0)...] }
   }
 
   /// The number that ``appending(_:)-(UInt64)`` added to `ancestor`; nil for any other path, and for another spelling of the number.
   public func number(below ancestor: ObjectPath) -> UInt64? {
-    guard let digits = below(ancestor), let number = UInt64(digits), String(number) == digits else { return nil }
-    return number
+    var (path, above) = (text, ancestor.text)
+    return path.withUTF8 { path in
+      above.withUTF8 { above in
+        guard let start = path.startOfRest(below: above) else { return nil }
+        let digits = path[start...]
+        if digits.first == UInt8(ascii: "0"), digits.count > 1 { return nil }
+        var number: UInt64 = 0
+        for digit in digits {
+          guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else { return nil }
+          let (tens, tensOverflow) = number.multipliedReportingOverflow(by: 10)
+          let (sum, sumOverflows) = tens.addingReportingOverflow(UInt64(digit - UInt8(ascii: "0")))
+          guard !tensOverflow, !sumOverflows else { return nil }
+          number = sum
+        }
+        return number
+      }
+    }
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// The index of the first byte of a path after another path and a slash; nil if the path does not begin with both, or has no rest.
+  fileprivate func startOfRest(below ancestor: UnsafeBufferPointer<UInt8>) -> Int? {
+    // Only the root ends with a slash.
+    let slash = ancestor.count == 1 ? 0 : ancestor.count
+    guard count > slash + 1, let path = baseAddress, let above = ancestor.baseAddress,
+      path[slash] == UInt8(ascii: "/"), memcmp(path, above, slash) == 0
+    else { return nil }
+    return slash + 1
   }
 }
 

@@ -24,13 +24,15 @@ struct ObjectChanges {
 
   /// The changes, in the order of each object's first one.
   private(set) var all: [Change] = []
-  /// The indices in `all`.
+  /// The indices in `all`, once there are many: a few paths are compared faster than they are hashed.
   private var index: [ObjectPath: Int] = [:]
+  private static let few = 8
 
   /// Removes and returns all changes.
   mutating func take() -> [Change] {
     defer {
-      self = ObjectChanges()
+      all = []
+      index.removeAll(keepingCapacity: true)
     }
     return all
   }
@@ -72,12 +74,20 @@ struct ObjectChanges {
   private mutating func update(
     _ path: ObjectPath, _ interfaces: () -> [ImplementedInterface], _ body: (inout Change) -> Void
   ) {
-    let position = index[path] ?? all.count
+    let position = index(of: path) ?? all.count
     if position == all.count {
       all.append(Change(path: path, interfaces: interfaces()))
-      index[path] = position
+      if all.count > Self.few + 1 {
+        index[path] = position
+      } else if all.count > Self.few {
+        for (position, change) in all.enumerated() { index[change.path] = position }
+      }
     }
     body(&all[position])
+  }
+
+  private func index(of path: ObjectPath) -> Int? {
+    all.count > Self.few ? index[path] : all.firstIndex { $0.path == path }
   }
 }
 
