@@ -28,6 +28,8 @@ public struct Property<T: ValueConvertible>: InterfaceMember {
   public let doc: Documentation
   public let annotations: [Annotation]
 
+  @usableFromInline let header: PropertyHeader
+
   public init(
     _ interface: InterfaceName, _ name: MemberName, access: PropertyAccess = .read, emitsChanged: EmitsChanged = .true,
     doc: @autoclosure @escaping @Sendable () -> String = "", annotations: [Annotation] = []
@@ -39,6 +41,7 @@ public struct Property<T: ValueConvertible>: InterfaceMember {
     self.emitsChanged = emitsChanged
     self.doc = Documentation(doc)
     self.annotations = annotations
+    header = PropertyHeader(name, T.valueType)
   }
 
   public var member: MemberDescription {

@@ -161,6 +161,23 @@ package struct MessageWriter: ~Copyable {
     }
   }
 
+  /// Appends an entry of `a{sv}` with a known name and type.
+  mutating func property(_ header: PropertyHeader, _ value: Value) throws(DBusError) {
+    buffer.align(8)
+    copy(header.bytes)
+    switch (value, header.type) {
+    // The most frequent types need no check of the depth.
+    case (.string(let text), .string): try self.text(text)
+    case (.uint64(let number), .uint64): integer(number)
+    case (.uint32(let number), .uint32): integer(number)
+    case (.boolean(let flag), .boolean): integer(UInt32(flag ? 1 : 0))
+    default:
+      try nested { writer throws(DBusError) in
+        try writer.nested { writer throws(DBusError) in try writer.write(value, as: header.type) }
+      }
+    }
+  }
+
   /// Appends an entry of `a{sv}`.
   package mutating func property(_ name: String, _ value: Value) throws(DBusError) {
     buffer.align(8)
@@ -241,6 +258,26 @@ package struct MessageWriter: ~Copyable {
 
   private func checkSize() throws(DBusError) {
     if count > Self.maxSize { throw .tooLarge() }
+  }
+}
+
+/// The name and the type of a property, in the form in which they precede its value in `a{sv}`.
+@usableFromInline
+final class PropertyHeader: Sendable {
+  let name: String
+  let type: ValueType
+  /// The bytes, written at an alignment of 8.
+  fileprivate let bytes: [UInt8]
+
+  /// - Precondition: the type is valid.
+  init(_ name: MemberName, _ type: ValueType) {
+    self.name = name.text
+    self.type = type
+    var writer = MessageWriter()
+    // This cannot fail, since a name contains no NUL.
+    try? writer.text(name.text)
+    writer.signature(type.signature)
+    bytes = [UInt8](writer.bytes)
   }
 }
 

@@ -15,15 +15,15 @@ public final class ImplementedInterface {
     let set: ((Value, ObjectPath) throws(DBusError) -> Void)?
   }
 
-  /// Passes on the names and the values of some properties of an object, in the order of the contract.
+  /// Passes on the values of some properties of an object, with their names and types, in the order of the contract.
   ///
   /// A structure, since an array of functions makes two more functions of each one, also for its argument.
   @usableFromInline
   struct Reader {
-    @usableFromInline let read: (ObjectPath, (String, Value) -> Void) -> Void
+    @usableFromInline let read: (ObjectPath, (PropertyHeader, Value) -> Void) -> Void
 
     @usableFromInline
-    init(_ read: @escaping (ObjectPath, (String, Value) -> Void) -> Void) { self.read = read }
+    init(_ read: @escaping (ObjectPath, (PropertyHeader, Value) -> Void) -> Void) { self.read = read }
   }
 
   public let interface: Interface
@@ -160,7 +160,7 @@ public final class ImplementedInterface {
     let read = { path in get(path).map { $0.value } }
     implementedProperties.append(
       PropertyHandler(name: property.name.text, emitsChanged: property.emitsChanged, get: read, set: setter))
-    implementedReaders.append(Reader { path, body in if let value = read(path) { body(property.name.text, value) } })
+    implementedReaders.append(Reader { path, body in if let value = read(path) { body(property.header, value) } })
   }
 
   /// Implements read-only properties of objects. `find` is called once for all properties that are read together.
@@ -171,22 +171,22 @@ public final class ImplementedInterface {
   @inlinable
   public func implement<Object>(_ properties: [PropertyOf<Object>], find: @escaping (ObjectPath) -> Object?) {
     for property in properties {
-      add(property.name, of: property.interface, property.emitsChanged) { find($0).map(property.get) }
+      add(property.header, of: property.interface, property.emitsChanged) { find($0).map(property.get) }
     }
     addReader(
       Reader { path, body in
         guard let object = find(path) else { return }
-        for property in properties { body(property.name.text, property.get(object)) }
+        for property in properties { body(property.header, property.get(object)) }
       })
   }
 
   @usableFromInline
   func add(
-    _ name: MemberName, of interface: InterfaceName, _ emitsChanged: EmitsChanged,
+    _ header: PropertyHeader, of interface: InterfaceName, _ emitsChanged: EmitsChanged,
     _ get: @escaping (ObjectPath) -> Value?
   ) {
-    check(name.text, of: interface)
-    implementedProperties.append(PropertyHandler(name: name.text, emitsChanged: emitsChanged, get: get, set: nil))
+    check(header.name, of: interface)
+    implementedProperties.append(PropertyHandler(name: header.name, emitsChanged: emitsChanged, get: get, set: nil))
   }
 
   @usableFromInline
@@ -197,7 +197,7 @@ public final class ImplementedInterface {
   }
 
   /// Passes on the values of all properties of an object, in the order of the contract.
-  func forEachValue(of path: ObjectPath, _ body: (String, Value) -> Void) {
+  func forEachValue(of path: ObjectPath, _ body: (PropertyHeader, Value) -> Void) {
     implementLateProperties()
     for reader in implementedReaders { reader.read(path, body) }
   }
@@ -206,7 +206,7 @@ public final class ImplementedInterface {
 /// A read-only property with the code that reads it from an object.
 public final class PropertyOf<Object> {
   @usableFromInline let interface: InterfaceName
-  @usableFromInline let name: MemberName
+  @usableFromInline let header: PropertyHeader
   @usableFromInline let emitsChanged: EmitsChanged
   @usableFromInline let get: (Object) -> Value
 
@@ -215,7 +215,7 @@ public final class PropertyOf<Object> {
   public init<T>(_ property: Property<T>, _ get: @escaping (Object) -> T) {
     precondition(property.access == .read, "\(property.name): expected a read-only property")
     interface = property.interface
-    name = property.name
+    header = property.header
     emitsChanged = property.emitsChanged
     self.get = { get($0).value }
   }

@@ -189,9 +189,9 @@ extension Connection {
 extension MessageWriter {
   private mutating func properties(of path: ObjectPath, _ interface: ImplementedInterface) throws(DBusError) {
     var failure: DBusError?
-    interface.forEachValue(of: path) { name, value in
+    interface.forEachValue(of: path) { header, value in
       guard failure == nil else { return }
-      do throws(DBusError) { try property(name, value) } catch { failure = error }
+      do throws(DBusError) { try property(header, value) } catch { failure = error }
     }
     if let failure { throw failure }
   }

@@ -109,8 +109,8 @@ struct StandardInterfaces {
       call.reply { () throws(DBusError) in
         var values: Properties = [:]
         for interface in try connection.propertyInterfaces(name, at: call.path) {
-          interface.forEachValue(of: call.path) { name, value in
-            if values[name] == nil { values[name] = value }
+          interface.forEachValue(of: call.path) { header, value in
+            if values[header.name] == nil { values[header.name] = value }
           }
         }
         return values
