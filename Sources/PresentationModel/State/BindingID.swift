@@ -8,6 +8,8 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
   public static let maxBytes = 255
 
   public let text: String
+  /// The hash of the text, computed once: a request looks its binding up in many dictionaries.
+  private let hash: Int
 
   public var description: String { text }
 
@@ -20,7 +22,15 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
     self.init(unchecked: text)
   }
 
-  private init(unchecked text: String) { self.text = text }
+  private init(unchecked text: String) {
+    self.text = text
+    hash = text.hashValue
+  }
+
+  public static func == (a: BindingID, b: BindingID) -> Bool { a.hash == b.hash && a.text == b.text }
+  public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+  /// The stored hash is random already; dictionaries need not hash it again.
+  public func _rawHashValue(seed: Int) -> Int { hash ^ seed }
 
   /// Reads an optional argument.
   /// - Returns: nil for nil.

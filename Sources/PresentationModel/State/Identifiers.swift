@@ -5,6 +5,12 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
   public static func < (a: Handle, b: Handle) -> Bool { a.number < b.number }
+  /// Fibonacci hashing: one multiplication spreads consecutive numbers. Clients do not choose handles, so they cannot make them
+  /// collide.
+  public func _rawHashValue(seed: Int) -> Int {
+    let product = number &* 0x9e37_79b9_7f4a_7c15
+    return Int(truncatingIfNeeded: product ^ product >> 32) ^ seed
+  }
   public var description: String { String(number) }
 
   /// The parent of all presentations' object paths.

@@ -17,6 +17,22 @@ public enum Subject: Hashable, Sendable {
   case slot(BindingID)
   case group(BindingID)
   case stack(BindingID)
+
+  private var parts: (kind: Int, binding: BindingID) {
+    switch self {
+    case .slot(let binding): (1, binding)
+    case .group(let group): (2, group)
+    case .stack(let stack): (3, stack)
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(parts.kind)
+    hasher.combine(parts.binding)
+  }
+
+  /// The hash of a binding is random already, so dictionaries need not hash it again.
+  public func _rawHashValue(seed: Int) -> Int { parts.binding._rawHashValue(seed: seed &+ parts.kind) }
 }
 
 /// The whole state between two inputs. An input is processed in `Transaction` and `Turn`.
