@@ -655,13 +655,6 @@ struct HoldTests {
     }
   }
 
-  @Test("L2: a request without a hold leaves nothing to a later turn")
-  func present_withoutHold_leavesNothing() throws {
-    let fixture = RulesFixture()
-    try fixture.present("a")
-    #expect(!fixture.hasHeld)
-  }
-
   @Test("H4, C1: a held member of an empty group waits in the queue, though it has a parent")
   func heldMember_withParent_isQueued() throws {
     let fixture = RulesFixture()
