@@ -186,15 +186,16 @@ mutate:
 	@.ci/setup
 	.ci/mutate --seed $(SEED) --count $(N)
 
-kill-storm:
+# With release programs, so that commands and requests meet more closely.
+kill-storm: build
 	@.ci/setup
-	NAVD_TEST_KILLS=$(KILLS) swift test --filter killStorm
+	NAVD_TEST_BUILD=$(CURDIR)/.build/release NAVD_TEST_KILLS=$(KILLS) swift test --filter killStorm
 
-# On one bus after the other, with release binaries, so that commands and requests meet more closely.
-walk:
+# On one bus after the other.
+walk: build
 	@.ci/setup
-	NAVD_SEED=$(SEED) NAVD_TEST_WALK_STEPS=$(STEPS) \
-		swift test --no-parallel --scratch-path .build/simulation -c release -Xswiftc -enable-testing --filter walk_
+	NAVD_TEST_BUILD=$(CURDIR)/.build/release NAVD_SEED=$(SEED) NAVD_TEST_WALK_STEPS=$(STEPS) \
+		swift test --no-parallel --filter walk_
 
 # The long form of tests in `make test`: all limits at their real size, and more broken buses; with release binaries, so that
 # times count.
