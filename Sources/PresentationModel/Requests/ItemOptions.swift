@@ -23,7 +23,7 @@ public struct InlineCommand: Hashable, Sendable {
 /// The options of an item in a request. An option that is nil leaves the present item as it is (P2).
 public typealias ItemOptions = Shared<ItemOptionFields>
 
-/// The fields of ``ItemOptions``.
+/// The fields of ``ItemOptions``, a plain record: one property for each option of `Present`.
 public struct ItemOptionFields: Hashable, Sendable {
   public var destination: String?
   public var value: Properties?

@@ -10,7 +10,7 @@ public struct StackPosition: Hashable, Sendable {
   }
 }
 
-/// The content of a slot that is not empty.
+/// The content of a slot that is not empty. A plain record: most of its properties are options of `Present`.
 public struct Item: Hashable, Sendable {
   public var id: String
   /// The destination that shows the item; nil for an item that is state only (D2).

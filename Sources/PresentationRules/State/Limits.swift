@@ -2,7 +2,7 @@ import PresentationModel
 
 /// The sizes that navd accepts. A request that exceeds one is refused, with the name of the limit (L1).
 ///
-/// Bytes of values are counted approximately as D-Bus marshals them.
+/// Bytes of values are counted approximately as D-Bus marshals them. A plain record: one property for each limit of `docs/limits.md`.
 public struct Limits: Sendable, Hashable {
   /// Bytes of a binding, group or stack.
   public var binding = BindingID.maxBytes

@@ -76,7 +76,7 @@ public enum UpdateState: Hashable, Sendable {
 /// changes.
 public typealias Presentation = Shared<PresentationFields>
 
-/// The fields of a ``Presentation``.
+/// The fields of a ``Presentation``, a plain record.
 public struct PresentationFields: Hashable, Sendable {
   public let handle: Handle
   public let binding: BindingID

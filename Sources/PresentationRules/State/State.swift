@@ -38,7 +38,8 @@ public enum Subject: Hashable, Sendable {
 /// The whole state between two inputs. An input is processed in `Transaction` and `Turn`.
 ///
 /// The state is only reached through `StateMachine`, which cannot be copied. Functions that read the state belong to the machine: if
-/// they were called on the state itself, they might copy it.
+/// they were called on the state itself, they might copy it. It is a plain record: each part of the rules has its tables here, since one
+/// commit changes several of them.
 struct State: Sendable {
   var limits: Limits
   var serial: Serial
