@@ -19,6 +19,7 @@ struct LibraryBenchmark {
   private static let subjects = [
     Subject(name: "elements of a path, appear") { try await path($0, $1).appear },
     Subject(name: "elements of a path, disappear") { try await path($0, $1).disappear },
+    Subject(name: "elements of a path, pushed one by one") { try await pushes($0, $1) },
     Subject(name: "live models, a binding and its text") { models($0, $1) },
     Subject(name: "presented booleans, appear") { try await booleans($0, $1).appear },
     Subject(name: "presented booleans, one change") { try await booleans($0, $1).change },
@@ -74,6 +75,23 @@ struct LibraryBenchmark {
       await navigator.settle()
     }
     return (appear, disappear)
+  }
+
+  private static func pushes(_ coordinator: Coordinator, _ count: Int) async throws -> Double {
+    let (model, counter, navigator) = (Model(), ScreenCounter(), Navigator(coordinator))
+    navigator.stack(path: Bindable(model).path)
+      .navigationDestination(for: Int.self) { _ in CountedScreen(counter) }
+    let time = await elapsed {
+      for index in 0..<count {
+        model.path.append(index)
+        await counter.reaches(index + 1)
+      }
+      await navigator.settle()
+    }
+    model.path = []
+    await counter.reaches(0)
+    await navigator.settle()
+    return time
   }
 
   private static func models(_ coordinator: Coordinator, _ count: Int) -> Double {
