@@ -225,6 +225,19 @@ import Testing
     #expect(after == before)
   }
 
+  @Test("K4: members of a queue keep their priorities")
+  func queue_nextLogin_keepsPriorities() throws {
+    var login = try Login()
+    try login.present("first", "sel") { $0.group = binding("g") }
+    try login.present("low", "q1") { ($0.group, $0.ifBusy) = (binding("g"), .queue) }
+    try login.present("high", "q2") { ($0.group, $0.ifBusy, $0.priority) = (binding("g"), .queue, 5) }
+    for _ in 0..<3 {
+      let tags = login.machine.queuedTags(of: binding("g"))
+      #expect(tags == ["high", "low"])
+      try login.begin()
+    }
+  }
+
   @Test(
     "K4: an item that a request ends is forgotten; one that ends by itself is kept for five seconds, unless its slot is used"
   )

@@ -152,6 +152,18 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("L3: a tag to which a sandboxed client has added is not repeated with the rights of a trusted one")
+  func refresh_ofASandboxedClientsTag_isNotTrusted() throws {
+    try fixture.ask(select(.with(value: ["x": .byte(1)]), at: "x", id: "1"))
+    // An addition of the sandboxed client, and then one of the trusted client, which takes over neither.
+    try ask(.present("x", id: "1", .with(value: evil)))
+    try fixture.ask(.present("x", id: "1", .with(title: "X")))
+    try fixture.ask(.deselect("g", tag: nil))
+    try fixture.ask(select(.with(command: ["foot"])))
+    #expect(fixture.item("g.t")?.value == [:] && fixture.item("x") == nil)
+    try fixture.clearAway()
+  }
+
   // MARK: Items
 
   /// The ways in which a command waits for its start: in its slot, in a queue, for its parent, and in a stack.
