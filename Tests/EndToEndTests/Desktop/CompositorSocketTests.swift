@@ -99,7 +99,7 @@ private func windows_ofProcesses_areThoseOfItems(_ backend: String) throws {
   #expect(try session.call(CoordinatorInterface.wait, (path, "presented")).0 == "")
 }
 
-/// What closes the first window, raises it, moves it to the other output, hides it and shows it.
+/// The commands that close the first window, raise it, move it to the other output, hide it and show it.
 private func hyprlandCommands(inLua lua: Bool) -> [String] {
   let address = "address:0x8"
   return lua

@@ -68,7 +68,7 @@ private let validator = """
   print("rejected", rejected)
   """
 
-/// What navctl prints as JSON in one session, each line with the name of its definition in the schema. Each step goes on where the one
+/// The JSON that navctl prints in one session, each line with the name of its definition in the schema. Each step goes on where the one
 /// before has ended.
 private final class RecordedOutput {
   private let session: Session
@@ -330,7 +330,7 @@ private final class RecordedOutput {
     lines += shell.program.lines.map { ("presenter", $0) }
   }
 
-  // MARK: What was recorded
+  // MARK: The recorded lines
 
   /// The kinds of events in the lines.
   var events: Set<String> {

@@ -82,7 +82,7 @@ extension Fuzzer {
 
 /// A navd that random calls meet, what it had before them, and clients that see what they do to others.
 private final class FuzzedSession {
-  /// What navd keeps between calls.
+  /// The data that navd keeps between calls.
   struct Kept {
     let memory: Int
     let descriptors: Int

@@ -202,7 +202,7 @@ private struct TrustedCommands {
     _ = try session.ending(of: first)
   }
 
-  /// What the commands have written.
+  /// The output that the commands have written.
   var written: String { String(decoding: Files.contents(of: notes), as: UTF8.self) }
 
   func waitForStarts(_ count: Int, _ what: String) throws {

@@ -168,7 +168,7 @@ private final class KillStorm {
     try startStrangers()
   }
 
-  // MARK: What is expected
+  // MARK: Expectations
 
   /// Requires that the stranger's window is there, once the request is answered.
   func expectStranger(inRound round: String, after request: Request) throws {
