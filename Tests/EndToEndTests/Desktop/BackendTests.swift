@@ -451,13 +451,7 @@ private func windows_managerThatDoesNotAnswer_isReadLater() throws {
     "print('closed', flush=True)"
   )
   try session.wait("it does not answer any more") { manager.program.lines.contains("closed") }
-  // These are as many requests as may be unanswered, and one that is refused.
-  var answers: [Result<Void, DBusError>] = []
-  for _ in 0...1024 {
-    session.client.call(Rows.activate, on: Rows.bus, at: Rows.object, window.id) { answers.append($0) }
-  }
-  try session.wait("one is refused") { answers.count == 1 }
-  #expect(throws: DBusError.self) { try answers[0].get() }
+  let requests = try adapter.makeRequestsUntilRefused(for: window)
   try manager.tell("raw(0x80000001, b'{\"change\": \"unspecified\"}')")
   // Meanwhile the adapter asks for the outputs.
   for title in ["one", "two", "three", "four"] {
@@ -465,7 +459,7 @@ private func windows_managerThatDoesNotAnswer_isReadLater() throws {
     try adapter.wait("the title is reported") { adapter.window("fake")?.properties.title == title }
   }
   try manager.tell("gate.set()")
-  try session.wait("the others are answered") { answers.count == 1025 }
+  try session.wait("the others are answered") { requests.allSatisfy { $0.result != nil } }
   try adapter.wait("the outputs are reported") { adapter.properties["Outputs"] == ["FAKE-1", "FAKE-2"].value }
 }
 

@@ -203,6 +203,16 @@ final class RunningAdapter {
     return try #require(result).get()
   }
 
+  /// Makes as many requests as may be unanswered, and one that is refused, while the window system does not answer.
+  /// - Returns: the requests that wait for their answers.
+  func makeRequestsUntilRefused(for window: Window) throws -> [Session.Pending<Void>] {
+    let requests = (0...1024).map { _ in session.begin(Rows.activate, window.id, at: Rows.object, on: Rows.bus) }
+    try session.wait("one is refused") { requests.count { $0.result != nil } == 1 }
+    let refused = try #require(requests.first { $0.result != nil })
+    #expect(throws: DBusError.self) { try session.answer(to: refused) }
+    return requests.filter { $0 !== refused }
+  }
+
   /// Calls a method that the adapter refuses, and returns the code of the refusal.
   func refusal<Input>(_ method: Method<Input, Void>, _ input: Input) throws -> ErrorCode? {
     do {
