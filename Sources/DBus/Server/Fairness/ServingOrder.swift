@@ -11,7 +11,7 @@ protocol ServingOutput: AnyObject {
   var turnSize: Int { get }
   /// Whether nothing more may be answered before the bus has read.
   var isCongested: Bool { get }
-  /// Whether this turn has made no answer, and the next one makes no message.
+  /// Whether no reply is to be sent at the end of this turn, and the next turn has no message to make.
   var isQuiet: Bool { get }
   /// Whether a client leaves much unread.
   func isStalled(_ client: BusName) -> Bool
@@ -49,7 +49,7 @@ public final class ServingOrder {
     self.output = output
   }
 
-  /// Whether this turn has made so many messages that other calls wait for the next turn.
+  /// Whether the messages of this turn have so many bytes that further calls are served in the next turn.
   var isTurnFull: Bool { output.turnSize > limits.outgoingBytesPerTurn }
 
   /// Reads all later calls of a client, but does not serve them until ``release(_:)`` was called as often as this.
@@ -90,22 +90,20 @@ public final class ServingOrder {
   func withArguments<Input>(
     by client: BusName, _ read: (_ budget: inout Int) throws(DBusError) -> Input, _ body: (Input, HeldCalls?) -> Void
   ) throws(DBusError) {
-    guard !heldCalls.isEmpty, let held = heldCalls[client] else {
-      var budget = limits.requestBytes
-      let input: Input
-      do throws(DBusError) { input = try read(&budget) } catch {
-        throw error.name == .limitsExceeded ? limits.requestTooLarge : error
+    let held = heldCalls.isEmpty ? nil : heldCalls[client]
+    do throws(DBusError) {
+      if let held {
+        guard heldBytes < limits.heldBytes else { throw held.refusal }
+        let before = held.budget
+        defer { heldBytes += before - held.budget }
+        body(try held.reading(read), held)
+      } else {
+        var budget = limits.requestBytes
+        body(try read(&budget), nil)
       }
-      return body(input, nil)
+    } catch {
+      throw error.name == .limitsExceeded ? held?.refusal ?? limits.requestTooLarge : error
     }
-    guard heldBytes < limits.heldBytes else { throw held.refusal }
-    let before = held.budget
-    defer { heldBytes += before - held.budget }
-    let input: Input
-    do throws(DBusError) { input = try held.reading(read) } catch {
-      throw error.name == .limitsExceeded ? held.refusal : error
-    }
-    body(input, held)
   }
 
   private func serveHeld(_ client: BusName) {
