@@ -58,12 +58,18 @@ struct LibraryBenchmark {
     var isOn = false
   }
 
-  private static func path(
-    _ coordinator: Coordinator, _ count: Int
-  ) async throws -> (appear: Double, disappear: Double) {
+  /// A program with a path, its screens and its navigator.
+  private static func stack(_ coordinator: Coordinator) -> (Model, ScreenCounter, Navigator) {
     let (model, counter, navigator) = (Model(), ScreenCounter(), Navigator(coordinator))
     navigator.stack(path: Bindable(model).path)
       .navigationDestination(for: Int.self) { _ in CountedScreen(counter) }
+    return (model, counter, navigator)
+  }
+
+  private static func path(
+    _ coordinator: Coordinator, _ count: Int
+  ) async throws -> (appear: Double, disappear: Double) {
+    let (model, counter, navigator) = stack(coordinator)
     let appear = await elapsed {
       model.path = Array(0..<count)
       await counter.reaches(count)
@@ -78,9 +84,7 @@ struct LibraryBenchmark {
   }
 
   private static func pushes(_ coordinator: Coordinator, _ count: Int) async throws -> Double {
-    let (model, counter, navigator) = (Model(), ScreenCounter(), Navigator(coordinator))
-    navigator.stack(path: Bindable(model).path)
-      .navigationDestination(for: Int.self) { _ in CountedScreen(counter) }
+    let (model, counter, navigator) = stack(coordinator)
     let time = await elapsed {
       for index in 0..<count {
         model.path.append(index)
