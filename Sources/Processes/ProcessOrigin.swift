@@ -4,8 +4,7 @@ import Glibc
 /// and compared with many commands.
 public final class ProcessOrigin {
   public let pid: pid_t
-  /// The identity; nil if the process has ended.
-  /// A tree that watches the process sets it, so that nothing is read.
+  /// The identity; nil if the process has ended. A tree that watches the process sets it, so that nothing is read.
   lazy var identity = ProcessIdentity(of: pid)
   /// The mark of the command that the process descends from.
   private(set) lazy var mark = ProcessTable.mark(of: pid)

@@ -2,7 +2,8 @@ import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-/// The reading of all windows from the adapter, and the order of the events after it. Events and properties that come before the answer are kept.
+/// The reading of all windows from the adapter, and the order of the events after it. Events and properties that come before the
+/// answer are kept.
 struct WindowReading {
   private enum State {
     case none

@@ -4,7 +4,8 @@ import PresentationModel
 /// Handling of a request while another member of its group is selected (rule G8).
 public typealias BusyPolicy = PresentationModel.BusyPolicy
 
-/// The options of an item. An option that is nil leaves the present item unchanged (rule P2). A plain record: one property for each option.
+/// The options of an item. An option that is nil leaves the present item unchanged (rule P2). A plain record: one property for each
+/// option.
 public struct PresentationOptions: Hashable, Sendable {
   /// The destination that shows the item; nil for the destination with the binding's name, or else state only (D2).
   public var destination: String?

@@ -2,7 +2,8 @@ import DequeModule
 import PresentationModel
 
 /// The lists of work that one input has to do before it ends. Between two inputs they are empty, but for holds that follow from each
-/// other in a long row, and for very many items that waited for the end of a hold. The machine keeps their memory, since every request needs it.
+/// other in a long row, and for very many items that waited for the end of a hold. The machine keeps their memory, since every request
+/// needs it.
 struct Worklists: Sendable {
   /// Subjects that this input changed, for replies and for expected serials.
   var changed: Set<Subject> = []

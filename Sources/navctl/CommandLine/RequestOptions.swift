@@ -5,7 +5,8 @@ import PresentationModel
 import SessionFiles
 import TextFormats
 
-/// Options of every verb that can open an item: the item, and the way in which it is shown. A plain record: one property for each option.
+/// Options of every verb that can open an item: the item, and the way in which it is shown. A plain record: one property for each
+/// option.
 struct ItemOptions: ParsableArguments {
   @Option(
     name: .customLong("to"),
