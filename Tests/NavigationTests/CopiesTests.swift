@@ -88,7 +88,7 @@ private final class Model {
     let driver = ItemDriver(
       .item(Bindable(model).note, id: \.id, options: { _ in PresentationOptions() }, onDismiss: nil) {
         RecordingScreen($0.wrappedValue.id, on: Display())
-      }, as: .presented, binding: "note", from: nil, destination: "own")
+      }, at: ItemPlace(.presented, binding: "note", ownDestination: "own"))
     func removals() -> [Bool] { driver.changes(Transaction()) { _ in }.map(\.isRemoval) }
     model.note = .init(id: "n")
     #expect(removals() == [false])

@@ -123,22 +123,8 @@ private final class ScreenValues<ID: Hashable, Item> {
 /// Keeps one slot of the coordinator and a piece of optional state in agreement, for sheets, pushed pages and members of groups.
 @MainActor
 final class ItemDriver: Driver {
-  /// The way in which the state is presented.
-  enum Kind: Hashable {
-    case presented
-    /// A member of a group, pushed on a stack if there is one.
-    case member(group: String, tag: String, stack: String? = nil)
-    case pushed(stack: String)
-  }
-
   private let content: DrivenContent
-  private let kind: Kind
-  private let binding: String
-  private let from: String?
-  private weak var parent: Showing?
-  /// The enum of which the state is a case. At most one of its cases is shown.
-  private let enumGroup: (name: String, tag: String)?
-  let ownDestination: String?
+  private(set) var place: ItemPlace
   let noted = NotedTransaction()
 
   /// A request that was not answered yet.
@@ -174,34 +160,20 @@ final class ItemDriver: Driver {
   /// The item that was refused because of a limit: it is too large, or one too many. The state keeps it, and requests it again after
   /// a change.
   private var refused: DrivenContent.Wanted?
-  /// Whether the last request came while the parent was being dismissed, and the item cannot be presented without the parent.
-  private var isTooLate = false
-  /// Whether the presentation has no parent, because the parent was being dismissed.
-  private(set) var isWithoutParent = false
   var onDifference: (() -> Void)?
   /// The driver that now presents the same binding.
   private weak var successor: ItemDriver?
 
-  /// - Parameters:
-  ///   - from: the binding of the parent; nil if there is none.
-  ///   - parent: the parent, if this program shows it.
-  ///   - destination: the destination that this program registers.
-  init(
-    _ content: DrivenContent, as kind: Kind, binding: String, enumGroup: (name: String, tag: String)? = nil,
-    from: String?, of parent: Showing? = nil, destination: String
-  ) {
+  init(_ content: DrivenContent, at place: ItemPlace) {
     self.content = content
-    self.enumGroup = enumGroup
-    ownDestination = content.content == nil ? nil : destination
-    self.kind = kind
-    self.binding = binding
-    self.from = from
-    self.parent = parent
+    self.place = place
   }
+
+  var ownDestination: String? { place.ownDestination }
 
   var root: BindingRoot { content.route.root }
 
-  var subject: DrivenSubject { .slot(binding) }
+  var subject: DrivenSubject { .slot(place.binding) }
 
   // MARK: State to coordinator
 
@@ -217,7 +189,7 @@ final class ItemDriver: Driver {
     case (let current?, nil):
       asked = Asked(wanted: nil, former: current)
       self.current = nil
-      return [dismissal(of: current, transaction)]
+      return [place.dismissal(of: current, transaction)]
     case (let current?, let wanted?) where remaining[current]?.id == wanted.id:
       let isSame = wanted == remaining[current]
       // The state gets this item back if its screen declines to disappear, even if the coordinator does not accept the update,
@@ -226,14 +198,14 @@ final class ItemDriver: Driver {
       if isSame { return [] }
       asked = Asked(wanted: wanted, former: current, isUpdate: true)
       // The presentation may have been closed meanwhile, and an update must not present the item again.
-      return [.present(binding, id: wanted.id, wanted.options, expecting: Expectation(presentation: current))]
+      return [.present(place.binding, id: wanted.id, wanted.options, expecting: Expectation(presentation: current))]
     case (_, let wanted?):
       asked = Asked(wanted: wanted, former: current)
       current = nil
       let competitor = competitor
       self.competitor = nil
-      return (competitor.map { [.dismiss(binding, expecting: Expectation(presentation: $0))] } ?? [])
-        + [.present(binding, id: wanted.id, starting(wanted.options).owned(in: transaction))]
+      return (competitor.map { [.dismiss(place.binding, expecting: Expectation(presentation: $0))] } ?? [])
+        + [.present(place.binding, id: wanted.id, place.starting(wanted.options).owned(in: transaction))]
     }
   }
 
@@ -246,61 +218,16 @@ final class ItemDriver: Driver {
     return isRequested ? transaction : nil
   }
 
-  private func starting(_ options: PresentationOptions) -> PresentationOptions {
-    var options = options
-    options.destination = options.destination ?? ownDestination
-    let isLate = parent?.isPreparing == true && options.from == nil
-    (isTooLate, isWithoutParent) = (isLate && !isIndependent, isLate && isIndependent)
-    if isWithoutParent {
-      parent?.asks(options.title ?? "")
-    } else {
-      options.from = options.from ?? from
-    }
-    if let enumGroup, options.group == nil {
-      options.group = enumGroup.name
-      options.tag = options.tag ?? enumGroup.tag
-    }
-    switch kind {
-    case .presented: break
-    case .member(let group, let tag, let stack):
-      options.group = group
-      options.tag = tag
-      options.stack = stack
-    case .pushed(let stack): options.stack = stack
-    }
-    return options
-  }
-
-  /// Whether the item can be presented without its parent: it is neither pushed above the parent nor a part of the parent's item.
-  private var isIndependent: Bool {
-    switch kind {
-    case .pushed, .member(_, _, .some): false
-    case .presented, .member(_, _, nil):
-      from.map { !binding.hasPrefix("\($0).") && !binding.hasPrefix("\($0)[") } ?? false
-    }
-  }
-
   /// Sets the state to nil if it was presented while its parent was being dismissed.
   func endWithParent() {
     if let current, content.read()?.id == remaining[current]?.id { clear() }
-  }
-
-  private func dismissal(
-    of presentation: PresentationHandle, _ transaction: Transaction = Transaction()
-  ) -> Coordinator.Request {
-    let (animated, force) = (transaction.animated, transaction.isForced)
-    return switch kind {
-    case .presented, .pushed:
-      .dismiss(binding, animated: animated, force: force, expecting: Expectation(presentation: presentation))
-    case .member(let group, let tag, _): .deselect(group, tag, animated: animated, force: force)
-    }
   }
 
   func retire() -> [Coordinator.Request] {
     isRetired = true
     guard let current, successor == nil else { return [] }
     self.current = nil
-    return [dismissal(of: current)]
+    return [place.dismissal(of: current)]
   }
 
   var isOver: Bool { asked == nil && remaining.isEmpty }
@@ -319,7 +246,7 @@ final class ItemDriver: Driver {
     guard let successor, asked == nil else { return }
     if successor.asked == nil, successor.current == nil { successor.current = current }
     successor.remaining.merge(remaining) { last, _ in last }
-    successor.isWithoutParent = successor.isWithoutParent || isWithoutParent
+    if place.isWithoutParent { successor.place.isWithoutParent = true }
     successor.acceptedSerial = max(successor.acceptedSerial, acceptedSerial)
     (current, remaining) = (nil, [:])
   }
@@ -333,7 +260,7 @@ final class ItemDriver: Driver {
       if let presentation = path.flatMap(Handle.init(path:)) {
         remaining[presentation] = wanted
         current = presentation
-      } else if content.read()?.id == wanted.id, !outlivesParent {
+      } else if content.read()?.id == wanted.id, !place.outlivesParent {
         // The parent was dismissed in the same turn.
         clear()
       }
@@ -353,9 +280,10 @@ final class ItemDriver: Driver {
       return true
     }
     // The parent has just ended.
-    let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !isTooLate
+    let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !place.isTooLate
     // The item to update may have been closed; the event of its end will follow.
-    if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && outlivesParent) {
+    if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && place.outlivesParent)
+    {
       clear()
     }
     return name != .stale && !isOrphan
@@ -384,9 +312,6 @@ final class ItemDriver: Driver {
   private func clear() {
     if !isRetired { content.clear() }
   }
-
-  /// Whether the state is kept when the parent ends: the selected tab of a sheet is selected when the sheet is shown again.
-  private var outlivesParent: Bool { if case .member = kind { from != nil } else { false } }
 
   // MARK: Coordinator to state
 
@@ -419,7 +344,7 @@ final class ItemDriver: Driver {
     if current == presentation {
       current = nil
       // The state may have changed since it was last read, so this clears only the same item.
-      if content.read()?.id == wanted.id, !(end.reason == .parent && outlivesParent) { clear() }
+      if content.read()?.id == wanted.id, !(end.reason == .parent && place.outlivesParent) { clear() }
     }
     content.onDismiss?(end)
   }

@@ -54,10 +54,10 @@ extension Presenting {
         "a destination for \(type) was declared, but there is no stack with a path here", file: file, line: line)
     }
     let name = TypeName.of(type)
-    let maker = PathDriver.Maker(make)
-    driver.makers[name, default: []].append(maker)
+    let maker = PathScreens.Maker(make)
+    driver.screens.declare(name, maker)
     let presence = Presence(nil, source.navigator)
-    presence.atEnd { [weak driver] in driver?.makers[name]?.removeAll { $0 === maker } }
+    presence.atEnd { [weak driver] in driver?.screens.remove(maker, for: name) }
     keep(presence)
     source.navigator.schedule(driver, in: Transaction.current)
   }
@@ -82,14 +82,7 @@ extension Presenting {
 final class PathDriver: Driver {
   let path: PathState
   let name: String
-  /// Makes the screens for values of a type.
-  final class Maker {
-    let make: @MainActor (_ path: PathState, _ index: Int) -> (any Screen)?
-    init(_ make: @escaping @MainActor (PathState, Int) -> (any Screen)?) { self.make = make }
-  }
-
-  /// The makers by the names of their types; the last one counts.
-  var makers: [String: [Maker]] = [:]
+  var screens: PathScreens
   let ownDestination: String?
   let noted = NotedTransaction()
 
@@ -141,32 +134,31 @@ final class PathDriver: Driver {
     let additions: Int
     /// The number of lower screens that are updated.
     let edits: Int
+    /// The presentations that have ended before the answer came.
+    var endedEarly: Set<PresentationHandle> = []
+  }
+
+  /// The end of the connection to the state.
+  private struct Retirement {
+    /// A request to dismiss screens that were no longer wanted when they were accepted.
+    var unwanted: Coordinator.Request?
   }
 
   private var places = Places()
   /// The former screens of the path that have not ended, with their positions.
   private var leaving: [PresentationHandle: (index: Int, element: NavigationPath.Element)] = [:]
   private var asked: Asked?
+  private var retirement: Retirement?
   /// The transaction of the last requests.
   private var transaction: Transaction?
   /// The serial of the state after the last answer.
   private var acceptedSerial: UInt64 = 0
-  private var endedEarly: Set<PresentationHandle> = []
   /// The position of this program's lowest screen in the coordinator's stack that is unknown here, because an answer was lost.
   private var stray: Int?
-  /// A request to dismiss screens that were no longer wanted when they were accepted.
-  private var unwanted: Coordinator.Request?
-  private var isRetired = false
   /// The path that the coordinator has refused. It is requested again after a change.
   private var refused: (any PathValues)?
   var onDifference: (() -> Void)?
   private let from: String?
-  /// The screens that have appeared.
-  private var shown: Set<PresentationHandle> = []
-  /// A value without a screen, above a screen that has not appeared and may then register one.
-  private var undeclared: (index: Int, element: NavigationPath.Element)?
-  /// The reported mistakes, so that each is reported once.
-  private var reports: Set<String> = []
 
   /// - Parameters:
   ///   - from: the binding of the stack's parent; nil if there is none.
@@ -176,6 +168,7 @@ final class PathDriver: Driver {
     self.path = path
     self.name = name
     self.from = from
+    screens = PathScreens(of: name, root: path.route.root)
   }
 
   var root: BindingRoot { path.route.root }
@@ -191,18 +184,15 @@ final class PathDriver: Driver {
   ) -> [Coordinator.Request] {
     let values = track(path.read, onChange: onChange)
     let same = values.kept(of: places.values, places.count)
-    let kept = (0..<same.count).first { !isDeclared(values.type($0)) } ?? same.count
+    let kept = (0..<same.count).first { !screens.isDeclared(values.type($0)) } ?? same.count
     let isRefused =
       refused.map { values.count == $0.count && values.kept(of: $0, $0.count) == (values.count, []) } ?? false
     if !isRefused { refused = nil }
     var added: [NavigationPath.Element] = []
     for index in kept..<values.count where !isRefused {
       let element = values.element(index)
-      guard !element.value.isEmpty, isDeclared(element.type) else {
-        let below = index > 0 && index <= places.count ? places.all[index - 1].presentation : nil
-        if index == 0 || below.map(shown.contains) == true { report(element) } else { undeclared = (index, element) }
-        break
-      }
+      let below = index > 0 && index <= places.count ? places.all[index - 1].presentation : nil
+      guard screens.canShow(element, at: index, above: below) else { break }
       added.append(element)
     }
     let edited = isRefused ? [] : same.edited.filter { $0 < kept }
@@ -242,13 +232,12 @@ final class PathDriver: Driver {
     return removals + additions + updates
   }
 
-  /// Whether there are screens for values of a type.
-  private func isDeclared(_ type: String) -> Bool { makers[type]?.isEmpty == false }
-
   /// The value of an element, for the bus.
   private func options(of element: NavigationPath.Element) -> PresentationOptions {
     let value = (try? JSON.parse(element.value)).flatMap(Coding.properties)
-    if value == nil { report(element, "is shown without a value on the bus, since it has a null, which D-Bus has not") }
+    if value == nil {
+      screens.report(element, "is shown without a value on the bus, since it has a null, which D-Bus has not")
+    }
     return PresentationOptions(value: value)
   }
 
@@ -264,26 +253,7 @@ final class PathDriver: Driver {
 
   /// Notes that the screen of a presentation has appeared, and has registered its destinations.
   func hasShown(_ presentation: PresentationHandle) {
-    guard let position = places.position(of: presentation) else { return }
-    shown.insert(presentation)
-    guard let undeclared, undeclared.index == position + 1 else { return }
-    self.undeclared = nil
-    if undeclared.element.value.isEmpty || !isDeclared(undeclared.element.type) { report(undeclared.element) }
-  }
-
-  /// Reports a value without a screen.
-  private func report(_ element: NavigationPath.Element) {
-    if element.value.isEmpty {
-      report(element, "cannot be encoded, so it is not shown, and what is above it neither")
-    } else {
-      report(element, "has no navigationDestination(for:), so it is not shown, and what is above it neither")
-    }
-  }
-
-  /// Reports a type of value once.
-  private func report(_ element: NavigationPath.Element, _ what: String) {
-    let message = "a \(element.type) in the path “\(name)” \(what)"
-    if reports.insert(message).inserted { reportMisuse(message, of: root) }
+    if let position = places.position(of: presentation) { screens.appeared(presentation, at: position) }
   }
 
   /// Removes the screens at a position and above it, which are dismissed.
@@ -296,7 +266,7 @@ final class PathDriver: Driver {
   }
 
   func retire() -> [Coordinator.Request] {
-    isRetired = true
+    retirement = Retirement()
     guard places.count > 0 else { return [] }
     places = Places()
     return [.dismiss(binding(0))]
@@ -322,16 +292,16 @@ final class PathDriver: Driver {
       }
       // Missing screens ended with a screen below them.
       if index < places.count { places.set(presentation, at: index) }
-      if isRetired, unwanted == nil {
-        unwanted = .dismiss(binding(index), expecting: Expectation(presentation: presentation))
+      if retirement != nil, retirement?.unwanted == nil {
+        retirement?.unwanted = .dismiss(binding(index), expecting: Expectation(presentation: presentation))
       }
     }
     answered()
   }
 
   func leftovers() -> [Coordinator.Request] {
-    defer { unwanted = nil }
-    return unwanted.map { [$0] } ?? []
+    defer { retirement?.unwanted = nil }
+    return retirement?.unwanted.map { [$0] } ?? []
   }
 
   func refused(_ name: CoordinatorError.Name) -> Bool {
@@ -357,16 +327,15 @@ final class PathDriver: Driver {
   }
 
   private func answered() {
+    let ended = asked?.endedEarly ?? []
     asked = nil
-    let ended = endedEarly
-    endedEarly = []
     for presentation in ended { self.ended(presentation, Dismissal(reason: .closed, error: nil)) }
   }
 
   /// Removes the value at a position and all values above it, if it is still this value.
   private func cut(to count: Int, where element: NavigationPath.Element?) {
     let values = path.read()
-    if !isRetired, count < values.count, values.element(count) == element { path.truncate(count) }
+    if retirement == nil, count < values.count, values.element(count) == element { path.truncate(count) }
   }
 
   // MARK: Coordinator to state
@@ -374,11 +343,11 @@ final class PathDriver: Driver {
   func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {}
 
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
-    shown.remove(presentation)
+    screens.ended(presentation)
     leaving[presentation] = nil
     if let index = asked?.former.position(of: presentation) { asked?.former.removeAll(from: index) }
     guard let index = places.position(of: presentation) else {
-      if asked != nil { endedEarly.insert(presentation) }
+      asked?.endedEarly.insert(presentation)
       return
     }
     let gone = places.all[index].element
@@ -389,7 +358,9 @@ final class PathDriver: Driver {
   func hasGivenUp(_ presentation: PresentationHandle) -> Bool { leaving[presentation] != nil }
 
   func declined(_ presentation: PresentationHandle) {
-    guard let (index, element) = leaving[presentation], !isRetired, asked == nil, places.count >= index else { return }
+    guard let (index, element) = leaving[presentation], retirement == nil, asked == nil, places.count >= index else {
+      return
+    }
     leaving[presentation] = nil
     leave(to: index)
     places.append(Place(element: element, presentation: presentation))
@@ -428,7 +399,7 @@ final class PathDriver: Driver {
     guard let index = StackElement.parts(of: binding)?.index, index >= 0, index < values.count, values.id(index) == id
     else { return nil }
     let element = values.element(index)
-    guard let screen = makers[element.type]?.last?.make(path, index) else {
+    guard let screen = screens.maker(for: element.type)?.make(path, index) else {
       let why = "\(element.value) is no \(element.type), or the program makes no screen for it"
       reportMisuse("the path “\(name)” is cut where it has a value without a screen: \(why)", of: root)
       throw ShowingError(why: why)

@@ -33,35 +33,12 @@ public final class Navigator: Presenting {
   private let file: StaticString, line: UInt
   /// The hosts of the registered destinations, by their names.
   private var served: [String: Host] = [:]
-  private var drivers = DriverTable()
-  /// The ended drivers that still need the end events of their presentations.
-  private var retired = DriverTable()
-  /// The drivers whose state has changed in this turn.
-  private let changedDrivers = ChangedDrivers()
-  /// The drivers whose state must be read.
-  private var scheduled: Set<ObjectIdentifier> = []
-  /// The requests of ended drivers.
-  private var dismissals: [Coordinator.Request] = []
-  /// The dismissals that could not be sent. They are sent with the next requests, at the latest to the next coordinator.
-  private var postponedDismissals: [Coordinator.Request] = []
-  /// The number of whole states received. Each means that a coordinator could be reached.
-  private var stateCount = 0
+  private var drivers = Drivers()
   private var isSending = false
+  /// The tasks that wait until all requests are answered.
   private var unsettled: [CheckedContinuation<Void, Never>] = []
-  private var showings: [PresentationHandle: Showing] = [:]
-  /// Presentations that the coordinator has asked for and not dismissed.
-  private var wanted: Set<PresentationHandle> = []
-  /// The errors of presentations that this program could not show, until they end.
-  private var failures: [PresentationHandle: any Error] = [:]
-  /// The screens that wait for earlier events, by the serial of the last event that they wait for.
-  private var waitingForEvents: [UInt64: [CheckedContinuation<Void, Never>]] = [:]
-  /// Continuations that wait for any change.
-  private var waiting: [CheckedContinuation<Void, Never>] = []
-  /// The serial of the last state or event received.
-  private var lastSerial: UInt64 = 0
-  /// The serial of the state that ``underWay()`` read last.
-  private var lastRead: UInt64 = 0
-  private var isLost = false
+  private var screens = ShownScreens()
+  private let received = ReceivedEvents()
   /// Whether the absence of a coordinator was reported.
   private var isUnreachable = false
   private var following: Task<Void, Never>?
@@ -111,7 +88,7 @@ public final class Navigator: Presenting {
 
   isolated deinit {
     following?.cancel()
-    let dismissals = postponedDismissals + dismissals + drivers.inOrder.flatMap { $0.retire() }
+    let dismissals = drivers.takeDismissals() + drivers.live.inOrder.flatMap { $0.retire() }
     guard !served.isEmpty || !dismissals.isEmpty else { return }
     Task { [coordinator, served] in
       var unanswered = await Self.send(dismissals, to: coordinator)
@@ -161,8 +138,8 @@ public final class Navigator: Presenting {
   public func settle() async {
     repeat {
       await answered()
-      guard !isLost, let serial = try? await coordinator.serial() else { return }
-      while lastSerial < serial, !isLost { await change() }
+      guard !received.isOver, let serial = try? await coordinator.serial() else { return }
+      while received.lastSerial < serial, !received.isOver { await change() }
       // Announced events may have changed the state, and other state follows from the changes.
       await Task.yield()
       await Task.yield()
@@ -178,37 +155,33 @@ public final class Navigator: Presenting {
   }
 
   /// Reads the activity that is under way.
-  /// - Returns: the bindings whose screens are appearing or disappearing, without those that wait for a user (P16), and whether this
-  ///   navigator already has the state in which they are: later events, such as a declined dismissal, may change the program's state.
-  package func underWay() async -> (bindings: [String], isCurrent: Bool) {
-    let last = lastSerial
-    guard let state = try? await coordinator.state() else { return ([], true) }
-    lastRead = state.serial
+  /// - Returns: the bindings whose screens are appearing or disappearing, without those that wait for a user (P16); whether this
+  ///   navigator already has the state in which they are: later events, such as a declined dismissal, may change the program's state;
+  ///   and the serial of that state.
+  package func underWay() async -> (bindings: [String], isCurrent: Bool, serial: UInt64) {
+    let last = received.lastSerial
+    guard let state = try? await coordinator.state() else { return ([], true, last) }
     let bindings = state.presentations.filter { entry in
       (entry.phase == .presenting || entry.phase == .dismissing) && entry.asking != true
-        && (served[entry.destination ?? ""] != nil || !drivers(of: entry.binding).isEmpty)
+        && (served[entry.destination ?? ""] != nil || !drivers[entry.binding].isEmpty)
     }.map(\.binding)
-    return (bindings, state.serial <= last || isLost)
+    return (bindings, state.serial <= last || received.isOver, state.serial)
   }
 
-  /// Returns at the first change after ``underWay()``.
-  package func changeSinceRead() async {
-    if lastSerial <= lastRead, !isLost { await change() }
+  /// Returns at the first change after a serial, at once if that has come.
+  package func change(after serial: UInt64) async {
+    if received.lastSerial <= serial, !received.isOver { await change() }
   }
 
   /// The screens that are shown, in the order of appearance.
-  package var visible: [Showing] { placesOfVisible.sorted { $0.value.place < $1.value.place }.map(\.value.showing) }
-
-  private var placesOfVisible: [ObjectIdentifier: (place: Int, showing: Showing)] = [:]
-  private var lastPlace = 0
+  package var visible: [Showing] { screens.visible }
 
   func appeared(_ showing: Showing) {
-    lastPlace += 1
-    placesOfVisible[ObjectIdentifier(showing)] = (lastPlace, showing)
+    screens.appeared(showing)
     if let stack = showing.presentationSource.stack { path(named: stack)?.hasShown(showing.presentation) }
   }
 
-  func vanished(_ showing: Showing) { placesOfVisible[ObjectIdentifier(showing)] = nil }
+  func vanished(_ showing: Showing) { screens.vanished(showing) }
 
   // MARK: Drivers
 
@@ -227,7 +200,7 @@ public final class Navigator: Presenting {
   /// is gone leaves its name to the next one, even if its last screens keep their navigator for a moment.
   private func claim(_ driver: any Driver) {
     if let other = coordinator.navigators[driver.subject]?.navigator, other !== self,
-      other.drivers.first(of: driver.subject)?.root.isGone == false
+      other.drivers.live.first(of: driver.subject)?.root.isGone == false
     {
       reportMisuse(
         "“\(driver.subject.name)” is presented by two navigators, each of which ends what the other shows; present it by one of them",
@@ -238,45 +211,39 @@ public final class Navigator: Presenting {
 
   /// Adds a driver. A binding is one slot: if it is presented twice, the last driver counts and takes over the presentation.
   private func takeOver(_ driver: ItemDriver) {
-    guard let former = drivers.first(of: driver.subject) as? ItemDriver else { return }
+    guard let former = drivers.live.first(of: driver.subject) as? ItemDriver else { return }
     if driver.hasState(of: former) {
       reportMisuse(
         "“\(driver.subject.name)” is presented twice, of which the later counts; cancel the first presence before",
         of: driver.root)
     }
-    drivers.remove(former)
-    scheduled.remove(ObjectIdentifier(former))
+    _ = drivers.remove(former)
     former.handOver(to: driver)
-    if !former.isOver { retired.add(former) }
+    drivers.keepEnded(former)
   }
 
   func remove(_ driver: any Driver, dismissing: Bool) {
     guard drivers.remove(driver) else { return }
     if coordinator.navigators[driver.subject]?.navigator === self { coordinator.navigators[driver.subject] = nil }
-    scheduled.remove(ObjectIdentifier(driver))
     if declaredTabs.value.contains(where: { $0.driver === driver }) {
       declaredTabs.value.removeAll { $0.driver === driver }
     }
     let ending = driver.retire()
-    if !driver.isOver { retired.add(driver) }
+    drivers.keepEnded(driver)
     guard dismissing else { return }
-    dismissals += ending
+    drivers.dismiss(ending)
     plan()
   }
 
   func path(named stack: String) -> PathDriver? {
-    drivers.first(of: .stack(stack)) as? PathDriver
+    drivers.live.first(of: .stack(stack)) as? PathDriver
   }
-
-  /// The drivers of a binding, including ended ones.
-  private func drivers(of binding: String) -> [any Driver] { drivers[binding] + retired[binding] }
 
   /// Schedules a reading of a driver's state in the next turn. A change until then has its own transaction.
   /// - Parameter transaction: the transaction of the changes to read, unless it was noted already.
   func schedule(_ driver: any Driver, in transaction: Transaction = Transaction()) {
-    guard drivers.contains(driver) else { return }
+    guard drivers.schedule(driver) else { return }
     driver.noted.note(transaction)
-    scheduled.insert(ObjectIdentifier(driver))
     driver.watch(onChange: scheduling(driver))
     plan()
   }
@@ -289,7 +256,7 @@ public final class Navigator: Presenting {
     _ = inNoTransaction { [self] in
       // Changes later in this turn are reported in the next one.
       await Task.yield()
-      while !scheduled.isEmpty || !dismissals.isEmpty { await send() }
+      while drivers.isWaitingToSend { await send() }
       isSending = false
       for waiting in unsettled { waiting.resume() }
       unsettled = []
@@ -301,14 +268,9 @@ public final class Navigator: Presenting {
 
   /// Reads the state of the scheduled drivers, and sends all requests that follow.
   private func send() async {
-    let dismissals = postponedDismissals + dismissals
-    (postponedDismissals, self.dismissals) = ([], [])
-    let stateCount = stateCount
-    var asking: [Asking] = dismissals.map { (nil, [$0]) }
-    // The order of creation has parents before their children.
-    let ready = drivers.inOrder(scheduled)
-    scheduled = []
-    for driver in ready {
+    let stateCount = drivers.stateCount
+    var asking: [Asking] = drivers.takeDismissals().map { (nil, [$0]) }
+    for driver in drivers.takeScheduled() {
       let changes = driver.changes(driver.noted.take(), onChange: scheduling(driver))
       if !changes.isEmpty { asking.append((driver, changes)) }
     }
@@ -322,7 +284,7 @@ public final class Navigator: Presenting {
       for (driver, changes) in asking { await send(changes, of: driver, after: stateCount) }
     } catch {
       for (driver, changes) in asking { postpone(changes, of: driver, after: stateCount) }
-      if case .unreachable = error, !isUnreachable, !isLost {
+      if case .unreachable = error, !isUnreachable, !received.isOver {
         isUnreachable = true
         tellRefused(error)
       }
@@ -356,9 +318,7 @@ public final class Navigator: Presenting {
   /// - Parameter stateCount: the number of states received before the requests were sent.
   private func postpone(_ changes: [Coordinator.Request], of driver: (any Driver)?, after stateCount: Int) {
     if let driver { return driver.postponed() }
-    guard !isLost else { return }
-    // If the next coordinator has sent its state already, they are sent with the next requests.
-    if stateCount == self.stateCount { postponedDismissals += changes } else { dismissals += changes }
+    if !received.isOver { drivers.postpone(changes, after: stateCount) }
   }
 
   fileprivate func tellRefused(_ error: NavigationError, of root: BindingRoot? = nil) {
@@ -367,18 +327,18 @@ public final class Navigator: Presenting {
   }
 
   private func scheduling(_ driver: any Driver) -> @Sendable (Transaction) -> Void {
-    { [weak self, weak driver, changedDrivers, note = driver.noted.noting()] transaction in
-      guard note(transaction), let driver, changedDrivers.add(driver) else { return }
+    { [weak self, weak driver, changed = drivers.changed, note = driver.noted.noting()] transaction in
+      guard note(transaction), let driver, changed.add(driver) else { return }
       // One task serves all drivers that change in this turn.
       Task { @MainActor in
-        for driver in changedDrivers.take() { self?.schedule(driver) }
+        for driver in changed.take() { self?.schedule(driver) }
       }
     }
   }
 
   /// Registers the program's own destination when it is first needed.
   private func serve() async throws(NavigationError) {
-    guard served[destination] == nil, drivers.inOrder.contains(where: { $0.ownDestination == destination }) else {
+    guard served[destination] == nil, drivers.live.inOrder.contains(where: { $0.ownDestination == destination }) else {
       return
     }
     try await serve(destination, timeouts, by: Host(self))
@@ -421,37 +381,25 @@ public final class Navigator: Presenting {
     switch element {
     case .state(let state):
       isUnreachable = false
-      stateCount += 1
-      (dismissals, postponedDismissals) = (postponedDismissals + dismissals, [])
+      drivers.receivedState()
       // A coordinator with new serials has not accepted earlier requests.
-      if state.serial < lastSerial { for driver in drivers.inOrder + retired.inOrder { driver.forgetSerials() } }
-      lastSerial = state.serial
-      resumeAllWaitingForEvents()
+      if state.serial < received.lastSerial { for driver in drivers.all { driver.forgetSerials() } }
+      received.receivedState(state.serial)
       reconcile(state)
-      for driver in drivers.inOrder { schedule(driver) }
-      collectLeftovers(of: retired.inOrder)
+      for driver in drivers.live.inOrder { schedule(driver) }
+      collectLeftovers(of: drivers.retired.inOrder)
     case .event(let event):
-      lastSerial = event.serial
-      for continuation in waitingForEvents.removeValue(forKey: event.serial) ?? [] { continuation.resume() }
+      received.receivedEvent(event.serial)
       collectLeftovers(of: take(event))
     }
-  }
-
-  private func resumeAllWaitingForEvents() {
-    let waiting = waitingForEvents.values.joined()
-    waitingForEvents = [:]
-    for continuation in waiting { continuation.resume() }
   }
 
   /// Sends the remaining requests of ended drivers.
   /// - Parameter touched: the drivers for which an event came.
   private func collectLeftovers(of touched: [any Driver]) {
-    for driver in touched where retired.contains(driver) {
-      dismissals += driver.leftovers()
-      if driver.isOver { retired.remove(driver) }
-    }
-    if !dismissals.isEmpty { plan() }
-    changed()
+    drivers.collectLeftovers(of: touched)
+    if drivers.isWaitingToSend { plan() }
+    received.changed()
   }
 
   /// Passes an event to drivers.
@@ -460,22 +408,22 @@ public final class Navigator: Presenting {
     switch event.kind {
     case .presented(let subject, let item):
       let destination = StateEntry(item).destination
-      let drivers = drivers[subject.binding]
+      let drivers = drivers.live[subject.binding]
       for driver in drivers { driver.appeared(subject.presentation, id: subject.id, destination: destination) }
       return drivers
     case .dismissed(let subject, let reason):
-      let end = Dismissal(reason: reason, error: reason == .failed ? failures[subject.presentation] : nil)
-      let drivers = drivers(of: subject.binding)
+      let end = Dismissal(reason: reason, error: reason == .failed ? screens.failure(of: subject.presentation) : nil)
+      let drivers = drivers[subject.binding]
       for driver in drivers { driver.ended(subject.presentation, end) }
       leave(subject.presentation)
       return drivers
     case .updated(let subject, let item):
       guard let value = StateEntry(item).value else { return [] }
-      let drivers = drivers[subject.binding]
+      let drivers = drivers.live[subject.binding]
       for driver in drivers { driver.updated(subject.presentation, value: value, serial: event.serial) }
       return drivers
     case .action(let subject, let action, let parameters):
-      let drivers = drivers(of: subject.binding)
+      let drivers = drivers[subject.binding]
       for driver in drivers { driver.acted(subject.presentation, action, parameters) }
       return drivers
     case .phase, .declined, .asking, .selection, .group, .path, .hold, .parked: return []
@@ -484,7 +432,7 @@ public final class Navigator: Presenting {
 
   /// Gives the state its item back, because the coordinator keeps the presentation (P15), unless a later request has ended it again.
   private func takeBack(_ presentation: PresentationHandle, at binding: String) async {
-    guard !drivers[binding].isEmpty else { return }
+    guard !drivers.live[binding].isEmpty else { return }
     var holder: PresentationHandle?
     repeat {
       // When no request is under way, the slot shows the last one.
@@ -493,52 +441,45 @@ public final class Navigator: Presenting {
       await Task.yield()
     } while isSending
     guard holder == presentation else { return }
-    for driver in drivers[binding] { driver.declined(presentation) }
+    for driver in drivers.live[binding] { driver.declined(presentation) }
   }
 
   private func hasGivenUp(_ entry: PresentationState) -> Bool {
-    drivers[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
+    drivers.live[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
   }
 
   private func reconcile(_ state: NavigationState) {
     // The dismissals of these presentations may still be under way.
     let givenUp = Set(
       state.presentations.filter { entry in
-        retired[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
+        drivers.retired[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
       }.map(\.presentation))
     let index = StateIndex(state)
-    for driver in drivers.inOrder + retired.inOrder {
+    for driver in drivers.all {
       for lost in driver.reconcile(index, client: coordinator.client, givenUp: givenUp) { leave(lost, isLost: true) }
     }
   }
 
   /// Handles the end of the bus or of the coordinator, and thereby of all presentations.
   private func lost(_ error: NavigationError) {
-    isLost = true
-    resumeAllWaitingForEvents()
-    postponedDismissals = []
+    received.end()
+    drivers.forgetPostponed()
     reconcile(NavigationState(StateSnapshot([:]), serial: .max))
-    for presentation in showings.keys.sorted(by: >) { leave(presentation, isLost: true) }
-    collectLeftovers(of: retired.inOrder)
+    for presentation in screens.showings.keys.sorted(by: >) { leave(presentation, isLost: true) }
+    collectLeftovers(of: drivers.retired.inOrder)
     // The program that closed its coordinator gets no report of that.
     if error != .closed { tellRefused(error) }
   }
 
   private func leave(_ presentation: PresentationHandle, isLost: Bool = false) {
-    wanted.remove(presentation)
-    failures[presentation] = nil
-    showings.removeValue(forKey: presentation)?.leave(isLost: isLost)
+    screens.remove(presentation)?.leave(isLost: isLost)
   }
 
   /// Returns at the next change.
-  func change() async { await withCheckedContinuation { waiting.append($0) } }
+  func change() async { await received.change() }
 
   /// Resumes the tasks that wait for a change.
-  func changed() {
-    let waiting = waiting
-    self.waiting = []
-    for continuation in waiting { continuation.resume() }
-  }
+  func changed() { received.changed() }
 
   // MARK: Screens
 
@@ -547,14 +488,12 @@ public final class Navigator: Presenting {
   ) async throws(ShowingError) {
     let presentation = item.presentation
     // After a restart of navd the screen may already exist.
-    if let shown = showings[presentation] { return shown.restored(item.all) }
-    wanted.insert(presentation)
+    if let shown = screens[presentation] { return shown.restored(item.all) }
+    screens.want(presentation)
     // Earlier events come first, such as the end of another presentation.
-    while lastSerial < serial, !isLost {
-      await withCheckedContinuation { waitingForEvents[serial, default: []].append($0) }
-    }
-    if let shown = showings[presentation] { return shown.restored(item.all) }
-    while wanted.contains(presentation) {
+    await received.wait(for: serial)
+    if let shown = screens[presentation] { return shown.restored(item.all) }
+    while screens.isWanted(presentation) {
       if let screen = try screen(for: item, content) {
         let transaction = transaction(of: presentation, at: item.binding, isEnding: false)
         return try await show(Showing(item, screen: screen, transaction ?? Transaction(), self))
@@ -566,44 +505,43 @@ public final class Navigator: Presenting {
 
   /// The transaction in which this program's state requested a presentation or its end; nil if another client did.
   private func transaction(of presentation: PresentationHandle, at binding: String, isEnding: Bool) -> Transaction? {
-    drivers(of: binding).lazy.compactMap { $0.transaction(of: presentation, isEnding: isEnding) }.first
+    drivers[binding].lazy.compactMap { $0.transaction(of: presentation, isEnding: isEnding) }.first
   }
 
   private func screen(for item: PresentedItem, _ content: Content?) throws(ShowingError) -> (any Screen)? {
     do {
       if let content { return try content(item) }
-      guard let driver = drivers[item.binding].last else {
+      guard let driver = drivers.live[item.binding].last else {
         throw ShowingError(why: "no state of the program presents \(item.binding)")
       }
       return try driver.screen(for: item.presentation, binding: item.binding, id: item.id)
     } catch {
-      wanted.remove(item.presentation)
-      failures[item.presentation] = error
+      screens.failed(item.presentation, error)
       throw error as? ShowingError ?? ShowingError(why: "\(error)")
     }
   }
 
   private func show(_ showing: Showing) async throws(ShowingError) {
-    showings[showing.presentation] = showing
+    screens.show(showing)
     do {
       try await showing.appear()
     } catch {
-      let isWanted = wanted.contains(showing.presentation)
+      let isWanted = screens.isWanted(showing.presentation)
       leave(showing.presentation)
-      if isWanted { failures[showing.presentation] = error }
+      if isWanted { screens.failed(showing.presentation, error) }
       throw ShowingError(why: "\(error)")
     }
   }
 
   fileprivate func update(_ presentation: PresentationHandle, item: Properties) {
-    showings[presentation]?.update(item)
+    screens[presentation]?.update(item)
   }
 
   fileprivate func dismiss(
     _ presentation: PresentationHandle, _ options: DismissalOptions
   ) async throws(Declined) -> Properties {
-    if wanted.remove(presentation) != nil { changed() }
-    guard let showing = showings[presentation] else { return [:] }
+    if screens.unwant(presentation) { changed() }
+    guard let showing = screens[presentation] else { return [:] }
     var transaction =
       transaction(of: presentation, at: showing.binding, isEnding: true) ?? showing.transactionOfDismissal
       ?? Transaction()

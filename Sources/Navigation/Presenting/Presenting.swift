@@ -256,12 +256,14 @@ extension Presenting {
     return presence
   }
 
-  func drive(_ content: DrivenContent, as kind: ItemDriver.Kind = .presented) -> Presence {
+  func drive(_ content: DrivenContent, as kind: ItemPlace.Kind = .presented) -> Presence {
     let navigator = presentationSource.navigator
-    let driver = ItemDriver(
-      content, as: kind, binding: navigator.coordinator.text(of: content.route),
+    let place = ItemPlace(
+      kind, binding: navigator.coordinator.text(of: content.route),
       enumGroup: content.route.enumCase.map { (navigator.coordinator.text(of: $0.whole), $0.name) },
-      from: presentationSource.binding, of: presentationSource.parent, destination: navigator.destination)
+      from: presentationSource.binding, of: presentationSource.parent,
+      ownDestination: content.content == nil ? nil : navigator.destination)
+    let driver = ItemDriver(content, at: place)
     let presence = navigator.add(driver)
     keep(presence)
     return presence
@@ -294,7 +296,7 @@ public final class Presence {
   /// Ends the connection to the state when the presentation ends anyway, which it does unless its parent was being dismissed when it
   /// was presented.
   func forget() {
-    let stray = (driver as? ItemDriver).flatMap { $0.isWithoutParent ? $0 : nil }
+    let stray = (driver as? ItemDriver).flatMap { $0.place.isWithoutParent ? $0 : nil }
     stray?.endWithParent()
     end(dismissing: stray != nil)
   }

@@ -41,16 +41,15 @@ public struct PresentedItem: Hashable, Sendable {
 /// One presentation as seen by its screen. Items presented from it end before it does (C3).
 @MainActor
 public final class Showing: Presenting {
+  private var presented: PresentedItem
   /// The handle of the presentation.
-  public let presentation: PresentationHandle
+  public var presentation: PresentationHandle { presented.presentation }
   /// The text of the binding on the bus.
-  public let binding: String
+  public var binding: String { presented.binding }
   /// The item's id as text; empty if it has none (P7).
-  public let id: String
+  public var id: String { presented.id }
   /// The item's properties as named in `org.navd.Presenter1`: style, title, animated, …
-  public private(set) var item: Properties
-  /// The stack that contains the presentation; nil if there is none.
-  private let stack: String?
+  public var item: Properties { presented.all }
 
   /// The transaction in which the program's state has requested the presentation and, while it disappears, its end (T2). It has no
   /// values of the program if another client has requested them. ``Transaction/current`` is the same while the screen appears and
@@ -71,9 +70,8 @@ public final class Showing: Presenting {
   private var disappearing: Task<Properties, Never>?
   /// The question that the user is asked before the screen disappears.
   private var question: String?
-  /// The result with which the user has closed the screen.
-  private var closed: Properties?
-  private var isToldClosed = false
+  /// The result with which the user has closed the screen, and whether a coordinator was told.
+  private var closed: (result: Properties, isTold: Bool)?
   /// The result and the transaction given to ``dismiss(_:force:)``.
   private var dismissing: (result: Properties, transaction: Transaction)?
   /// The presences of items presented from here, retained while this presentation is shown.
@@ -81,20 +79,16 @@ public final class Showing: Presenting {
 
   init(_ item: PresentedItem, screen: any Screen, _ transaction: Transaction, _ navigator: Navigator) {
     self.transaction = transaction
-    presentation = item.presentation
-    binding = item.binding
-    id = item.id
-    self.item = item.all
+    presented = item
     self.screen = screen
     self.navigator = navigator
-    stack = StateEntry(item.all).stack
   }
 
   /// The source of items presented from here, which end before this presentation does (C3), and are pushed on the stack that contains
   /// it. An item presented while the screen prepares to disappear is the question to the user: the coordinator waits for the answer
   /// (P16).
   public var presentationSource: PresentationSource {
-    PresentationSource(navigator: navigator, binding: binding, stack: stack, parent: self)
+    PresentationSource(navigator: navigator, binding: binding, stack: StateEntry(item).stack, parent: self)
   }
 
   /// Dismisses the presentation, as a button “Cancel” or “Done” does. The coordinator accepts the dismissal, and then calls the
@@ -140,11 +134,11 @@ public final class Showing: Presenting {
   /// - Parameter result: a result for clients that wait for the presentation (D6).
   /// - Throws: `unreachable` if there is no coordinator now; the next coordinator receives the report.
   public func reportClosed(_ result: Properties = [:]) async throws(NavigationError) {
-    closed = result
+    closed = (result, false)
     preparing?.cancel()
     navigator.vanished(self)
     try await navigator.coordinator.reportClosed(presentation, result: result)
-    isToldClosed = true
+    closed?.isTold = true
   }
 
   /// The former name of ``reportClosed(_:)``.
@@ -192,12 +186,14 @@ public final class Showing: Presenting {
     try await task.value
   }
 
-  func update(_ item: Properties) { self.item = item }
+  func update(_ item: Properties) {
+    presented = PresentedItem(presentation: presentation, binding: binding, id: id, all: item)
+  }
 
   /// Handles a new coordinator, which assumes that the presentation is shown. So a failed report of its close is repeated.
   func restored(_ item: Properties) {
-    self.item = item
-    if let closed, !isToldClosed { Task { try await reportClosed(closed) } }
+    update(item)
+    if let closed, !closed.isTold { Task { try await reportClosed(closed.result) } }
   }
 
   /// The transaction in which the program has called ``dismiss(_:force:)``; nil if it has not.
@@ -212,7 +208,7 @@ public final class Showing: Presenting {
 
   /// Ends the items presented during the preparation. The coordinator does not know that they belong to this presentation.
   private func endQuestions() async {
-    let questions = children.compactMap { $0.driver as? ItemDriver }.filter(\.isWithoutParent)
+    let questions = children.compactMap { $0.driver as? ItemDriver }.filter(\.place.isWithoutParent)
     withTransaction(\.isForced, isForced) { for question in questions { question.endWithParent() } }
     // A forced screen does not wait.
     while !isForced, questions.contains(where: { !$0.isOver }) { await navigator.change() }

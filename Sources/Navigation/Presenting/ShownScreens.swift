@@ -1,0 +1,50 @@
+import CoordinatorAPI
+
+/// The screens that a navigator shows, and those that it is asked to show.
+@MainActor
+struct ShownScreens {
+  private(set) var showings: [PresentationHandle: Showing] = [:]
+  /// Presentations that the coordinator has asked for and not dismissed.
+  private var wanted: Set<PresentationHandle> = []
+  /// The errors of presentations that this program could not show, until they end.
+  private var failures: [PresentationHandle: any Error] = [:]
+  private var placesOfVisible: [ObjectIdentifier: (place: Int, showing: Showing)] = [:]
+  private var lastPlace = 0
+
+  subscript(presentation: PresentationHandle) -> Showing? { showings[presentation] }
+
+  /// The screens that have appeared, in the order of their appearance.
+  var visible: [Showing] { placesOfVisible.sorted { $0.value.place < $1.value.place }.map(\.value.showing) }
+
+  func isWanted(_ presentation: PresentationHandle) -> Bool { wanted.contains(presentation) }
+
+  mutating func want(_ presentation: PresentationHandle) { wanted.insert(presentation) }
+
+  /// - Returns: whether the coordinator had asked for the presentation.
+  mutating func unwant(_ presentation: PresentationHandle) -> Bool { wanted.remove(presentation) != nil }
+
+  mutating func show(_ showing: Showing) { showings[showing.presentation] = showing }
+
+  mutating func appeared(_ showing: Showing) {
+    lastPlace += 1
+    placesOfVisible[ObjectIdentifier(showing)] = (lastPlace, showing)
+  }
+
+  mutating func vanished(_ showing: Showing) { placesOfVisible[ObjectIdentifier(showing)] = nil }
+
+  /// The error with which a screen could not be shown.
+  func failure(of presentation: PresentationHandle) -> (any Error)? { failures[presentation] }
+
+  mutating func failed(_ presentation: PresentationHandle, _ error: any Error) {
+    wanted.remove(presentation)
+    failures[presentation] = error
+  }
+
+  /// Forgets a presentation that has ended.
+  /// - Returns: its screen, which may still be there.
+  mutating func remove(_ presentation: PresentationHandle) -> Showing? {
+    wanted.remove(presentation)
+    failures[presentation] = nil
+    return showings.removeValue(forKey: presentation)
+  }
+}
