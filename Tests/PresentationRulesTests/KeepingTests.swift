@@ -12,7 +12,12 @@ import Testing
     var disk = RecordedState()
     var now = Instant(nanoseconds: 1_000_000_000)
 
-    init(_ fallbacks: [BindingID: String] = [:]) throws { try begin(fallbacks) }
+    private let limits: Limits
+
+    init(_ fallbacks: [BindingID: String] = [:], limits: Limits = Limits()) throws {
+      self.limits = limits
+      try begin(fallbacks)
+    }
 
     /// Begins a session with only the kept items. Returns the reasons for which items are refused.
     @discardableResult
@@ -27,7 +32,8 @@ import Testing
         record.holders[Holder.Key(name: "quiet", cookie: 1)] = holder
       }
       disk = record
-      machine = try StateMachine(restoring: record, destinations: Self.destinations.filter { $0.name != missing })
+      machine = try StateMachine(
+        limits: limits, restoring: record, destinations: Self.destinations.filter { $0.name != missing })
       var refusals: [String] = []
       for (binding, item) in machine.keptItems {
         guard let request = machine.request(presentingAgain: item, at: binding) else { continue }
@@ -223,6 +229,33 @@ import Testing
     try login.begin()
     after = picture(login.machine)
     #expect(after == before)
+  }
+
+  @Test("K4, K2: members that gave way are first in their queue again, the latest of them first")
+  func interrupted_nextLogin_isFirstInItsQueue() throws {
+    var login = try Login()
+    try login.present("old", "1") { $0.group = binding("g") }
+    try login.present("late", "2") { ($0.group, $0.ifBusy) = (binding("g"), .interrupt) }
+    try login.present("high", "3") { ($0.group, $0.ifBusy, $0.priority) = (binding("g"), .queue, 5) }
+    try login.present("alarm", "4") { ($0.group, $0.ifBusy) = (binding("g"), .interrupt) }
+    for _ in 0..<3 {
+      let (selection, queue) = (login.machine.selection(of: binding("g")), login.machine.queuedTags(of: binding("g")))
+      #expect(selection == "alarm" && queue == ["late", "old", "high"])
+      try login.begin()
+    }
+  }
+
+  @Test("K4, L1: a member that gave way does so again beside a full queue")
+  func interrupted_nextLoginWithFullQueue_isKept() throws {
+    var limits = Limits()
+    limits.queue = 1
+    var login = try Login(limits: limits)
+    try login.present("old", "1") { $0.group = binding("g") }
+    try login.present("waits", "2") { ($0.group, $0.ifBusy) = (binding("g"), .queue) }
+    try login.present("alarm", "3") { ($0.group, $0.ifBusy) = (binding("g"), .interrupt) }
+    let refusals = try login.begin()
+    let queue = login.machine.queuedTags(of: binding("g"))
+    #expect(refusals == [] && queue == ["old", "waits"])
   }
 
   @Test("K4: members of a queue keep their priorities")

@@ -19,13 +19,12 @@ public struct KeptItem: Hashable, Sendable {
     (self.id, self.options, self.handle) = (id, options, handle)
   }
 
-  /// Compares two items of a group. The request that queues an item gives its priority; the order of the requests gives its age.
+  /// Compares two items of a group by the order of the requests that present them: first the selected one. The requests give the ages
+  /// in the queue, from which their places follow.
   fileprivate func isQueued(before other: KeptItem) -> Bool {
-    guard let rank else { return other.rank != nil }
-    return other.rank.map { rank < $0 } ?? false
+    guard let queueAge else { return other.queueAge != nil }
+    return other.queueAge.map { queueAge < $0 } ?? false
   }
-
-  private var rank: QueueRank? { queueAge.map { QueueRank(isInterrupted: isInterrupted, priority: 0, age: $0) } }
 }
 
 /// An item that has ended by itself. It is kept until it is certain that the session did not end at the same time.

@@ -118,18 +118,21 @@ extension Transaction {
     let group = membership.group
     let waiting = queue(of: group)
     let earlier = waiting.first { $0.binding == binding }
+    // An item that gave way has done so again at the next login (K4). It does not count for the limit (K2).
+    let isInterrupted = earlier?.isInterrupted ?? (isRestoring && state.keptOnRecord[binding]?.isInterrupted == true)
     if earlier == nil {
-      try state.limits.check(
-        "queue", waiting.count { !$0.isInterrupted } + 1, state.limits.queue, of: "items in the queue of “\(group)”")
+      if !isInterrupted {
+        try state.limits.check(
+          "queue", waiting.count { !$0.isInterrupted } + 1, state.limits.queue, of: "items in the queue of “\(group)”")
+      }
       draft.lastQueueAge += 1
     }
     let age = earlier?.age ?? draft.lastQueueAge
     item.isQueued = true
     item.queueAge = age
     let entry = QueueEntry(
-      priority: item.priority, age: age, binding: binding, tag: membership.tag,
-      isInterrupted: earlier?.isInterrupted ?? false)
-    item.isInterrupted = entry.isInterrupted
+      priority: item.priority, age: age, binding: binding, tag: membership.tag, isInterrupted: isInterrupted)
+    item.isInterrupted = isInterrupted
     if entry != earlier {
       withGroup(group) { draft in
         draft.dequeue(binding)

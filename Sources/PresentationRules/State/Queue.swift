@@ -10,19 +10,9 @@ struct QueueEntry: Hashable, Sendable {
   /// Whether the item was selected, and another member interrupted it (K2).
   var isInterrupted = false
 
-  func comesBefore(_ other: QueueEntry) -> Bool { rank < other.rank }
-
-  private var rank: QueueRank { QueueRank(isInterrupted: isInterrupted, priority: priority, age: age) }
-}
-
-/// The rank in a queue: first the items that gave way, the latest of them first (K2), then the highest priority, then the oldest (G9).
-struct QueueRank: Comparable {
-  let isInterrupted: Bool
-  let priority: Int32
-  let age: UInt64
-
-  static func < (a: QueueRank, b: QueueRank) -> Bool {
-    if a.isInterrupted || b.isInterrupted { return a.isInterrupted && (!b.isInterrupted || a.age > b.age) }
-    return a.priority != b.priority ? a.priority > b.priority : a.age < b.age
+  /// First come the items that gave way, the latest of them first (K2), then the highest priority, then the oldest (G9).
+  func comesBefore(_ other: QueueEntry) -> Bool {
+    if isInterrupted || other.isInterrupted { return isInterrupted && (!other.isInterrupted || age > other.age) }
+    return priority != other.priority ? priority > other.priority : age < other.age
   }
 }
