@@ -185,7 +185,7 @@ func busPresenter_leavesAndIsForgotten_isNotWatched() throws {
   try fixture.presentWhole(program)
   try fixture.bus.close(program.connection)
   fixture.presenter.forget(handle)
-  #expect(fixture.bus.connection.watchedNames.isEmpty)
+  #expect(fixture.bus.connection.rules.watchedNames.isEmpty)
   _ = try ScriptedPresenter(fixture.bus)
   try fixture.bus.settle()
   #expect(fixture.reports == [.presenterLeft(handle)])
@@ -263,7 +263,7 @@ func busPresenter_update_isSentUnlessThePresenterIsTheAuthor() throws {
   try program.answer()
   try fixture.bus.settle()
   #expect(fixture.reports == [.dismissAnswered(handle, result: ["choice": .int32(3)])])
-  #expect(fixture.bus.connection.watchedNames.isEmpty)
+  #expect(fixture.bus.connection.rules.watchedNames.isEmpty)
 }
 
 @Test("P4: an error counts as gone")

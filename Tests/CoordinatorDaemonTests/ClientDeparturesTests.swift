@@ -20,7 +20,7 @@ func clientDepartures_clientLeaves_isReportedOnce() throws {
   #expect(left == [])
   try bus.close(leaving)
   #expect(left == [Client(leaving.uniqueName.text)])
-  #expect(bus.connection.watchedNames.keys.map(\.text) == [staying.uniqueName.text])
+  #expect(bus.connection.rules.watchedNames.keys.map(\.text) == [staying.uniqueName.text])
 }
 
 @Test func clientDepartures_clientThatHasLeft_isReported() throws {

@@ -200,7 +200,7 @@ func serviceLauncher_executedProcess_isStartedAndEndsWithItsResult() throws {
   try fixture.leave()
   try fixture.bus.advance(by: .seconds(10))
   #expect(fixture.events.count == 1)
-  #expect(fixture.bus.connection.subscriptions.isEmpty)
+  #expect(fixture.bus.connection.rules.subscriptions.isEmpty)
 }
 
 @Test func serviceLauncher_processBeforeItsExecution_isCheckedAgain() throws {
@@ -367,7 +367,7 @@ func serviceLauncher_scopeOfAProcess_isThatOfItsUnit() throws {
   #expect(running.abandon() == "the unit app-navd-panel@1.service")
   try fixture.announceExit(0)
   #expect(fixture.events == [])
-  #expect(fixture.bus.connection.subscriptions.isEmpty)
+  #expect(fixture.bus.connection.rules.subscriptions.isEmpty)
 }
 
 // MARK: A manager that leaves
@@ -508,7 +508,7 @@ func serviceLauncher_adoptedUnitOfAnotherNavd_isLeftAlone() throws {
     #expect(try fixture.adopt() == nil)
     #expect(fixture.systemd.calls.allSatisfy { $0 == "Subscribe" }, "\(fixture.systemd.calls)")
     #expect(process.status == nil && fixture.events.isEmpty)
-    #expect(fixture.bus.connection.subscriptions.isEmpty)
+    #expect(fixture.bus.connection.rules.subscriptions.isEmpty)
   }
 }
 

@@ -38,7 +38,7 @@ private final class ManagerFixture {
   }
 
   /// Whether the client is subscribed to signals about jobs.
-  var receivesJobs: Bool { bus.connection.subscriptions.contains { $0.rule.text.contains("JobRemoved") } }
+  var receivesJobs: Bool { bus.connection.rules.subscriptions.contains { $0.rule.text.contains("JobRemoved") } }
 }
 
 @Test func systemdManager_noManagerOnTheBus_isAbsent() throws {
@@ -153,7 +153,7 @@ func systemdManager_managerOnTheBus_isPresentWithItsRelease(version: String, rel
   try systemd.announce(mixer, ["ActiveState": .string("active")])
   try fixture.bus.settle()
   #expect(changes == 0)
-  #expect(fixture.bus.connection.subscriptions.isEmpty)
+  #expect(fixture.bus.connection.rules.subscriptions.isEmpty)
 }
 
 @Test func unitWatch_refreshed_hasTheProcessBeforeTheState() throws {

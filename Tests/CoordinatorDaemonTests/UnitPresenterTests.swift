@@ -196,7 +196,7 @@ func unitPresenter_unitEnds_isReportedOnce(active: String, failed: Bool, result:
   }
   try fixture.bus.settle()
   #expect(fixture.reports == [.ended(handle, failed: failed, result: result)])
-  #expect(fixture.bus.connection.subscriptions.isEmpty)
+  #expect(fixture.bus.connection.rules.subscriptions.isEmpty)
 }
 
 @Test("D5: a restarting unit stays presented")
@@ -275,7 +275,7 @@ func unitPresenter_unitRestarts_isNotReported() throws {
   try fixture.bus.settle()
   #expect(fixture.reports == [])
   #expect(fixture.bus.log.contains("not even by SIGKILL"))
-  #expect(fixture.bus.connection.subscriptions.isEmpty)
+  #expect(fixture.bus.connection.rules.subscriptions.isEmpty)
 }
 
 @Test func unitPresenter_dismissedWhileStarting_reportsTheDismissalOnly() throws {

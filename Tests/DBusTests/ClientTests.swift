@@ -25,7 +25,7 @@ import Testing
   _ = fixture.client.watchName(name) { owners.append($0) }
   try #require(fixture.loop.turn { owners.count == 1 })
   var lost: [BusName] = []
-  fixture.service.onNameLost = { lost.append($0) }
+  fixture.service.handlers.onNameLost = { lost.append($0) }
   fixture.service.releaseName(name)
   try #require(fixture.loop.turn { owners.count == 2 && !lost.isEmpty })
   // If the client had queued, it would own the name now.
@@ -100,7 +100,7 @@ func watchName_busThatIsStopped_reportsTheOwnerWhenItContinues() throws {
   try #require(fixture.loop.turn { second == 2 })
   #expect(first == 1)
   other.cancel()
-  #expect(fixture.service.watchedNames.isEmpty)
+  #expect(fixture.service.rules.watchedNames.isEmpty)
 }
 
 @Test func watchName_cancelled_removesItsMatchRule() throws {
@@ -199,7 +199,7 @@ func watchName_busThatIsStopped_reportsTheOwnerWhenItContinues() throws {
   fixture.waiting.removeFirst().reply("late")
   try fixture.settle()
   #expect(results.count == 1)
-  #expect(fixture.client.unmatchedReplies == 1)
+  #expect(fixture.client.openCalls.unmatchedReplies == 1)
 }
 
 @Test func call_cancelled_neverCompletes() throws {
@@ -216,7 +216,7 @@ func watchName_busThatIsStopped_reportsTheOwnerWhenItContinues() throws {
   try fixture.settle()
   #expect(answered == 0)
   #expect(fixture.waiting.isEmpty)
-  #expect(fixture.client.pendingCalls.isEmpty && fixture.client.openCallCount == 0)
+  #expect(fixture.client.openCalls.pending.isEmpty && fixture.client.openCallCount == 0)
 }
 
 @Test func call_toANameWithoutOwner_failsWithServiceUnknown() throws {
@@ -230,7 +230,7 @@ func watchName_busThatIsStopped_reportsTheOwnerWhenItContinues() throws {
   var results: [Result<String, DBusError>] = []
   fixture.start(Echo.later, "x") { results.append($0) }
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
-  let serial = try #require(fixture.client.pendingCalls.keys.first)
+  let serial = try #require(fixture.client.openCalls.pending.keys.first)
   let address = ReplyAddress(caller: fixture.client.uniqueName, serial: serial, isWanted: true)
   let forged = try address.reply(HeaderFields(signature: "s")) { writer throws(DBusError) in
     try writer.append("forged")

@@ -145,7 +145,7 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   let fixture = try Fixture()
   var disconnections = 0
   var results: [Result<String, DBusError>] = []
-  fixture.client.onDisconnected = { disconnections += 1 }
+  fixture.client.handlers.onDisconnected = { disconnections += 1 }
   fixture.start(Echo.later, "sent") { results.append($0) }
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
   kill(fixture.bus.processID, SIGKILL)
@@ -209,7 +209,7 @@ func outgoing_busThatDoesNotRead_dropsSignalsAndPausesReading() throws {
   let fixture = try Fixture(serviceLimits: limits)
   try fixture.settle()
   var dropped = 0
-  fixture.service.onSignalsDropped = { dropped += $0 }
+  fixture.service.handlers.onSignalsDropped = { dropped += $0 }
   kill(fixture.bus.processID, SIGSTOP)
   let text = String(repeating: "x", count: 10_000)
   for number in 0..<1000 {
@@ -291,7 +291,7 @@ func outgoing_largeReplies_areMadeOneByOne() throws {
   limits.outgoingBytes = 1 << 20
   let fixture = try Fixture(serviceLimits: limits)
   var disconnections = 0
-  fixture.service.onDisconnected = { disconnections += 1 }
+  fixture.service.handlers.onDisconnected = { disconnections += 1 }
   kill(fixture.bus.processID, SIGSTOP)
   while fixture.service.transport.isReading {
     try fixture.service.emit(Echo.happened, from: Echo.path, (String(repeating: "x", count: 100_000), 1))

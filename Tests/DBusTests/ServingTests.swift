@@ -216,9 +216,9 @@ private enum Word: String, ValueConvertible {
   fixture.waiting[0].reply("unheard")
   fixture.waiting = []
   // A reply would arrive before the next one, and be counted.
-  let before = fixture.client.unmatchedReplies
+  let before = fixture.client.openCalls.unmatchedReplies
   try fixture.settle()
-  #expect(fixture.client.unmatchedReplies == before)
+  #expect(fixture.client.openCalls.unmatchedReplies == before)
 }
 
 @Test func export_twoInterfacesAtOnePath_servesBoth() throws {

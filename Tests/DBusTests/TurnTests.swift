@@ -101,9 +101,9 @@ func turn_messagesMadeInAnyOrder_areSentAsSignalsThenChangesThenReplies() throws
     fixture.service.propertyChanged(Items.prefix.appending(2), Item.phase)
     fixture.service.propertyChanged(Echo.path, Echo.count)
     try? fixture.service.emit(Echo.happened, from: Echo.path, ("two", 2))
-    fixture.service.beforeFlush = { [unowned fixture] in
+    fixture.service.handlers.beforeFlush = { [unowned fixture] in
       // A signal made at this point is sent with the others, once.
-      fixture.service.beforeFlush = nil
+      fixture.service.handlers.beforeFlush = nil
       try? fixture.service.emit(Echo.happened, from: Echo.path, ("hook", 3))
     }
   }
@@ -133,8 +133,8 @@ func turn_changesBeforeAndAfterAReading_areSentBeforeAndAfterItsReply() throws {
   func changeWhenRead(before: @escaping () -> Void, after: @escaping () -> Void) {
     items.onRead = { [unowned fixture] in
       before()
-      fixture.service.beforeFlush = { [unowned fixture] in
-        fixture.service.beforeFlush = nil
+      fixture.service.handlers.beforeFlush = { [unowned fixture] in
+        fixture.service.handlers.beforeFlush = nil
         try? fixture.service.emit(Echo.happened, from: Echo.path, ("after", 2))
         after()
       }
@@ -197,7 +197,7 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   fixture.service.slowReaders.stalled[fixture.client.uniqueName] = 0
   /// The bytes that had been sent when the call failed; nil once the change that follows from it is recorded.
   var sizeAtFailure: Int?
-  fixture.service.beforeFlush = {
+  fixture.service.handlers.beforeFlush = {
     if let size = sizeAtFailure { #expect(fixture.service.transport.sentSize == size) }
     sizeAtFailure = nil
   }
@@ -208,13 +208,13 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   }
   try #require(fixture.loop.turn { log.lines == ["Happened failed"] })
   #expect(sizeAtFailure == nil)
-  fixture.service.beforeFlush = nil
+  fixture.service.handlers.beforeFlush = nil
 }
 
 @Test func signals_thatMayWait_areSentWithTheNextTurn() throws {
   let fixture = try Fixture()
   let log = try fixture.listen()
-  fixture.service.hasMoreToCome = { true }
+  fixture.service.handlers.hasMoreToCome = { true }
   let before = fixture.service.transport.sentSize
   var afterOne: Int?
   var afterTwo: Int?
@@ -239,7 +239,7 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
 @Test("W2: the signals of a request are sent with its reply") func signals_withAReply_doNotWait() throws {
   let fixture = try Fixture()
   let log = try fixture.listen()
-  fixture.service.hasMoreToCome = {
+  fixture.service.handlers.hasMoreToCome = {
     Issue.record("asked although somebody waits for a reply")
     return true
   }
@@ -254,7 +254,7 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
 @Test func signals_thatWait_areSentBeforeTheConnectionEnds() throws {
   let fixture = try Fixture()
   let log = try fixture.listen()
-  fixture.service.hasMoreToCome = { true }
+  fixture.service.handlers.hasMoreToCome = { true }
   fixture.loop.soon { [unowned fixture] in
     try? fixture.service.emit(Echo.happened, from: Echo.path, ("one", 1))
     fixture.loop.soon { [unowned fixture] in fixture.service.close() }
@@ -333,7 +333,7 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   let items = fixture.exportItems()
   for number in 0..<20_000 { items.phases[UInt64(number)] = "presented" }
   #expect(try fixture.call(ObjectManagement.getManagedObjects, ()).count == 20_000)
-  #expect(fixture.service.managedObjects.count == 0)
+  #expect(fixture.service.objects.managed.count == 0)
 }
 
 @Test("L2: many objects are listed in parts, and those that change meanwhile are listed as they are at the reply")
@@ -343,8 +343,8 @@ func objectManager_objectsThatChangeMeanwhile_areListedAsTheyAre() throws {
   for number in 0..<20_000 { items.phases[UInt64(number)] = "presented" }
   var objects: [ObjectPath: [String: Properties]]?
   fixture.start(ObjectManagement.getManagedObjects, ()) { objects = try? $0.get() }
-  try #require(fixture.loop.turn { fixture.service.managedObjects.count > 0 })
-  #expect(fixture.service.managedObjects.count < 20_000)
+  try #require(fixture.loop.turn { fixture.service.objects.managed.count > 0 })
+  #expect(fixture.service.objects.managed.count < 20_000)
   items.phases[1] = "dismissing"
   fixture.service.propertyChanged(Items.prefix.appending(1), Item.phase)
   items.phases[2] = nil
@@ -366,12 +366,12 @@ func objectManager_manyChangesMeanwhile_areListed() throws {
   for number in 0..<5000 { items.phases[UInt64(number)] = "presented" }
   var count: Int?
   fixture.start(ObjectManagement.getManagedObjects, ()) { count = (try? $0.get())?.count }
-  try #require(fixture.loop.turn { fixture.service.managedObjects.count > 0 })
+  try #require(fixture.loop.turn { fixture.service.objects.managed.count > 0 })
   for number in 5000..<10_000 {
     items.phases[UInt64(number)] = "presented"
     fixture.service.objectAdded(Items.prefix.appending(UInt64(number)))
   }
-  #expect(fixture.service.managedObjects.count == 0)
+  #expect(fixture.service.objects.managed.count == 0)
   try #require(fixture.loop.turn { count != nil })
   #expect(count == 10_000)
 }
@@ -438,7 +438,7 @@ private func turn_longCallsOfOneClient_areOvertaken(_ kind: LongCall) throws {
   arguments: [(true, false), (false, false), (true, true)])
 func turn_callWithLargeReply_isServedAloneIfMoreWaits(_ isAlone: Bool, _ hasMoreToCome: Bool) throws {
   let fixture = try Fixture()
-  fixture.service.hasMoreToCome = { hasMoreToCome }
+  fixture.service.handlers.hasMoreToCome = { hasMoreToCome }
   let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   var isServed = false
   fixture.implementation.implement(Echo.list) { _, call in

@@ -19,7 +19,7 @@ final class CoordinatorObjects {
     announcer = Announcer(coordinator.connection, log: coordinator.log)
     containers = Containers(coordinator)
     let connection = coordinator.connection
-    connection.onSignalsMissed = { [announcer] in announcer.repeatLast(to: $0) }
+    connection.handlers.onSignalsMissed = { [announcer] in announcer.repeatLast(to: $0) }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, presentationObjects())
     containers.export()

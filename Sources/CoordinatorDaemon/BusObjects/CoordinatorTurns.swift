@@ -31,7 +31,7 @@ final class CoordinatorTurns {
     freeMemory = FreeMemory(coordinator.loop)
     // The next program starts before the end of the last one is announced, because the user waits for the new program. A client
     // that asks about the failure then also finds the new program.
-    coordinator.connection.hasMoreToCome = { [unowned self] in !commands.isEmpty }
+    coordinator.connection.handlers.hasMoreToCome = { [unowned self] in !commands.isEmpty }
     coordinator.loop.atEndOfTurn { [unowned self] in finish() }
   }
 
@@ -84,7 +84,7 @@ final class CoordinatorTurns {
     coordinator.configuration.endTurn()
     freeMemory.endTurn()
     // No other code calls this when the bus is not connected.
-    if !connection.isOpen { connection.beforeFlush?() }
+    if !connection.isOpen { connection.handlers.beforeFlush?() }
     for handle in ended { coordinator.presenters.forget(handle) }
     ended.removeAll(keepingCapacity: true)
     hooks.startSome(isLast: isQuitting)

@@ -57,7 +57,7 @@ final class LogindFacts {
 
   private func follow(_ system: Connection) {
     self.system = system
-    system.onDisconnected = { [unowned self] in
+    system.handlers.onDisconnected = { [unowned self] in
       self.system = nil
       patience?.cancel()
       isAbsent("the system bus has ended")

@@ -31,7 +31,7 @@ extension Coordinator {
     _ recovered: RecoveredSession, _ facts: [SessionFact: Bool], _ completion: @escaping () -> Void
   ) {
     // Until now the record belonged to the previous navd; changes of this navd, with its clock, belong to its own session.
-    connection.beforeFlush = { [unowned self] in turns.record() }
+    connection.handlers.beforeFlush = { [unowned self] in turns.record() }
     // The presentations of another session end, and its fallbacks end with them.
     let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
     presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
@@ -58,7 +58,7 @@ extension Coordinator {
           ])
       }
       for event in early { event() }
-      connection.refusal = nil
+      connection.callers = .served
       service.presentLateItems()
       if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
       present(again: kept[...]) { [unowned self] in

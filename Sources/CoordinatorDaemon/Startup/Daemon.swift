@@ -66,9 +66,15 @@ public final class Daemon {
           "cannot connect to the bus: \(error.message); start navd in a session, or with --address or dbus-run-session")
     }
     // Calls are refused until the state is restored. No client has a reason to call before navd owns its name.
-    connection.refusal = DBusError(
-      name: .serviceUnknown, message: "navd is starting; call it by its name, \(CoordinatorNames.bus)")
-    connection.observeReaders { try? Self.connect(to: address, loop, Connection.Limits()) }
+    connection.callers = .refused(
+      DBusError(name: .serviceUnknown, message: "navd is starting; call it by its name, \(CoordinatorNames.bus)"))
+    connection.observeReaders {
+      try? Self.connect(to: address, loop, Connection.Limits())
+    } onChange: { [log] client, reads in
+      log.notice(
+        reads ? "a client reads again" : "a client does not read; it is sent nothing until it does",
+        metadata: ["client": "\(client)"])
+    }
     self.loop = loop
     service = OwnService(loop)
     let context: StartupContext
@@ -133,22 +139,17 @@ public final class Daemon {
       throw Failure(description: "\(error)")
     }
     coordinator.turns.onQuit = { [unowned self] in stop(0) }
-    connection.onDisconnected = { [unowned self] in
+    connection.handlers.onDisconnected = { [unowned self] in
       log.error("the connection to the bus is lost; presented items stay")
       hasBusEnded = true
       stop(1)
     }
-    connection.onNameLost = { [unowned self] name in
+    connection.handlers.onNameLost = { [unowned self] name in
       log.error("another program took the name \(name)")
       stop(1)
     }
-    connection.onSignalsDropped = { [log] count in
+    connection.handlers.onSignalsDropped = { [log] count in
       log.warning("the bus does not read fast enough; signals were dropped", metadata: ["count": "\(count)"])
-    }
-    connection.onReadingChanged = { [log] client, reads in
-      log.notice(
-        reads ? "a client reads again" : "a client does not read; it is sent nothing until it does",
-        metadata: ["client": "\(client)"])
     }
     if let (path, reason) = recovered.setAside {
       log.critical("the record cannot be read, and is kept as \(path); navd starts empty: \(reason)")

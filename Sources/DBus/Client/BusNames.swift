@@ -89,7 +89,7 @@ extension Connection {
   /// relies on it.
   public func watchName(_ name: BusName, _ handler: @escaping (BusName?) -> Void) -> NameWatch {
     let watch = NameWatch(name, self, handler)
-    if let watched = watchedNames[name] {
+    if let watched = rules.watchedNames[name] {
       watched.add(watch)
       if watched.owner != .unknown {
         loop.soon { if case .known(let owner) = watched.owner { watch.handler?(owner) } }
@@ -98,7 +98,7 @@ extension Connection {
     }
     let watched = WatchedName(name)
     watched.add(watch)
-    watchedNames[name] = watched
+    rules.watchedNames[name] = watched
     // The rule comes first, so that no change before or after the answer is missed.
     addMatch(watched.rule) { [weak self] error in
       if error != nil { self?.ownerChanged(to: nil, of: watched) }
@@ -113,10 +113,10 @@ extension Connection {
   }
 
   fileprivate func removeWatch(_ watch: NameWatch) {
-    guard let watched = watchedNames[watch.name] else { return }
+    guard let watched = rules.watchedNames[watch.name] else { return }
     watched.remove(watch)
     guard watched.isEmpty else { return }
-    watchedNames[watch.name] = nil
+    rules.watchedNames[watch.name] = nil
     removeMatch(watched.rule)
   }
 
@@ -129,11 +129,11 @@ extension Connection {
   /// - Parameter signal: a signal that the bus itself has sent.
   func deliverNameSignal(_ signal: Message) {
     if Bus.nameOwnerChanged.matches(signal), let (name, _, new) = try? Bus.nameOwnerChanged.arguments(of: signal) {
-      guard let name = BusName(name), let watched = watchedNames[name] else { return }
+      guard let name = BusName(name), let watched = rules.watchedNames[name] else { return }
       ownerChanged(to: BusName(new), of: watched)
     } else if Bus.nameLost.matches(signal), let name = try? Bus.nameLost.arguments(of: signal), let name = BusName(name)
     {
-      onNameLost?(name)
+      handlers.onNameLost?(name)
     }
   }
 }

@@ -30,6 +30,12 @@ public final class Subscription {
   }
 }
 
+/// What a connection has asked the bus to tell it.
+struct MatchRules {
+  var subscriptions: [Subscription] = []
+  var watchedNames: [BusName: WatchedName] = [:]
+}
+
 extension Connection {
   /// Receives the signals that match a rule. D-Bus keeps messages in order: signals that were sent before the reply to a later call
   /// arrive before that reply.
@@ -43,7 +49,7 @@ extension Connection {
     if let sender = rule.sender, !sender.isUnique, sender != Bus.name {
       subscription.senderWatch = watchName(sender) { [weak subscription] in subscription?.owner = $0 }
     }
-    subscriptions.append(subscription)
+    rules.subscriptions.append(subscription)
     addMatch(rule, ready)
     return subscription
   }
@@ -61,7 +67,7 @@ extension Connection {
   }
 
   fileprivate func removeSubscription(_ subscription: Subscription) {
-    subscriptions.removeAll { $0 === subscription }
+    rules.subscriptions.removeAll { $0 === subscription }
     removeMatch(subscription.rule)
   }
 
@@ -69,7 +75,7 @@ extension Connection {
     guard let sender = signal.sender else { return }
     if sender == Bus.name { deliverNameSignal(signal) }
     // Iterates over a copy, since handlers may subscribe and cancel.
-    for subscription in subscriptions where subscription.accepts(signal, from: sender) {
+    for subscription in rules.subscriptions where subscription.accepts(signal, from: sender) {
       subscription.handler?(signal)
     }
   }

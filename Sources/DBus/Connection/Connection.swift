@@ -44,66 +44,65 @@ public final class Connection {
   public let loop: EventLoop
   public let limits: Limits
   /// The name that the bus assigned to this connection.
-  public let uniqueName: BusName
+  public var uniqueName: BusName { transport.uniqueName }
 
-  /// Called once when the bus ends the connection; not called for ``close(flushing:)``.
-  public var onDisconnected: (() -> Void)?
-  /// Called when another connection has taken over one of our names.
-  public var onNameLost: ((BusName) -> Void)?
-  /// Called at the end of each turn, before its messages are sent. Messages that are made here are sent with them.
-  public var beforeFlush: (() -> Void)?
-  /// Whether the next turn comes at once and makes more messages. If so, signals that nobody waits for and a large reply wait for that
-  /// turn. Signals never wait for more than one turn.
-  public var hasMoreToCome: (() -> Bool)?
-  /// Called with the number of signals of a turn that were dropped because of ``Limits/outgoingBytes``.
-  public var onSignalsDropped: ((Int) -> Void)?
-  /// Called when a client that may have missed signals receives them again; with nil for all clients.
-  public var onSignalsMissed: ((BusName?) -> Void)?
-  /// Called with false when a client has left too much unread (see ``Limits/unreadBytes``), and with true when it reads again.
-  public var onReadingChanged: ((BusName, Bool) -> Void)?
+  /// What a connection tells the program that has opened it.
+  public struct Handlers {
+    /// Called once when the bus ends the connection; not called for ``Connection/close(flushing:)``.
+    public var onDisconnected: (() -> Void)?
+    /// Called when another connection has taken over one of our names.
+    public var onNameLost: ((BusName) -> Void)?
+    /// Called at the end of each turn, before its messages are sent. Messages that are made here are sent with them.
+    public var beforeFlush: (() -> Void)?
+    /// Whether the next turn comes at once and makes more messages. If so, signals that nobody waits for and a large reply wait for that
+    /// turn. Signals never wait for more than one turn.
+    public var hasMoreToCome: (() -> Bool)?
+    /// Called with the number of signals of a turn that were dropped because of ``Limits/outgoingBytes``.
+    public var onSignalsDropped: ((Int) -> Void)?
+    /// Called when a client that may have missed signals receives them again; with nil for all clients.
+    public var onSignalsMissed: ((BusName?) -> Void)?
+  }
+
+  public var handlers = Handlers()
+
+  /// What becomes of calls from other connections. Replies and signals are received in either case.
+  public enum Callers {
+    case served
+    /// Each call is answered with the error.
+    case refused(DBusError)
+    /// Calls are dropped without a reply.
+    case ignored
+  }
+
+  public var callers = Callers.served
 
   /// Whether messages can still be exchanged.
   public private(set) var isOpen = true
 
-  /// The error for every call from another connection; nil if calls are served. Replies and signals are received in either case.
-  public var refusal: DBusError?
-  /// Whether calls from others are dropped without a reply.
-  var isIgnoringCalls = false
-
   let transport: Transport
   var outbox = Outbox()
-  /// Replies that will be made when there is room.
-  var laterReplies: ArraySlice<(address: ReplyAddress, make: () -> OutgoingMessage?)> = []
-  var objects = ObjectTree()
-  var changes = ObjectChanges()
-  var managedObjects = ManagedObjects()
-  /// The calls that were sent and not answered, including those that were cancelled or timed out.
-  var pendingCalls: [UInt32: PendingCall] = [:]
+  private var inbox = Inbox()
+  let objects = ExportedObjects()
   var openCalls = OpenCalls()
-  /// The number of replies without a pending call: late, unexpected or forged.
-  var unmatchedReplies = 0
-  var subscriptions: [Subscription] = []
-  var watchedNames: [BusName: WatchedName] = [:]
+  var rules = MatchRules()
   public private(set) lazy var servingOrder = ServingOrder(loop: loop, limits: limits, output: self)
-  var requiredCallers = RequiredCallers()
   var slowReaders = SlowReaders()
   var signalSockets = SignalSockets()
-  /// Whether signals were dropped since there was room for the last time.
-  var hasDroppedSignals = false
   lazy var standardInterfaces = StandardInterfaces(self)
-  /// Messages that were received while waiting for a reply. They are handled later in order.
-  private var postponed: Deque<Message> = []
-  private var isDrainScheduled = false
-  /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
-  private var isDrainPaused = false
-  /// Whether the signals of the last turn wait for the messages of this one.
-  private var areSignalsDelayed = false
+
+  /// Received messages, as far as they are not handled yet.
+  private struct Inbox {
+    /// Messages that were received while waiting for a reply. They are handled later in order.
+    var postponed: Deque<Message> = []
+    var isDrainScheduled = false
+    /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
+    var isDrainPaused = false
+  }
 
   private init(_ transport: Transport, loop: EventLoop, limits: Limits) {
     self.transport = transport
     self.loop = loop
     self.limits = limits
-    uniqueName = transport.uniqueName
     transport.onReady = { [unowned self] in drain() }
     loop.atEndOfTurn { [weak self] in self?.endTurn() }
     // Messages may have been read together with the reply to Hello, and then do not wake the loop.
@@ -168,15 +167,13 @@ public final class Connection {
   private func end() {
     isOpen = false
     transport.close()
-    postponed = []
+    inbox.postponed = []
     servingOrder.dropAll()
-    requiredCallers = RequiredCallers()
     slowReaders = SlowReaders()
     signalSockets = SignalSockets()
     let unsent = outbox.first + outbox.entries
-    laterReplies = []
     outbox = Outbox()
-    changes = ObjectChanges()
+    objects.changes = ObjectChanges()
     failPendingCalls()
     for case .call(_, let pending?) in unsent { pending.finish(.failure(.disconnected())) }
   }
@@ -192,10 +189,10 @@ public final class Connection {
   var isCongested: Bool { isFull || isBlind }
 
   func scheduleDrain() {
-    guard !isDrainScheduled else { return }
-    isDrainScheduled = true
+    guard !inbox.isDrainScheduled else { return }
+    inbox.isDrainScheduled = true
     loop.soon { [weak self] in
-      self?.isDrainScheduled = false
+      self?.inbox.isDrainScheduled = false
       self?.drain()
     }
   }
@@ -203,26 +200,30 @@ public final class Connection {
   private func drain() {
     servingOrder.longCalls.noteReceived(on: loop)
     for _ in 0..<limits.messagesPerTurn where isOpen && !isCongested && !servingOrder.isTurnFull {
-      guard let message = postponed.isEmpty ? transport.pop() : postponed.removeFirst() else { return }
+      guard let message = inbox.postponed.isEmpty ? transport.pop() : inbox.postponed.removeFirst() else { return }
       handle(message)
     }
     guard isOpen else { return }
     if isCongested {
-      isDrainPaused = true
-    } else if !postponed.isEmpty || transport.hasIncoming {
+      inbox.isDrainPaused = true
+    } else if !inbox.postponed.isEmpty || transport.hasIncoming {
       scheduleDrain()
     }
   }
 
   private func handle(_ message: Message) {
     switch message.kind {
-    case .methodCall where isIgnoringCalls: break
-    case .methodCall: if let refusal { refuse(message, refusal) } else { serve(message) }
+    case .methodCall:
+      switch callers {
+      case .served: serve(message)
+      case .refused(let error): refuse(message, error)
+      case .ignored: break
+      }
     case .methodReturn, .error: completeCall(message)
     case .signal:
       if message.isLocalDisconnect {
         end()
-        onDisconnected?()
+        handlers.onDisconnected?()
       } else {
         deliver(message)
       }
@@ -245,35 +246,36 @@ public final class Connection {
   /// Sends the messages of the turn, then pauses or resumes reading. Each turn ends with this.
   public func flush() {
     guard isOpen else { return }
-    beforeFlush?()
+    handlers.beforeFlush?()
     send()
   }
 
   private func endTurn() {
     guard isOpen else { return }
-    beforeFlush?()
-    let hasSignals = !outbox.signals.isEmpty || !changes.all.isEmpty
-    let isNobodyWaiting = outbox.isWithoutReplies && laterReplies.isEmpty
-    areSignalsDelayed = hasSignals && isNobodyWaiting && !areSignalsDelayed && hasMoreToCome?() ?? false
-    if !areSignalsDelayed { send() }
+    handlers.beforeFlush?()
+    let hasSignals = !outbox.signals.isEmpty || !objects.changes.all.isEmpty
+    let isNobodyWaiting = outbox.isWithoutReplies && outbox.later.isEmpty
+    outbox.areSignalsDelayed =
+      hasSignals && isNobodyWaiting && !outbox.areSignalsDelayed && handlers.hasMoreToCome?() ?? false
+    if !outbox.areSignalsDelayed { send() }
   }
 
   private func send() {
     sendOutbox()
     transport.write()
     transport.isReading = !isCongested
-    if isDrainPaused, transport.isReading {
-      isDrainPaused = false
+    if inbox.isDrainPaused, transport.isReading {
+      inbox.isDrainPaused = false
       scheduleDrain()
     }
-    if !isFull, hasDroppedSignals {
-      hasDroppedSignals = false
-      loop.soon { [weak self] in self?.onSignalsMissed?(nil) }
+    if !isFull, outbox.hasDroppedSignals {
+      outbox.hasDroppedSignals = false
+      loop.soon { [weak self] in self?.handlers.onSignalsMissed?(nil) }
     }
     servingOrder.serveNext()
     observeSlowReaders()
     // Otherwise the next turn comes when the bus has read, or has told how much it keeps.
-    if !laterReplies.isEmpty, hasRoomForReplies { loop.soon {} }
+    if !outbox.later.isEmpty, hasRoomForReplies { loop.soon {} }
     transport.applyInterest()
   }
 
@@ -301,7 +303,7 @@ public final class Connection {
           replies[index] = message
           if !replies.contains(where: { $0 == nil }) { return replies.compactMap { $0 } }
         } else if canWait(message) {
-          postponed.append(message)
+          inbox.postponed.append(message)
           scheduleDrain()
         }
       }
@@ -317,13 +319,17 @@ public final class Connection {
   private func canWait(_ message: Message) -> Bool {
     switch message.kind {
     case .methodCall:
-      guard let error = refusal ?? (message.hasDescriptors ? .undeclaredDescriptors() : nil) else { return true }
-      refuse(message, error)
+      switch callers {
+      case .served where !message.hasDescriptors: return true
+      case .served: refuse(message, .undeclaredDescriptors())
+      case .refused(let error): refuse(message, error)
+      case .ignored: break
+      }
       return false
-    case .methodReturn, .error: return pendingCalls[message.replySerial] != nil
+    case .methodReturn, .error: return openCalls.pending[message.replySerial] != nil
     case .signal:
       if message.isLocalDisconnect || message.sender == Bus.name { return true }
-      return !message.hasDescriptors && subscriptions.contains { $0.rule.matches(message) }
+      return !message.hasDescriptors && rules.subscriptions.contains { $0.rule.matches(message) }
     case .unknown: return false
     }
   }
@@ -348,7 +354,7 @@ extension Message {
 extension Connection: ServingOutput {
   var turnSize: Int { outbox.size }
 
-  var isQuiet: Bool { outbox.isWithoutReplies && hasMoreToCome?() != true }
+  var isQuiet: Bool { outbox.isWithoutReplies && handlers.hasMoreToCome?() != true }
 
   func isStalled(_ client: BusName) -> Bool { slowReaders.isStalled(client) }
 }

@@ -27,6 +27,12 @@ struct Outbox {
   private(set) var entries: [Entry] = []
   /// The size of all messages, in bytes.
   private(set) var size = 0
+  /// Replies of this turn and earlier ones that are made when there is room.
+  var later: ArraySlice<(address: ReplyAddress, make: () -> OutgoingMessage?)> = []
+  /// Whether the signals of the last turn wait for the messages of this one.
+  var areSignalsDelayed = false
+  /// Whether signals were dropped since there was room for the last time.
+  var hasDroppedSignals = false
 
   mutating func append(_ entry: Entry) {
     entries.append(entry)
@@ -51,7 +57,7 @@ struct Outbox {
     size += signal.bytes.count
   }
 
-  /// Removes all messages, but keeps the memory that a usual turn needs.
+  /// Removes the messages of the turn, but keeps the memory that a usual turn needs.
   mutating func removeAll() {
     first.removeAll(keepingCapacity: first.count <= 64)
     signals.removeAll(keepingCapacity: signals.count <= 64)
@@ -106,7 +112,7 @@ extension Connection {
 
   /// Sends the messages of the turn, and makes and sends later replies while there is room.
   func sendOutbox() {
-    if !outbox.isEmpty || !changes.all.isEmpty {
+    if !outbox.isEmpty || !objects.changes.all.isEmpty {
       var dropped = 0
       for entry in outbox.first { dropped += send(entry) }
       dropped += sendSignals(outbox.signals)
@@ -115,8 +121,8 @@ extension Connection {
       for entry in outbox.entries { dropped += send(entry) }
       outbox.removeAll()
       if dropped > 0 {
-        hasDroppedSignals = true
-        onSignalsDropped?(dropped)
+        outbox.hasDroppedSignals = true
+        handlers.onSignalsDropped?(dropped)
       }
     }
     sendLaterReplies()
@@ -124,11 +130,11 @@ extension Connection {
 
   func sendLaterReplies() {
     let end = transport.sentSize + limits.outgoingBytesPerTurn
-    while transport.sentSize < end, hasRoomForReplies, let reply = laterReplies.popFirst() {
+    while transport.sentSize < end, hasRoomForReplies, let reply = outbox.later.popFirst() {
       if let message = reply.make() { send(message, .success, to: reply.address) }
     }
     // Frees the memory of the array.
-    if laterReplies.isEmpty { laterReplies = [] }
+    if outbox.later.isEmpty { outbox.later = [] }
   }
 
   /// Whether the bus has read most of the messages, so that a reply is not far behind others.
@@ -172,7 +178,7 @@ extension Connection {
     switch entry {
     case .signal(let signal): return sendSignals([signal])
     case .reply(let message, let kind, let address): send(message, kind, to: address)
-    case .laterReply(let address, let make): laterReplies.append((address, make))
+    case .laterReply(let address, let make): outbox.later.append((address, make))
     case .call(let message, let pending?): send(message, pending)
     case .call(let message, nil): _ = transport.send(message)
     }

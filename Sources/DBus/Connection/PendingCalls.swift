@@ -40,6 +40,11 @@ public final class PendingCall {
 /// The calls to other programs that wait for an answer, including those that were cancelled or timed out. The bus has an entry for each
 /// until the program answers or leaves, and limits the number of entries of a connection.
 struct OpenCalls {
+  /// The calls by the serials of their messages.
+  var pending: [UInt32: PendingCall] = [:]
+  /// The number of replies without a call that waits: late, unexpected or forged.
+  var unmatchedReplies = 0
+  /// The number of calls, without those to the bus itself.
   private(set) var count = 0
   private var byDestination: [BusName: Int] = [:]
 
@@ -137,12 +142,12 @@ extension Connection {
   }
 
   func completeCall(_ answer: Message) {
-    guard let pending = pendingCalls[answer.replySerial], answer.isAnswer(from: pending.destination) else {
-      unmatchedReplies += 1
+    guard let pending = openCalls.pending[answer.replySerial], answer.isAnswer(from: pending.destination) else {
+      openCalls.unmatchedReplies += 1
       return
     }
-    if pending.isDone { unmatchedReplies += 1 }
-    pendingCalls[answer.replySerial] = nil
+    if pending.isDone { openCalls.unmatchedReplies += 1 }
+    openCalls.pending[answer.replySerial] = nil
     openCalls.add(-1, pending.destination)
     guard pending.takesDescriptors || !answer.hasDescriptors else {
       return pending.finish(.failure(.undeclaredDescriptors()))
@@ -155,7 +160,7 @@ extension Connection {
   func send(_ call: OutgoingMessage, _ pending: PendingCall) {
     let isRead = isRead(call)
     if !pending.isDone, isRead, let serial = transport.send(call) {
-      pendingCalls[serial] = pending
+      openCalls.pending[serial] = pending
     } else {
       openCalls.add(-1, pending.destination)
       let unread = DBusError(name: .limitsExceeded, message: "it does not read what it was sent before")
@@ -164,8 +169,7 @@ extension Connection {
   }
 
   func failPendingCalls() {
-    let failed = pendingCalls.sorted { $0.key < $1.key }
-    pendingCalls = [:]
+    let failed = openCalls.pending.sorted { $0.key < $1.key }
     openCalls = OpenCalls()
     for (_, pending) in failed { pending.finish(.failure(.disconnected())) }
   }

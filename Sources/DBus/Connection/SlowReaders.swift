@@ -33,6 +33,8 @@ struct SlowReaders {
   fileprivate var observer: Connection?
   /// Connects the observer; nil if nothing is observed.
   fileprivate var connect: (() -> Connection?)?
+  /// Called with false when a client has left too much unread, and with true when it reads again.
+  fileprivate var onChange: ((BusName, Bool) -> Void)?
   fileprivate var source = Source.ofConnections
   fileprivate var isLooking = false
   /// The result of the last look. It is judged at the end of the turn, when the answers of the turn have been sent.
@@ -91,16 +93,23 @@ extension Connection {
   private static let tolerated = 64 << 10
 
   /// Stops sending to clients that leave much unread (see ``Limits/unreadBytes``).
-  /// - Parameter connect: opens another connection to the same bus, which serves nothing. It is called when much has been sent for the
-  ///   first time. It returns nil to observe nothing.
-  public func observeReaders(_ connect: @escaping () -> Connection?) { slowReaders.connect = connect }
+  /// - Parameters:
+  ///   - connect: opens another connection to the same bus, which serves nothing. It is called when much has been sent for the first time.
+  ///     It returns nil to observe nothing.
+  ///   - onChange: called with false when a client has left too much unread, and with true when it reads again.
+  public func observeReaders(
+    by connect: @escaping () -> Connection?, onChange: ((BusName, Bool) -> Void)? = nil
+  ) {
+    slowReaders.connect = connect
+    slowReaders.onChange = onChange
+  }
 
   var isBlind: Bool { slowReaders.isLooking && transport.sentSize - slowReaders.lookedAt > Self.blindSize }
 
   /// Whether a message may be sent to its recipient.
   func isRead(_ message: OutgoingMessage) -> Bool {
     guard !slowReaders.stalled.isEmpty, var client = message.destination else { return true }
-    if !client.isUnique, case .known(let owner?) = watchedNames[client]?.owner { client = owner }
+    if !client.isUnique, case .known(let owner?) = rules.watchedNames[client]?.owner { client = owner }
     guard let room = slowReaders.stalled[client] else { return true }
     guard message.bytes.count <= room else { return false }
     slowReaders.stalled[client] = room - message.bytes.count
@@ -132,7 +141,7 @@ extension Connection {
     if let observer = slowReaders.observer, observer.isOpen { return observer }
     guard let connect = slowReaders.connect else { return nil }
     slowReaders.observer = connect()
-    slowReaders.observer?.isIgnoringCalls = true
+    slowReaders.observer?.callers = .ignored
     if slowReaders.observer == nil { slowReaders.connect = nil }
     return slowReaders.observer
   }
@@ -208,13 +217,13 @@ extension Connection {
     for (client, load) in behind where load.bytes > share && slowReaders.stalled[client] == nil {
       slowReaders.stalled[client] = share / 16
       servingOrder.hold(client, refusing: limits.unreadReplies)
-      onReadingChanged?(client, false)
+      slowReaders.onChange?(client, false)
     }
     let recovered = slowReaders.stalled.keys.filter { behind[$0] == nil }
     for client in recovered {
       slowReaders.stalled[client] = nil
       for call in slowReaders.takeRefused(of: client) { fail(call, limits.unreadReplies) }
-      onReadingChanged?(client, true)
+      slowReaders.onChange?(client, true)
     }
     let former = slowReaders.subscribers
     slowReaders.subscribers = loads.filter { $0.value.isSubscribed && slowReaders.stalled[$0.key] == nil }.reduce(
@@ -224,7 +233,7 @@ extension Connection {
     let missing = wasDirected ? slowReaders.subscribers.keys.filter { former[$0] == nil } : []
     loop.soon { [weak self] in
       for client in recovered { self?.servingOrder.release(client) }
-      for client in missing { self?.onSignalsMissed?(client) }
+      for client in missing { self?.handlers.onSignalsMissed?(client) }
     }
     endLook()
   }

@@ -9,14 +9,14 @@ extension Connection {
   /// - Parameter isObjectManager: whether the object also implements ObjectManager for the objects below it.
   public func export(_ path: ObjectPath, _ interfaces: [ImplementedInterface], isObjectManager: Bool = false) {
     for caller in interfaces.compactMap(\.caller) { require(caller) }
-    objects.export(path, ObjectTree.Object(interfaces: interfaces, isManager: isObjectManager))
+    objects.tree.export(path, ObjectTree.Object(interfaces: interfaces, isManager: isObjectManager))
   }
 
-  public func unexport(_ path: ObjectPath) { objects.unexport(path) }
+  public func unexport(_ path: ObjectPath) { objects.tree.unexport(path) }
 
   /// Exports all objects of a provider below a path. No other object may be exported there. Nothing is stored for each object.
   public func exportSubtree(_ prefix: ObjectPath, _ provider: any ObjectProvider) {
-    objects.exportSubtree(prefix, provider)
+    objects.tree.exportSubtree(prefix, provider)
   }
 
   // MARK: Finding
@@ -24,11 +24,11 @@ extension Connection {
   /// All interfaces at a path, which may only have objects below it; nil if there is no object at or below the path.
   func interfaces(at path: ObjectPath) -> [ImplementedInterface]? {
     let standard = standardInterfaces
-    if let object = objects.object(at: path) {
+    if let object = objects.tree.object(at: path) {
       let manager = object.isManager ? [standard.manager] : []
       return object.interfaces + [standard.properties, standard.introspection, standard.peer] + manager
     }
-    return objects.hasDescendants(path) ? [standard.introspection, standard.peer] : nil
+    return objects.tree.hasDescendants(path) ? [standard.introspection, standard.peer] : nil
   }
 
   func serve(_ call: Message) {
@@ -54,7 +54,7 @@ extension Connection {
     let name = dbus_message_get_interface(call.raw)
     // A fast path for the most frequent case.
     if let name,
-      let interface = objects.object(at: path)?.interfaces.first(where: { $0.interface.name.equals(name) }),
+      let interface = objects.tree.object(at: path)?.interfaces.first(where: { $0.interface.name.equals(name) }),
       let method = interface.method(String(cString: member))
     {
       return method.serve(call, address, path, self)

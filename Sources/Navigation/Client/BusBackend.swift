@@ -58,7 +58,7 @@ actor BusBackend: CoordinatorBackend {
         } else {
           try Connection.session(loop: loop)
         }
-      connection.onDisconnected = { [weak self] in
+      connection.handlers.onDisconnected = { [weak self] in
         self?.assumeIsolated { $0.end(.unreachable("the connection to the bus ended")) }
       }
       self.connection = connection

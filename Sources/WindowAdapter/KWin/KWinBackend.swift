@@ -52,7 +52,7 @@ final class KWinBackend: Backend {
 
   func start(ready: @escaping () -> Void) {
     self.ready = ready
-    connection.onDisconnected = { [unowned self] in onEnd?("the connection to the bus is lost") }
+    connection.handlers.onDisconnected = { [unowned self] in onEnd?("the connection to the bus is lost") }
     compositor.onEnd = { [unowned self] in onEnd?($0) }
     compositor.onPlaces = { [unowned self] in takeOutputs() }
     guard compositor.readAll() else { return }

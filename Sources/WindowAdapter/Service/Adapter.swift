@@ -53,8 +53,8 @@ package final class Adapter {
     } catch {
       throw BackendFailure(description: "\(error)")
     }
-    connection.onDisconnected = { [unowned self] in fail("the connection to the bus is lost") }
-    connection.onNameLost = { [unowned self] name in fail("another program took the name \(name)") }
+    connection.handlers.onDisconnected = { [unowned self] in fail("the connection to the bus is lost") }
+    connection.handlers.onNameLost = { [unowned self] name in fail("another program took the name \(name)") }
     backend.onEnd = { [unowned self] reason in fail(reason) }
     backend.start { [unowned self] in takeName() }
     loop.run()

@@ -51,11 +51,11 @@ final class WindowService {
     object.implement(Rows.focusedOutput) { [unowned self] _ in backend.state.focusedOutput }
     object.implement(Rows.backend) { [backend] _ in backend.name }
     connection.export(Rows.object, [object])
-    connection.onSignalsMissed = { [weak self] in self?.repeatLast(to: $0) }
-    connection.onSignalsDropped = { [log] in
+    connection.handlers.onSignalsMissed = { [weak self] in self?.repeatLast(to: $0) }
+    connection.handlers.onSignalsDropped = { [log] in
       log.warning("the bus does not read fast enough; signals were dropped", metadata: ["count": "\($0)"])
     }
-    connection.beforeFlush = { [weak self] in
+    connection.handlers.beforeFlush = { [weak self] in
       self?.tell()
       self?.answerReaders()
     }

@@ -30,7 +30,7 @@ extension DaemonClient {
       }
     }
     defer { watch.cancel() }
-    connection.onDisconnected = {
+    connection.handlers.onDisconnected = {
       finish(.failure(DBusError(name: .disconnected, message: Failure.disconnected)))
     }
     if let timeLeft {

@@ -69,7 +69,7 @@ struct PresenterVerb: ParsableCommand {
     options[Options.startTimeout] = startTimeout
     options[Options.grace] = grace
     try presenter.serve(names, options) { stop(Failure(operation, $0)) }
-    daemon.connection.onDisconnected = {
+    daemon.connection.handlers.onDisconnected = {
       stop(Failure(operation, DBusError(name: .disconnected, message: Failure.disconnected)))
     }
     let isAlone = autoPresent && autoDismiss != nil

@@ -48,7 +48,7 @@ extension DaemonClient {
       loop.stop()
     }
     follower.onFailure = fail
-    connection.onDisconnected = { fail(DBusError(name: .disconnected, message: Failure.disconnected)) }
+    connection.handlers.onDisconnected = { fail(DBusError(name: .disconnected, message: Failure.disconnected)) }
     follower.start()
     loop.run()
     if let failure { throw failure }

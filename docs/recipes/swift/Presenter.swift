@@ -85,7 +85,7 @@ enum Presenter {
     let loop = try EventLoop()
     let connection = try Connection.session(loop: loop)
     // The session has ended.
-    connection.onDisconnected = { loop.stop() }
+    connection.handlers.onDisconnected = { loop.stop() }
     let board = Board(connection, destination: CommandLine.arguments.dropFirst().first ?? "board")
     try loop.watch(STDIN_FILENO, .read) { _ in
       var keys = [UInt8](repeating: 0, count: 100)

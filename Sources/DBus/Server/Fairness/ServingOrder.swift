@@ -42,6 +42,7 @@ public final class ServingOrder {
   private var waitingForRoom: Set<BusName> = []
   var longCalls = LongCalls()
   var largeReplies = LargeReplies()
+  var requiredCallers = RequiredCallers()
 
   init(loop: EventLoop, limits: Connection.Limits, output: any ServingOutput) {
     self.loop = loop
@@ -81,6 +82,7 @@ public final class ServingOrder {
     waitingForRoom = []
     longCalls = LongCalls()
     largeReplies = LargeReplies()
+    requiredCallers = RequiredCallers()
   }
 
   /// Reads the arguments of a call.

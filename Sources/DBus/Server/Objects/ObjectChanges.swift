@@ -28,7 +28,7 @@ struct ObjectChanges {
   private var index: [ObjectPath: Int] = [:]
   private static let few = 8
 
-  /// Removes and returns all changes.
+  /// Removes and returns all objects.changes.
   mutating func take() -> [Change] {
     defer {
       all = []
@@ -51,7 +51,7 @@ struct ObjectChanges {
     }
   }
 
-  /// Notes a change of a property. An object that was added or removed in this turn is announced without such changes.
+  /// Notes a change of a property. An object that was added or removed in this turn is announced without such objects.changes.
   mutating func changed(
     _ path: ObjectPath, _ interfaces: @autoclosure () -> [ImplementedInterface], _ property: MemberName,
     of declared: InterfaceName
@@ -95,15 +95,15 @@ extension Connection {
   /// Announces a new object. At the end of the turn, the nearest ObjectManager above it emits InterfacesAdded with the values at that
   /// time.
   public func objectAdded(_ path: ObjectPath) {
-    managedObjects.noteChange(path)
-    changes.added(path, objects.interfaces(at: path))
+    objects.managed.noteChange(path)
+    objects.changes.added(path, objects.tree.interfaces(at: path))
   }
 
   /// Announces the removal of an object. At the end of the turn, the nearest ObjectManager above it emits InterfacesRemoved, unless the
   /// object was added in the same turn. Call this before ``unexport(_:)``.
   public func objectRemoved(_ path: ObjectPath) {
-    managedObjects.noteChange(path)
-    changes.removed(path, objects.interfaces(at: path))
+    objects.managed.noteChange(path)
+    objects.changes.removed(path, objects.tree.interfaces(at: path))
   }
 
   /// Announces a changed property. At the end of the turn, one PropertiesChanged for each interface of the object is emitted, as the
@@ -116,26 +116,26 @@ extension Connection {
   }
 
   @usableFromInline
-  func isNew(_ path: ObjectPath) -> Bool { changes.isNew(path) }
+  func isNew(_ path: ObjectPath) -> Bool { objects.changes.isNew(path) }
 
   @usableFromInline
   func noteChange(
     of property: MemberName, of interface: InterfaceName, _ emitsChanged: EmitsChanged, at path: ObjectPath
   ) {
-    managedObjects.noteChange(path)
+    objects.managed.noteChange(path)
     guard emitsChanged == .true || emitsChanged == .invalidates else { return }
-    changes.changed(path, objects.interfaces(at: path), property, of: interface)
+    objects.changes.changed(path, objects.tree.interfaces(at: path), property, of: interface)
   }
 
-  /// Removes and returns the signals of all changes. A signal whose values cannot be sent is left out.
+  /// Removes and returns the signals of all objects.changes. A signal whose values cannot be sent is left out.
   func takeChangeSignals() -> (added: [OutgoingMessage], changed: [OutgoingMessage], removed: [OutgoingMessage]) {
-    guard !changes.all.isEmpty else { return ([], [], []) }
-    let all = changes.take()
+    guard !objects.changes.all.isEmpty else { return ([], [], []) }
+    let all = objects.changes.take()
     var added: [OutgoingMessage] = []
     var changed: [OutgoingMessage] = []
     var removed: [OutgoingMessage] = []
     for change in all {
-      if change.existence != .existing, let manager = objects.manager(above: change.path) {
+      if change.existence != .existing, let manager = objects.tree.manager(above: change.path) {
         if change.existence == .removed || change.existence == .replaced, let signal = removal(change, from: manager) {
           // A replaced object must be removed before it is added.
           if change.existence == .replaced { added.append(signal) } else { removed.append(signal) }

@@ -9,7 +9,14 @@ public protocol ObjectProvider: AnyObject {
   var paths: [ObjectPath] { get }
 }
 
-/// The exported objects of a connection. All objects below the path of a provider belong to it.
+/// The exported objects of a connection.
+final class ExportedObjects {
+  var tree = ObjectTree()
+  var changes = ObjectChanges()
+  var managed = ManagedObjects()
+}
+
+/// The objects of a connection by their paths. All objects below the path of a provider belong to it.
 struct ObjectTree {
   struct Object {
     var interfaces: [ImplementedInterface]

@@ -56,12 +56,12 @@ struct StandardInterfaces {
     implementIntrospection(connection)
     implementProperties(connection)
     let prepare = { [unowned connection] path in
-      connection.managedObjects.prepare(below: path, in: connection.objects)
+      connection.objects.managed.prepare(below: path, in: connection.objects.tree)
     }
     manager.implement(ObjectManagement.getManagedObjects, preparing: prepare) { [unowned connection] _, call in
-      guard call.isReplyExpected else { return connection.managedObjects = ManagedObjects() }
+      guard call.isReplyExpected else { return connection.objects.managed = ManagedObjects() }
       call.reply(writing: { [unowned connection, path = call.path] writer throws(DBusError) in
-        try connection.managedObjects.write(below: path, in: connection.objects, to: &writer)
+        try connection.objects.managed.write(below: path, in: connection.objects.tree, to: &writer)
       })
     }
   }
@@ -82,7 +82,7 @@ struct StandardInterfaces {
       var xml = IntrospectionXML(docs: .annotations)
       xml.document { xml in
         for interface in connection.interfaces(at: call.path) ?? [] { xml.append(interface.xml) }
-        for child in connection.objects.children(of: call.path) { xml.child(child) }
+        for child in connection.objects.tree.children(of: call.path) { xml.child(child) }
       }
       call.reply(xml.text)
     }
