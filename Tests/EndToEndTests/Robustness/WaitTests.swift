@@ -22,7 +22,7 @@ func hostile_massOfWaits_isAnsweredBesideOthers() throws {
   #expect(limits["waits"] == clients.count * count)
   // The first rounds fill buffers that stay, and navd opens its second connection.
   var memory = 0
-  for round in 0...2 {
+  for round in 0...4 {
     let path = try session.present("awaited")
     var answered = 0
     for client in clients {
@@ -50,6 +50,7 @@ func hostile_massOfWaits_isAnsweredBesideOthers() throws {
       """)
     if round == 1 { memory = Session.privateMemory(of: navd) }
   }
-  #expect(Session.privateMemory(of: navd) <= memory + memory / 5)
+  // The allocator keeps a megabyte more or less. A hundred bytes for each call of the last three rounds would be more.
+  #expect(Session.privateMemory(of: navd) < memory + 3 * clients.count * count * 100)
   try honest.stop(session)
 }
