@@ -111,7 +111,7 @@ struct NavbenchCommand: AsyncParsableCommand {
     let harness = try Harness(programs: programs ?? Self.ownDirectory)
     defer { harness.stop() }
     try await measure(harness, into: &report)
-    print(json ? report.json.text : Summary([report]).text)
+    print(try json ? report.json : Summary([report]).text)
   }
 
   private func measures(_ part: Part) -> Bool { only.isEmpty || only.contains(part) }

@@ -1,8 +1,7 @@
-import CoordinatorAPI
-import TextFormats
+import FoundationEssentials
 
 /// A unit. The raw value is its name in JSON.
-enum Unit: String {
+enum Unit: String, Codable {
   case nanoseconds = "ns"
   case bytes
   case perSecond = "1/s"
@@ -19,7 +18,7 @@ enum Unit: String {
 }
 
 /// The limit for a line's ratio, or for its number.
-struct Goal {
+struct Goal: Codable {
   let limit: Double
   var isUpperLimit = true
   /// The limit for each round alone; nil if only the median counts.
@@ -40,7 +39,7 @@ struct Goal {
 
 /// A subject measured in rounds, with a peer in the same rounds if possible. With a peer, only the ratio is meaningful: the speed of
 /// a machine varies.
-struct Line {
+struct Line: Codable {
   let subject: String
   let peer: String?
   let unit: Unit
@@ -54,7 +53,7 @@ struct Line {
 }
 
 /// The results of a run.
-struct Report {
+struct Report: Codable {
   /// The number of processors that the programs share.
   let processors: Int
   private(set) var lines: [Line] = []
@@ -73,65 +72,14 @@ struct Report {
   }
 }
 
-// MARK: JSON
-
 extension Report {
-  var json: JSON { ["processors": JSON(processors), "lines": .array(lines.map(\.json))] }
-
-  /// - Returns: nil unless the JSON was written by this program.
-  init?(_ json: JSON) {
-    guard let processors = json["processors"]?.unsigned, let lines = json["lines"]?.array else { return nil }
-    self.processors = Int(processors)
-    for line in lines {
-      guard let line = Line(line) else { return nil }
-      self.lines.append(line)
-    }
-  }
-}
-
-extension Line {
-  fileprivate var json: JSON {
-    [
-      "subject": .string(subject), "peer": peer.map(JSON.string) ?? .null, "unit": .string(unit.rawValue),
-      "subjects": .array(subjects.map(JSON.real)), "peers": .array(peers.map(JSON.real)),
-      "result": .real(median(results)), "goal": goal?.json ?? .null,
-    ]
+  /// The report as one JSON value, from which another run of this program makes a table.
+  var json: String {
+    get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
   }
 
-  fileprivate init?(_ json: JSON) {
-    guard let subject = json["subject"]?.string, let unit = json["unit"]?.string.flatMap(Unit.init(rawValue:)),
-      let subjects = json["subjects"]?.array, let peers = json["peers"]?.array
-    else { return nil }
-    self.init(
-      subject: subject, peer: json["peer"]?.string, unit: unit, subjects: subjects.compactMap(\.number),
-      peers: peers.compactMap(\.number), goal: json["goal"].flatMap(Goal.init))
-  }
-}
-
-extension Goal {
-  fileprivate var json: JSON {
-    [
-      "limit": .real(limit), "at-most": .boolean(isUpperLimit), "each": eachLimit.map(JSON.real) ?? .null,
-      "one-processor": .boolean(isForOneProcessor),
-    ]
-  }
-
-  fileprivate init?(_ json: JSON) {
-    guard let limit = json["limit"]?.number else { return nil }
-    self.init(
-      limit: limit, isUpperLimit: json["at-most"] == true, eachLimit: json["each"]?.number,
-      isForOneProcessor: json["one-processor"] == true)
-  }
-}
-
-extension JSON {
-  fileprivate var number: Double? {
-    switch self {
-    case .real(let number): number
-    case .integer(let number): Double(number)
-    default: nil
-    }
-  }
+  /// - Throws: a `DecodingError` unless the JSON was written by this program.
+  init(json: [UInt8]) throws { self = try JSONDecoder().decode(Report.self, from: Data(json)) }
 }
 
 /// The median of the values; NaN if there are none.

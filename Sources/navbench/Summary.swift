@@ -12,7 +12,7 @@ struct Summary {
   /// Reads reports printed with `--json`.
   init(files: [String]) throws {
     runs = try files.map { file in
-      guard let content = ProcessTable.read(file), let report = Report(try JSON.parse(content)) else {
+      guard let content = ProcessTable.read(file), let report = try? Report(json: content) else {
         throw BenchmarkError(description: "\(file): expected a report of navbench --json, found none")
       }
       return report
