@@ -11,7 +11,10 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   private let tellsWindows: Bool
   /// The outputs in the compositor's order.
   private(set) var outputs: [PlasmaOutput] = []
-  private var desktops: [String: PlasmaDesktop] = [:]
+  /// The ids of the virtual desktops.
+  private var desktops: [OpaquePointer: String] = [:]
+  /// The id of the virtual desktop in view; nil if it is not known.
+  private(set) var currentDesktop: String?
   /// Whether the user sees the desktop instead of the windows, which are then not minimized.
   private(set) var isDesktopShown = false
   private var lastKey: WindowTable.Key = 0
@@ -56,9 +59,6 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   var canSendToOutputs: Bool { manager.map { wl_proxy_get_version($0) >= Self.sending } ?? false }
   var knowsOutputs: Bool { outputManager != nil }
   var knowsDesktops: Bool { desktopManager != nil }
-
-  /// The virtual desktop in view; nil if it is not known.
-  var currentDesktop: String? { desktops.values.first(where: \.isActive)?.id }
 
   // MARK: What there is
 
@@ -127,20 +127,23 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   }
 
   fileprivate func foundDesktop(_ id: String) {
-    guard let desktopManager, desktops[id] == nil, let proxy = plasma_desktop_by_id(desktopManager, id) else { return }
-    let desktop = PlasmaDesktop(id, proxy, self)
-    desktops[id] = desktop
-    plasma_listen_to_desktop(proxy, Listeners.desktop, Unmanaged.passUnretained(desktop).toOpaque())
+    guard let desktopManager, !desktops.values.contains(id), let proxy = plasma_desktop_by_id(desktopManager, id)
+    else { return }
+    desktops[proxy] = id
+    plasma_listen_to_desktop(proxy, Listeners.desktop, Unmanaged.passUnretained(self).toOpaque())
   }
 
   fileprivate func lostDesktop(_ id: String) {
-    guard let desktop = desktops.removeValue(forKey: id) else { return }
-    wl_proxy_destroy(desktop.proxy)
+    guard let proxy = desktops.first(where: { $0.value == id })?.key else { return }
+    desktops[proxy] = nil
+    if currentDesktop == id { currentDesktop = nil }
+    wl_proxy_destroy(proxy)
     onPlaces?()
   }
 
-  fileprivate func changed(_ desktop: PlasmaDesktop, isActive: Bool) {
-    desktop.isActive = isActive
+  fileprivate func changed(desktop: OpaquePointer?, isActive: Bool) {
+    guard let desktop, let id = desktops[desktop], isActive || id == currentDesktop else { return }
+    currentDesktop = isActive ? id : nil
     onPlaces?()
   }
 
@@ -204,27 +207,17 @@ final class PlasmaOutput {
   }
 }
 
-/// A virtual desktop as reported by KWin.
-private final class PlasmaDesktop {
-  let id: String
-  let proxy: OpaquePointer
-  unowned let connection: PlasmaConnection
-  var isActive = false
-
-  init(_ id: String, _ proxy: OpaquePointer, _ connection: PlasmaConnection) {
-    (self.id, self.proxy, self.connection) = (id, proxy, connection)
-  }
-}
-
 /// The tables of handlers, which libwayland reads as long as the connection exists.
 private enum Listeners {
-  private static func object<T: AnyObject>(_ data: UnsafeMutableRawPointer?) -> T {
-    Unmanaged<T>.fromOpaque(data!).takeUnretainedValue()
+  private static func connection(_ data: UnsafeMutableRawPointer?) -> PlasmaConnection {
+    WaylandConnection.object(data)
   }
+  private static func window(_ data: UnsafeMutableRawPointer?) -> PlasmaWindow { WaylandConnection.object(data) }
+  private static func output(_ data: UnsafeMutableRawPointer?) -> PlasmaOutput { WaylandConnection.object(data) }
 
   /// Changes a window, and reports it.
   private static func window(_ data: UnsafeMutableRawPointer?, _ change: (PlasmaWindow) -> Void) {
-    let window: PlasmaWindow = object(data)
+    let window = window(data)
     change(window)
     window.connection.changed(window)
   }
@@ -233,15 +226,9 @@ private enum Listeners {
 
   nonisolated(unsafe) static let manager = WaylandConnection.table(
     plasma_manager_listener(
-      show_desktop_changed: { data, _, state in
-        let connection: PlasmaConnection = object(data)
-        connection.changed(isDesktopShown: state != 0)
-      },
+      show_desktop_changed: { data, _, state in connection(data).changed(isDesktopShown: state != 0) },
       window: { _, _, _ in }, stacking_order_changed: { _, _, _ in }, stacking_order_uuid_changed: { _, _, _ in },
-      window_with_uuid: { data, _, _, uuid in
-        let connection: PlasmaConnection = object(data)
-        connection.named(text(uuid))
-      }))
+      window_with_uuid: { data, _, _, uuid in connection(data).named(text(uuid)) }))
 
   nonisolated(unsafe) static let window = WaylandConnection.table(
     plasma_window_listener(
@@ -250,7 +237,7 @@ private enum Listeners {
       state_changed: { data, _, bits in window(data) { $0.bits = bits } },
       virtual_desktop_changed: { _, _, _ in }, themed_icon_name_changed: { _, _, _ in },
       unmapped: { data, _ in
-        let window: PlasmaWindow = object(data)
+        let window = window(data)
         window.connection.closed(window)
       },
       initial_state: { data, _ in window(data) { $0.isKnown = true } },
@@ -271,43 +258,30 @@ private enum Listeners {
 
   nonisolated(unsafe) static let desktops = WaylandConnection.table(
     plasma_desktops_listener(
-      desktop_created: { data, _, id, _ in
-        let connection: PlasmaConnection = object(data)
-        connection.foundDesktop(text(id))
-      },
-      desktop_removed: { data, _, id in
-        let connection: PlasmaConnection = object(data)
-        connection.lostDesktop(text(id))
-      }, done: { _, _ in }, rows: { _, _, _ in }))
+      desktop_created: { data, _, id, _ in connection(data).foundDesktop(text(id)) },
+      desktop_removed: { data, _, id in connection(data).lostDesktop(text(id)) },
+      done: { _, _ in }, rows: { _, _, _ in }))
 
   nonisolated(unsafe) static let desktop = WaylandConnection.table(
     plasma_desktop_listener(
       desktop_id: { _, _, _ in }, name: { _, _, _ in },
-      activated: { data, _ in
-        let desktop: PlasmaDesktop = object(data)
-        desktop.connection.changed(desktop, isActive: true)
-      },
-      deactivated: { data, _ in
-        let desktop: PlasmaDesktop = object(data)
-        desktop.connection.changed(desktop, isActive: false)
-      }, done: { _, _ in }, removed: { _, _ in }))
+      activated: { data, desktop in connection(data).changed(desktop: desktop, isActive: true) },
+      deactivated: { data, desktop in connection(data).changed(desktop: desktop, isActive: false) },
+      done: { _, _ in }, removed: { _, _ in }))
 
   nonisolated(unsafe) static let output = WaylandConnection.table(
     xdg_output_listener(
       logical_position: { data, _, x, y in
-        let output: PlasmaOutput = object(data)
+        let output = output(data)
         (output.pendingArea.x, output.pendingArea.y) = (Int(x), Int(y))
       },
       logical_size: { data, _, width, height in
-        let output: PlasmaOutput = object(data)
+        let output = output(data)
         (output.pendingArea.width, output.pendingArea.height) = (Int(width), Int(height))
       },
       done: { data, _ in
-        let output: PlasmaOutput = object(data)
+        let output = output(data)
         output.connection.changed(output)
       },
-      name: { data, _, name in
-        let output: PlasmaOutput = object(data)
-        output.name = text(name)
-      }, description: { _, _, _ in }))
+      name: { data, _, name in output(data).name = text(name) }, description: { _, _, _ in }))
 }

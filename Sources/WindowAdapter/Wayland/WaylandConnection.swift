@@ -93,6 +93,11 @@ final class WaylandConnection {
     return pointer
   }
 
+  /// The object that was given to a listener.
+  static func object<T: AnyObject>(_ data: UnsafeMutableRawPointer?) -> T {
+    Unmanaged<T>.fromOpaque(data!).takeUnretainedValue()
+  }
+
   nonisolated(unsafe) private static let listener = table(
     wl_registry_listener(
       global: { data, _, number, interface, version in
@@ -101,7 +106,5 @@ final class WaylandConnection {
       },
       global_remove: { data, _, number in connection(data).onGlobalRemoved?(number) }))
 
-  private static func connection(_ data: UnsafeMutableRawPointer?) -> WaylandConnection {
-    Unmanaged<WaylandConnection>.fromOpaque(data!).takeUnretainedValue()
-  }
+  private static func connection(_ data: UnsafeMutableRawPointer?) -> WaylandConnection { object(data) }
 }

@@ -125,13 +125,8 @@ package final class WlrToplevel: Toplevel {
 
 /// The tables of handlers, which libwayland reads as long as the connection exists.
 private enum Listeners {
-  private static func connection(_ data: UnsafeMutableRawPointer?) -> WlrConnection {
-    Unmanaged<WlrConnection>.fromOpaque(data!).takeUnretainedValue()
-  }
-
-  private static func toplevel(_ data: UnsafeMutableRawPointer?) -> WlrToplevel {
-    Unmanaged<WlrToplevel>.fromOpaque(data!).takeUnretainedValue()
-  }
+  private static func connection(_ data: UnsafeMutableRawPointer?) -> WlrConnection { WaylandConnection.object(data) }
+  private static func toplevel(_ data: UnsafeMutableRawPointer?) -> WlrToplevel { WaylandConnection.object(data) }
 
   nonisolated(unsafe) static let output = WaylandConnection.table(
     wl_output_listener(
