@@ -7,14 +7,6 @@ import Glibc
 import PresentationModel
 import TextFormats
 
-extension Verbs {
-  static let ofDaemon: [Verb] = [
-    ("destinations", { Destinations.self }), ("reload", { Reload.self }), ("check-config", { CheckConfiguration.self }),
-    ("import-environment", { ImportEnvironment.self }),
-    ("doctor", { Doctor.self }), ("introspect", { Introspect.self }), ("quit", { Quit.self }),
-  ]
-}
-
 struct Destinations: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "destinations", "List the destinations: the programs, units and services that can show something.")

@@ -4,13 +4,6 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-extension Verbs {
-  static let ofGroups: [Verb] = [
-    ("select", { Select.self }), ("deselect", { Deselect.self }), ("toggle-selection", { ToggleSelection.self }),
-    ("selection", { Selection.self }), ("forget", { Forget.self }),
-  ]
-}
-
 struct Select: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "select", "Open a member of a group, and close the one that is open.",

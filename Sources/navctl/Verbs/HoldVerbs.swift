@@ -8,10 +8,6 @@ import Glibc
 import PresentationModel
 import TextFormats
 
-extension Verbs {
-  static let ofHolds: [Verb] = [("hold", { Hold.self }), ("release", { ReleaseHold.self }), ("holds", { Holds.self })]
-}
-
 struct Hold: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "hold", "Hold up what is opened, such as during a presentation.",

@@ -3,12 +3,6 @@ import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-extension Verbs {
-  static let ofPresenters: [Verb] = [
-    ("act", { Act.self }), ("closed", { Closed.self }), ("presenter", { PresenterVerb.self }),
-  ]
-}
-
 struct Act: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "act", "Report a user's action in a presentation, such as a pressed button.",

@@ -4,10 +4,6 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-extension Verbs {
-  static let querying: [Verb] = [("is-presented", { IsPresented.self }), ("members", { Members.self })]
-}
-
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "list", "List what is open.",

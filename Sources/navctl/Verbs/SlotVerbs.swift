@@ -4,10 +4,6 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-extension Verbs {
-  static let presenting: [Verb] = [("present", { Present.self }), ("toggle", { Toggle.self })]
-}
-
 struct Present: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "present", "Open a panel, dialog or window, or replace what is open under its name.",

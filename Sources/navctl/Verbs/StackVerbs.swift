@@ -4,13 +4,6 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-extension Verbs {
-  static let ofStacks: [Verb] = [
-    ("push", { Push.self }), ("pop", { Pop.self }), ("pop-to", { PopTo.self }), ("set-path", { SetPath.self }),
-    ("path", { Path.self }),
-  ]
-}
-
 struct Push: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "push", "Open a panel, dialog or window on top of a stack.")

@@ -6,24 +6,47 @@ enum Verbs {
   typealias Verb = (name: String, type: @Sendable () -> ParsableCommand.Type)
 
   /// The verbs in the order of the help text.
-  static let groups: [(title: String, verbs: [Verb])] = lists.map { ($0.title, Array($0.verbs.joined())) }
-
-  private static let lists: [(title: String, verbs: [[Verb]])] = [
-    ("OPEN AND CLOSE", [presenting, [("update", { Update.self }), ("dismiss", { Dismiss.self })]]),
-    ("GROUP AND STACK", [ofGroups, ofStacks]),
-    ("HOLD", [ofHolds]),
+  static let groups: [(title: String, verbs: [Verb])] = [
+    (
+      "OPEN AND CLOSE",
+      [
+        ("present", { Present.self }), ("toggle", { Toggle.self }), ("update", { Update.self }),
+        ("dismiss", { Dismiss.self }),
+      ]
+    ),
+    (
+      "GROUP AND STACK",
+      [
+        ("select", { Select.self }), ("deselect", { Deselect.self }), ("toggle-selection", { ToggleSelection.self }),
+        ("selection", { Selection.self }), ("forget", { Forget.self }), ("push", { Push.self }), ("pop", { Pop.self }),
+        ("pop-to", { PopTo.self }), ("set-path", { SetPath.self }), ("path", { Path.self }),
+      ]
+    ),
+    ("HOLD", [("hold", { Hold.self }), ("release", { ReleaseHold.self }), ("holds", { Holds.self })]),
     (
       "QUERY",
       [
-        [("list", { List.self }), ("show", { Show.self })], querying,
-        [
-          ("history", { History.self }), ("wait", { WaitVerb.self }), ("watch", { WatchVerb.self }),
-          ("graph", { Graph.self }), ("windows", { Windows.self }), ("rofi", { Rofi.self }),
-        ],
+        ("list", { List.self }), ("show", { Show.self }), ("is-presented", { IsPresented.self }),
+        ("members", { Members.self }), ("history", { History.self }), ("wait", { WaitVerb.self }),
+        ("watch", { WatchVerb.self }), ("graph", { Graph.self }), ("windows", { Windows.self }),
+        ("rofi", { Rofi.self }),
       ]
     ),
-    ("PRESENTER", [ofPresenters, [("value", { ContainerValue.self })]]),
-    ("DAEMON", [[("apply", { Apply.self })], ofDaemon]),
+    (
+      "PRESENTER",
+      [
+        ("act", { Act.self }), ("closed", { Closed.self }), ("presenter", { PresenterVerb.self }),
+        ("value", { ContainerValue.self }),
+      ]
+    ),
+    (
+      "DAEMON",
+      [
+        ("apply", { Apply.self }), ("destinations", { Destinations.self }), ("reload", { Reload.self }),
+        ("check-config", { CheckConfiguration.self }), ("import-environment", { ImportEnvironment.self }),
+        ("doctor", { Doctor.self }), ("introspect", { Introspect.self }), ("quit", { Quit.self }),
+      ]
+    ),
   ]
 
   /// The verbs with an id among their arguments.
