@@ -215,25 +215,7 @@ package enum ProcessTable {
   }
 
   /// The content of a file; nil if it cannot be read.
-  package static func read(_ path: String) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var content: [UInt8] = []
-    var capacity = 1024
-    while true {
-      let start = content.count
-      var failed = false
-      content += [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-        let length = Glibc.read(descriptor, buffer.baseAddress!, capacity)
-        failed = length < 0
-        count = max(0, length)
-      }
-      if failed { return nil }
-      if content.count == start { return content }
-      capacity = min(capacity * 4, 1 << 20)
-    }
-  }
+  package static func read(_ path: String) -> [UInt8]? { try? contents(ofFile: path) }
 
   /// The entries of a directory whose names are numbers.
   private static func numbers(in path: String) -> [pid_t]? {

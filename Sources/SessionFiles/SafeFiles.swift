@@ -42,22 +42,11 @@ package enum SafeFiles {
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw Unreadable(why: "expected a regular file, found \(kind(status.st_mode))")
     }
-    var content: [UInt8] = []
-    while content.count <= maxBytes {
-      let room = min(maxBytes + 1 - content.count, 1 << 16)
-      var failure: SystemError?
-      let chunk = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
-        let got = read(file, buffer.baseAddress, room)
-        if got < 0 { failure = SystemError("read") }
-        count = max(got, 0)
-      }
-      if let failure {
-        if failure.code == EINTR { continue }
-        throw Unreadable(why: "cannot be read: \(failure.reason)")
-      }
-      if chunk.isEmpty { return content }
-      content += chunk
+    let content: [UInt8]
+    do throws(SystemError) { content = try contents(of: file, limit: maxBytes + 1) } catch {
+      throw Unreadable(why: "cannot be read: \(error.reason)")
     }
+    if content.count <= maxBytes { return content }
     throw Unreadable(why: "expected at most \(maxBytes) bytes, found more")
   }
 

@@ -50,13 +50,8 @@ struct CheckedFiles {
         hint: "install it beside navctl or in PATH")
     }
     defer { close(ends[0]) }
-    var output: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = read(ends[0], &buffer, buffer.count)
-      if count > 0 { output += buffer[..<count] } else if count == 0 || errno != EINTR { break }
-    }
+    let output = try? contents(of: ends[0])
     waitForExit(process)
-    return output
+    return output ?? []
   }
 }

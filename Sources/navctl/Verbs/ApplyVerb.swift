@@ -48,21 +48,19 @@ struct Apply: ParsableCommand {
   }
 
   private static func read(_ file: String, _ operation: String) throws(Failure) -> [UInt8] {
-    func unreadable() -> Failure {
-      Failure(operation, SystemError("cannot read the file").description, hint: "“-” reads standard input")
+    // The maximum size of a D-Bus message.
+    let maxBytes = 128 << 20
+    let bytes: [UInt8]
+    do throws(SystemError) {
+      bytes =
+        try file == "-"
+        ? contents(of: STDIN_FILENO, limit: maxBytes + 1) : contents(ofFile: file, limit: maxBytes + 1)
+    } catch {
+      throw Failure(operation, "cannot read the file: \(error.reason)", hint: "“-” reads standard input")
     }
-    guard let stream = file == "-" ? fdopen(STDIN_FILENO, "r") : fopen(file, "re") else { throw unreadable() }
-    defer { fclose(stream) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    while case let count = fread(&buffer, 1, buffer.count, stream), count > 0 {
-      bytes.append(contentsOf: buffer[..<count])
-      // The maximum size of a D-Bus message.
-      guard bytes.count <= 128 << 20 else {
-        throw Failure(operation, "expected at most 128 MiB, found more", status: .refused)
-      }
+    guard bytes.count <= maxBytes else {
+      throw Failure(operation, "expected at most 128 MiB, found more", status: .refused)
     }
-    guard ferror(stream) == 0 else { throw unreadable() }
     return bytes
   }
 }

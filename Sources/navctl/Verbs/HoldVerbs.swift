@@ -127,18 +127,8 @@ private enum HeldCommand {
 
   /// The children of this process.
   private static func children() -> Set<pid_t> {
-    guard let file = fopen("/proc/thread-self/children", "r") else { return [] }
-    defer { fclose(file) }
-    var found: Set<pid_t> = []
-    var bytes = [CChar](repeating: 0, count: 4096)
-    var text = ""
-    while true {
-      let count = fread(&bytes, 1, bytes.count, file)
-      if count == 0 { break }
-      text += String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-    for word in text.split(separator: " ") { if let pid = pid_t(word) { found.insert(pid) } }
-    return found
+    let list = (try? contents(ofFile: "/proc/thread-self/children")) ?? []
+    return Set(String(decoding: list, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) })
   }
 }
 
