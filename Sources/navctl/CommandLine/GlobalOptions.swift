@@ -53,8 +53,8 @@ struct GlobalOptions: ParsableArguments {
   }
 
   /// - Throws: `ValidationError` if both a format and `--json` are given, or the format names an unknown field.
-  func check(_ format: Template?, _ fields: TemplateFields) throws {
-    try format?.require(fields)
+  func check(_ format: Template?, _ fields: @autoclosure () -> TemplateFields) throws {
+    if let format { try format.require(fields()) }
     if json, format != nil { throw ValidationError("use either --format or --json, not both") }
   }
 }

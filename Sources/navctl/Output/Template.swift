@@ -94,9 +94,7 @@ struct TemplateFields {
     StateEntry.keys.value.name: [], StateEntry.keys.containerValues.name: [], "item": [], "parameters": [],
     StateSnapshot.keys.groups.name: [], StateSnapshot.keys.stacks.name: [],
     StateSnapshot.keys.parked.name: [],
-    EndingEntry.keys.by.name: [
-      RequesterEntry.keys.client.name, RequesterEntry.keys.pid.name, RequesterEntry.keys.program.name,
-    ],
+    EndingEntry.keys.by.name: RequesterEntry.table.rows.map(\.name),
   ]
 
   let names: [String]
@@ -104,31 +102,21 @@ struct TemplateFields {
   init(_ names: [String]) { self.names = Set(names).sorted() }
 
   /// The fields of a presentation in the state.
-  static let presentation = TemplateFields(
-    Show.order.filter { !Show.added.contains($0) } + Options.ofAppearance.rows.map(\.name))
+  static let presentation = TemplateFields(StateEntry.ofState.rows.map(\.name))
 
   /// The fields of all events, and of the state before them.
   static let event = {
-    let (entry, state, group) = (StateEntry.keys, StateSnapshot.keys, GroupEntry.keys)
-    return TemplateFields([
-      "action", entry.asking.name, entry.binding.name, "event", entry.group.name, state.groups.name, entry.id.name,
-      "hold", state.holds.name, "in-force", "item", "parameters",
-      entry.message.name, "path", entry.phase.name, entry.presentation.name, state.presentations.name, group.queue.name,
-      EndingEntry.keys.reason.name, state.serial.name, entry.stack.name, state.stacks.name, state.parked.name,
-      entry.tag.name,
-      group.tags.name,
-    ])
+    let (entry, group) = (StateEntry.keys, GroupEntry.keys)
+    return TemplateFields(
+      StateSnapshot.table.rows.map(\.name) + [
+        "action", entry.asking.name, entry.binding.name, "event", entry.group.name, entry.id.name, "hold", "in-force",
+        "item", entry.message.name, "parameters", "path", entry.phase.name, entry.presentation.name, group.queue.name,
+        EndingEntry.keys.reason.name, entry.stack.name, entry.tag.name, group.tags.name,
+      ])
   }()
 
   /// The fields of an entry in the history.
-  static let history = {
-    let keys = EndingEntry.keys
-    return TemplateFields([
-      keys.binding.name, keys.by.name, keys.destination.name, PresentationResult.keys.error.name, keys.group.name,
-      keys.id.name, keys.presentation.name, keys.reason.name, keys.serial.name, keys.shownFor.name, keys.signal.name,
-      keys.stack.name, keys.status.name, keys.time.name,
-    ])
-  }()
+  static let history = TemplateFields(EndingEntry.table.rows.map(\.name) + [PresentationResult.keys.error.name])
 
   /// The reason why a path names no field; nil if it names one.
   fileprivate func problem(_ path: [String]) -> String? {

@@ -61,23 +61,15 @@ struct Show: ParsableCommand {
   private static let ownerPID = DictionaryKey<UInt32>("owner-pid", doc: "The process of its owner.")
   private static let ownerProgram = DictionaryKey<String>("owner-program", doc: "The name of its owner's program.")
 
-  /// The keys that the entries of the state do not have.
-  static let added = [
-    destinationKind.name, children.name, ownerPID.name, ownerProgram.name, StateEntry.keys.timeoutLeft.name,
-    StateSnapshot.keys.serial.name,
-  ]
-
   /// The keys in the order in which they are printed.
-  static let order = {
+  private static let order = {
     let keys = StateEntry.keys
     return [
-      keys.binding.name, keys.id.name, keys.presentation.name, keys.phase.name, keys.asking.name, keys.message.name,
-      keys.heldBy.name, keys.since.name, keys.restarts.name, keys.restartAt.name, keys.title.name,
-      keys.destination.name, destinationKind.name, keys.pid.name, keys.unit.name, keys.windows.name,
-      keys.group.name, keys.tag.name,
-      keys.stack.name, keys.parent.name, children.name, keys.owner.name, ownerPID.name, ownerProgram.name,
-      keys.timeout.name, keys.timeoutLeft.name, keys.containerValues.name, keys.priority.name, keys.style.name,
-      keys.value.name, StateSnapshot.keys.serial.name,
+      keys.binding.name, keys.id.name, keys.presentation.name, keys.phase.name, keys.message.name, keys.since.name,
+      keys.restarts.name, keys.restartAt.name, keys.title.name, keys.destination.name, destinationKind.name,
+      keys.pid.name, keys.unit.name, keys.windows.name, keys.group.name, keys.tag.name, keys.stack.name,
+      keys.parent.name, children.name, keys.owner.name, ownerPID.name, ownerProgram.name, keys.timeout.name,
+      keys.timeoutLeft.name, keys.containerValues.name, keys.priority.name, keys.style.name, keys.value.name,
     ]
   }()
 
