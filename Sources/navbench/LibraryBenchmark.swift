@@ -70,39 +70,26 @@ struct LibraryBenchmark {
     _ coordinator: Coordinator, _ count: Int
   ) async throws -> (appear: Double, disappear: Double) {
     let (model, counter, navigator) = stack(coordinator)
-    let appear = await elapsed {
-      model.path = Array(0..<count)
-      await counter.reaches(count)
-      await navigator.settle()
-    }
-    let disappear = await elapsed {
-      model.path = []
-      await counter.reaches(0)
-      await navigator.settle()
-    }
+    let appear = await elapsed(counter, reaching: count, navigator) { model.path = Array(0..<count) }
+    let disappear = await elapsed(counter, reaching: 0, navigator) { model.path = [] }
     return (appear, disappear)
   }
 
   private static func pushes(_ coordinator: Coordinator, _ count: Int) async throws -> Double {
     let (model, counter, navigator) = stack(coordinator)
-    let time = await elapsed {
+    let time = await elapsed(counter, reaching: count, navigator) {
       for index in 0..<count {
         model.path.append(index)
         await counter.reaches(index + 1)
       }
-      await navigator.settle()
     }
-    model.path = []
-    await counter.reaches(0)
-    await navigator.settle()
+    _ = await elapsed(counter, reaching: 0, navigator) { model.path = [] }
     return time
   }
 
   private static func models(_ coordinator: Coordinator, _ count: Int) -> Double {
     let models = (0..<count).map { _ in Model() }
-    let start = MonotonicInstant.now
-    for model in models { _ = coordinator.text(of: Bindable(model).isOn) }
-    return Double(MonotonicInstant.now.nanoseconds - start.nanoseconds)
+    return nanoseconds { for model in models { _ = coordinator.text(of: Bindable(model).isOn) } }
   }
 
   private static func booleans(
@@ -110,31 +97,28 @@ struct LibraryBenchmark {
   ) async throws -> (appear: Double, change: Double, disappear: Double) {
     let (model, counter, navigator) = (Model(), ScreenCounter(), Navigator(coordinator))
     model.switches = [Bool](repeating: false, count: count)
-    let appear = await elapsed {
+    let appear = await elapsed(counter, reaching: count, navigator) {
       for index in 0..<count {
         navigator.present(isPresented: Bindable(model).switches[index]) { CountedScreen(counter) }
       }
       model.switches = [Bool](repeating: true, count: count)
-      await counter.reaches(count)
-      await navigator.settle()
     }
     // Every boolean is read again, because they belong to one property.
-    let change = await elapsed {
-      model.switches[count / 2] = false
-      await counter.reaches(count - 1)
-      await navigator.settle()
-    }
-    let disappear = await elapsed {
+    let change = await elapsed(counter, reaching: count - 1, navigator) { model.switches[count / 2] = false }
+    let disappear = await elapsed(counter, reaching: 0, navigator) {
       model.switches = [Bool](repeating: false, count: count)
-      await counter.reaches(0)
-      await navigator.settle()
     }
     return (appear, change, disappear)
   }
 
-  private static func elapsed(_ body: () async -> Void) async -> Double {
+  /// The time, in nanoseconds, from a change until so many screens are shown and the coordinator knows it.
+  private static func elapsed(
+    _ counter: ScreenCounter, reaching count: Int, _ navigator: Navigator, _ change: () async -> Void
+  ) async -> Double {
     let start = MonotonicInstant.now
-    await body()
+    await change()
+    await counter.reaches(count)
+    await navigator.settle()
     return Double(MonotonicInstant.now.nanoseconds - start.nanoseconds)
   }
 }
