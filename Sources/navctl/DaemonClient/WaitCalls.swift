@@ -107,32 +107,24 @@ extension DaemonClient {
   // The request has succeeded, and later questions cannot change that: in a sandbox that permits the request alone, navd does not
   // answer them.
 
-  /// Reports a program that could not be started. navd starts it right after its reply, so the next call knows the result.
-  /// - Parameter serial: the serial of the reply.
-  /// - Throws: `Failure` with the reason. Queued items are not waited for, and crashes of shown items are ignored: these results
-  ///   would depend on timing.
-  func requireStart(of presentation: ObjectPath, after serial: UInt64) throws(Failure) {
-    guard presentation != .root else { return }
-    if global.notifies { try watchStart(of: [presentation]) }
-    // A call of Wait would make navd follow this client.
-    let failures = failures(after: serial)
-    // Usually there are no failures; a key path would be created anyway, which takes longer than the call.
-    if failures.contains(where: { $0.presentation.map(CoordinatorNames.presentation) == presentation }) {
-      try reportFailedStart(of: presentation)
-    }
-  }
-
-  /// Reports a program that could not be started, for the presentations of a request that opens several, and for the members of
-  /// groups. The error names the item that failed first.
+  /// Reports a program that could not be started, for presentations, and for the members of groups whose presentations a reply does
+  /// not name. navd starts it right after its reply, so the next call knows the result.
+  /// - Parameters:
+  ///   - isNamed: whether the error names the item, because the operation does not.
+  ///   - serial: the serial of the reply.
+  /// - Throws: `Failure` with the reason of the first one. Queued items are not waited for, and crashes of shown items are ignored:
+  ///   these results would depend on timing.
   func requireStart(
-    ofAll presentations: [ObjectPath], in groups: Set<String> = [], after serial: UInt64
+    of presentations: [ObjectPath] = [], in groups: Set<String> = [], isNamed: Bool = false, after serial: UInt64
   ) throws(Failure) {
+    let presentations = presentations.filter { $0 != .root }
     guard !presentations.isEmpty || !groups.isEmpty else { return }
     if global.notifies { try watchStart(of: presentations + shown(in: groups)) }
+    // A call of Wait for each would make navd follow this client.
     for failure in failures(after: serial).reversed() {
       let presentation = failure.presentation.map(CoordinatorNames.presentation) ?? .root
       if presentations.contains(presentation) || failure.group.map(groups.contains) == true {
-        try reportFailedStart(of: presentation, at: failure.binding)
+        try reportFailedStart(of: presentation, at: isNamed ? failure.binding : nil)
       }
     }
   }
@@ -172,12 +164,11 @@ extension DaemonClient {
   }
 
   /// The failures after a serial, the latest first; none if navd does not answer.
-  private func failures(after serial: UInt64, in group: String? = nil) -> [EndingEntry] {
+  private func failures(after serial: UInt64) -> [EndingEntry] {
     var filter: Properties = [:]
     filter[Options.reason] = Reason.failed.rawValue
     filter[Options.afterSerial] = serial
-    filter[Options.group] = group
-    return (try? history(group == nil ? 0 : 1, filter)) ?? []
+    return (try? history(0, filter)) ?? []
   }
 
   /// - Parameter binding: the name for the error, if the operation does not contain it.
@@ -186,12 +177,5 @@ extension DaemonClient {
       outcome.result.signal == nil, let error = outcome.result.error
     else { return }
     throw Failure(operation, (binding.map { "“\($0)” " } ?? "") + StandardError.part(error))
-  }
-
-  /// Reports a program that could not be started, for a member of a group, if the reply does not name its presentation.
-  func requireStart(in group: String, after serial: UInt64) throws(Failure) {
-    if global.notifies { try watchStart(of: shown(in: [group])) }
-    guard let number = failures(after: serial, in: group).first?.presentation else { return }
-    try reportFailedStart(of: CoordinatorNames.presentation(number))
   }
 }

@@ -44,7 +44,7 @@ struct Apply: ParsableCommand {
       request.method == CoordinatorInterface.toggleSelection.name.text && reply.first == .boolean(true)
         ? request.arguments.first.flatMap(String.init(value:)) : nil
     }
-    try daemon.requireStart(ofAll: presentations, in: Set(groups), after: serial)
+    try daemon.requireStart(of: presentations, in: Set(groups), isNamed: true, after: serial)
   }
 
   private static func read(_ file: String, _ operation: String) throws(Failure) -> [UInt8] {

@@ -43,7 +43,7 @@ struct ToggleSelection: ParsableCommand {
     global.report(
       changed: true, serial: serial, ["selected": selected.value], verbose: selected ? "selected\n" : "deselected\n"
     )
-    if selected { try daemon.requireStart(in: group, after: serial) }
+    if selected { try daemon.requireStart(in: [group], after: serial) }
   }
 }
 

@@ -47,14 +47,14 @@ struct Rofi: ParsableCommand {
     case .tag(let group, let tag):
       ClientContext.write(to: &options, isRemote: daemon.isRemote)
       let (selected, serial) = try daemon.call(CoordinatorInterface.toggleSelection, (group, tag, options))
-      if selected { try daemon.requireStart(in: group, after: serial) }
+      if selected { try daemon.requireStart(in: [group], after: serial) }
     case .dismissal(let binding, let number):
       options[Options.expectedPresentation] = CoordinatorNames.presentation(number)
       try daemon.call(CoordinatorInterface.dismiss, (binding, options))
     case .destination(let name):
       ClientContext.write(to: &options, isRemote: daemon.isRemote)
       let (presentation, changed, serial) = try daemon.call(CoordinatorInterface.present, (name, "", options))
-      if changed { try daemon.requireStart(of: presentation, after: serial) }
+      if changed { try daemon.requireStart(of: [presentation], after: serial) }
     }
   }
 }

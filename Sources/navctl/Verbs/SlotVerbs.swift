@@ -57,7 +57,7 @@ struct Toggle: ParsableCommand {
       global.report(
         changed: true, presentation: presentation, serial: serial, ["presented": presented.value],
         verbose: "dismissed\n")
-      if presented { try daemon.requireStart(of: presentation, after: serial) }
+      if presented { try daemon.requireStart(of: [presentation], after: serial) }
     }
   }
 }
@@ -94,7 +94,7 @@ extension GlobalOptions {
       try daemon.wait(for: presentation).report(daemon, self)
     } else {
       report(changed: changed, presentation: presentation, serial: serial)
-      if changed { try daemon.requireStart(of: presentation, after: serial) }
+      if changed { try daemon.requireStart(of: [presentation], after: serial) }
     }
   }
 }

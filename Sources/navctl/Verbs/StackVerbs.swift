@@ -94,7 +94,7 @@ struct SetPath: ParsableCommand {
         ]),
         plain: numbers.map { "\($0)\n" }.joined())
     }
-    try daemon.requireStart(ofAll: presentations, after: serial)
+    try daemon.requireStart(of: presentations, isNamed: true, after: serial)
   }
 
   /// Parses `BINDING=ID`; a binding contains no `=`.
