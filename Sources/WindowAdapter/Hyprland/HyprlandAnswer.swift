@@ -43,31 +43,15 @@ struct HyprlandAnswer {
 
   /// - Returns: nil if the bytes are not an answer to ``request``.
   init?(_ bytes: [UInt8]) {
-    let parts = Self.parts(of: bytes).map { JSON.repaired($0) }
-    guard parts.count == 3, let monitors = parts[0]?.array, let clients = parts[1]?.array, let active = parts[2] else {
-      return nil
-    }
+    // Two empty lines separate the answers to the requests of a batch. Decoding repairs titles that are not UTF-8.
+    let (text, separator) = (String(decoding: bytes, as: UTF8.self), "\n\n\n")
+    guard let (first, others) = text.parted(at: separator), let (second, third) = others.parted(at: separator),
+      let monitors = try? JSON.parse(String(first)).array, let clients = try? JSON.parse(String(second)).array,
+      let active = try? JSON.parse(String(third))
+    else { return nil }
     self.monitors = monitors.compactMap(Self.monitor)
     self.clients = clients.compactMap(Self.client)
     focused = active["address"]?.string.flatMap(Self.address)
-  }
-
-  /// The answers to the requests of a batch, which are separated by two empty lines.
-  private static func parts(of bytes: [UInt8]) -> [[UInt8]] {
-    let newline = UInt8(ascii: "\n")
-    var parts: [[UInt8]] = []
-    var start = 0
-    var index = 0
-    while index + 2 < bytes.count {
-      guard bytes[index] == newline, bytes[index + 1] == newline, bytes[index + 2] == newline else {
-        index += 1
-        continue
-      }
-      parts.append(Array(bytes[start..<index]))
-      index += 3
-      start = index
-    }
-    return parts + [Array(bytes[start...])]
   }
 
   /// An address as Hyprland writes it, with `0x` or without.
