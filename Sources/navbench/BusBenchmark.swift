@@ -110,9 +110,7 @@ struct BusBenchmark {
     var id = 0
     let apply = { (service: BusName) in
       id += 1
-      let requests: [TransactionRequest] = (0..<1000).map {
-        TransactionRequest("Present", [.string("bench.list[\($0)]"), .string("\(id)"), Properties().value])
-      }
+      let requests = (0..<1000).map { TransactionRequest.present("bench.list[\($0)]", "\(id)") }
       return try nanoseconds {
         _ = try harness.connection.callAndWait(
           Rows.apply, on: service, at: CoordinatorNames.object, (requests, [:]))
@@ -135,12 +133,7 @@ struct BusBenchmark {
       ])
     report.compare("Get", with: "dbus-test-tool echo", results[0], results[1], goal: .atMost(1.1))
     try measureState("10", into: &report)
-    for start in stride(from: 0, to: 10_000, by: 1000) {
-      let requests: [TransactionRequest] = (start..<start + 1000).map {
-        TransactionRequest("Present", [.string("bench.item[\($0)]"), .string(""), Properties().value])
-      }
-      _ = try harness.call(Rows.apply, (requests, [:]))
-    }
+    try harness.fill(10_000) { .present("bench.item[\($0)]") }
     try measureState("10 000", into: &report)
     _ = try harness.call(Rows.dismissAll, ["all": .boolean(true)])
   }

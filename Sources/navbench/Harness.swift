@@ -86,6 +86,17 @@ final class Harness {
     try connection.callNavdAndWait(method, input)
   }
 
+  /// Makes requests by index, a thousand in each transaction. Four clients make them, because one may not present so many items.
+  func fill(_ count: Int, _ request: (Int) -> TransactionRequest) throws {
+    let clients = try (0..<4).map { _ in try Connection.session(loop: loop) }
+    defer { for client in clients { client.close() } }
+    let step = min(count, 1000)
+    for start in stride(from: 0, to: count, by: step) {
+      _ = try clients[start / step % clients.count].callNavdAndWait(
+        CoordinatorInterface.apply, ((start..<start + step).map(request), [:]))
+    }
+  }
+
   func process(of name: BusName) throws -> UInt32 {
     let credentials = try connection.callAndWait(
       Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, name.text)
@@ -190,6 +201,12 @@ final class Harness {
       if unlink(path) != 0 { removeAll(path) }
     }
     rmdir(directory)
+  }
+}
+
+extension TransactionRequest {
+  static func present(_ binding: String, _ id: String = "", _ options: Properties = [:]) -> TransactionRequest {
+    TransactionRequest("Present", [.string(binding), .string(id), options.value])
   }
 }
 

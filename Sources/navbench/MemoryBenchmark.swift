@@ -23,19 +23,11 @@ struct MemoryBenchmark {
       "navd's memory, idle", with: "dbus-daemon's", [idle], [try resident(try harness.process(of: Bus.name))],
       unit: .bytes, goal: .atMost(1.5))
     let count = 100_000
-    let clients = try (0..<4).map { _ in try Connection.session(loop: harness.loop) }
-    for start in stride(from: 0, to: count, by: 1000) {
-      let requests: [TransactionRequest] = (start..<start + 1000).map {
-        TransactionRequest("Present", [.string("bench.item[\($0)]"), .string(""), Properties().value])
-      }
-      _ = try clients[start / 1000 % clients.count].callNavdAndWait(
-        CoordinatorInterface.apply, (requests, [:]))
-    }
+    try harness.fill(count) { .present("bench.item[\($0)]") }
     report.add(
       "memory of a presentation, where there are 10⁵", [(try resident(navd) - idle) / Double(count)], .bytes,
       .atMost(1536))
     _ = try harness.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
-    for client in clients { client.close() }
   }
 
   private func strippedSize() throws -> Double {

@@ -33,15 +33,12 @@ struct ScaleBenchmark {
   }
 
   private var kinds: [Kind] {
-    let present = { (binding: String, id: String, options: Properties) in
-      TransactionRequest("Present", [.string(binding), .string(id), options.value])
-    }
     // The number of items is the maximum that the limit permits.
     let another = { [harness] (index: Int) in
       _ = try harness.call(Rows.present, ("bench.item[0]", String(index), [:]))
     }
     return [
-      Kind(name: "presentations", many: 100_000, fill: { present("bench.item[\($0)]", "", [:]) }, request: another),
+      Kind(name: "presentations", many: 100_000, fill: { .present("bench.item[\($0)]") }, request: another),
       Kind(
         name: "destinations", many: 10_000,
         destinations: { count in
@@ -49,7 +46,7 @@ struct ScaleBenchmark {
         }, request: { [harness] in _ = try harness.call(Rows.present, ("d7", String($0), [:])) }),
       Kind(
         name: "groups", many: 1000,
-        fill: { present("bench.member[\($0)]", "", ["group": .string("bench.group[\($0)]")]) },
+        fill: { .present("bench.member[\($0)]", "", ["group": .string("bench.group[\($0)]")]) },
         request: { [harness] in
           _ = try harness.call(Rows.present, ("bench.other[\($0 % 2)]", "", ["group": .string("bench.group[0]")]))
         }),
@@ -124,13 +121,7 @@ struct ScaleBenchmark {
   private func fill(_ directory: String, _ kind: Kind, _ count: Int) throws {
     guard let request = kind.fill else { return }
     let navd = try harness.start(harness.navd(stateDirectory: directory), until: CoordinatorNames.bus)
-    let clients = try (0..<4).map { _ in try Connection.session(loop: harness.loop) }
-    let step = min(count, 1000)
-    for start in stride(from: 0, to: count, by: step) {
-      _ = try clients[start / step % clients.count].callNavdAndWait(
-        Rows.apply, ((start..<start + step).map(request), [:]))
-    }
-    for client in clients { client.close() }
+    try harness.fill(count, request)
     harness.stop(navd)
   }
 

@@ -288,13 +288,8 @@ private final class SoakWorker {
 
   private func transaction(_ id: String) {
     let requests = [
-      TransactionRequest("Present", [Value.string("\(root).left"), .string(id), ([:] as Properties).value]),
-      TransactionRequest(
-        "Present",
-        [
-          .string("\(root).left.right"), .string(id),
-          [Options.containerValues.name: ["badge": Value.string(id)].value].value,
-        ]),
+      TransactionRequest.present("\(root).left", id),
+      .present("\(root).left.right", id, [Options.containerValues.name: ["badge": Value.string(id)].value]),
     ]
     call(Rows.apply, (requests, [:]))
   }
