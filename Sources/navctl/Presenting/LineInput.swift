@@ -17,23 +17,20 @@ final class LineInput {
 
   private let descriptor: Int32
   private let loop: EventLoop
-  private let onLine: (_ number: Int, _ bytes: [UInt8]?) -> Void
+  private let onLine: (_ number: Int, LineReader.Line) -> Void
   private let onEnd: () -> Void
   /// The watch of the descriptor; nil for a file, which cannot be watched and is always ready.
   private var watch: Watch?
-  /// The bytes that were read and belong to no line yet.
-  private var arrived: ArraySlice<UInt8> = []
-  private var pending: [UInt8] = []
+  private var reader = LineReader(limit: LineInput.maxLine)
   private var count = 0
-  /// Whether the line is too long, and its rest is skipped.
-  private var isSkipping = false
   private var hasEnded = false
 
   /// - Parameters:
   ///   - onLine: called with each line, counted from 1; nil for a line that is too long.
   ///   - onEnd: called once, at the end.
   init(
-    _ descriptor: Int32, _ loop: EventLoop, onLine: @escaping (Int, [UInt8]?) -> Void, onEnd: @escaping () -> Void
+    _ descriptor: Int32, _ loop: EventLoop, onLine: @escaping (Int, LineReader.Line) -> Void,
+    onEnd: @escaping () -> Void
   ) {
     self.descriptor = descriptor
     self.loop = loop
@@ -62,36 +59,22 @@ final class LineInput {
     guard size > 0 else {
       if size < 0, errno == EINTR || errno == EAGAIN { return true }
       hasEnded = true
-      if !pending.isEmpty || isSkipping { endLine() }
+      if let line = reader.rest { pass(line) }
       watch?.cancel()
       onEnd()
       return false
     }
-    arrived = buffer[..<size]
+    reader.take(buffer[..<size])
     takeLines()
     return true
   }
 
   private func takeLines() {
-    while !isPaused, let end = arrived.firstIndex(of: UInt8(ascii: "\n")) {
-      take(arrived[..<end])
-      arrived = arrived[(end + 1)...]
-      endLine()
-    }
-    guard !isPaused else { return }
-    take(arrived)
-    arrived = []
+    while !isPaused, let line = reader.next() { pass(line) }
   }
 
-  private func take(_ bytes: ArraySlice<UInt8>) {
-    if pending.count + bytes.count > Self.maxLine { (pending, isSkipping) = ([], true) }
-    if !isSkipping { pending += bytes }
-  }
-
-  private func endLine() {
+  private func pass(_ line: LineReader.Line) {
     count += 1
-    let line = isSkipping ? nil : pending
-    (pending, isSkipping) = ([], false)
     onLine(count, line)
   }
 }

@@ -11,9 +11,9 @@ package struct LineReader {
   private var searched = 0
   private var isPassing = false
 
-  init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
-  mutating func take(_ bytes: some Sequence<UInt8>) {
+  package mutating func take(_ bytes: some Sequence<UInt8>) {
     buffer.removeFirst(start)
     searched -= start
     start = 0
@@ -21,7 +21,7 @@ package struct LineReader {
   }
 
   /// - Returns: nil if no whole line has arrived yet.
-  mutating func next() -> Line? {
+  package mutating func next() -> Line? {
     guard let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
       if buffer.count - start > limit {
         isPassing = true
@@ -33,5 +33,12 @@ package struct LineReader {
     }
     defer { (start, searched, isPassing) = (end + 1, end + 1, false) }
     return isPassing || end - start > limit ? .some(nil) : Array(buffer[start..<end])
+  }
+
+  /// The line that ends with the bytes, after ``next()`` has returned nil; nil if the last line has an end.
+  package var rest: Line? {
+    if isPassing { return .some(nil) }
+    if start == buffer.count { return nil }
+    return Array(buffer[start...])
   }
 }
