@@ -20,6 +20,12 @@ package enum BaseDirectories {
     return all.filter { $0.first == UInt8(ascii: "/") }
   }
 
+  /// `$XDG_STATE_HOME`, by the same rules; nil if neither it nor `$HOME` is an absolute path.
+  package static func state(_ variable: (String) -> [UInt8]? = Self.variable) -> [UInt8]? {
+    let path = home("XDG_STATE_HOME", default: "/.local/state", variable)
+    return path.first == UInt8(ascii: "/") ? path : nil
+  }
+
   private static let dataDefault = "/usr/local/share:/usr/share"
 
   /// An environment variable; nil if it is not set.

@@ -186,6 +186,13 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   #expect(
     directories(["HOME": "h", "XDG_CONFIG_HOME": "relative", "XDG_CONFIG_DIRS": "/e", "XDG_DATA_DIRS": "/d"])
       == ["/e", "/d"])
+  func state(_ environment: [String: String]) -> String? {
+    BaseDirectories.state { environment[$0].map { Array($0.utf8) } }.map { String(decoding: $0, as: UTF8.self) }
+  }
+  #expect(state(["HOME": "/h"]) == "/h/.local/state")
+  #expect(state(["HOME": "/h", "XDG_STATE_HOME": "/s"]) == "/s")
+  #expect(state(["HOME": "/h", "XDG_STATE_HOME": "relative"]) == "/h/.local/state")
+  #expect(state(["HOME": "h"]) == nil && state([:]) == nil)
 }
 
 @Test func configuration_onlyOneDirectory_mayContainDestinationsAtThreeLevels() throws {

@@ -3,6 +3,7 @@ import EventLoops
 import Glibc
 import PresentationRecord
 import Processes
+import SessionFiles
 
 /// The directory of navd's record and of the output of commands. Only its user can write there.
 struct RuntimeDirectory {
@@ -63,13 +64,7 @@ struct RuntimeDirectory {
     switch lifetime {
     case .unlimited: return name + "/login"
     case .process: return nil
-    case .session:
-      guard !isOfBus else { return nil }
-      func path(_ variable: String, _ rest: String) -> String? {
-        let path = getenv(variable).map { String(cString: $0) } ?? ""
-        return path.hasPrefix("/") ? path + rest : nil
-      }
-      return path("XDG_STATE_HOME", "/navd") ?? path("HOME", "/.local/state/navd")
+    case .session: return isOfBus ? nil : BaseDirectories.state().map { String(decoding: $0, as: UTF8.self) + "/navd" }
     }
   }
 

@@ -5,6 +5,8 @@ import DBusValues
 enum Systemd {
   static let name: BusName = "org.freedesktop.systemd1"
   static let path: ObjectPath = "/org/freedesktop/systemd1"
+  /// The path above the objects of units.
+  static let units: ObjectPath = "/org/freedesktop/systemd1/unit"
 
   enum Manager {
     static let name: InterfaceName = "org.freedesktop.systemd1.Manager"

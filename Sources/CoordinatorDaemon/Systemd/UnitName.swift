@@ -79,18 +79,7 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The path of the unit's object on the bus.
-  var path: ObjectPath {
-    var path = Array("\(Systemd.path)/unit/".utf8)
-    for (index, byte) in text.utf8.enumerated() {
-      let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      if byte.isAlphanumeric, index > 0 || !isDigit {
-        path.append(byte)
-      } else {
-        path += "_".utf8 + Self.hexadecimal(byte)
-      }
-    }
-    return ObjectPath(String(decoding: path, as: UTF8.self)) ?? Systemd.path
-  }
+  var path: ObjectPath { Systemd.units.appending(encoding: text) }
 
   private static func hexadecimal(_ byte: UInt8) -> [UInt8] {
     let digits = Array("0123456789abcdef".utf8)
