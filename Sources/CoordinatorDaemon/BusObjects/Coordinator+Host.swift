@@ -21,11 +21,11 @@ extension Coordinator: CoordinatorHost {
     /// The limit of each list, because a client reads them all in one message.
     let most = 100
     var diagnosis = ownFacts
-    diagnosis.commands = presenters.commandSummary
+    diagnosis.commands = presenters.commands.launchers.summary
     let names = service.machine.environment.keys.sorted()
     if !names.isEmpty { diagnosis.environment = names }
     diagnosis.recordError = record.error
-    diagnosis.left = Array(presenters.programsLeft.prefix(most))
+    diagnosis.left = Array(presenters.windows.left.prefix(most))
     diagnosis.directories = configuration.files.directories.map(displayed)
     diagnosis.mistakes = configuration.faults.prefix(most).map(\.description)
     let unfit = windowSystem.isPresent ? windowSystem.faults(of: service.machine.destinations) : []
@@ -43,7 +43,7 @@ extension Coordinator: CoordinatorHost {
     guard windowSystem.mustBeKnown(for: requests, hides: hidesWindows) else {
       try windowSystem.check(requests, inTransaction: isTransaction)
       return authorization.authorize(privilege, call) { [unowned self] trust throws(Refusal) in
-        try body(trust, windowSystem.placing(requests, among: presenters.places, inTransaction: isTransaction))
+        try body(trust, windowSystem.placing(requests, among: presenters.windows.places, inTransaction: isTransaction))
       }
     }
     hold(call.client)

@@ -65,7 +65,7 @@ final class CoordinatorTurns {
 
   /// Records the changes of a turn before its messages are sent, so that a client only hears of recorded changes (R1).
   func record() {
-    coordinator.presenters.recordChanges()
+    coordinator.presenters.windows.recordChanges()
     let changes = service.takeUnrecorded()
     if !changes.isEmpty {
       freeMemory.noteChange()
@@ -138,7 +138,7 @@ final class CoordinatorTurns {
     // This was carried out at once.
     case .abandon: break
     case .endParked(let program, let isForced):
-      presenters.endParked(program, isForced: isForced)
+      presenters.windows.endParked(program, isForced: isForced)
     }
   }
 }

@@ -76,10 +76,10 @@ extension Presenter {
 
 /// Finds the presenter of each presentation.
 final class PresenterTable {
-  private let commands: CommandPresenter
+  let commands: CommandPresenter
   private let units: UnitPresenter
   private let bus: BusPresenter
-  private let windows: WindowPresenter
+  let windows: WindowPresenter
   private var shown: [Handle: any Presenter] = [:]
 
   /// - Parameter windows: shows items whose commands or units have windows to follow.
@@ -89,15 +89,6 @@ final class PresenterTable {
     self.bus = bus
     self.windows = windows
   }
-
-  /// The way in which commands run, with the reason.
-  var commandSummary: String { commands.launchers.summary }
-
-  /// The programs that outlive the last windows of their items (N3), one line each.
-  var programsLeft: [String] { windows.left }
-
-  /// The places of the windows of presentations (N11).
-  var places: [Handle: WindowPlaces.Place] { windows.places }
 
   /// Assigns a presenter to a presentation; nil if the item is state only.
   func presenter(for presentation: Presentation) -> (any Presenter)? {
@@ -170,11 +161,6 @@ final class PresenterTable {
 
   /// The presenter assigned to a presentation; nil if the item is state only.
   subscript(handle: Handle) -> (any Presenter)? { shown[handle] }
-
-  /// Records the changes of windows in a turn.
-  func recordChanges() { windows.recordChanges() }
-
-  func endParked(_ program: Handle, isForced: Bool) { windows.endParked(program, isForced: isForced) }
 
   func forget(_ handle: Handle) { shown.removeValue(forKey: handle)?.forget(handle) }
 }

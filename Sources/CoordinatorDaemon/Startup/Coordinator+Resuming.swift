@@ -82,7 +82,8 @@ extension Coordinator {
         guard !windowSystem.mustBeKnown(for: requests) else { return windowSystem.whenKnown(carryOut) }
         try authorization.inlineCommands.check(requests, inTransaction: true)
         try windowSystem.check(requests, inTransaction: true)
-        try service.perform(windowSystem.placing(requests, among: presenters.places, inTransaction: true), by: nil)
+        try service.perform(
+          windowSystem.placing(requests, among: presenters.windows.places, inTransaction: true), by: nil)
         log.notice("startup carried out", metadata: ["requests": "\(requests.count)"])
       } catch {
         configuration.note(startup.fault(error))
@@ -106,7 +107,8 @@ extension Coordinator {
       do throws(Refusal) {
         try windowSystem.check([request], inTransaction: false)
         try service.perform(
-          windowSystem.placing([request], among: presenters.places, inTransaction: false), by: nil, isRestoring: true)
+          windowSystem.placing([request], among: presenters.windows.places, inTransaction: false), by: nil,
+          isRestoring: true)
       } catch {
         log.warning(
           "an item of the last session is not presented again: \(error.message)", metadata: ["binding": "\(binding)"])
