@@ -53,9 +53,13 @@ final class DirectLauncher: CommandLauncher {
     var running: [Handle: DirectCommand] = [:]
     var unanswered = remembered.count
     guard unanswered > 0 else { return found([:]) }
-    for (handle, command) in remembered {
-      find(command) { found in
-        running[handle] = found
+    // The supervisor finds all commands of a turn in one scan, and reports them over several turns.
+    for (handle, remembered) in remembered {
+      let command = RememberedCommand(
+        marker: remembered.marker, first: remembered.first, output: remembered.output,
+        service: remembered.unit.map { ByteString($0.text) }, isWholeTree: remembered.scope == .tree)
+      supervisor.adopt(command) { tree in
+        running[handle] = tree.map { DirectCommand($0, remembered.output, remembered.scope) }
         unanswered -= 1
         if unanswered == 0 { finish() }
       }
@@ -63,27 +67,6 @@ final class DirectLauncher: CommandLauncher {
     func finish() {
       found(running)
       for (handle, command) in running { command.reportEnd(of: handle, to: observer) }
-    }
-  }
-
-  /// Finds one command; ``adopt(_:for:found:)`` finds many.
-  func adopt(
-    _ remembered: RememberedLaunch, of handle: Handle, for observer: any LaunchObserver,
-    found: @escaping ((any RunningCommand)?) -> Void
-  ) {
-    find(remembered) { command in
-      found(command)
-      command?.reportEnd(of: handle, to: observer)
-    }
-  }
-
-  /// The supervisor finds all commands of a turn in one scan, and reports them over several turns.
-  private func find(_ remembered: RememberedLaunch, _ completion: @escaping (DirectCommand?) -> Void) {
-    let command = RememberedCommand(
-      marker: remembered.marker, first: remembered.first, output: remembered.output,
-      service: remembered.unit.map { ByteString($0.text) }, isWholeTree: remembered.scope == .tree)
-    supervisor.adopt(command) { tree in
-      completion(tree.map { DirectCommand($0, remembered.output, remembered.scope) })
     }
   }
 }

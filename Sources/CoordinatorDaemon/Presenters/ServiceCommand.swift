@@ -313,8 +313,8 @@ final class ServiceCommand: RunningCommand, LaunchObserver {
     guard watch != nil, let observer else { return }
     release()
     (way, waiting) = (.search, request)
-    launcher.direct.adopt(launched, of: handle, for: self) { [self] found in
-      let request = waiting
+    launcher.direct.adopt([handle: launched], for: self) { [self] commands in
+      let (found, request) = (commands[handle], waiting)
       replace(by: found)
       if request == .abandon {
         _ = found?.abandon()
