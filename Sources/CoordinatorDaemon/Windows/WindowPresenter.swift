@@ -12,7 +12,7 @@ import WindowRules
 
 /// Shows items by their windows (N1–N6). It stands between the coordinator and a presenter that starts and ends programs, and
 /// carries out the decisions of the ``WindowTracker``.
-final class WindowPresenter: Presenter, WindowSystemObserver {
+final class WindowPresenter: Presenter {
   private typealias Rows = WindowSystemInterface
 
   /// A program whose windows are followed, as this presenter keeps it. The tracker keeps its stage.
@@ -84,8 +84,11 @@ final class WindowPresenter: Presenter, WindowSystemObserver {
 
   // MARK: Observing the window system
 
+  /// Whether any presentation follows windows. If not, the window system need not be observed.
   var needsWindows: Bool { programs.keys.contains { !tracker.isLeft($0) } }
 
+  /// Receives every window: the window system is present, or signals were missed.
+  /// - Parameter isSameAdapter: whether the same adapter reported the windows before.
   func windowSystemArrived(_ capabilities: Set<WindowCapability>, _ windows: [Window], isSameAdapter: Bool) {
     tracker.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { process(of: $0) }
     perform()
@@ -96,11 +99,13 @@ final class WindowPresenter: Presenter, WindowSystemObserver {
     perform()
   }
 
+  /// The adapter did not come back after it had left, or is present and does not answer.
   func windowSystemBecameAbsent() {
     tracker.becameAbsent()
     perform()
   }
 
+  /// Events of the outputs' windows follow.
   func outputsGone(_ gone: Set<String>) {
     tracker.outputsGone(gone)
     perform()

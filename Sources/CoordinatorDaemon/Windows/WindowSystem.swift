@@ -19,7 +19,8 @@ final class WindowSystem {
     case present
   }
 
-  unowned var observer: (any WindowSystemObserver)?
+  /// Receives what the window system reports.
+  unowned var observer: WindowPresenter?
   private let connection: Connection
   private let log: Logger
   private var presence = Presence.unknown
