@@ -49,22 +49,10 @@ public final class ErrorFiles {
     var leftOut = 0
   }
 
-  /// Receives the lines.
-  public struct Receiver {
-    let line: (_ name: ByteString, _ line: [UInt8]) -> Void
-    let leftOut: (_ name: ByteString, _ count: Int) -> Void
-
-    /// - Parameters:
-    ///   - line: called with each line and the name of its file.
-    ///   - leftOut: called with the number of lines left out beyond ``maxLinesPerSecond``.
-    public init(line: @escaping (ByteString, [UInt8]) -> Void, leftOut: @escaping (ByteString, Int) -> Void) {
-      (self.line, self.leftOut) = (line, leftOut)
-    }
-  }
-
   private let directory: ByteString
   private let loop: EventLoop
-  private let receiver: Receiver
+  private let onLine: (_ name: ByteString, _ line: [UInt8]) -> Void
+  private let onLeftOut: (_ name: ByteString, _ count: Int) -> Void
   /// The suffix of the files' names.
   public static let suffix: ByteString = ".errors"
   private let notifications: Int32
@@ -80,11 +68,18 @@ public final class ErrorFiles {
   /// Runs until left-out lines are reported.
   private var nextReport: Timer?
 
-  /// - Parameter directory: an absolute path.
-  public init(directory: ByteString, loop: EventLoop, _ receiver: Receiver) {
+  /// - Parameters:
+  ///   - directory: an absolute path.
+  ///   - onLine: called with each line and the name of its file.
+  ///   - onLeftOut: called with the number of lines left out beyond ``maxLinesPerSecond``.
+  public init(
+    directory: ByteString, loop: EventLoop, onLine: @escaping (ByteString, [UInt8]) -> Void,
+    onLeftOut: @escaping (ByteString, Int) -> Void
+  ) {
     self.directory = directory
     self.loop = loop
-    self.receiver = receiver
+    self.onLine = onLine
+    self.onLeftOut = onLeftOut
     // Without inotify, commands have this process's standard error.
     notifications = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     if notifications >= 0 {
@@ -231,6 +226,13 @@ public final class ErrorFiles {
     body(file)
   }
 
+  private static func bytes(of file: Int32, from start: off_t, upTo room: Int) -> [UInt8] {
+    guard room > 0 else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+      count = max(0, pread(file, buffer.baseAddress!, room, start))
+    }
+  }
+
   /// Leaves out all but the latest unread bytes, if there are too many.
   /// - Returns: the end of the file.
   private func skip(_ name: ByteString, _ file: Int32) -> off_t {
@@ -267,9 +269,7 @@ public final class ErrorFiles {
     withFile(name) { file in
       let end = skip(name, file)
       start = files[name]?.read ?? end
-      bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
-        count = room == 0 ? 0 : max(0, pread(file, buffer.baseAddress!, room, start))
-      }
+      bytes = Self.bytes(of: file, from: start, upTo: room)
       isAll = start + off_t(bytes.count) >= end
     }
     guard !bytes.isEmpty else { return (0, 0, isAll) }
@@ -298,7 +298,7 @@ public final class ErrorFiles {
       state.part = []
     }
     files[name] = state
-    for line in lines { receiver.line(name, line) }
+    for line in lines { onLine(name, line) }
     return lines.count
   }
 
@@ -324,43 +324,29 @@ public final class ErrorFiles {
   private func reportLeftOut(_ name: ByteString) {
     guard let count = files[name]?.leftOut, count > 0 else { return }
     files[name]?.leftOut = 0
-    receiver.leftOut(name, count)
+    onLeftOut(name, count)
   }
 
   /// The last non-empty line, read or unread, as it would be passed on.
-  private func lastLine(of name: ByteString) -> [UInt8] {
-    var line: [UInt8]?
+  /// - Parameter room: the limit of bytes that are searched at first. Most lines are short, however much waits.
+  private func lastLine(of name: ByteString, within room: Int = ErrorFiles.maxLine) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var isAll = true
     withFile(name) { file in
       let end = skip(name, file)
-      guard let state = files[name] else { return }
-      var start = end
-      // The search goes backwards from the end. Its first step is small, so that most ends cost little, and its range is limited to
-      // the bytes that may wait.
-      var tail: [UInt8] = []
-      var size = off_t(Self.maxLine)
-      while start > state.read {
-        let length = Int(min(size, start - state.read))
-        start -= off_t(length)
-        let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-          count = max(0, pread(file, buffer.baseAddress!, length, start))
-        }
-        tail = bytes + tail
-        size *= 4
-        guard let last = tail.lastIndex(where: { !Self.isEnd($0) }) else {
-          tail = []
-          continue
-        }
-        tail = Array(tail[...last])
-        if let before = tail.lastIndex(where: Self.isEnd) {
-          line = Array(tail[(before + 1)...])
-          return
-        }
-      }
-      if !tail.isEmpty { line = state.part + tail }
+      guard let start = files[name]?.read else { return }
+      isAll = end - start <= off_t(room)
+      bytes = Self.bytes(of: file, from: max(start, end - off_t(room)), upTo: room)
     }
+    guard let state = files[name] else { return [] }
+    if isAll { bytes = state.part + bytes }
+    let last = bytes.lastIndex { !Self.isEnd($0) }
+    let before = last.flatMap { bytes[..<$0].lastIndex(where: Self.isEnd) }
+    guard isAll || before != nil else { return lastLine(of: name, within: Self.maxWaiting) }
+    guard let last else { return state.last }
+    let start = before.map { $0 + 1 } ?? 0
     // The last part of a long line, as it would be passed on.
-    if let line { return Array(line[((line.count - 1) / Self.maxLine * Self.maxLine)...]) }
-    return files[name].map { $0.part.isEmpty ? $0.last : $0.part } ?? []
+    return Array(bytes[(start + (last - start) / Self.maxLine * Self.maxLine)...last])
   }
 
   /// Removes a file if no process can write into it any more.
@@ -369,7 +355,7 @@ public final class ErrorFiles {
     var isDone = true
     withFile(name) { file in isDone = flock(file, LOCK_EX | LOCK_NB) == 0 && lseek(file, 0, SEEK_END) <= state.read }
     guard isDone else { return }
-    if !state.part.isEmpty { receiver.line(name, state.part) }
+    if !state.part.isEmpty { onLine(name, state.part) }
     reportLeftOut(name)
     remove(name)
   }

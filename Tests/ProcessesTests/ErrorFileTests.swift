@@ -21,13 +21,11 @@ private final class ErrorFileFixture {
 
   /// Replaces the reader, as another process that reads on.
   func restart() {
-    files = ErrorFiles(
-      directory: ByteString(directory.path), loop: loop,
-      ErrorFiles.Receiver { [unowned self] name, line in
-        lines.append("\(name) \(String(decoding: line, as: UTF8.self))")
-      } leftOut: { [unowned self] name, count in
-        leftOut["\(name)", default: 0] += count
-      })
+    files = ErrorFiles(directory: ByteString(directory.path), loop: loop) { [unowned self] name, line in
+      lines.append("\(name) \(String(decoding: line, as: UTF8.self))")
+    } onLeftOut: { [unowned self] name, count in
+      leftOut["\(name)", default: 0] += count
+    }
   }
 
   var names: [String] {

@@ -17,14 +17,12 @@ final class CommandErrors {
   /// - Parameter manager: the service manager that owns the journal.
   init(_ loop: EventLoop, _ runtime: RuntimeDirectory, _ manager: SystemdManager) {
     self.manager = manager
-    files = ErrorFiles(
-      directory: ByteString(runtime.name), loop: loop,
-      ErrorFiles.Receiver { [unowned self] marker, line in
-        write(line, of: marker)
-      } leftOut: { [unowned self] marker, count in
-        let why = "navd left out \(count) lines of a command: more than \(ErrorFiles.maxLinesPerSecond) in a second"
-        write(Array(why.utf8), of: marker)
-      })
+    files = ErrorFiles(directory: ByteString(runtime.name), loop: loop) { [unowned self] marker, line in
+      write(line, of: marker)
+    } onLeftOut: { [unowned self] marker, count in
+      let why = "navd left out \(count) lines of a command: more than \(ErrorFiles.maxLinesPerSecond) in a second"
+      write(Array(why.utf8), of: marker)
+    }
   }
 
   private func write(_ line: [UInt8], of marker: ByteString) {
