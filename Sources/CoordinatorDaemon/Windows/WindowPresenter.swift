@@ -90,34 +90,23 @@ final class WindowPresenter: Presenter {
   /// Receives every window: the window system is present, or signals were missed.
   /// - Parameter isSameAdapter: whether the same adapter reported the windows before.
   func windowSystemArrived(_ capabilities: Set<WindowCapability>, _ windows: [Window], isSameAdapter: Bool) {
-    tracker.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { process(of: $0) }
-    perform()
+    track { $0.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { process(of: $0) } }
   }
 
-  func windowSystemLeft() {
-    tracker.left()
-    perform()
-  }
+  func windowSystemLeft() { track { $0.left() } }
 
   /// The adapter did not come back after it had left, or is present and does not answer.
-  func windowSystemBecameAbsent() {
-    tracker.becameAbsent()
-    perform()
-  }
+  func windowSystemBecameAbsent() { track { $0.becameAbsent() } }
 
   /// Events of the outputs' windows follow.
-  func outputsGone(_ gone: Set<String>) {
-    tracker.outputsGone(gone)
-    perform()
-  }
+  func outputsGone(_ gone: Set<String>) { track { $0.outputsGone(gone) } }
 
   func windowChanged(_ event: WindowEvent.Kind) {
     switch event {
-    case .opened(let window): tracker.opened(window, by: process(of: window))
-    case .changed(let id, let changed): tracker.changed(id, changed)
-    case .closed(let id): tracker.closed(id, at: .now)
+    case .opened(let window): track { $0.opened(window, by: process(of: window)) }
+    case .changed(let id, let changed): track { $0.changed(id, changed) }
+    case .closed(let id): track { $0.closed(id, at: .now) }
     }
-    perform()
   }
 
   // MARK: Presenting
@@ -158,8 +147,7 @@ final class WindowPresenter: Presenter {
     if let error = system.whyNot(following, on: presentation.item.output, tracker.suggestion(for: handle)) {
       return refuse(handle, error)
     }
-    tracker.begin(handle, at: .now)
-    perform()
+    track { $0.begin(handle, at: .now) }
     // A window system that does not answer would let the program wait in vain for its window (N2).
     if system.isPresent { system.confirm() }
   }
@@ -188,8 +176,7 @@ final class WindowPresenter: Presenter {
   }
 
   private func refuse(_ handle: Handle, _ error: String) {
-    tracker.drop(handle)
-    perform()
+    track { $0.drop(handle) }
     report(.presentAnswered(handle, error: error))
   }
 
@@ -211,8 +198,7 @@ final class WindowPresenter: Presenter {
       guard tracker.follows(handle) else { return false }
       // A program that runs has no window yet.
       if error == nil {
-        tracker.programStarted(handle)
-        perform()
+        track { $0.programStarted(handle) }
         return true
       }
       tracker.drop(handle)
@@ -240,39 +226,28 @@ final class WindowPresenter: Presenter {
   func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
     // A program that has not been asked to start is not asked to end.
     if programs[handle]?.start != nil {
-      tracker.drop(handle)
-      perform()
+      track { $0.drop(handle) }
       return report(.dismissAnswered(handle, result: [:]))
     }
     let isNew = programs[tracker.program(of: handle)]?.shown.map {
       loop.now - $0 < .milliseconds(WindowTracker.timeToStart)
     }
-    tracker.dismiss(
-      handle, isForced: isForced, isFinal: reason == .shutdown, isNew: isNew ?? false,
-      isLate: reason == .failed)
-    perform()
+    track {
+      $0.dismiss(
+        handle, isForced: isForced, isFinal: reason == .shutdown, isNew: isNew ?? false, isLate: reason == .failed)
+    }
   }
 
-  func kill(_ handle: Handle) {
-    tracker.graceIsOver(for: handle)
-    perform()
-  }
+  func kill(_ handle: Handle) { track { $0.graceIsOver(for: handle) } }
 
-  func raise(_ handle: Handle) {
-    tracker.raise(handle)
-    perform()
-  }
+  func raise(_ handle: Handle) { track { $0.raise(handle) } }
 
-  func bring(_ handle: Handle, to output: String?) {
-    tracker.bring(handle, to: output)
-    perform()
-  }
+  func bring(_ handle: Handle, to output: String?) { track { $0.bring(handle, to: output) } }
 
   func move(_ presentation: Presentation) {
     let handle = presentation.handle
     if let start = programs[handle]?.start { programs[handle]!.start = (presentation, start.properties) }
-    tracker.move(handle, to: presentation.item.output)
-    perform()
+    track { $0.move(handle, to: presentation.item.output) }
   }
 
   func abandon(_ handle: Handle) {
@@ -286,16 +261,12 @@ final class WindowPresenter: Presenter {
   }
 
   func forget(_ handle: Handle) {
-    tracker.forget(handle)
-    perform()
+    track { $0.forget(handle) }
     system.restIfUnneeded()
   }
 
   /// Ends a parked program (N8).
-  func endParked(_ program: Handle, isForced: Bool) {
-    tracker.endParked(program, isForced: isForced)
-    perform()
-  }
+  func endParked(_ program: Handle, isForced: Bool) { track { $0.endParked(program, isForced: isForced) } }
 
   private func release(_ program: Handle) {
     guard let released = programs.removeValue(forKey: program) else { return }
@@ -305,6 +276,12 @@ final class WindowPresenter: Presenter {
   }
 
   // MARK: Carrying out
+
+  /// Gives an input to the tracker, and carries out what follows.
+  private func track(_ change: (inout WindowTracker) -> Void) {
+    change(&tracker)
+    perform()
+  }
 
   private func perform() {
     guard !isPerforming else { return }
@@ -338,11 +315,9 @@ final class WindowPresenter: Presenter {
     case .abandon(let program): programs[program]?.presenter.abandon(program)
     case .hide(let id):
       system.request(Rows.hide, id) { [weak self] in
-        self?.tracker.hidden(id)
-        self?.perform()
+        self?.track { $0.hidden(id) }
       } refused: { [weak self] message in
-        self?.tracker.hideRefused(id, message)
-        self?.perform()
+        self?.track { $0.hideRefused(id, message) }
       }
     case .show(let id):
       system.request(Rows.show, id) { [log] message in log.warning("a window could not be shown again: \(message)") }
@@ -350,22 +325,19 @@ final class WindowPresenter: Presenter {
       system.request(Rows.close, id) { [weak self] in
         self?.tracker.closeAnswered(id)
       } refused: { [weak self] message in
-        self?.tracker.closeRefused(id, message)
-        self?.perform()
+        self?.track { $0.closeRefused(id, message) }
       }
     case .terminate(let handle):
       programs[handle]?.presenter.dismiss(handle, .dismissed, animated: false, isForced: true)
     case .confirm(let handle, let milliseconds):
       system.confirm(within: .milliseconds(Int64(clamping: milliseconds))) { [weak self] hasAnswered in
-        if hasAnswered { self?.tracker.confirmed(handle) } else { self?.tracker.unconfirmed(handle) }
-        self?.perform()
+        self?.track { if hasAnswered { $0.confirmed(handle) } else { $0.unconfirmed(handle) } }
       }
     case .kill(let handle): programs[handle]?.presenter.kill(handle)
     case .wait(let handle, let milliseconds):
       programs[handle]?.timer?.cancel()
       programs[handle]?.timer = loop.timer(after: .milliseconds(Int64(clamping: milliseconds))) { [weak self] in
-        self?.tracker.timeIsOver(for: handle)
-        self?.perform()
+        self?.track { $0.timeIsOver(for: handle) }
       }
     case .activate(let id):
       system.request(Rows.activate, id) { [log] message in log.warning("a window could not be raised: \(message)") }
@@ -383,8 +355,7 @@ final class WindowPresenter: Presenter {
     case .waitForFocus(let milliseconds):
       focusTimer?.cancel()
       focusTimer = loop.timer(after: .milliseconds(Int64(clamping: milliseconds))) { [weak self] in
-        self?.tracker.focusTimeIsOver()
-        self?.perform()
+        self?.track { $0.focusTimeIsOver() }
       }
     case .stopWaitingForFocus: focusTimer?.cancel()
     case .outputGone(let handle): report(.outputGone(handle))
