@@ -131,7 +131,7 @@ func destinationFile_window_isRead(_ text: String, _ window: WindowFollowing?) t
   #expect(try !read("command = ['swaylock']\nprotected = false").isProtected)
   #expect(
     faults("protected = true") == [
-      " “protected” needs a “command”, “unit” or “bus”: an item without a program never ends by itself"
+      "1:1: “protected” needs a “command”, “unit” or “bus”: an item without a program never ends by itself"
     ])
 }
 

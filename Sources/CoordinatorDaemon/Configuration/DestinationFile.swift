@@ -37,9 +37,9 @@ enum DestinationFile {
     destination.isProtected = reader.isProtected(destination)
     destination.window = reader.window(of: destination, application)
     let (endsUnfocused, endsWithOutput, hides) = (
-      reader.word(.unfocus, ("keep", "dismiss"), of: destination, because: "only windows have the focus"),
-      reader.word(.outputGone, ("keep", "dismiss"), of: destination, because: "only windows are on outputs"),
-      reader.word(.dismissal, ("close", "hide"), of: destination, because: "only windows can be hidden")
+      reader.word(.unfocus, ["keep", "dismiss"], of: destination, because: "only windows have the focus"),
+      reader.word(.outputGone, ["keep", "dismiss"], of: destination, because: "only windows are on outputs"),
+      reader.word(.dismissal, ["close", "hide"], of: destination, because: "only windows can be hidden")
     )
     destination.window?.endsUnfocused = endsUnfocused
     let comesHere = reader.comesHere(destination)
@@ -58,10 +58,10 @@ enum DestinationFile {
 extension TableReader {
   /// Reads the desktop file of the application that the file names; nil if it names none, or one that is not there.
   fileprivate mutating func application(in installed: InstalledApplications) -> Application? {
-    let action = text(DestinationKey.desktopAction.rawValue, example: DestinationKey.desktopAction.example)
+    let action = text(.desktopAction)
     let key = DestinationKey.desktop
-    guard let node = node(key.rawValue) else {
-      if let action { fault(action.position, "“desktop-action” needs “desktop”, the application whose action it is") }
+    guard let node = node(key) else {
+      if action != nil { fault(.desktopAction, needs: "“desktop”, the application whose action it is") }
       return nil
     }
     guard case .string(let id) = node.content else {
@@ -69,7 +69,7 @@ extension TableReader {
       return nil
     }
     do throws(Application.Mistake) {
-      return try Application(id, action: action?.text, in: installed)
+      return try Application(id, action: action, in: installed)
     } catch {
       fault(node.position, "“desktop”: \(error.why)")
       return nil
@@ -107,13 +107,11 @@ extension TableReader {
   }
 
   private mutating func scope(ofCommand isOfCommand: Bool) -> CommandScope {
-    guard let (text, position) = text(DestinationKey.scope.rawValue, example: DestinationKey.scope.example) else {
-      return .tree
+    let word = choice(.scope, of: CommandScope.allCases.map(\.rawValue))
+    if word != nil, !isOfCommand {
+      fault(node(.scope)?.position, "“scope” needs a “command”: it says which of its processes belong to the item")
     }
-    if !isOfCommand { fault(position, "“scope” needs a “command”: it says which of its processes belong to the item") }
-    if let scope = CommandScope(rawValue: text) { return scope }
-    fault(position, "“scope”: expected “tree” or “process”, found \(quoted(text))")
-    return .tree
+    return word.flatMap(CommandScope.init(rawValue:)) ?? .tree
   }
 
   /// A program and its arguments, as written in the file.
@@ -206,18 +204,15 @@ extension TableReader {
 
   fileprivate mutating func isProtected(_ destination: Destination) -> Bool {
     guard bool(DestinationKey.protected.rawValue, default: false) == true else { return false }
-    if destination.presenter == .none, faults.isEmpty {
-      fault(nil, "“protected” needs a “command”, “unit” or “bus”: an item without a program never ends by itself")
+    if destination.presenter == .none {
+      fault(.protected, needs: "a “command”, “unit” or “bus”: an item without a program never ends by itself")
     }
     return true
   }
 
   fileprivate mutating func comesHere(_ destination: Destination) -> Bool {
     guard bool(DestinationKey.here.rawValue, default: false) == true else { return false }
-    if destination.window == nil, faults.isEmpty {
-      fault(
-        position(of: DestinationKey.here.rawValue), "“here” needs “window”: only windows are on workspaces and outputs")
-    }
+    if destination.window == nil { fault(.here, needs: "“window”: only windows are on workspaces and outputs") }
     return true
   }
 
@@ -242,9 +237,7 @@ extension TableReader {
       if following.pattern.isEmpty { following.pattern.appID = application?.windowID.map(WindowPattern.escaped) }
       return following
     case .bus, .none:
-      if following != nil, faults.isEmpty {
-        fault(node.position, "“window” needs a “command” or a “unit”, whose windows it is about")
-      }
+      if following != nil { fault(.window, needs: "a “command” or a “unit”, whose windows it is about") }
       return nil
     }
   }
@@ -255,23 +248,11 @@ extension TableReader {
   ///   - why: the reason why the key needs a window.
   /// - Returns: whether the file has the alternative.
   fileprivate mutating func word(
-    _ key: DestinationKey, _ words: (String, String), of destination: Destination, because why: String
+    _ key: DestinationKey, _ words: [String], of destination: Destination, because why: String
   ) -> Bool {
-    guard let (text, position) = text(key.rawValue, example: key.example), text != words.0 else { return false }
-    if text != words.1 {
-      fault(position, "“\(key.rawValue)”: expected “\(words.0)” or “\(words.1)”, found \(quoted(text))")
-    } else if destination.window == nil, faults.isEmpty {
-      fault(position, "“\(key.rawValue)” needs “window”: \(why)")
-    }
-    return text == words.1
-  }
-
-  /// Reads one of two words; nil if the key is missing, or has another value, which is a fault.
-  private mutating func word(_ key: String, of words: (String, String)) -> String? {
-    guard let (text, position) = text(key, example: quoted(words.0)) else { return nil }
-    if text == words.0 || text == words.1 { return text }
-    fault(position, "“\(key)”: expected “\(words.0)” or “\(words.1)”, found \(quoted(text))")
-    return nil
+    guard choice(key, of: words) == words.last else { return false }
+    if destination.window == nil { fault(key, needs: "“window”: \(why)") }
+    return true
   }
 
   /// - Parameter scope: the scope of the command. With the scope “process”, the user opens more windows in the program.
@@ -283,9 +264,9 @@ extension TableReader {
     let appID = value("app-id", example: "\"org.gnome.*\"", pattern)
     let title = value("title", example: "\"Files*\"", pattern)
     let linger = value("linger", example: "\"500ms\"") { text throws(Invalid) in try Self.milliseconds(text) }
-    let share = word("windows", of: ("first", "all"))
+    let share = choice("windows", of: ["first", "all"], example: "\"first\"")
     let kills = bool("kill", default: false) ?? false
-    let leftover = word("leftover", of: ("leave", "end"))
+    let leftover = choice("leftover", of: ["leave", "end"], example: "\"leave\"")
     if kills, leftover == "leave" {
       fault(nil, "“leftover” is “leave”, but “kill” ends the processes; use one of them")
     }
@@ -316,7 +297,7 @@ extension TableReader {
     settings.holds = holds(of: destination, holding: settings.hold)
     settings.inhibits = inhibits()
     settings.restart = restart(of: destination)
-    settings.restoresAtLogin = restoresAtLogin()
+    settings.restoresAtLogin = choice(.restore, of: ["no", "login"]) == "login"
     do throws(Refusal) { try StateMachine().check(settings) } catch { fault(nil, error.message) }
     return settings == ItemSettings() ? nil : Shared(settings)
   }
@@ -344,20 +325,16 @@ extension TableReader {
   /// - Parameter hold: the hold that is in force while an item of the destination is live.
   private mutating func holds(of destination: Destination, holding hold: String?) -> [String: HoldAction] {
     let key = DestinationKey.holds
-    let position = node(key.rawValue)?.position
+    let position = node(key)?.position
     let holds = holds(key.rawValue, example: key.example)
     if destination.isProtected, let name = holds.filter({ $0.value == .dismiss }).keys.min() {
-      fault(
-        node(key.rawValue)?.position,
-        "“holds”: “dismiss” for “\(name)” would end an item that “protected” keeps; use one of them")
+      fault(position, "“holds”: “dismiss” for “\(name)” would end an item that “protected” keeps; use one of them")
     }
     if let hold, holds[hold] != nil {
       fault(position, "“holds”: “\(hold)” is the item's own “hold”, which does nothing with the item; leave it out")
     }
     return holds
   }
-
-  private mutating func text(_ key: DestinationKey) -> String? { text(key.rawValue, example: key.example)?.text }
 
   private mutating func value(_ key: DestinationKey, _ node: TOMLNode) -> Properties? {
     guard case .table = node.content else {
@@ -373,44 +350,30 @@ extension TableReader {
   }
 
   private mutating func timeout(of destination: Destination) -> UInt64? {
-    let position = node(DestinationKey.timeout.rawValue)?.position
     guard let timeout = duration(.timeout) else { return nil }
     if destination.isProtected {
-      fault(position, "“timeout” would end an item that “protected” keeps; use one of them")
+      fault(node(.timeout)?.position, "“timeout” would end an item that “protected” keeps; use one of them")
     }
     return timeout
   }
 
   private mutating func restart(of destination: Destination) -> RestartRule? {
-    let word = text(DestinationKey.restart.rawValue, example: DestinationKey.restart.example)
+    let word = choice(.restart, of: ["no"] + RestartRule.Condition.allCases.map(\.rawValue))
     let delay = restartDelay(.restartDelay)
     let maxDelay = restartDelay(.restartDelayMax)
     let limit = restartLimit()
-    guard let (word, position) = word else {
-      if let key = [DestinationKey.restartDelay, .restartDelayMax, .restartLimit].first(where: {
-        node($0.rawValue) != nil
-      }) {
-        fault(
-          node(key.rawValue)?.position,
-          "“\(key.rawValue)” needs “restart”, for example restart = \(DestinationKey.restart.example)")
-      }
-      return nil
+    if node(.restart) == nil,
+      let key = [DestinationKey.restartDelay, .restartDelayMax, .restartLimit].first(where: { node($0) != nil })
+    {
+      fault(
+        node(key)?.position,
+        "“\(key.rawValue)” needs “restart”, for example restart = \(DestinationKey.restart.example)")
     }
-    guard word != "no" else { return nil }
-    guard let condition = RestartRule.Condition(rawValue: word) else {
-      fault(position, "“restart”: expected “no”, “on-failure” or “always”, found \(quoted(word))")
-      return nil
-    }
+    guard let condition = word.flatMap(RestartRule.Condition.init(rawValue:)) else { return nil }
     switch destination.presenter {
     case .command, .bus: break
-    case .unit:
-      if faults.isEmpty {
-        fault(position, "“restart” needs a “command” or a “bus”; a systemd unit has its own Restart=")
-      }
-    case .none:
-      if faults.isEmpty {
-        fault(position, "“restart” needs a “command” or a “bus”: an item without a program never ends by itself")
-      }
+    case .unit: fault(.restart, needs: "a “command” or a “bus”; a systemd unit has its own Restart=")
+    case .none: fault(.restart, needs: "a “command” or a “bus”: an item without a program never ends by itself")
     }
     var rule = RestartRule(condition)
     rule.delay = delay ?? rule.delay
@@ -419,18 +382,11 @@ extension TableReader {
     if rule.delay > rule.maxDelay {
       let longest = maxDelay == nil ? "its default of 1m" : "that"
       fault(
-        node(DestinationKey.restartDelay.rawValue)?.position ?? node(DestinationKey.restartDelayMax.rawValue)?.position,
+        (node(.restartDelay) ?? node(.restartDelayMax))?.position,
         "“restart-delay” is longer than “restart-delay-max”; use a longer “restart-delay-max” than \(longest), or a "
           + "shorter delay")
     }
     return rule
-  }
-
-  private mutating func restoresAtLogin() -> Bool {
-    let key = DestinationKey.restore
-    guard let (word, position) = text(key.rawValue, example: key.example), word != "no" else { return false }
-    if word != "login" { fault(position, "“\(key.rawValue)”: expected “no” or “login”, found \(quoted(word))") }
-    return true
   }
 
   /// Reads a delay long enough that a program that ends at once uses no noticeable processor time.
@@ -485,27 +441,36 @@ extension TableReader {
   /// Reports a key that only commands have.
   /// - Returns: the key's position.
   private mutating func requireCommand(_ key: DestinationKey, of destination: Destination) -> TextPosition? {
-    guard let node = node(key.rawValue) else { return nil }
+    guard let node = node(key) else { return nil }
     if case .command = destination.presenter { return node.position }
-    if faults.isEmpty {
-      fault(node.position, "“\(key.rawValue)” needs a “command”: units and programs on the bus have their own")
-    }
+    fault(key, needs: "a “command”: units and programs on the bus have their own")
     return node.position
   }
 
   fileprivate mutating func group(of destination: Destination) -> DestinationGroup? {
-    guard let (text, position) = text(DestinationKey.group.rawValue, example: DestinationKey.group.example) else {
-      return nil
-    }
+    guard let text = text(.group) else { return nil }
     do throws(Refusal) {
       var member = destination
       member.group = try DestinationGroup(text)
       _ = try member.declaredTag()
       return member.group
     } catch {
-      fault(position, error.message)
+      fault(node(.group)?.position, error.message)
       return nil
     }
+  }
+
+  /// Reports a key that needs another one. The other may be missing because of a mistake of its own, which is enough to report.
+  private mutating func fault(_ key: DestinationKey, needs need: String) {
+    if faults.isEmpty { fault(node(key)?.position, "“\(key.rawValue)” needs \(need)") }
+  }
+
+  private func node(_ key: DestinationKey) -> TOMLNode? { node(key.rawValue) }
+
+  private mutating func text(_ key: DestinationKey) -> String? { text(key.rawValue, example: key.example)?.text }
+
+  private mutating func choice(_ key: DestinationKey, of words: [String]) -> String? {
+    choice(key.rawValue, of: words, example: key.example)
   }
 
   fileprivate mutating func value<Value>(

@@ -7,23 +7,18 @@ extension TableReader {
   mutating func holds(_ key: String, example: String) -> [String: HoldAction] {
     guard let node = take(key) else { return [:] }
     guard let entries = entries(of: node, at: key, "a table such as \(key) = \(example)") else { return [:] }
-    let words = HoldAction.allCases.map { "“\($0.rawValue)”" }
-    let expectation = words.dropLast().joined(separator: ", ") + " or " + words.last!
+    let expectation = Self.alternatives(HoldAction.allCases.map(\.rawValue))
     var holds: [String: HoldAction] = [:]
     for (name, node) in entries {
       guard HoldRequest.isName(name) else {
         fault(node.position, "“\(key)”: expected \(Template.keySyntax) as the name of a hold, found \(quoted(name))")
         continue
       }
-      guard case .string(let word) = node.content else {
-        fault(node.position, "“\(key)”: expected \(expectation) for “\(name)”, found \(node.kind)")
-        continue
+      let word: String? = if case .string(let text) = node.content { text } else { nil }
+      holds[name] = word.flatMap(HoldAction.init(rawValue:))
+      if holds[name] == nil {
+        fault(node.position, "“\(key)”: expected \(expectation) for “\(name)”, found \(word.map(quoted) ?? node.kind)")
       }
-      guard let action = HoldAction(rawValue: word) else {
-        fault(node.position, "“\(key)”: expected \(expectation) for “\(name)”, found \(quoted(word))")
-        continue
-      }
-      holds[name] = action
     }
     return holds
   }

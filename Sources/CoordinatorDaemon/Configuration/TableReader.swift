@@ -42,9 +42,6 @@ struct TableReader {
     return table[key]
   }
 
-  /// The position of a key's value; nil if the key is missing.
-  func position(of key: String) -> TextPosition? { table[key]?.position }
-
   /// The text of a key; nil if the key is missing, or has another type, which is a fault.
   /// - Parameter example: a valid value, as written in a file.
   mutating func text(_ key: String, example: String) -> (text: String, position: TextPosition)? {
@@ -54,6 +51,20 @@ struct TableReader {
       return nil
     }
     return (text, node.position)
+  }
+
+  /// The word of a key that has one of a few; nil if the key is missing, or has another value, which is a fault.
+  mutating func choice(_ key: String, of words: [String], example: String) -> String? {
+    guard let (text, position) = text(key, example: example) else { return nil }
+    if words.contains(text) { return text }
+    fault(position, "“\(key)”: expected \(Self.alternatives(words)), found \(quoted(text))")
+    return nil
+  }
+
+  /// The words as in a sentence: `“a”, “b” or “c”`.
+  static func alternatives(_ words: [String]) -> String {
+    let words = words.map { "“\($0)”" }
+    return words.dropLast().joined(separator: ", ") + " or " + words.last!
   }
 
   /// The entries of a table; nil if the node is no table, which is a fault.
