@@ -68,7 +68,9 @@ let package = Package(
     // Libraries that know nothing of navd.
     .target(name: "DBusValues", swiftSettings: strict),
     .target(name: "TextFormats", swiftSettings: strict),
-    .target(name: "EventLoops", dependencies: ["CLinux"], swiftSettings: strict),
+    .target(
+      name: "EventLoops", dependencies: ["CLinux", .product(name: "HeapModule", package: "swift-collections")],
+      swiftSettings: strict),
     .target(name: "Processes", dependencies: ["EventLoops", "CLinux"], swiftSettings: strict),
     .target(
       name: "DBus",

@@ -25,7 +25,7 @@ public final class EventLoop {
   private var watches: [UInt64: Watch] = [:]
   private var lastToken: UInt64 = 0
 
-  var timers = TimerHeap()
+  private var timers = TimerHeap()
   private var lastSequence: UInt64 = 0
   /// The time at which the timerfd fires; nil if it is disarmed. It may be before the first timer: an occasional turn without work
   /// costs less than a system call for each timer that is set and cancelled.
@@ -128,7 +128,7 @@ public final class EventLoop {
   @discardableResult
   public func timer(at deadline: Instant, _ handler: @escaping () -> Void) -> Timer {
     lastSequence += 1
-    let timer = Timer(deadline: deadline, sequence: lastSequence, loop: self, handler: handler)
+    let timer = Timer(deadline: deadline, sequence: lastSequence, handler: handler)
     timers.insert(timer)
     return timer
   }
@@ -141,7 +141,7 @@ public final class EventLoop {
 
   /// - Returns: whether a timer is due already. If so, the turn must not wait.
   private func armTimer() -> Bool {
-    guard let first = timers.first else { return false }
+    guard let first = timers.first() else { return false }
     if let armed, armed <= first.deadline { return first.deadline <= now }
     if first.deadline <= now { return true }
     // A time of zero would disarm the timerfd.
@@ -157,7 +157,7 @@ public final class EventLoop {
   /// - Parameter hasInput: whether the turn had work or a ready descriptor.
   /// - Returns: whether a timer has fired.
   private func fireTimers(hasInput: Bool) -> Bool {
-    guard let first = timers.first else { return false }
+    guard let first = timers.first() else { return false }
     let now = self.now
     if hasInput, now - first.deadline >= Self.stop {
       let end = patience ?? now + Self.longestPatience
@@ -168,9 +168,8 @@ public final class EventLoop {
     let newest = lastSequence
     var isDue = false
     // A timer that a handler creates waits for the next turn, so that a timer which renews itself starves none.
-    while let timer = timers.first, timer.deadline <= now, timer.sequence <= newest {
+    while let timer = timers.first(), timer.deadline <= now, timer.sequence <= newest {
       isDue = true
-      timers.remove(timer)
       let handler = timer.handler
       timer.handler = nil
       handler?()

@@ -117,6 +117,20 @@ import Testing
     #expect(loop.now - .seconds(Int64.max) < loop.now)
   }
 
+  @Test func timers_manyCancelledBehindAPendingOne_areReleased() throws {
+    struct Reference { weak var timer: Timer? }
+    let loop = try EventLoop()
+    let pending = Reference(timer: loop.timer(after: .seconds(1)) {})
+    let cancelled = Reference(timer: loop.timer(after: .seconds(3600)) {})
+    cancelled.timer?.cancel()
+    for _ in 0..<100 {
+      let timer = loop.timer(after: .seconds(3600)) {}
+      timer.cancel()
+    }
+    #expect(cancelled.timer == nil)
+    #expect(pending.timer?.isPending == true)
+  }
+
   @Test func timers_halfOfManyCancelled_othersFireInOrder() throws {
     let loop = try EventLoop()
     var random = SystemRandomNumberGenerator()
