@@ -14,14 +14,14 @@ extension WindowTracker {
   ) {
     if claims[handle] != nil, !isShown(handle) {
       giveUpClaim(handle)
-      return effects.append(.dismissed(handle, result: [:]))
+      return report(.dismissAnswered(handle, result: [:]))
     }
     let presentation = handle
     let handle = program(of: presentation)
-    guard let following = followed[handle] else { return effects.append(.dismissed(presentation, result: [:])) }
+    guard let following = followed[handle] else { return report(.dismissAnswered(presentation, result: [:])) }
     switch following.stage {
     case .requested:
-      effects.append(.dismissed(presentation, result: [:]))
+      report(.dismissAnswered(presentation, result: [:]))
       drop(handle)
     case .recovered: break
     case .awaiting where isLate && !isForced && following.isStarted && following.isRunning:

@@ -23,14 +23,14 @@ extension WindowTracker {
     let isOwn = activated == id || isMoved
     activated = nil
     focus = (id, owner)
-    effects.append(.focused(owner.map(presentation), isOwn: isOwn))
+    report(.focused(owner.map(presentation), isOwn: isOwn))
   }
 
   /// Notes that a window has lost the focus. The loss counts only if no other window gets the focus in a moment (N9).
   mutating func noteNoFocus(after id: String) {
     guard focus?.window == id, !isWithoutFocus else { return }
     isWithoutFocus = true
-    effects += [.focusLost, .waitForFocus(milliseconds: Self.timeWithoutFocus)]
+    effects += [.report(.focusLost), .waitForFocus(milliseconds: Self.timeWithoutFocus)]
   }
 
   /// Notes that the time of ``Effect/waitForFocus(milliseconds:)`` is over: no window has the focus.
@@ -38,7 +38,7 @@ extension WindowTracker {
     guard isWithoutFocus, let before = focus else { return }
     isWithoutFocus = false
     focus = nil
-    effects.append(.noFocus(isOwn: moved == before.window))
+    report(.noFocus(isOwn: moved == before.window))
     if moved == before.window { moved = nil }
   }
 }

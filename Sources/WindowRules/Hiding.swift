@@ -37,7 +37,7 @@ extension WindowTracker {
     claims[presentation] = nil
     followed[handle]!.stage = .parked
     followed[handle]!.role = .parked(claimant: nil)
-    effects += [.windowsChanged(handle), .hidden(presentation)]
+    effects += [.windowsChanged(handle), .report(.hidden(presentation))]
   }
 
   /// Notes that a window cannot be hidden.
@@ -89,7 +89,7 @@ extension WindowTracker {
   /// Ends a parked program.
   /// - Parameter isForced: whether its user must not be asked.
   public mutating func endParked(_ program: Handle, isForced: Bool) {
-    guard let following = followed[program], following.isParked else { return effects.append(.parkedEnded(program)) }
+    guard let following = followed[program], following.isParked else { return report(.parkedEnded(program)) }
     if isForced {
       if following.closing?.isForced != true { force(program) }
     } else if isResting(program) {

@@ -44,7 +44,7 @@ extension WindowTracker {
       guard case .shown = following.stage, following.rule.endsWithOutput else { continue }
       let known = following.windows.compactMap { windows[$0]?.properties.output }
       let places = known.isEmpty ? [following.output].compactMap(\.self) : known
-      if !gone.isDisjoint(with: places) { effects.append(.outputGone(presentation(of: handle))) }
+      if !gone.isDisjoint(with: places) { report(.outputGone(presentation(of: handle))) }
     }
   }
 

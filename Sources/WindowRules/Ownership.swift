@@ -90,7 +90,7 @@ extension WindowTracker {
       followed[handle]!.stage = .shown
     case .lingering:
       followed[handle]!.stage = .shown
-      effects += [.stopWaiting(handle), .windowsBack(presentation(of: handle))]
+      effects += [.stopWaiting(handle), .report(.windowsBack(presentation(of: handle)))]
     case .hiding(let waiting):
       followed[handle]!.stage = .hiding(waiting.union([id]))
       effects.append(.hide(window: id))

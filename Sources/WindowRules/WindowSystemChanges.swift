@@ -186,7 +186,7 @@ extension WindowTracker {
     let time = following.rule.linger ?? (isStarting ? Self.timeBetweenWindows : 0)
     guard time > 0 else { return lastWindowClosed(handle) }
     followed[handle]!.stage = .lingering
-    effects += [.windowsGone(presentation(of: handle), isFinal: false), .wait(handle, milliseconds: time)]
+    effects += [.report(.windowsGone(presentation(of: handle), isFinal: false)), .wait(handle, milliseconds: time)]
     // A window may have opened while the splash screen was there.
     for id in windows.keys.sorted(by: { windows[$0]!.order < windows[$1]!.order })
     where windows[id]!.owner == .none && windows[id]!.process?.program == handle {
@@ -206,7 +206,7 @@ extension WindowTracker {
   /// Waits for the result of a program whose windows are gone.
   private mutating func settle(_ handle: Handle) {
     followed[handle]!.stage = .settling
-    if !followed[handle]!.isParked { effects.append(.windowsGone(presentation(of: handle), isFinal: true)) }
+    if !followed[handle]!.isParked { report(.windowsGone(presentation(of: handle), isFinal: true)) }
     effects.append(.wait(handle, milliseconds: Self.timeToEnd))
   }
 

@@ -11,28 +11,14 @@ public struct WindowTracker {
     case start(Handle)
     /// The presentation has its first window (N2).
     case presented(Handle)
-    /// The windows are gone (N3, N5). `isFinal`: only the result of the program is still to come; otherwise another window may follow.
-    case windowsGone(Handle, isFinal: Bool)
-    /// The presentation has a window again.
-    case windowsBack(Handle)
-    /// The presentation has ended by itself.
-    case ended(Handle, failed: Bool, result: Properties)
-    /// The dismissal is complete.
-    case dismissed(Handle, result: Properties)
-    /// The windows stay (N6, P15).
-    case declined(Handle, message: String)
-    /// A window of the presentation asks its user (N6, P16).
-    case asking(Handle, message: String)
+    /// Report what has become of a presentation or the focus.
+    case report(Report)
     /// Ask the window to close. A refusal is the input ``WindowTracker/closeRefused(_:_:)``.
     case close(window: String)
     /// Hide the window. The answer is the input ``WindowTracker/hidden(_:)`` or ``WindowTracker/hideRefused(_:_:)``.
     case hide(window: String)
     /// Show a window that was hidden.
     case show(window: String)
-    /// The dismissal is complete: the windows are hidden, and the program goes on (N8).
-    case hidden(Handle)
-    /// A parked program is gone, or is to end after its last window.
-    case parkedEnded(Handle)
     /// A parked program was to end, but its windows stay.
     case parkedStays(Handle, message: String)
     /// Give up the program, which did not end even by SIGKILL.
@@ -43,18 +29,10 @@ public struct WindowTracker {
     case summon(window: String)
     /// Move the window to the output.
     case move(window: String, output: String)
-    /// A window has the focus: one of a presentation, or one that belongs to none. `isOwn`: navd has moved the focus.
-    case focused(Handle?, isOwn: Bool)
-    /// The window with the focus has lost it. Another window may get it in a moment.
-    case focusLost
-    /// No window has had the focus for ``WindowTracker/timeWithoutFocus``. `isOwn`: navd has caused it.
-    case noFocus(isOwn: Bool)
     /// Call ``WindowTracker/focusTimeIsOver()`` after so many milliseconds.
     case waitForFocus(milliseconds: UInt64)
     /// ``WindowTracker/focusTimeIsOver()`` need not be called any more.
     case stopWaitingForFocus
-    /// The output of the windows was unplugged (U3).
-    case outputGone(Handle)
     /// Ask the window system for a sign of life, since there may be windows that it has not reported. The answer is the input
     /// ``WindowTracker/confirmed(_:)`` or ``WindowTracker/unconfirmed(_:)``. `milliseconds`: the longest time to wait.
     case confirm(Handle, milliseconds: UInt64)
@@ -240,24 +218,26 @@ public struct WindowTracker {
     if case .presentation(let handle)? = followed[program]?.role { handle } else { program }
   }
 
+  mutating func report(_ report: Report) { effects.append(.report(report)) }
+
   mutating func reportEnd(of program: Handle, failed: Bool, result: Properties) {
-    if !endedParked(program) { effects.append(.ended(presentation(of: program), failed: failed, result: result)) }
+    if !endedParked(program) { report(.ended(presentation(of: program), failed: failed, result: result)) }
   }
 
   mutating func reportDismissal(of program: Handle, result: Properties) {
-    if !endedParked(program) { effects.append(.dismissed(presentation(of: program), result: result)) }
+    if !endedParked(program) { report(.dismissAnswered(presentation(of: program), result: result)) }
   }
 
   mutating func reportDeclining(of program: Handle, _ message: String) {
     guard followed[program]?.isParked == true else {
-      return effects.append(.declined(presentation(of: program), message: message))
+      return report(.declined(presentation(of: program), message: message))
     }
     effects += [.stopWaiting(program), .parkedStays(program, message: message)]
   }
 
   mutating func reportAsking(of program: Handle, _ message: String) {
     guard followed[program]?.isParked == true else {
-      return effects.append(.asking(presentation(of: program), message: message))
+      return report(.asking(presentation(of: program), message: message))
     }
     effects += [.stopWaiting(program), .parkedStays(program, message: message)]
   }
@@ -265,7 +245,7 @@ public struct WindowTracker {
   /// - Returns: whether the program was parked.
   private mutating func endedParked(_ program: Handle) -> Bool {
     guard let following = followed[program], following.isParked else { return false }
-    effects.append(.parkedEnded(program))
+    report(.parkedEnded(program))
     letEndOrRelease(program)
     return true
   }

@@ -31,7 +31,9 @@ import Testing
       tracker.dismiss(one, isForced: false)
       _ = tracker.next()
       tracker.opened(window("d", appID: second, title: "Save?"), program: one)
-      #expect(tracker.next() == (isDialog ? [.asking(one, message: "Save?")] : []), "\(first ?? "-"), \(second ?? "-")")
+      #expect(
+        tracker.next() == (isDialog ? [.report(.asking(one, message: "Save?"))] : []),
+        "\(first ?? "-"), \(second ?? "-")")
     }
   }
 
@@ -48,7 +50,7 @@ import Testing
       tracker.dismiss(one, isForced: false)
       #expect(
         tracker.next()
-          == (isDialog ? [.asking(one, message: "Open file")] : [.close(window: "w1"), .close(window: "d")]))
+          == (isDialog ? [.report(.asking(one, message: "Open file"))] : [.close(window: "w1"), .close(window: "d")]))
     }
   }
 
@@ -60,7 +62,7 @@ import Testing
     tracker.opened(window("d", title: "Open file", pid: 7, floating: true), program: one)
     _ = tracker.next()
     tracker.dismiss(one, isForced: false)
-    #expect(tracker.next() == [.close(window: "w2"), .asking(one, message: "Open file")])
+    #expect(tracker.next() == [.close(window: "w2"), .report(.asking(one, message: "Open file"))])
   }
 
   @Test("N5: a forced dismissal asks nobody, whatever opens")
@@ -76,7 +78,7 @@ import Testing
     var tracker = dismissed()
     tracker.opened(window("d1", title: nil, pid: 7, parent: "w1"), program: one)
     tracker.opened(window("d2", title: "Name?", pid: 7, parent: "d1"), program: one)
-    #expect(tracker.next() == [.asking(one, message: ""), .asking(one, message: "Name?")])
+    #expect(tracker.next() == [.report(.asking(one, message: "")), .report(.asking(one, message: "Name?"))])
     tracker.closed("d2")
     tracker.timeIsOver(for: one)
     #expect(tracker.next() == [])

@@ -26,12 +26,12 @@ import Testing
     tracker.request(
       one, WindowFollowing(), FollowingSettings(destination: "app", grace: 2000, startTimeout: 10_000))
     tracker.dismiss(one, isForced: false)
-    #expect(tracker.next() == [.dismissed(one, result: [:]), .released(one)])
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:])), .released(one)])
     #expect(!tracker.follows(one))
     tracker.begin(one, at: early)
     #expect(tracker.takeEffects() == [])
     tracker.dismiss(one, isForced: false)
-    #expect(tracker.next() == [.dismissed(one, result: [:])])
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
   }
 
   @Test("N2: a command that has ended is not signalled, and gives its result")
@@ -40,7 +40,7 @@ import Testing
     tracker.follow(one, WindowFollowing(), grace: 2000)
     tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
     tracker.dismiss(one, isForced: false)
-    #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: ["status": .int32(0)]))])
   }
 
   @Test("N3: a program that goes on unseen makes no dismissal wait")
@@ -51,7 +51,7 @@ import Testing
     tracker.timeIsOver(for: one)
     _ = tracker.next()
     tracker.dismiss(one, isForced: false)
-    #expect(tracker.next() == [.dismissed(one, result: [:])])
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
   }
 
   @Test("N2: a late program that gets SIGTERM gets SIGKILL after its grace")
@@ -74,7 +74,7 @@ import Testing
     tracker.dismiss(one, isForced: false, isLate: true)
     tracker.unconfirmed(one)
     tracker.forget(one)
-    #expect(tracker.next() == [.confirm(one, milliseconds: 1000), .dismissed(one, result: [:])])
+    #expect(tracker.next() == [.confirm(one, milliseconds: 1000), .report(.dismissAnswered(one, result: [:]))])
     #expect(tracker.isLeft(one))
     tracker.programEnded(one, failed: false, result: [:])
     #expect(tracker.next() == [.released(one)])
@@ -88,13 +88,13 @@ import Testing
     _ = tracker.next()
     tracker.graceIsOver(for: one)
     let message = "the window “Title” cannot be asked to close: \(absence)"
-    #expect(tracker.next() == [.declined(one, message: message)])
+    #expect(tracker.next() == [.report(.declined(one, message: message))])
     tracker.dismiss(one, isForced: false)
     tracker.closeAnswered("w1")
     tracker.left()
     _ = tracker.next()
     tracker.graceIsOver(for: one)
-    #expect(tracker.next() == [.declined(one, message: message)])
+    #expect(tracker.next() == [.report(.declined(one, message: message))])
   }
 
   @Test("N6: a late answer of the adapter means nothing to a dismissal that was forced meanwhile")
@@ -136,7 +136,7 @@ import Testing
       tracker.dismiss(one, isForced: false)
       _ = tracker.next()
       tracker.closeRefused("w1", "no")
-      #expect(tracker.next() == [.declined(one, message: "a window cannot be asked to close: no")])
+      #expect(tracker.next() == [.report(.declined(one, message: "a window cannot be asked to close: no"))])
     }
   }
 
@@ -148,7 +148,7 @@ import Testing
     tracker.timeIsOver(for: one)
     _ = tracker.next()
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
+    #expect(tracker.next() == [.report(.declined(one, message: "the window “Title” was kept open"))])
   }
 
   @Test("N5: the time to answer means nothing to a dismissal that was forced meanwhile")
@@ -173,7 +173,8 @@ import Testing
     _ = tracker.next()
     tracker.left()
     tracker.becameAbsent()
-    #expect(tracker.next() == [.declined(Handle(3), message: "its windows cannot be asked to close: \(absence)")])
+    #expect(
+      tracker.next() == [.report(.declined(Handle(3), message: "its windows cannot be asked to close: \(absence)"))])
   }
 
   // MARK: Timers and the record

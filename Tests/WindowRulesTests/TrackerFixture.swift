@@ -105,5 +105,5 @@ let lossMessage =
 
 /// The effects when the last window is gone, and only the result of the program is to come.
 func gone(_ handle: Handle) -> [WindowTracker.Effect] {
-  [.windowsGone(handle, isFinal: true), .wait(handle, milliseconds: WindowTracker.timeToEnd)]
+  [.report(.windowsGone(handle, isFinal: true)), .wait(handle, milliseconds: WindowTracker.timeToEnd)]
 }

@@ -298,7 +298,7 @@ import Testing
     var tracker = tracker()
     tracker.follow(one, byApp, grace: 2000)
     tracker.programEnded(one, failed: true, result: ["signal": .string("SIGSEGV")])
-    #expect(tracker.next() == [.ended(one, failed: true, result: ["signal": .string("SIGSEGV")])])
+    #expect(tracker.next() == [.report(.ended(one, failed: true, result: ["signal": .string("SIGSEGV")]))])
   }
 
   @Test("a presentation that could not be started is forgotten")
@@ -330,7 +330,7 @@ import Testing
     tracker.opened(window("w1"), program: nil)
     #expect(tracker.next() == [.presented(one)])
     tracker.closed("w1")
-    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: ["status": .int32(0)]))])
   }
 
   @Test("N2: a command that ends with another status before it has a window has failed")
@@ -340,9 +340,10 @@ import Testing
     tracker.programEnded(one, failed: false, result: ["status": .int32(3)])
     #expect(
       tracker.next() == [
-        .ended(
-          one, failed: true,
-          result: ["status": .int32(3), "error": .string("its program ended with status 3 before it had a window")])
+        .report(
+          .ended(
+            one, failed: true,
+            result: ["status": .int32(3), "error": .string("its program ended with status 3 before it had a window")]))
       ])
   }
 
@@ -355,7 +356,7 @@ import Testing
     tracker.programEnded(one, failed: false, result: [:])
     #expect(tracker.next() == [])
     tracker.changed("old", window("old", title: "Editing", focused: true).properties)
-    #expect(tracker.next() == [.presented(one), .focused(one, isOwn: false)])
+    #expect(tracker.next() == [.presented(one), .report(.focused(one, isOwn: false))])
   }
 
   @Test(
@@ -392,7 +393,7 @@ import Testing
     tracker.closed("w1")
     #expect(tracker.next() == gone(one))
     tracker.programEnded(one, failed: false, result: ["status": .int32(1)])
-    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(1)])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: ["status": .int32(1)]))])
   }
 
   @Test("N3: the leftover of an item goes on, and is left alone")
@@ -402,7 +403,7 @@ import Testing
     tracker.closed("w1")
     _ = tracker.next()
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.ended(one, failed: false, result: [:])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: [:]))])
     tracker.forget(one)
     tracker.opened(window("w2"), program: one)
     #expect(tracker.next() == [])
@@ -418,7 +419,7 @@ import Testing
     tracker.closed("w1")
     _ = tracker.next()
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.ended(one, failed: false, result: [:]), .confirm(one, milliseconds: 1000)])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: [:])), .confirm(one, milliseconds: 1000)])
     tracker.forget(one)
     #expect(tracker.next() == [])
     tracker.confirmed(one)
@@ -434,14 +435,14 @@ import Testing
     var tracker = tracker()
     tracker.show(one, WindowFollowing(linger: 500), window: window("splash"))
     tracker.closed("splash")
-    #expect(tracker.next() == [.windowsGone(one, isFinal: false), .wait(one, milliseconds: 500)])
+    #expect(tracker.next() == [.report(.windowsGone(one, isFinal: false)), .wait(one, milliseconds: 500)])
     tracker.opened(window("main"), program: one)
-    #expect(tracker.next() == [.windowsBack(one)])
+    #expect(tracker.next() == [.report(.windowsBack(one))])
     tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
     tracker.closed("main")
-    #expect(tracker.next() == [.windowsGone(one, isFinal: false), .wait(one, milliseconds: 500)])
+    #expect(tracker.next() == [.report(.windowsGone(one, isFinal: false)), .wait(one, milliseconds: 500)])
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: ["status": .int32(0)]))])
   }
 
   @Test("N3: a program that still starts may be between two windows; an older one, or one that has ended, is not")
@@ -451,10 +452,10 @@ import Testing
     tracker.closed("splash", at: BootTime(milliseconds: early.milliseconds + 9_999))
     #expect(
       tracker.next() == [
-        .windowsGone(one, isFinal: false), .wait(one, milliseconds: WindowTracker.timeBetweenWindows),
+        .report(.windowsGone(one, isFinal: false)), .wait(one, milliseconds: WindowTracker.timeBetweenWindows),
       ])
     tracker.opened(window("main"), program: one)
-    #expect(tracker.next() == [.windowsBack(one)])
+    #expect(tracker.next() == [.report(.windowsBack(one))])
     tracker.closed("main", at: BootTime(milliseconds: early.milliseconds + 10_000))
     #expect(tracker.next() == gone(one))
     tracker.follow(two, byApp, grace: 2000)
@@ -462,7 +463,7 @@ import Testing
     tracker.programEnded(two, failed: false, result: [:])
     _ = tracker.next()
     tracker.closed("w2", at: early)
-    #expect(tracker.next() == [.ended(two, failed: false, result: [:])])
+    #expect(tracker.next() == [.report(.ended(two, failed: false, result: [:]))])
   }
 
   @Test("N3: with linger, the shortest time is one, and zero is none")
@@ -471,7 +472,9 @@ import Testing
       var tracker = tracker()
       tracker.show(one, WindowFollowing(linger: time))
       tracker.closed("w1", at: early)
-      let waiting: [WindowTracker.Effect] = [.windowsGone(one, isFinal: false), .wait(one, milliseconds: time)]
+      let waiting: [WindowTracker.Effect] = [
+        .report(.windowsGone(one, isFinal: false)), .wait(one, milliseconds: time),
+      ]
       #expect(tracker.next() == (time == 0 ? gone(one) : waiting))
     }
   }
@@ -498,7 +501,7 @@ import Testing
     tracker.closed("w1", at: early)
     _ = tracker.next()
     tracker.programEnded(one, failed: false, result: ["status": .int32(7)])
-    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(7)])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: ["status": .int32(7)]))])
   }
 
   @Test("N3: a dismissal between two windows leaves the program alone")
@@ -508,7 +511,7 @@ import Testing
     tracker.closed("splash", at: early)
     _ = tracker.next()
     tracker.dismiss(one, isForced: true)
-    #expect(tracker.next() == [.ended(one, failed: false, result: [:])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: [:]))])
   }
 
   @Test("N3: a dismissal between two windows ends an item whose program has ended, with its result")
@@ -519,7 +522,7 @@ import Testing
     tracker.closed("splash")
     _ = tracker.next()
     tracker.dismiss(one, isForced: false)
-    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(7)])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: ["status": .int32(7)]))])
   }
 
   @Test(
@@ -546,7 +549,7 @@ import Testing
     tracker.closed("w1")
     #expect(tracker.next() == gone(one))
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.ended(one, failed: false, result: [:])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: [:]))])
     tracker.programEnded(one, failed: false, result: [:])
     #expect(tracker.next() == [.released(one)])
   }
@@ -563,7 +566,7 @@ import Testing
     tracker.graceIsOver(for: one)
     #expect(tracker.next() == [])
     tracker.closed("w1")
-    #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: ["status": .int32(0)]))])
   }
 
   @Test("N5: a window of a program that still starts is asked once more, since it may have lost the request")
@@ -575,7 +578,7 @@ import Testing
     tracker.timeIsOver(for: one)
     #expect(tracker.next() == [.close(window: "w1")])
     tracker.graceIsOver(for: one)
-    #expect(tracker.next().contains { if case .declined = $0 { true } else { false } })
+    #expect(tracker.next().contains { if case .report(.declined) = $0 { true } else { false } })
   }
 
   @Test("N5, N6: a program that asks its user has got the request, and is not asked once more")
@@ -585,7 +588,7 @@ import Testing
     tracker.dismiss(one, isForced: false, isNew: true)
     _ = tracker.next()
     tracker.opened(window("d", title: "Save?", parent: "w1"), program: one)
-    #expect(tracker.next() == [.asking(one, message: "Save?")])
+    #expect(tracker.next() == [.report(.asking(one, message: "Save?"))])
     tracker.closed("d")
     _ = tracker.next()
     tracker.timeIsOver(for: one)
@@ -600,15 +603,15 @@ import Testing
     tracker.dismiss(one, isForced: false)
     _ = tracker.next()
     tracker.opened(window("d", title: "Save?", parent: "w1"), program: one)
-    #expect(tracker.next() == [.asking(one, message: "Save?")])
+    #expect(tracker.next() == [.report(.asking(one, message: "Save?"))])
     tracker.closed("d")
     #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeAfterDialog)])
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
+    #expect(tracker.next() == [.report(.declined(one, message: "the window “Title” was kept open"))])
     // A window that goes later has been closed by its user.
     tracker.closed("w1")
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next() == gone(one) + [.ended(one, failed: false, result: [:])])
+    #expect(tracker.next() == gone(one) + [.report(.ended(one, failed: false, result: [:]))])
   }
 
   @Test("N6: if the window goes with its dialog, the dismissal is complete")
@@ -622,7 +625,7 @@ import Testing
     tracker.closed("w1")
     #expect(tracker.next() == gone(one))
     tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
-    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: ["status": .int32(0)]))])
   }
 
   @Test(
@@ -638,7 +641,7 @@ import Testing
     #expect(tracker.next() == [])
     tracker.opened(window("d", title: "Save?", pid: 7, floating: false), program: one)
     tracker.changed("d", window("d", title: "Save?", pid: 7, floating: true).properties)
-    #expect(tracker.next() == [.asking(one, message: "Save?")])
+    #expect(tracker.next() == [.report(.asking(one, message: "Save?"))])
   }
 
   @Test("N6: a dialog of a process that ran before is found by its process")
@@ -649,7 +652,7 @@ import Testing
     tracker.dismiss(one, isForced: false)
     _ = tracker.next()
     tracker.opened(window("d", appID: "other", title: "Save?", pid: 7, floating: true), program: nil)
-    #expect(tracker.next() == [.asking(one, message: "Save?")])
+    #expect(tracker.next() == [.report(.asking(one, message: "Save?"))])
     #expect(tracker.owner(of: "d") == one)
   }
 
@@ -688,7 +691,7 @@ import Testing
     tracker.opened(window("d", title: "Open file", parent: "w1"), program: one)
     _ = tracker.next()
     tracker.dismiss(one, isForced: false)
-    #expect(tracker.next() == [.close(window: "w2"), .asking(one, message: "Open file")])
+    #expect(tracker.next() == [.close(window: "w2"), .report(.asking(one, message: "Open file"))])
   }
 
   @Test("N6: a window that is still there after the grace is kept")
@@ -698,7 +701,7 @@ import Testing
     tracker.dismiss(one, isForced: false)
     _ = tracker.next()
     tracker.graceIsOver(for: one)
-    #expect(tracker.next() == [.declined(one, message: "the window “Title” is still open")])
+    #expect(tracker.next() == [.report(.declined(one, message: "the window “Title” is still open"))])
     #expect(tracker.windows(of: one).map(\.id) == ["w1"])
   }
 
@@ -727,7 +730,7 @@ import Testing
     tracker.programEnded(one, failed: false, result: [:])
     #expect(tracker.next() == [])
     tracker.closed("w1")
-    #expect(tracker.next() == [.dismissed(one, result: [:])])
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
   }
 
   @Test(
@@ -742,7 +745,7 @@ import Testing
       capabilities == nil
       ? "no window-system adapter is on the bus, or it does not answer"
       : "the window-system adapter has no “close”"
-    #expect(tracker.next() == [.declined(one, message: "its windows cannot be asked to close: \(why)")])
+    #expect(tracker.next() == [.report(.declined(one, message: "its windows cannot be asked to close: \(why)"))])
     tracker.dismiss(one, isForced: true)
     #expect(tracker.next().contains(.terminate(one)))
   }
@@ -755,7 +758,9 @@ import Testing
     _ = tracker.next()
     tracker.closeRefused("w1", "no WM_DELETE_WINDOW")
     #expect(
-      tracker.next() == [.declined(one, message: "the window “Title” cannot be asked to close: no WM_DELETE_WINDOW")])
+      tracker.next() == [
+        .report(.declined(one, message: "the window “Title” cannot be asked to close: no WM_DELETE_WINDOW"))
+      ])
   }
 
   @Test("N2: a dismissal before the first window ends the program; without a pattern, at once")
@@ -765,7 +770,7 @@ import Testing
     tracker.dismiss(one, isForced: true)
     #expect(tracker.next() == [.terminate(one)])
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next() == [.dismissed(one, result: [:])])
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
 
     tracker.follow(two, byApp, grace: 2000)
     tracker.dismiss(two, isForced: true)
@@ -786,7 +791,7 @@ import Testing
     tracker.opened(window("w1"), program: nil)
     #expect(tracker.next() == [.close(window: "w1")])
     tracker.closed("w1")
-    #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: ["status": .int32(0)]))])
   }
 
   @Test("N2: if the awaited window does not open within the grace, the dismissal is complete")
@@ -797,7 +802,7 @@ import Testing
     tracker.dismiss(one, isForced: true)
     #expect(tracker.next() == [])
     tracker.graceIsOver(for: one)
-    #expect(tracker.next() == [.dismissed(one, result: [:])])
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
   }
 
   @Test("N2: a command that fails has not handed over, and completes its dismissal", arguments: [true, false])
@@ -808,7 +813,7 @@ import Testing
     _ = tracker.next()
     let result: Properties = crashes ? ["signal": .string("SIGSEGV")] : ["status": .int32(1)]
     tracker.programEnded(one, failed: crashes, result: result)
-    #expect(tracker.next() == [.dismissed(one, result: result)])
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: result))])
   }
 }
 
@@ -868,8 +873,8 @@ import Testing
       #expect(
         effects.contains {
           switch $0 {
-          case .ended(one, failed: false, result: [:]): isClosed
-          case .declined(one, let message): !isClosed && message.hasSuffix("or it does not answer")
+          case .report(.ended(one, failed: false, result: [:])): isClosed
+          case .report(.declined(one, let message)): !isClosed && message.hasSuffix("or it does not answer")
           default: false
           }
         })
@@ -881,7 +886,7 @@ import Testing
     late.dismiss(one, isForced: false, isLate: true)
     #expect(late.next() == [.confirm(one, milliseconds: 1000)])
     if isKnownToBeSilent { late.unconfirmed(one) } else { late.graceIsOver(for: one) }
-    #expect(late.next() == [.dismissed(one, result: [:])])
+    #expect(late.next() == [.report(.dismissAnswered(one, result: [:]))])
     late.forget(one)
     late.programEnded(one, failed: false, result: [:])
     #expect(late.next() == [.released(one)])
@@ -906,7 +911,7 @@ import Testing
     tracker.unconfirmed(two)
     let message =
       "whether its windows are open is not known: no window-system adapter is on the bus, or it does not answer"
-    #expect(tracker.next() == [.declined(two, message: message)])
+    #expect(tracker.next() == [.report(.declined(two, message: message))])
   }
 
   @Test("N2: an item that has handed over, and waits for its window, is not presented because the adapter is gone")
@@ -974,11 +979,11 @@ import Testing
       tracker.bring(one, to: nil)
       #expect(tracker.next() == [])
       tracker.dismiss(one, isForced: false)
-      #expect(tracker.next() == [.declined(one, message: lossMessage)])
+      #expect(tracker.next() == [.report(.declined(one, message: lossMessage))])
       tracker.dismiss(one, isForced: true)
       #expect(tracker.next() == [.terminate(one)])
       tracker.programEnded(one, failed: false, result: [:])
-      #expect(tracker.next() == [.dismissed(one, result: [:])])
+      #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
     }
   }
 
@@ -1045,7 +1050,7 @@ import Testing
         #expect(tracker.next() == [])
         tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
       }
-      #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
+      #expect(tracker.next() == [.report(.dismissAnswered(one, result: ["status": .int32(0)]))])
     }
   }
 
@@ -1058,9 +1063,9 @@ import Testing
       tracker.left()
       _ = tracker.next()
       tracker.arrived(all, [window("n1", title: "Changed")]) { _ in nil }
-      #expect(tracker.next() == [.declined(one, message: lossMessage)])
+      #expect(tracker.next() == [.report(.declined(one, message: lossMessage))])
       tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
-      #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+      #expect(tracker.next() == [.report(.ended(one, failed: false, result: ["status": .int32(0)]))])
     }
   }
 
@@ -1073,7 +1078,7 @@ import Testing
     tracker.left()
     _ = tracker.next()
     tracker.arrived(all, [window("n1", title: "Changed")]) { _ in nil }
-    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: ["status": .int32(0)]))])
   }
 
   @Test("N1, N9: a focus that was lost with its window is reported as lost")
@@ -1082,7 +1087,7 @@ import Testing
     tracker.show(one, window: window("w1", focused: true))
     tracker.left()
     tracker.arrived(all, [window("n1", title: "Changed", focused: false)]) { _ in nil }
-    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    #expect(tracker.next() == [.report(.focusLost), .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
   }
 
   @Test("N9, U1: under new ids, the window that navd moved, and the one with the focus, are known")
@@ -1099,11 +1104,11 @@ import Testing
     tracker.arrived(all, [first, second]) { _ in nil }
     #expect(tracker.takeEffects() == [.windowsChanged(one), .windowsChanged(two)])
     tracker.changed("n1", window("n1", focused: false, output: "left").properties)
-    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    #expect(tracker.next() == [.report(.focusLost), .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
     tracker.changed("n1", first.properties)
-    #expect(tracker.next() == [.stopWaitingForFocus, .focused(one, isOwn: false)])
+    #expect(tracker.next() == [.stopWaitingForFocus, .report(.focused(one, isOwn: false))])
     tracker.changed("n2", window("n2", title: "Two", focused: true).properties)
-    #expect(tracker.next() == [.focused(two, isOwn: true)])
+    #expect(tracker.next() == [.report(.focused(two, isOwn: true))])
   }
 
   @Test("N7, N9: under new ids, the focus of a window that navd raised is navd's own doing")
@@ -1114,7 +1119,7 @@ import Testing
     tracker.left()
     _ = tracker.next()
     tracker.arrived(all, [window("n1", focused: true)]) { _ in nil }
-    #expect(tracker.next() == [.focused(one, isOwn: true)])
+    #expect(tracker.next() == [.report(.focused(one, isOwn: true))])
   }
 
   @Test("N1: an adapter with new ids for windows of nobody has nothing recorded")
@@ -1164,11 +1169,11 @@ import Testing
     tracker.arrived(all, now) { _ in nil }
     #expect(tracker.next() == [])
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next() == [.ended(one, failed: false, result: [:])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: [:]))])
     tracker.closed("n3")
     #expect(tracker.next() == [])
     tracker.dismiss(two, isForced: false)
-    #expect(tracker.next() == [.declined(two, message: lossMessage)])
+    #expect(tracker.next() == [.report(.declined(two, message: lossMessage))])
     tracker.opened(window("later", appID: "two"), program: nil)
     #expect(tracker.next() == [] && tracker.windows(of: two) == [])
   }
@@ -1182,7 +1187,7 @@ import Testing
     _ = tracker.next()
     tracker.left()
     tracker.arrived(all, [window("n1", title: "Changed")]) { _ in nil }
-    #expect(tracker.next() == [.parkedEnded(one)])
+    #expect(tracker.next() == [.report(.parkedEnded(one))])
   }
 
   @Test("N6: a dialog that asks keeps asking under its new id, and the focus is where it was")
@@ -1198,7 +1203,7 @@ import Testing
     tracker.closed("n2")
     #expect(tracker.next().contains(.wait(one, milliseconds: WindowTracker.timeAfterDialog)))
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
+    #expect(tracker.next() == [.report(.declined(one, message: "the window “Title” was kept open"))])
   }
 
   /// Makes a tracker whose adapter leaves while the dialog “Save?” of the window “w1” asks.
@@ -1216,11 +1221,11 @@ import Testing
   func adapter_withNewIDAndTitleOfDialog_knowsDialog() {
     var tracker = leftWhileADialogAsks()
     tracker.arrived(all, [window("n1"), window("n2", title: "Save 2?", parent: "n1")]) { _ in nil }
-    #expect(tracker.next() == [.asking(one, message: "Save 2?")])
+    #expect(tracker.next() == [.report(.asking(one, message: "Save 2?"))])
     #expect(tracker.windows(of: one).map(\.id) == ["n1", "n2"])
     tracker.closed("n1")
     tracker.closed("n2")
-    #expect(tracker.next().contains(.windowsGone(one, isFinal: true)))
+    #expect(tracker.next().contains(.report(.windowsGone(one, isFinal: true))))
   }
 
   @Test("N6: if the dialog that asks is not known again, the window stays a moment later")
@@ -1229,7 +1234,7 @@ import Testing
     tracker.arrived(all, [window("n1"), window("n2", title: "Save 2?")]) { _ in nil }
     #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeAfterDialog), .close(window: "n1")])
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
+    #expect(tracker.next() == [.report(.declined(one, message: "the window “Title” was kept open"))])
   }
 
   @Test("the next navd finds the only window that looks like the recorded one, and none of several", arguments: [1, 2])
@@ -1242,7 +1247,7 @@ import Testing
     #expect(tracker.next() == [])
     if count == 1 { return }
     tracker.dismiss(one, isForced: false)
-    #expect(tracker.next() == [.declined(one, message: lossMessage)])
+    #expect(tracker.next() == [.report(.declined(one, message: lossMessage))])
   }
 
   @Test("a window that opened without the adapter belongs to a presentation that began before, not later")
@@ -1264,7 +1269,7 @@ import Testing
     tracker.show(one)
     tracker.left()
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next().contains(.ended(one, failed: false, result: [:])))
+    #expect(tracker.next().contains(.report(.ended(one, failed: false, result: [:]))))
   }
 
   @Test("a window that is reported again as opened stays as it is")
@@ -1299,7 +1304,7 @@ import Testing
     #expect(hasWindows)
     #expect(tracker.next() == [])
     tracker.closed("w1")
-    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+    #expect(tracker.next() == [.report(.ended(one, failed: false, result: ["status": .int32(0)]))])
   }
 
   @Test("after a restart, a program that is shown again belongs to the presentation that shows it")
@@ -1311,7 +1316,7 @@ import Testing
     let hasWindows = tracker.restore(one, windows: [window("w1")], before: [], beganAt: early, end: [:])
     #expect(hasWindows)
     tracker.closed("w1")
-    #expect(tracker.next() == [.ended(two, failed: false, result: [:])])
+    #expect(tracker.next() == [.report(.ended(two, failed: false, result: [:]))])
   }
 
   @Test("after a restart, a presentation that was not started is not followed")
@@ -1556,17 +1561,17 @@ import Testing
     var tracker = tracker()
     tracker.show(one, window: window("w1", focused: true))
     tracker.changed("w1", window("w1", focused: false).properties)
-    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    #expect(tracker.next() == [.report(.focusLost), .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
     tracker.focusTimeIsOver()
-    #expect(tracker.next() == [.noFocus(isOwn: false)])
+    #expect(tracker.next() == [.report(.noFocus(isOwn: false))])
     tracker.changed("w1", window("w1", focused: true).properties)
-    #expect(tracker.next() == [.focused(one, isOwn: false)])
+    #expect(tracker.next() == [.report(.focused(one, isOwn: false))])
     tracker.changed("w1", window("w1", focused: false).properties)
     tracker.changed("w1", window("w1", focused: true).properties)
     #expect(
       tracker.next() == [
-        .focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus), .stopWaitingForFocus,
-        .focused(one, isOwn: false),
+        .report(.focusLost), .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus), .stopWaitingForFocus,
+        .report(.focused(one, isOwn: false)),
       ])
     tracker.focusTimeIsOver()
     #expect(tracker.next() == [])
@@ -1575,17 +1580,17 @@ import Testing
   @Test("N9: the focus is reported once for each window, with its presentation")
   func focus_moving_isReported() {
     var tracker = tracker([window("stranger", focused: true)])
-    #expect(tracker.next() == [.focused(nil, isOwn: false)])
+    #expect(tracker.next() == [.report(.focused(nil, isOwn: false))])
     tracker.show(one)
     tracker.changed("w1", window("w1", focused: true).properties)
     tracker.changed("stranger", window("stranger", focused: false).properties)
     tracker.changed("w1", window("w1", title: "Other", focused: true).properties)
-    #expect(tracker.next() == [.focused(one, isOwn: false)])
+    #expect(tracker.next() == [.report(.focused(one, isOwn: false))])
     // Now no window has the focus.
     tracker.changed("w1", window("w1", focused: false).properties)
-    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    #expect(tracker.next() == [.report(.focusLost), .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
     tracker.changed("stranger", window("stranger", focused: true).properties)
-    #expect(tracker.next() == [.stopWaitingForFocus, .focused(nil, isOwn: false)])
+    #expect(tracker.next() == [.stopWaitingForFocus, .report(.focused(nil, isOwn: false))])
   }
 
   @Test("N7, N9: the focus after navd has raised a window is its own doing")
@@ -1596,7 +1601,7 @@ import Testing
     _ = tracker.next()
     tracker.raise(one)
     tracker.changed("w1", window("w1", focused: true).properties)
-    #expect(tracker.next() == [.activate(window: "w1"), .focused(one, isOwn: true)])
+    #expect(tracker.next() == [.activate(window: "w1"), .report(.focused(one, isOwn: true))])
   }
 }
 
@@ -1611,13 +1616,13 @@ import Testing
     var tracker = tracker([window("w1", focused: true)])
     _ = tracker.next()
     focus("w1", false, of: &tracker)
-    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    #expect(tracker.next() == [.report(.focusLost), .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
     tracker.closed("w1")
     #expect(tracker.next() == [])
     tracker = WindowRulesTests.tracker([window("w1", focused: true)])
     _ = tracker.next()
     tracker.closed("w1")
-    #expect(tracker.next() == [.focusLost, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    #expect(tracker.next() == [.report(.focusLost), .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
   }
 
   @Test("N7, N9: only the first focus of a window that navd has raised is navd's own doing")
@@ -1632,7 +1637,7 @@ import Testing
     _ = tracker.next()
     focus("w1", false, of: &tracker)
     focus("w1", true, of: &tracker)
-    #expect(tracker.next() == [.focused(one, isOwn: false)])
+    #expect(tracker.next() == [.report(.focused(one, isOwn: false))])
   }
 
   /// A window of a presentation that has the focus, and is being moved to another output.
@@ -1649,7 +1654,7 @@ import Testing
     var tracker = moving()
     for isOwn in [true, false] {
       focus("stranger", true, of: &tracker)
-      #expect(tracker.next() == [.focused(nil, isOwn: isOwn)])
+      #expect(tracker.next() == [.report(.focused(nil, isOwn: isOwn))])
       focus("stranger", false, of: &tracker)
       focus("w1", false, of: &tracker)
       focus("w1", true, of: &tracker)
@@ -1660,7 +1665,7 @@ import Testing
       focus("w1", false, of: &tracker)
       _ = tracker.next()
       tracker.focusTimeIsOver()
-      #expect(tracker.next() == [.noFocus(isOwn: isOwn)])
+      #expect(tracker.next() == [.report(.noFocus(isOwn: isOwn))])
       focus("w1", true, of: &tracker)
       _ = tracker.next()
     }
@@ -1674,10 +1679,10 @@ import Testing
     focus("stranger", false, of: &tracker)
     _ = tracker.next()
     tracker.focusTimeIsOver()
-    #expect(tracker.next() == [.noFocus(isOwn: false)])
+    #expect(tracker.next() == [.report(.noFocus(isOwn: false))])
     focus("w1", true, of: &tracker)
     focus("stranger", true, of: &tracker)
-    #expect(tracker.next() == [.focused(one, isOwn: false), .focused(nil, isOwn: true)])
+    #expect(tracker.next() == [.report(.focused(one, isOwn: false)), .report(.focused(nil, isOwn: true))])
   }
 }
 
@@ -1694,7 +1699,7 @@ import Testing
     tracker.bring(one, to: nil)
     #expect(tracker.next() == [.summon(window: "w1"), .summon(window: "dialog")])
     tracker.changed("dialog", window("dialog", parent: "w1", focused: true).properties)
-    #expect(tracker.next() == [.focused(one, isOwn: true)])
+    #expect(tracker.next() == [.report(.focused(one, isOwn: true))])
   }
 
   @Test("N11: windows are moved to a named output and raised, and likewise where windows cannot be summoned")
@@ -1782,11 +1787,11 @@ import Testing
     _ = tracker.next()
     tracker.changed("stranger", window("stranger", focused: false).properties)
     tracker.changed("stranger", window("stranger", focused: true).properties)
-    #expect(tracker.next() == [.focused(nil, isOwn: true)])
+    #expect(tracker.next() == [.report(.focused(nil, isOwn: true))])
     tracker.changed("w1", window("w1", focused: true, output: "two").properties)
     tracker.changed("stranger", window("stranger", focused: false).properties)
     tracker.changed("stranger", window("stranger", focused: true).properties)
-    #expect(tracker.next() == [.focused(one, isOwn: false), .focused(nil, isOwn: false)])
+    #expect(tracker.next() == [.report(.focused(one, isOwn: false)), .report(.focused(nil, isOwn: false))])
   }
 }
 
@@ -1801,7 +1806,7 @@ import Testing
     _ = tracker.next()
     tracker.changed("stranger", window("stranger", focused: false).properties)
     tracker.changed("stranger", window("stranger", focused: true).properties)
-    #expect(tracker.next() == [.focused(nil, isOwn: false)])
+    #expect(tracker.next() == [.report(.focused(nil, isOwn: false))])
   }
 }
 
@@ -1834,7 +1839,7 @@ import Testing
     tracker.hidden("w2")
     #expect(tracker.next() == [])
     tracker.hidden("w1")
-    #expect(tracker.next() == [.hidden(one)])
+    #expect(tracker.next() == [.report(.hidden(one))])
   }
 
   @Test("N8: hidden windows are shown again, with the focus, which is navd's own doing")
@@ -1845,11 +1850,11 @@ import Testing
     #expect(
       tracker.next() == [.show(window: "w1"), .show(window: "w2"), .presented(two), .activate(window: "w2")])
     tracker.changed("w2", window("w2", focused: true).properties)
-    #expect(tracker.next() == [.focused(two, isOwn: true)])
+    #expect(tracker.next() == [.report(.focused(two, isOwn: true))])
     tracker.closed("w1")
     tracker.closed("w2")
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next().last == .ended(two, failed: false, result: [:]))
+    #expect(tracker.next().last == .report(.ended(two, failed: false, result: [:])))
   }
 
   @Test("N8: a window that cannot be hidden keeps the presentation, with the others shown")
@@ -1861,7 +1866,7 @@ import Testing
     #expect(
       tracker.next() == [
         .show(window: "w1"), .show(window: "w2"),
-        .declined(one, message: "the window “Title” cannot be hidden: no scratchpad"),
+        .report(.declined(one, message: "the window “Title” cannot be hidden: no scratchpad")),
       ])
   }
 
@@ -1894,14 +1899,14 @@ import Testing
     tracker.closed("w1")
     tracker.closed("w2")
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next().last == .ended(one, failed: false, result: [:]))
+    #expect(tracker.next().last == .report(.ended(one, failed: false, result: [:])))
     tracker = WindowTracker()
     tracker.arrived([.close], []) { _ in nil }
     tracker.show(one, Self.rule)
     tracker.dismiss(one, isForced: false)
     #expect(
       tracker.next() == [
-        .declined(one, message: "its windows cannot be hidden: the window-system adapter has no “hide”")
+        .report(.declined(one, message: "its windows cannot be hidden: the window-system adapter has no “hide”"))
       ])
   }
 
@@ -1921,7 +1926,7 @@ import Testing
     tracker.hidden("w2")
     #expect(tracker.next() == [])
     tracker.hidden("w3")
-    #expect(tracker.next() == [.hidden(one)])
+    #expect(tracker.next() == [.report(.hidden(one))])
     tracker = parked()
     tracker.opened(window("w3"), program: one)
     #expect(tracker.next() == [])
@@ -1941,7 +1946,7 @@ import Testing
     tracker.closed("w1")
     tracker.closed("w2")
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next() == [.parkedEnded(one), .released(one)])
+    #expect(tracker.next() == [.report(.parkedEnded(one)), .released(one)])
   }
 
   @Test("N8, P14: a parked program that does not end gets SIGKILL after its grace, and is given up after another one")
@@ -1952,7 +1957,7 @@ import Testing
     tracker.timeIsOver(for: one)
     #expect(tracker.next() == [.kill(one), .wait(one, milliseconds: 2000)])
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.abandon(one), .parkedEnded(one), .released(one)])
+    #expect(tracker.next() == [.abandon(one), .report(.parkedEnded(one)), .released(one)])
   }
 
   @Test("N8, P14: a parked program whose windows are gone, and that does not end, gets SIGKILL, too")
@@ -1965,7 +1970,7 @@ import Testing
     tracker.timeIsOver(for: one)
     #expect(tracker.next() == [.kill(one), .wait(one, milliseconds: 2000)])
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.abandon(one), .parkedEnded(one), .released(one)])
+    #expect(tracker.next() == [.abandon(one), .report(.parkedEnded(one)), .released(one)])
   }
 
   @Test("N8: forced from the beginning, a window that cannot be hidden ends the program")
@@ -1994,7 +1999,7 @@ import Testing
         isGone
         ? "its windows cannot be hidden: no window-system adapter is on the bus, or it does not answer"
         : "the window “Title” was not hidden"
-      #expect(tracker.next() == [.show(window: "w1"), .show(window: "w2"), .declined(one, message: why)])
+      #expect(tracker.next() == [.show(window: "w1"), .show(window: "w2"), .report(.declined(one, message: why))])
     }
   }
 
@@ -2005,9 +2010,9 @@ import Testing
     _ = tracker.next()
     tracker.arrived([.close], [window("w1"), window("w2")]) { _ in one }
     let message = "its windows cannot be hidden: the window-system adapter has no “hide”"
-    #expect(tracker.next() == [.declined(one, message: message)])
+    #expect(tracker.next() == [.report(.declined(one, message: message))])
     tracker.dismiss(one, isForced: false)
-    #expect(tracker.next() == [.declined(one, message: message)])
+    #expect(tracker.next() == [.report(.declined(one, message: message))])
   }
 
   @Test("N8: a window that closes while others are hidden is not waited for")
@@ -2017,12 +2022,12 @@ import Testing
     tracker.closed("w1")
     _ = tracker.next()
     tracker.hidden("w2")
-    #expect(tracker.next() == [.hidden(one)])
+    #expect(tracker.next() == [.report(.hidden(one))])
     tracker = dismissed()
     tracker.hidden("w1")
     _ = tracker.next()
     tracker.closed("w2")
-    #expect(tracker.next() == [.hidden(one)])
+    #expect(tracker.next() == [.report(.hidden(one))])
   }
 
   @Test("N8: a parked program is parked until its last window closes, and then has nothing to show again")
@@ -2036,7 +2041,8 @@ import Testing
     #expect(!isShown && tracker.next() == [])
     tracker.endParked(one, isForced: true)
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next() == [.terminate(one), .wait(one, milliseconds: 2000), .parkedEnded(one), .released(one)])
+    #expect(
+      tracker.next() == [.terminate(one), .wait(one, milliseconds: 2000), .report(.parkedEnded(one)), .released(one)])
   }
 
   @Test("N8: a parked program that is shown again is on the output asked for, and may be parked again")
@@ -2053,7 +2059,7 @@ import Testing
     tracker.dismiss(two, isForced: false)
     tracker.hidden("w1")
     tracker.hidden("w2")
-    #expect(tracker.next() == [.hide(window: "w1"), .hide(window: "w2"), .hidden(two)])
+    #expect(tracker.next() == [.hide(window: "w1"), .hide(window: "w2"), .report(.hidden(two))])
     #expect(tracker.program(of: two) == two)
     tracker.forget(two)
     #expect(tracker.next() == [.released(two)])
@@ -2074,7 +2080,7 @@ import Testing
   func endParked_ofOthers_hasEnded() {
     var tracker = parked()
     tracker.endParked(two, isForced: true)
-    #expect(tracker.next() == [.parkedEnded(two)])
+    #expect(tracker.next() == [.report(.parkedEnded(two))])
     tracker.endParked(one, isForced: true)
     #expect(tracker.next() == [.terminate(one), .wait(one, milliseconds: 2000)])
     tracker.endParked(one, isForced: true)
@@ -2083,7 +2089,7 @@ import Testing
     tracker = WindowRulesTests.tracker()
     tracker.show(one, Self.rule)
     tracker.endParked(one, isForced: true)
-    #expect(tracker.next() == [.parkedEnded(one)])
+    #expect(tracker.next() == [.report(.parkedEnded(one))])
   }
 
   @Test("N8: a parked program that asks its user is still parked")
@@ -2103,7 +2109,7 @@ import Testing
       tracker.left()
       _ = tracker.next()
       tracker.programEnded(one, failed: false, result: [:])
-      #expect(tracker.next() == [.parkedEnded(one), .released(one)])
+      #expect(tracker.next() == [.report(.parkedEnded(one)), .released(one)])
     }
   }
 
@@ -2123,7 +2129,7 @@ import Testing
     tracker.claim(one, for: two)
     #expect(tracker.isRequested(two))
     tracker.dismiss(two, isForced: false)
-    #expect(tracker.next() == [.dismissed(two, result: [:])])
+    #expect(tracker.next() == [.report(.dismissAnswered(two, result: [:]))])
     #expect(!tracker.isRequested(two))
     let isShown = tracker.showAgain(one, as: Handle(3))
     #expect(isShown && tracker.windows(of: Handle(3)).map(\.id) == ["w1", "w2"])
@@ -2157,5 +2163,5 @@ func outputGone_endsWhatIsThere() {
   tracker.show(Handle(4), window: window("w4", output: "left"))
   _ = tracker.next()
   tracker.outputsGone(["left"])
-  #expect(tracker.next() == [.outputGone(one), .outputGone(Handle(3))])
+  #expect(tracker.next() == [.report(.outputGone(one)), .report(.outputGone(Handle(3)))])
 }

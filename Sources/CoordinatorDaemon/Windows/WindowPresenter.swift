@@ -302,14 +302,7 @@ final class WindowPresenter: Presenter {
       let program = tracker.program(of: handle)
       if programs[program]?.shown == nil { programs[program]?.shown = loop.now }
       report(.presentAnswered(handle, error: nil))
-    case .windowsGone(let handle, let isFinal): report(.windowsGone(handle, isFinal: isFinal))
-    case .windowsBack(let handle): report(.windowsBack(handle))
-    case .ended(let handle, let failed, let result): report(.ended(handle, failed: failed, result: result))
-    case .dismissed(let handle, let result): report(.dismissAnswered(handle, result: result))
-    case .declined(let handle, let message): report(.declined(handle, message: message))
-    case .asking(let handle, let message): report(.asking(handle, message: message))
-    case .hidden(let handle): report(.hidden(handle))
-    case .parkedEnded(let program): report(.parkedEnded(program))
+    case .report(let report): self.report(report)
     case .parkedStays(let program, let message):
       log.notice("a hidden program does not end: \(message)", metadata: ["presentation": "\(program)"])
     case .abandon(let program): programs[program]?.presenter.abandon(program)
@@ -349,16 +342,12 @@ final class WindowPresenter: Presenter {
       system.request(Rows.moveToOutput, (id, output)) { [log] message in
         log.warning("a window could not be moved: \(message)")
       }
-    case .focused(let handle, let isOwn): report(.focused(handle, isOwn: isOwn))
-    case .focusLost: report(.focusLost)
-    case .noFocus(let isOwn): report(.noFocus(isOwn: isOwn))
     case .waitForFocus(let milliseconds):
       focusTimer?.cancel()
       focusTimer = loop.timer(after: .milliseconds(Int64(clamping: milliseconds))) { [weak self] in
         self?.track { $0.focusTimeIsOver() }
       }
     case .stopWaitingForFocus: focusTimer?.cancel()
-    case .outputGone(let handle): report(.outputGone(handle))
     case .stopWaiting(let handle):
       programs[handle]?.timer?.cancel()
       programs[handle]?.timer = nil

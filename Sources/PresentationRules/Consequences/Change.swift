@@ -63,41 +63,6 @@ extension Command {
   }
 }
 
-public enum Report: Hashable, Sendable {
-  /// The answer to `Command.present`; with an error if the item could not be shown (D7).
-  case presentAnswered(Handle, error: String?)
-  /// The answer to `Command.update`.
-  case updateAnswered(Handle)
-  /// The answer to `Command.dismiss` and `Command.kill`; an error also counts as the end (P4).
-  case dismissAnswered(Handle, result: Properties)
-  /// The other answer to `Command.dismiss`: the presenter keeps the presentation (P15).
-  case declined(Handle, message: String)
-  /// Another window has the focus: one of a presentation, or of none. `isOwn`: the coordinator has moved the focus.
-  case focused(Handle?, isOwn: Bool)
-  /// The window with the focus has lost it. If another window does not get it in a moment, `noFocus` follows.
-  case focusLost
-  /// No window has had the focus for a quarter of a second. `isOwn`: the coordinator has caused it.
-  case noFocus(isOwn: Bool)
-  /// The other answer to `Command.dismiss`: the windows are hidden, and the program goes on (N8).
-  case hidden(Handle)
-  /// The output of the windows was unplugged (U3).
-  case outputGone(Handle)
-  /// The windows are gone (N3, N5). `isFinal`: only `ended` follows, with the result; otherwise another window may open.
-  case windowsGone(Handle, isFinal: Bool)
-  /// The presentation has a window again, after `windowsGone`.
-  case windowsBack(Handle)
-  /// A parked program has ended (N8).
-  case parkedEnded(Handle)
-  /// The presenter asks its user before it answers `Command.dismiss` (P16).
-  case asking(Handle, message: String)
-  /// The presenter on the bus has left the bus (D4).
-  case presenterLeft(Handle)
-  /// The bus name of the presenter that has left has an owner again (D4).
-  case presenterReturned(Handle)
-  /// The presentation ended, whether or not it was dismissed.
-  case ended(Handle, failed: Bool, result: Properties)
-}
-
 /// The outcome of an input, in the order of the events.
 public struct Outcome: Sendable {
   /// The new presentations; some may have ended again.
