@@ -15,8 +15,6 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Facts of the session that have become true. Their holds begin when the items that they dismiss have ended. The value is whether
   /// the fact is still true.
   private var beginningFacts: [SessionFact: Bool] = [:]
-  /// Whether calls of `Wait` are answered in later turns.
-  private var isAnswering = false
 
   package init(_ machine: consuming StateMachine, host: Host) {
     self.machine = machine
@@ -400,19 +398,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     for client in outcome.requesters { host.identify(client) }
     if outcome.hasHeld { host.soon { [unowned self] in take(machine.presentHeld(at: tick())) } }
     for refused in outcome.refusedFallbacks { host.note(refused) }
-    answerRestOfWaiters()
     setAlarm()
-  }
-
-  /// Answers the remaining calls of `Wait` over several turns, as fast as the bus reads the answers.
-  private func answerRestOfWaiters() {
-    guard waiters.hasRest, !isAnswering else { return }
-    isAnswering = true
-    host.soon { [unowned self] in
-      isAnswering = false
-      waiters.answerRest()
-      answerRestOfWaiters()
-    }
   }
 
   private func setAlarm() {

@@ -42,43 +42,8 @@ struct Waiters {
 
   private mutating func answer(_ handle: Handle, _ answer: (String, Properties), where fits: (Waiter) -> Bool) {
     guard let all = waiting[handle] else { return }
-    let size = 256 + Value.properties(answer.1).byteCount
-    for waiter in Self.inOrder(all.values.filter(fits)) {
-      due.append(Due(call: waiter.call, answer: answer, size: size))
-    }
-    answerWhileThereIsRoom()
+    for waiter in Self.inOrder(all.values.filter(fits)) where remove(waiter.call) { waiter.call.reply(answer) }
   }
-
-  /// Whether calls remain that `answerRest` has to answer in another turn, since a large result may have many readers.
-  var hasRest: Bool { !due.isEmpty }
-
-  /// Answers as many of the remaining calls as one turn may.
-  mutating func answerRest() {
-    room = Self.bytesPerTurn
-    answerWhileThereIsRoom()
-  }
-
-  private mutating func answerWhileThereIsRoom() {
-    while room > 0, let next = due.popFirst() {
-      // The call may have been cancelled, or its client may have left.
-      guard remove(next.call) else { continue }
-      next.call.reply(next.answer)
-      room -= next.size
-    }
-  }
-
-  private static let bytesPerTurn = 1 << 20
-
-  private struct Due {
-    let call: WaitCall
-    let answer: (String, Properties)
-    let size: Int
-  }
-
-  /// The calls to be answered, in their order. Until then they are also in `waiting`.
-  private var due: ArraySlice<Due> = []
-  /// Bytes that may still be answered before the next call of `answerRest`.
-  private var room = Self.bytesPerTurn
 
   /// Drops the calls of a client that left.
   mutating func forget(_ client: Client) {
@@ -107,7 +72,6 @@ struct Waiters {
     waiting = [:]
     handles = [:]
     count = 0
-    due = []
     for waiter in Self.inOrder(all) { waiter.call.fail(refusal) }
   }
 

@@ -701,17 +701,4 @@ import Testing
     while fixture.turn() {}
     #expect(fixture.bindings == [])
   }
-
-  @Test("L2: a large result for many callers of Wait is sent over several turns, to each once")
-  func wait_manyCallers_takesTurns() throws {
-    let fixture = ServiceFixture()
-    let handle = try fixture.present("a")
-    let calls = (0..<30).map { fixture.wait(handle, by: "client\($0 % 3)") }
-    let result: Properties = ["text": .string(String(repeating: "x", count: 100_000))]
-    _ = try fixture.call(Rows.closed, (handle.path, result)).output()
-    #expect(calls.count { $0.result != nil } == 11)
-    fixture.service.clientLeft(Client("client2"))
-    while fixture.turn() {}
-    #expect(calls.allSatisfy { $0.result != nil } && calls.count { $0.refusal == nil } == 20 + 3)
-  }
 }

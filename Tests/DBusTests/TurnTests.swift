@@ -190,6 +190,27 @@ func turn_readingReplyInAFullTurn_isSentBeforeLaterChanges() throws {
   #expect(log.lines.suffix(2) == [#"read ["old"]"#, "Happened after"])
 }
 
+@Test("L2: replies that are more than a turn may send are made in later turns, in their order, each once")
+func turn_repliesOfManyBytes_areMadeInLaterTurns() throws {
+  var limits = Connection.Limits()
+  limits.outgoingBytesPerTurn = 10_000
+  let fixture = try Fixture(serviceLimits: limits)
+  var calls: [Call<Value>] = []
+  fixture.implementation.implement(Echo.echo) { _, call in calls.append(call) }
+  let texts = (0..<30).map { String(repeating: "x", count: 3000) + "\($0)" }
+  var answers: [String] = []
+  for _ in texts { fixture.start(Echo.echo, .byte(1)) { answers.append((try? String(value: $0.get())) ?? "") } }
+  try #require(fixture.loop.turn { calls.count == texts.count })
+  var madeBytes = 0
+  fixture.loop.soon { [unowned fixture] in
+    for (call, text) in zip(calls, texts) { call.reply(.string(text)) }
+    madeBytes = fixture.service.outbox.size
+  }
+  try #require(fixture.loop.turn { answers.count == texts.count })
+  #expect(answers == texts)
+  #expect(madeBytes > limits.outgoingBytesPerTurn && madeBytes < limits.outgoingBytesPerTurn + 5000)
+}
+
 @Test("R1: the changes that follow from a call that cannot be sent have a turn of their own, after the earlier changes")
 func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   let fixture = try Fixture()
