@@ -207,26 +207,6 @@ import Testing
     }
   }
 
-  @Test("L1: calls that wait are limited in an embedded coordinator, too, and cancelled ones do not count")
-  func embedded_cancelledWaits_doNotCount() async throws {
-    let coordinator = Coordinator.embedded()
-    let handle = try #require(try await coordinator.present("fact").presentation)
-    let limit = Int(try #require(try await coordinator.limits()["waits-per-client"]))
-    for _ in 0..<2 {
-      let waiting = (0..<limit).map { _ in
-        Task { () -> NavigationError? in
-          do throws(NavigationError) {
-            _ = try await coordinator.waitUntilGone(handle)
-            return nil
-          } catch { return error }
-        }
-      }
-      try await coordinator.present("other")
-      for call in waiting { call.cancel() }
-      for call in waiting { #expect(await call.value == .cancelled) }
-    }
-  }
-
   @Test("D4, D7: presenters are asked in order, even when the first of them has gone")
   func embedded_presenterGone_keepsTheOrderOfTheOthers() async throws {
     let coordinator = Coordinator.embedded()

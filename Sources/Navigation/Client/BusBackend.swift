@@ -28,6 +28,15 @@ actor BusBackend: CoordinatorBackend {
   private var lastSerial: UInt64 = 0
   private var coordinator: NameWatch?
 
+  /// The subject of a call of `Wait`. All tasks with the same subject share one call, because navd limits the number of calls.
+  private struct Awaited: Hashable {
+    let presentation: PresentationHandle
+    let phase: WaitPhase
+  }
+
+  /// A task that waits for the reply of `Wait`.
+  private typealias Waiter = CheckedContinuation<Result<(String, Properties), NavigationError>, Never>
+
   /// A destination that this program serves.
   private struct Serving {
     let destination: String

@@ -43,15 +43,6 @@ protocol CoordinatorBackend: Sendable {
   func close() async
 }
 
-/// The subject of a call of `Wait`. All tasks with the same subject share one call, because coordinators limit the number of calls.
-struct Awaited: Hashable {
-  let presentation: PresentationHandle
-  let phase: WaitPhase
-}
-
-/// A task that waits for the reply of `Wait`.
-typealias Waiter = CheckedContinuation<Result<(String, Properties), NavigationError>, Never>
-
 /// A message of a coordinator to its listeners.
 enum Notice: Sendable {
   /// The whole state; it supersedes earlier notices.

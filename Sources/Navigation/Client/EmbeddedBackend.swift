@@ -13,7 +13,10 @@ import TextFormats
 @MainActor
 final class EmbeddedBackend: CoordinatorBackend {
   private lazy var service: CoordinatorService<EmbeddedBackend> = {
-    let service = CoordinatorService(StateMachine(hasFiles: false), host: self)
+    var limits = Limits()
+    // The waiting calls are those of the program's own tasks.
+    (limits.waitsPerClient, limits.waits) = (.max, .max)
+    let service = CoordinatorService(StateMachine(limits: limits, hasFiles: false), host: self)
     service.bindProperties(to: EmbeddedBinder(backend: self))
     return service
   }()
@@ -30,14 +33,6 @@ final class EmbeddedBackend: CoordinatorBackend {
   private let listeners = Listeners()
   private var alarm: Task<Void, Never>?
   private var isClosed = false
-  private var waits: [Awaited: SharedWait] = [:]
-  private var lastWaiter: UInt64 = 0
-
-  /// A call of `Wait`, and the tasks that share it.
-  private final class SharedWait {
-    var call: Task<Void, Never>?
-    var waiters: [UInt64: Waiter] = [:]
-  }
 
   nonisolated init() {}
 
@@ -76,41 +71,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   func wait(
     for presentation: PresentationHandle, _ phase: WaitPhase
   ) async throws(NavigationError) -> (String, Properties) {
-    guard !Task.isCancelled else { throw .cancelled }
-    let awaited = Awaited(presentation: presentation, phase: phase)
-    lastWaiter += 1
-    let number = lastWaiter
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { (waiter: Waiter) in
-        let wait = waits[awaited] ?? SharedWait()
-        waits[awaited] = wait
-        wait.waiters[number] = waiter
-        if wait.call == nil { wait.call = Task { await callWait(wait, for: awaited) } }
-      }
-    } onCancel: {
-      Task { await self.cancelWait(number, for: awaited) }
-    }
-    return try result.get()
-  }
-
-  private func callWait(_ wait: SharedWait, for awaited: Awaited) async {
-    let result: Result<(String, Properties), NavigationError>
-    do throws(NavigationError) {
-      result = .success(
-        try await call(CoordinatorInterface.wait, (awaited.presentation.path, awaited.phase.rawValue), starts: false))
-    } catch {
-      result = .failure(error)
-    }
-    if waits[awaited] === wait { waits[awaited] = nil }
-    for waiter in wait.waiters.values { waiter.resume(returning: result) }
-  }
-
-  private func cancelWait(_ number: UInt64, for awaited: Awaited) {
-    guard let wait = waits[awaited], let waiter = wait.waiters.removeValue(forKey: number) else { return }
-    waiter.resume(returning: .failure(.cancelled))
-    guard wait.waiters.isEmpty else { return }
-    waits[awaited] = nil
-    wait.call?.cancel()
+    try await call(CoordinatorInterface.wait, (presentation.path, phase.rawValue), starts: false)
   }
 
   func callWindowSystem<Input: Sendable, Output: Sendable>(
