@@ -165,21 +165,20 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Answers a call when a presentation has reached a phase or has ended.
   package func wait(_ path: ObjectPath, until phase: String, _ call: some ServiceCall<(String, Properties)>) {
-    do throws(Refusal) {
+    answer(call) { () throws(Refusal) in
       guard let awaited = WaitPhase(rawValue: phase) else {
         let words = WaitPhase.allCases.map(\.rawValue).joined(separator: " or ")
         throw Refusal(.invalidArgument, "phase: expected \(words), found \(quoted(phase))")
       }
       let handle = try Handle(path)
       try machine.requireKnown(handle)
-      if let ending = machine.ending(of: handle) { return call.reply((ending.reason.rawValue, ending.result)) }
-      if awaited == .presented, machine.presentation(handle)?.presentedAt != nil { return call.reply(("", [:])) }
-      guard call.isReplyExpected else { return call.reply(("", [:])) }
+      if let ending = machine.ending(of: handle) { return (ending.reason.rawValue, ending.result) }
+      if awaited == .presented, machine.presentation(handle)?.presentedAt != nil { return ("", [:]) }
+      guard call.isReplyExpected else { return ("", [:]) }
       try machine.limits.checkWaits(waiters.count(of: call.client) + 1, all: waiters.count + 1)
       waiters.add(call, for: handle, until: awaited)
       host.follow(call.client)
-    } catch {
-      call.fail(error)
+      return nil
     }
   }
 

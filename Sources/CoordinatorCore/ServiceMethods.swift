@@ -11,6 +11,17 @@ package protocol ServiceBinder {
   func bind<T>(_ property: Property<T>, _ get: @escaping () -> T)
 }
 
+extension ServiceBinder {
+  /// Binds a method whose calls are answered with the value of `body`, or with its refusal.
+  /// - Parameter body: returns the value; nil if it answers the call itself, later.
+  fileprivate func bind<Input: Sendable, Output: Sendable>(
+    answerOf method: Method<Input, Output>,
+    _ body: @escaping (Input, any ServiceCall<Output>) throws(Refusal) -> Output?
+  ) {
+    bind(method) { input, call in answer(call) { () throws(Refusal) in try body(input, call) } }
+  }
+}
+
 extension CoordinatorService {
   private typealias Rows = CoordinatorInterface
 
@@ -21,35 +32,29 @@ extension CoordinatorService {
     case "Apply":
       binder.bind(Rows.apply) { [unowned self] input, call in apply(input.0, input.1, call) }
     case "Get":
-      binder.bind(Rows.get) { [unowned self] binding, call in
-        answer(call) { () throws(Refusal) in
-          guard let presentation = machine.current(at: try BindingID(binding)) else { return (.root, [:], serial) }
-          var entry = machine.entry(presentation, platform: host.platform(of: presentation.handle))
-          entry.timeoutLeft = machine.timeLeft(of: presentation, at: host.now)
-          return (presentation.handle.path, entry.properties, serial)
-        }
+      binder.bind(answerOf: Rows.get) { [unowned self] binding, _ throws(Refusal) in
+        guard let presentation = machine.current(at: try BindingID(binding)) else { return (.root, [:], serial) }
+        var entry = machine.entry(presentation, platform: host.platform(of: presentation.handle))
+        entry.timeoutLeft = machine.timeLeft(of: presentation, at: host.now)
+        return (presentation.handle.path, entry.properties, serial)
       }
     case "GetState":
       binder.bind(Rows.getState) { [unowned self] _, call in call.reply((snapshot().properties, serial)) }
     case "Members":
-      binder.bind(Rows.members) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          try machine.members(of: Container(kind: input.0, name: input.1)).map {
-            Structure($0.binding.text, $0.id, $0.presentation.path, $0.containerValues)
-          }
+      binder.bind(answerOf: Rows.members) { [unowned self] input, _ throws(Refusal) in
+        try machine.members(of: Container(kind: input.0, name: input.1)).map {
+          Structure($0.binding.text, $0.id, $0.presentation.path, $0.containerValues)
         }
       }
     case "Wait":
       binder.bind(Rows.wait) { [unowned self] input, call in wait(input.0, until: input.1, call) }
     case "ContainerValue":
-      binder.bind(Rows.containerValue) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          try machine.containerValue(input.1, at: try BindingID(optional: input.0.isEmpty ? nil : input.0))
-        }
+      binder.bind(answerOf: Rows.containerValue) { [unowned self] input, _ throws(Refusal) in
+        try machine.containerValue(input.1, at: try BindingID(optional: input.0.isEmpty ? nil : input.0))
       }
     case "History":
-      binder.bind(Rows.history) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in try machine.history(input.0, filter: input.1) }
+      binder.bind(answerOf: Rows.history) { [unowned self] input, _ throws(Refusal) in
+        try machine.history(input.0, filter: input.1)
       }
     case "Destinations":
       binder.bind(Rows.destinations) { [unowned self] _, call in
@@ -57,62 +62,50 @@ extension CoordinatorService {
         call.reply(machine.destinations.map { Structure($0.name, $0.entry.properties) })
       }
     case "RegisterPresenter":
-      binder.bind(Rows.registerPresenter) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          let destination = try Destination(name: input.0, path: input.1, options: input.2, client: call.client)
-          host.authorize(.registeringPresenters, call) { [unowned self] () throws(Refusal) in
-            try register(destination, by: call.client)
-          }
-          return nil
+      binder.bind(answerOf: Rows.registerPresenter) { [unowned self] input, call throws(Refusal) in
+        let destination = try Destination(name: input.0, path: input.1, options: input.2, client: call.client)
+        host.authorize(.registeringPresenters, call) { [unowned self] () throws(Refusal) in
+          try register(destination, by: call.client)
         }
+        return nil
       }
     case "UnregisterPresenter":
-      binder.bind(Rows.unregisterPresenter) { [unowned self] name, call in
-        answer(call) { () throws(Refusal) in take(try machine.unregister(name, by: call.client)) }
+      binder.bind(answerOf: Rows.unregisterPresenter) { [unowned self] name, call throws(Refusal) in
+        take(try machine.unregister(name, by: call.client))
       }
     case "Closed":
-      binder.bind(Rows.closed) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          let handle = try Handle(input.0)
-          let byPresenter = host.isPresenter(call.client, of: handle)
-          func close() throws(Refusal) -> (Bool, UInt64) {
-            let (changed, outcome) = try machine.closed(
-              handle, result: input.1, by: call.client, byPresenter: byPresenter, at: tick())
-            take(outcome)
-            return (changed, serial)
-          }
-          guard try machine.canClose(handle, result: input.1, byPresenter: byPresenter) else { return try close() }
-          let end = End(handle: handle, reason: .closed, isOver: true)
-          return endBefore([end], by: call.client) { answer(call, close) } ? nil : try close()
+      binder.bind(answerOf: Rows.closed) { [unowned self] input, call throws(Refusal) in
+        let handle = try Handle(input.0)
+        let byPresenter = host.isPresenter(call.client, of: handle)
+        func close() throws(Refusal) -> (Bool, UInt64) {
+          let (changed, outcome) = try machine.closed(
+            handle, result: input.1, by: call.client, byPresenter: byPresenter, at: tick())
+          take(outcome)
+          return (changed, serial)
         }
+        guard try machine.canClose(handle, result: input.1, byPresenter: byPresenter) else { return try close() }
+        let end = End(handle: handle, reason: .closed, isOver: true)
+        return endBefore([end], by: call.client) { answer(call, close) } ? nil : try close()
       }
     case "Asking":
-      binder.bind(Rows.asking) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          let handle = try Handle(input.0)
-          take(
-            try machine.asking(
-              handle, message: input.1, byPresenter: host.isPresenter(call.client, of: handle), at: tick()))
-          return serial
-        }
+      binder.bind(answerOf: Rows.asking) { [unowned self] input, call throws(Refusal) in
+        let handle = try Handle(input.0)
+        let byPresenter = host.isPresenter(call.client, of: handle)
+        take(try machine.asking(handle, message: input.1, byPresenter: byPresenter, at: tick()))
+        return serial
       }
     case "Act":
-      binder.bind(Rows.act) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          let handle = try Handle(input.0)
-          take(
-            try machine.act(
-              handle, action: input.1, parameters: input.2, byPresenter: host.isPresenter(call.client, of: handle)))
-          return serial
-        }
+      binder.bind(answerOf: Rows.act) { [unowned self] input, call throws(Refusal) in
+        let handle = try Handle(input.0)
+        let byPresenter = host.isPresenter(call.client, of: handle)
+        take(try machine.act(handle, action: input.1, parameters: input.2, byPresenter: byPresenter))
+        return serial
       }
     case "Hold":
-      binder.bind(Rows.hold) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          let request = try HoldRequest(input.0, input.1)
-          host.authorize(.holding, call) { [unowned self] () throws(Refusal) in try hold(request, call) }
-          return nil
-        }
+      binder.bind(answerOf: Rows.hold) { [unowned self] input, call throws(Refusal) in
+        let request = try HoldRequest(input.0, input.1)
+        host.authorize(.holding, call) { [unowned self] () throws(Refusal) in try hold(request, call) }
+        return nil
       }
     case "ReleaseHold":
       binder.bind(Rows.releaseHold) { [unowned self] cookie, call in
@@ -126,16 +119,12 @@ extension CoordinatorService {
         call.reply(machine.holdEntries(at: host.now).map(\.properties))
       }
     case "DeclareContainerValue":
-      binder.bind(Rows.declareContainerValue) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          try host.requireRecord()
-          try machine.declareContainerValue(input.0, defaultValue: input.1)
-        }
+      binder.bind(answerOf: Rows.declareContainerValue) { [unowned self] input, _ throws(Refusal) in
+        try host.requireRecord()
+        try machine.declareContainerValue(input.0, defaultValue: input.1)
       }
     case "Reload":
-      binder.bind(Rows.reload) { [unowned self] _, call in
-        answer(call) { () throws(Refusal) in try host.reload() }
-      }
+      binder.bind(answerOf: Rows.reload) { [unowned self] _, _ throws(Refusal) in try host.reload() }
     case "ImportEnvironment":
       binder.bind(Rows.importEnvironment) { [unowned self] variables, call in
         host.authorize(.importingEnvironment, call) { [unowned self] () throws(Refusal) in
@@ -146,13 +135,11 @@ extension CoordinatorService {
         }
       }
     case "Quit":
-      binder.bind(Rows.quit) { [unowned self] _, call in
-        answer(call) { () throws(Refusal) in
-          try machine.checkShutDown()
-          host.willQuit()
-          take(machine.endParked(isForced: true))
-          end(machine.beginShutDown()[...], by: call.client) {}
-        }
+      binder.bind(answerOf: Rows.quit) { [unowned self] _, call throws(Refusal) in
+        try machine.checkShutDown()
+        host.willQuit()
+        take(machine.endParked(isForced: true))
+        end(machine.beginShutDown()[...], by: call.client) {}
       }
     default:
       Rows.changingMethod(named: name)?.accept(ChangingMethodBinder(service: self, binder: binder))
