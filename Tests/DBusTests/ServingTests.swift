@@ -25,6 +25,10 @@ import Testing
     ["a": Value.bytes([1]), "b": ["c": Value.double(2)].value].value,
     .dictionary(
       key: .uint32, value: .structure([.string, .int16]), [.uint32(1): .structure([.string("x"), .int16(2)])]),
+    // The keys are equal for Swift.
+    .dictionary(
+      key: .string, value: .variant,
+      [.string("\u{e9}"): .variant(.byte(1)), .string("e\u{301}"): .variant(.byte(2))]),
     .structure([.byte(1), .structure([.string("x")])]),
     .array(element: .structure([.string, .string, .properties]), []),
   ]

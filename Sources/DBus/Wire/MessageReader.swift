@@ -33,7 +33,7 @@ public struct MessageReader {
   public mutating func next<T: ValueConvertible>(_: T.Type) throws(DBusError) -> T {
     // A fast path for `a{sv}`, which most calls have.
     if T.self == Properties.self, isNext(.properties) {
-      let properties = try decoder.properties(&iterator)
+      let properties = try decoder.properties(&iterator).read
       advance()
       return properties as! T
     }
@@ -114,16 +114,18 @@ private struct Decoder {
     return text.withMemoryRebound(to: UInt8.self) { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// `a{sv}`.
-  private mutating func properties(_ iterator: inout DBusMessageIter) throws(DBusError) -> Value {
+  /// Reads `a{sv}`. Of two equal keys the later one counts, as in other implementations.
+  /// - Returns: the properties; and all entries, if two keys differ for D-Bus, but not for Swift.
+  mutating func properties(
+    _ iterator: inout DBusMessageIter
+  ) throws(DBusError) -> (read: Properties, all: [Value: Value]?) {
     var properties: Properties = [:]
-    // Set if two keys differ for D-Bus, but not for Swift.
+    // Set if two keys are equal for Swift.
     var entries: [Value: Value]?
     try forEachElement(&iterator) { decoder, iterator throws(DBusError) in
       var entry = inside(&iterator)
       let key = try decoder.text(&entry)
       dbus_message_iter_next(&entry)
-      try decoder.spend(0)
       let value = try decoder.variant(&entry)
       if let former = properties.updateValue(value, forKey: key), entries == nil {
         entries = Dictionary(uniqueKeysWithValues: properties.map { (.string($0.key), .variant($0.value)) })
@@ -131,8 +133,7 @@ private struct Decoder {
       }
       entries?[.string(key)] = .variant(value)
     }
-    guard let entries, entries.count > properties.count else { return .properties(properties) }
-    return .dictionary(key: .string, value: .variant, entries)
+    return (properties, entries.flatMap { $0.count > properties.count ? $0 : nil })
   }
 
   mutating func value(of type: ValueType, _ iterator: inout DBusMessageIter) throws(DBusError) -> Value {
@@ -165,7 +166,8 @@ private struct Decoder {
       }
       return .array(element: element, elements)
     case .dictionary(.string, .variant):
-      return try properties(&iterator)
+      let (properties, entries) = try properties(&iterator)
+      return entries.map { .dictionary(key: .string, value: .variant, $0) } ?? .properties(properties)
     case .dictionary(let keyType, let valueType):
       var entries: [Value: Value] = [:]
       try forEachElement(&iterator) { decoder, iterator throws(DBusError) in
@@ -186,18 +188,6 @@ private struct Decoder {
       return .structure(fields)
     case .string, .objectPath, .signature: preconditionFailure("read above")
     }
-  }
-
-  /// Reads `a{sv}`. Of two equal keys the later one counts, as in other implementations.
-  mutating func properties(_ iterator: inout DBusMessageIter) throws(DBusError) -> Properties {
-    var properties: Properties = [:]
-    try forEachElement(&iterator) { decoder, iterator throws(DBusError) in
-      var entry = inside(&iterator)
-      let key = try decoder.text(&entry)
-      dbus_message_iter_next(&entry)
-      properties[key] = try decoder.variant(&entry)
-    }
-    return properties
   }
 
   private mutating func variant(_ iterator: inout DBusMessageIter) throws(DBusError) -> Value {
