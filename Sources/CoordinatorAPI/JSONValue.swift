@@ -55,15 +55,12 @@ extension Value {
   /// any number.
   /// - Throws: `Mismatch` with the expected type, also if a number is out of range.
   public init(_ json: JSON, as type: ValueType) throws(JSON.Mismatch) {
+    if let integer = type.integerType {
+      self = try json.integer(integer).value
+      return
+    }
     switch (type, json) {
     case (.variant, _): self = .variant(try Value(json))
-    case (.byte, _): self = .byte(try json.integer(type))
-    case (.int16, _): self = .int16(try json.integer(type))
-    case (.uint16, _): self = .uint16(try json.integer(type))
-    case (.int32, _): self = .int32(try json.integer(type))
-    case (.uint32, _): self = .uint32(try json.integer(type))
-    case (.int64, _): self = .int64(try json.integer(type))
-    case (.uint64, _): self = .uint64(try json.integer(type))
     case (.boolean, .boolean(let flag)): self = .boolean(flag)
     case (.double, .real(let number)): self = .double(number)
     case (.double, .integer(let number)): self = .double(Double(number))
@@ -86,7 +83,7 @@ extension Value {
     case (.array(.byte), .array(let elements)):
       var bytes: [UInt8] = []
       for (index, element) in elements.enumerated() {
-        do throws(JSON.Mismatch) { bytes.append(try element.integer(.byte)) } catch {
+        do throws(JSON.Mismatch) { bytes.append(try element.integer(UInt8.self)) } catch {
           throw error.inside(.element(index))
         }
       }
@@ -132,16 +129,15 @@ extension Value {
 }
 
 extension JSON {
-  fileprivate func integer<T: FixedWidthInteger>(_ type: ValueType) throws(Mismatch) -> T {
+  fileprivate func integer<T: FixedWidthInteger & ValueConvertible>(_: T.Type) throws(Mismatch) -> T {
     let number: T? =
       switch self {
       case .integer(let number): T(exactly: number)
       case .unsigned(let number): T(exactly: number)
-      default:
-        throw Mismatch(why: "expected \(type.wanted) (\(type.signature)), found \(kind)")
+      default: throw Mismatch(why: "expected \(T.valueType.wanted) (\(T.valueType.signature)), found \(kind)")
       }
     guard let number else {
-      throw Mismatch(why: "expected \(T.min) to \(T.max) (\(type.signature)), found \(text)")
+      throw Mismatch(why: "expected \(T.min) to \(T.max) (\(T.valueType.signature)), found \(text)")
     }
     return number
   }

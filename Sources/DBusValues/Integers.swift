@@ -3,16 +3,7 @@ extension Value {
   ///
   /// In languages with one type for all integers or numbers, clients do not choose the type in which a number is sent.
   public func integer(as type: ValueType) -> Value? {
-    switch type {
-    case .byte: fitting(UInt8.self)
-    case .int16: fitting(Int16.self)
-    case .uint16: fitting(UInt16.self)
-    case .int32: fitting(Int32.self)
-    case .uint32: fitting(UInt32.self)
-    case .int64: fitting(Int64.self)
-    case .uint64: fitting(UInt64.self)
-    default: nil
-    }
+    type.integerType.flatMap { fitting($0) }
   }
 
   private func fitting<Number: FixedWidthInteger & ValueConvertible>(_: Number.Type) -> Value? {
@@ -27,18 +18,20 @@ extension Value {
 }
 
 extension ValueType {
-  /// The least and the greatest number of an integer type, for error messages; nil for other types.
-  public var integerRange: String? {
-    func range<Number: FixedWidthInteger>(_: Number.Type) -> String { "\(Number.min) to \(Number.max)" }
-    return switch self {
-    case .byte: range(UInt8.self)
-    case .int16: range(Int16.self)
-    case .uint16: range(UInt16.self)
-    case .int32: range(Int32.self)
-    case .uint32: range(UInt32.self)
-    case .int64: range(Int64.self)
-    case .uint64: range(UInt64.self)
+  /// The Swift type of an integer type; nil for other types.
+  public var integerType: (any (FixedWidthInteger & ValueConvertible).Type)? {
+    switch self {
+    case .byte: UInt8.self
+    case .int16: Int16.self
+    case .uint16: UInt16.self
+    case .int32: Int32.self
+    case .uint32: UInt32.self
+    case .int64: Int64.self
+    case .uint64: UInt64.self
     default: nil
     }
   }
+
+  /// The least and the greatest number of an integer type, for error messages; nil for other types.
+  public var integerRange: String? { integerType.map { "\($0.min) to \($0.max)" } }
 }
