@@ -14,7 +14,7 @@
 
     /// Creates an empty area.
     public init() {
-      place = AreaPages()
+      place = StackPages()
       place.widget.retain(self)
     }
   }
@@ -29,32 +29,6 @@
       content: @escaping @MainActor () -> any Screen
     ) -> Presence {
       present(tag: tag, selection: selection, options: options, onDismiss: onDismiss, content: content)
-    }
-  }
-
-  /// Pages in a GtkStack without decoration.
-  private final class AreaPages: PagePlace {
-    let widget: Widget = gtk_stack_new()
-    private var pages: [(page: PageScreen, content: Widget)] = []
-    private var stack: OpaquePointer { OpaquePointer(widget) }
-
-    func add(_ page: PageScreen, _ content: Widget, animated: Bool) {
-      pages.append((page, content))
-      gtk_stack_add_child(stack, content)
-      show(animated: animated)
-    }
-
-    func remove(_ page: PageScreen, animated: Bool) {
-      guard let index = pages.firstIndex(where: { $0.page === page }) else { return }
-      let content = pages.remove(at: index).content
-      show(animated: animated)
-      gtk_stack_remove(stack, content)
-    }
-
-    private func show(animated: Bool) {
-      gtk_stack_set_transition_type(
-        stack, animated ? GTK_STACK_TRANSITION_TYPE_CROSSFADE : GTK_STACK_TRANSITION_TYPE_NONE)
-      if let last = pages.last { gtk_stack_set_visible_child(stack, last.content) }
     }
   }
 #endif

@@ -1,37 +1,43 @@
 #if canImport(CGTK)
   import CGTK
 
-  /// Pages in a GtkStack, below a bar with the title and a button to go back.
+  /// Pages in a GtkStack, which may be below a bar with the title and a button to go back.
   final class StackPages: PagePlace {
     let widget: Widget
     private let stack: OpaquePointer
-    private let root: Widget
-    private let title: String
-    private let label: OpaquePointer
-    private let button: Widget
+    private let root: Widget?
+    /// The bar, with the title of the root.
+    private let bar: (title: String, label: OpaquePointer, button: Widget)?
     private let signals = Signals()
     private var pages: [(page: PageScreen, content: Widget)] = []
 
+    /// Creates a stack without a root and without a bar.
+    init() {
+      widget = gtk_stack_new()
+      stack = OpaquePointer(widget)
+      root = nil
+      bar = nil
+    }
+
     init(_ root: Widget, _ title: String) {
       self.root = root
-      self.title = title
       widget = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)
-      let bar = gtk_center_box_new()!
-      gtk_widget_add_css_class(bar, "toolbar")
-      button = gtk_button_new_from_icon_name("go-previous-symbolic")
+      let box = gtk_center_box_new()!
+      gtk_widget_add_css_class(box, "toolbar")
+      let button = gtk_button_new_from_icon_name("go-previous-symbolic")!
       gtk_widget_set_tooltip_text(button, "Back")
       gtk_widget_add_css_class(button, "back")
-      gtk_center_box_set_start_widget(OpaquePointer(bar), button)
+      gtk_center_box_set_start_widget(OpaquePointer(box), button)
       let text = gtk_label_new(title)!
       gtk_widget_add_css_class(text, "title")
-      label = OpaquePointer(text)
-      gtk_center_box_set_center_widget(OpaquePointer(bar), text)
+      bar = (title, OpaquePointer(text), button)
+      gtk_center_box_set_center_widget(OpaquePointer(box), text)
       let pages = gtk_stack_new()!
       stack = OpaquePointer(pages)
       gtk_widget_set_vexpand(pages, 1)
       gtk_stack_add_child(stack, root)
       widget.withMemoryRebound(to: GtkBox.self, capacity: 1) {
-        gtk_box_append($0, bar)
+        gtk_box_append($0, box)
         gtk_box_append($0, pages)
       }
       signals.connect(button, "clicked") { [unowned self] _ in goBack() }
@@ -59,11 +65,13 @@
     }
 
     private func show(isForward: Bool, animated: Bool) {
-      let transition = isForward ? GTK_STACK_TRANSITION_TYPE_SLIDE_LEFT : GTK_STACK_TRANSITION_TYPE_SLIDE_RIGHT
+      let slide = isForward ? GTK_STACK_TRANSITION_TYPE_SLIDE_LEFT : GTK_STACK_TRANSITION_TYPE_SLIDE_RIGHT
+      let transition = bar == nil ? GTK_STACK_TRANSITION_TYPE_CROSSFADE : slide
       gtk_stack_set_transition_type(stack, animated ? transition : GTK_STACK_TRANSITION_TYPE_NONE)
-      gtk_stack_set_visible_child(stack, pages.last?.content ?? root)
-      gtk_label_set_text(label, pages.last?.page.title ?? title)
-      gtk_widget_set_visible(button, pages.isEmpty ? 0 : 1)
+      if let shown = pages.last?.content ?? root { gtk_stack_set_visible_child(stack, shown) }
+      guard let bar else { return }
+      gtk_label_set_text(bar.label, pages.last?.page.title ?? bar.title)
+      gtk_widget_set_visible(bar.button, pages.isEmpty ? 0 : 1)
     }
   }
 #endif
