@@ -92,7 +92,9 @@ private func open(_ directory: TemporaryDirectory) throws -> Bool {
 private func settle(_ machine: inout StateMachine) throws {
   let now = Instant(nanoseconds: 1 << 40)
   let survivals = Dictionary(uniqueKeysWithValues: machine.survivors.map { ($0.handle, Survival.shown) })
-  var commands = machine.resume(survivals, left: [], at: now).commands + machine.shutDown(at: now).commands
+  var commands = machine.resume(survivals, left: [], at: now).commands
+  commands += machine.endParked(isForced: true).commands
+  commands += machine.end(machine.beginShutDown(), by: nil, at: now).commands
   while let command = commands.popLast() {
     guard case .dismiss(let handle, _, _, _) = command else { continue }
     commands += machine.report(.dismissAnswered(handle, result: [:]), at: now).commands

@@ -449,6 +449,14 @@ extension StateMachine {
     copy.state = state
     return copy
   }
+
+  /// Ends all parked programs and all presentations in one turn, as `Quit` does in several (R5).
+  mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
+    let ended = endParked(isForced: true)
+    var outcome = end(beginShutDown(), by: client, at: now)
+    outcome.commands += ended.commands
+    return outcome
+  }
 }
 
 /// The whole content of a value as text, with dictionaries and sets sorted.

@@ -168,16 +168,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Ends all presentations and parked programs, since navd quits (R5).
-  /// - Parameter client: the client that asked for it.
-  public mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
-    let ended = endParked(isForced: true)
-    var outcome = end(beginShutDown(), by: client, at: now)
-    outcome.commands += ended.commands
-    return outcome
-  }
-
-  /// Refuses requests from now on.
+  /// Refuses requests from now on, since navd quits (R5).
   /// - Returns: the ends of all presentations; carry out the last ones first.
   public mutating func beginShutDown() -> [End] {
     state.isShuttingDown = true
@@ -186,7 +177,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     return state.presentations.keys.sorted().map { End(handle: $0, reason: .shutdown) }
   }
 
-  /// Whether there are no presentations and no parked programs. This is so after `shutDown`, once everything has ended.
+  /// Whether there are no presentations and no parked programs. navd that quits waits for this.
   public var isEmpty: Bool { state.presentations.isEmpty && state.parked.isEmpty }
 
   // MARK: Destinations
