@@ -87,6 +87,17 @@ struct Following {
     case leaving
   }
 
+  /// How the presentation began: its windows are told from earlier ones by that.
+  struct Beginning {
+    /// The order after which windows must open to belong to the presentation by its pattern.
+    var order: UInt64 = 0
+    var time = BootTime(milliseconds: 0)
+    /// The windows that match the pattern and were there before the presentation; nil if they are not known.
+    var earlierWindows: Set<String>?
+    /// Whether the previous navd began the presentation, and windows may have been missed.
+    var isRestored = false
+  }
+
   struct Closing {
     var isForced: Bool
     /// The windows that ask the user (N6).
@@ -108,14 +119,7 @@ struct Following {
   var suggestedAppID: SuggestedAppID?
   /// The output on which the windows are to appear (U1).
   var output: String?
-  /// The order after which windows must open to belong to the presentation by its pattern.
-  var began: UInt64 = 0
-  /// The time at which the presentation began.
-  var beganAt = BootTime(milliseconds: 0)
-  /// The windows that match the pattern and were there before the presentation; nil if they are not known.
-  var before: Set<String>?
-  /// Whether the previous navd began the presentation, and windows may have been missed.
-  var isRestored = false
+  var beginning = Beginning()
   /// The windows, in the order in which the presentation got them.
   var windows: [String] = []
   /// Whether an adapter that was started again has reported windows that cannot be told from others, so that some were lost.

@@ -55,16 +55,17 @@ extension WindowTracker {
         !isDoubtful(id, window, handle, following),
         window.process?.ancestor == handle || !isOfAnotherStart && isHandedOver(window, to: following)
       else { return false }
-      return window.order > following.began
-        || following.isRestored && following.isAwaiting && following.before?.contains(id) == false
-    }.min { ($0.value.began, $0.key) < ($1.value.began, $1.key) }?.key
+      return window.order > following.beginning.order
+        || following.beginning.isRestored && following.isAwaiting
+          && following.beginning.earlierWindows?.contains(id) == false
+    }.min { ($0.value.beginning.order, $0.key) < ($1.value.beginning.order, $1.key) }?.key
   }
 
   /// Whether a process that the command of a presentation has not started may show a window for it. A process that the user has started
   /// meanwhile may not.
   private func isHandedOver(_ window: TrackedWindow, to following: Following) -> Bool {
     guard let process = window.process else { return true }
-    if process.started < following.beganAt || following.hasHandedOver { return true }
+    if process.started < following.beginning.time || following.hasHandedOver { return true }
     guard let left = process.ancestor.flatMap({ followed[$0] }), case .leaving = left.stage else { return false }
     return !left.settings.destination.isEmpty && left.settings.destination == following.settings.destination
   }

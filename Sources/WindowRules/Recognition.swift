@@ -60,7 +60,7 @@ extension WindowTracker {
     for (new, window) in renamed { windows[new] = window }
     for (handle, following) in followed {
       followed[handle]!.windows = following.windows.map(name)
-      followed[handle]!.before = following.before.map { Set($0.map(name)) }
+      followed[handle]!.beginning.earlierWindows = following.beginning.earlierWindows.map { Set($0.map(name)) }
       if var closing = following.closing {
         closing.dialogs = Set(closing.dialogs.map(name))
         followed[handle]!.closing = closing

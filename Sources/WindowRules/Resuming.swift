@@ -46,11 +46,11 @@ extension WindowTracker {
   ) -> Bool {
     let handle = program
     guard var following = followed[handle] else { return false }
-    following.began = order
-    following.beganAt = beganAt ?? BootTime(milliseconds: 0)
+    following.beginning.order = order
+    following.beginning.time = beganAt ?? BootTime(milliseconds: 0)
     following.output = output
-    following.before = before
-    following.isRestored = true
+    following.beginning.earlierWindows = before
+    following.beginning.isRestored = true
     following.stage = .awaiting
     if let end { following.program = .ended(failed: false, end) } else { following.isStarted = true }
     let (names, doubt) = recognition(of: recorded, before: before)

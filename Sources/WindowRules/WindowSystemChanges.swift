@@ -46,14 +46,14 @@ extension WindowTracker {
     }
     for handle in losers.sorted() { hasLostWindows(handle) }
     // The next navd must also take them for windows of others.
-    for (handle, following) in followed where !doubtful.isEmpty && following.before != nil {
-      followed[handle]!.before!.formUnion(doubtful.lazy.map(\.id))
+    for (handle, following) in followed where !doubtful.isEmpty && following.beginning.earlierWindows != nil {
+      followed[handle]!.beginning.earlierWindows!.formUnion(doubtful.lazy.map(\.id))
       effects.append(.windowsChanged(handle))
     }
     // Windows that opened in the absence do not belong to presentations that began in it, neither for this navd nor for the next one.
     for (handle, following) in followed
-    where following.isAwaiting && !following.isRestored && following.before == nil {
-      followed[handle]!.before = matching(following)
+    where following.isAwaiting && !following.beginning.isRestored && following.beginning.earlierWindows == nil {
+      followed[handle]!.beginning.earlierWindows = matching(following)
       effects.append(.windowsChanged(handle))
     }
     // Requests to the earlier window system may be lost.
@@ -181,7 +181,7 @@ extension WindowTracker {
   /// Waits after the last window of a presentation is gone, since another one may follow, for instance after a splash screen (N3).
   private mutating func linger(_ handle: Handle, at now: BootTime) {
     let following = followed[handle]!
-    let age = now.milliseconds - min(now.milliseconds, following.beganAt.milliseconds)
+    let age = now.milliseconds - min(now.milliseconds, following.beginning.time.milliseconds)
     let isStarting = following.isRunning && age < following.settings.startTimeout
     let time = following.rule.linger ?? (isStarting ? Self.timeBetweenWindows : 0)
     guard time > 0 else { return lastWindowClosed(handle) }

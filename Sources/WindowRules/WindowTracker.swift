@@ -126,7 +126,7 @@ public struct WindowTracker {
   }
 
   /// The windows that match the pattern of a presentation and were there before it; nil if there has never been a window system.
-  public func windowsBefore(_ handle: Handle) -> Set<String>? { followed[handle]?.before }
+  public func windowsBefore(_ handle: Handle) -> Set<String>? { followed[handle]?.beginning.earlierWindows }
 
   /// Whether only the program of a presentation is left, whose windows belong to no presentation.
   public func isLeft(_ program: Handle) -> Bool { if case .nobody? = followed[program]?.role { true } else { false } }
@@ -138,7 +138,7 @@ public struct WindowTracker {
 
   /// The time at which a presentation began; nil if it has not begun.
   public func beginning(of program: Handle) -> BootTime? {
-    followed[program].flatMap { $0.hasBegun ? $0.beganAt : nil }
+    followed[program].flatMap { $0.hasBegun ? $0.beginning.time : nil }
   }
 
   /// Whether a presentation, or a parked program, follows windows.
@@ -166,10 +166,10 @@ public struct WindowTracker {
   public mutating func begin(_ handle: Handle, at now: BootTime) {
     guard var following = followed[handle], case .requested = following.stage else { return }
     order += 1
-    (following.began, following.beganAt) = (order, now)
+    (following.beginning.order, following.beginning.time) = (order, now)
     following.stage = .awaiting
     // While the window system is away, unknown windows may open.
-    if capabilities != nil { following.before = matching(following) }
+    if capabilities != nil { following.beginning.earlierWindows = matching(following) }
     followed[handle] = following
     effects += [.windowsChanged(handle), .start(handle)]
   }
@@ -268,7 +268,7 @@ public struct WindowTracker {
     // The window system cannot report that the windows of these processes are gone.
     if capabilities == nil {
       for window in following.windows where windows[window]?.process?.program == handle {
-        closed(window, at: following.beganAt)
+        closed(window, at: following.beginning.time)
       }
     }
     guard followed[handle] != nil else { return }
