@@ -5,6 +5,7 @@ import DBusValues
 @dynamicMemberLookup
 public protocol TypedDictionary: Hashable, Sendable {
   /// The declared keys, one property each. They are a class: a structure would be copied at each use.
+  /// A plain record: one property for each key.
   associatedtype Keys: AnyObject & Sendable
   static var keys: Keys { get }
   var properties: Properties { get set }
