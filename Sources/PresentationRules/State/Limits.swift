@@ -86,11 +86,12 @@ public struct Limits: Sendable, Hashable {
 
   /// All limits, by the names that errors and the bus use: those of the properties, as in `items-per-client`.
   public var byName: [String: UInt64] {
-    let limits = Mirror(reflecting: self).children.map { property, limit in
-      let name = property!.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
-      return (name, UInt64(limit as! Int))
+    var limits: [String: UInt64] = [:]
+    for case (let property?, let limit as Int) in Mirror(reflecting: self).children {
+      let name = property.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
+      limits[name] = UInt64(limit)
     }
-    return Dictionary(uniqueKeysWithValues: limits)
+    return limits
   }
 
   /// Refuses a number of waiting calls.

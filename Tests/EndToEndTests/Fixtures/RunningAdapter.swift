@@ -197,10 +197,7 @@ final class RunningAdapter {
   }
 
   func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws -> Output {
-    var result: Result<Output, DBusError>?
-    session.client.call(method, on: Rows.bus, at: Rows.object, input) { result = $0 }
-    try session.wait("\(method.name) is answered") { result != nil }
-    return try #require(result).get()
+    try session.call(method, input, at: Rows.object, on: Rows.bus)
   }
 
   /// Makes as many requests as may be unanswered, and one that is refused, while the window system does not answer.
