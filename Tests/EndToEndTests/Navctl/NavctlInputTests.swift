@@ -120,10 +120,12 @@ func navctl_pipeThatIsSilent_isRefusedUnlessItIsMeant() throws {
 @Test("D16: a request with the same input waits for the same answer, and one with another input is refused")
 func navctl_anotherInput_isRefused() throws {
   let session = try Session()
-  let first = try session.startScript("echo a | navctl present pick --wait -- sh -c 'cat; sleep 1000'")
-  try session.poll("it runs") { try session.navctl("is-presented", "pick").exitCode == 0 }
-  let second = try session.startScript("echo a | navctl present pick --wait -- sh -c 'cat; sleep 1000'")
-  let other = try session.script("echo b | navctl present pick --wait -- sh -c 'cat; sleep 1000'")
+  let copied = session.path("copied")
+  let request = "navctl present pick --wait -- sh -c 'cat; touch \(copied); sleep 1000'"
+  let first = try session.startScript("echo a | \(request)")
+  try session.poll("it has its input") { access(copied, F_OK) == 0 }
+  let second = try session.startScript("echo a | \(request)")
+  let other = try session.script("echo b | \(request)")
   #expect(other.exitCode == 2 && other.errorText.contains("input is not the same"), "\(other.errorText)")
   let replacing = try session.script("echo b | navctl present pick 2 --wait -- cat")
   #expect(replacing.outputText == "b\n")
