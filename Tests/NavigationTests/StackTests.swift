@@ -44,7 +44,9 @@ private struct Counted: Hashable, Codable {
   @Test("A value of a path is encoded only when its encoding is needed")
   @MainActor func pathValues_compared_areNotEncoded() {
     let values = (0..<400).map(Counted.init)
-    let (path, longer) = (ArrayValues(values: values), ArrayValues(values: values + [Counted(400)]))
+    let (path, longer) = (
+      ArrayValues(values: values, type: "Counted"), ArrayValues(values: values + [Counted(400)], type: "Counted")
+    )
     #expect(longer.kept(of: path, 400) == (400, []) && path.kept(of: longer, 401) == (400, []))
     #expect(Counted.encodings.withLock { $0 } == 0)
     #expect(longer.element(400).value == "400")

@@ -125,17 +125,23 @@ final class PathDriver: Driver {
 
   /// A request that was not answered yet.
   private struct Asked {
-    /// The path before the request.
-    var former: Places
     /// The number of screens that are kept.
     let kept: Int
     let removals: Int
     /// The number of screens that are presented, from `kept` upwards.
     let additions: Int
-    /// The number of lower screens that are updated.
-    let edits: Int
+    /// The lower screens that are updated, with their former values.
+    let edits: [(index: Int, former: NavigationPath.Element)]
+    /// The path before the request, and its screens above those that are kept, as far as they have not ended.
+    let formerValues: any PathValues
+    var removed: [Place]
     /// The presentations that have ended before the answer came.
     var endedEarly: Set<PresentationHandle> = []
+
+    /// Notes that a presentation and all above it have ended.
+    mutating func ended(_ presentation: PresentationHandle) {
+      if let index = removed.firstIndex(where: { $0.presentation == presentation }) { removed.removeSubrange(index...) }
+    }
   }
 
   /// The end of the connection to the state.
@@ -184,7 +190,7 @@ final class PathDriver: Driver {
   ) -> [Coordinator.Request] {
     let values = track(path.read, onChange: onChange)
     let same = values.kept(of: places.values, places.count)
-    let kept = (0..<same.count).first { !screens.isDeclared(values.type($0)) } ?? same.count
+    let kept = screens.countOfDeclared(values, upTo: same.count)
     let isRefused =
       refused.map { values.count == $0.count && values.kept(of: $0, $0.count) == (values.count, []) } ?? false
     if !isRefused { refused = nil }
@@ -208,7 +214,10 @@ final class PathDriver: Driver {
       return []
     }
     self.transaction = transaction
-    asked = Asked(former: places, kept: kept, removals: removals.count, additions: added.count, edits: edited.count)
+    asked = Asked(
+      kept: kept, removals: removals.count, additions: added.count,
+      edits: edited.map { ($0, places.all[$0].element) }, formerValues: places.values,
+      removed: Array(places.all.dropFirst(kept)))
     leave(to: kept)
     for element in added { places.append(Place(element: element)) }
     for index in edited { places.set(values.element(index), at: index) }
@@ -314,14 +323,19 @@ final class PathDriver: Driver {
     guard name != .notPresented, name != .stale else { return false }
     // The state stays unchanged. Screens whose values it no longer contains are still dismissed.
     refused = values
-    if asked.additions > 0 || asked.edits > 0 { onDifference?() }
+    if asked.additions > 0 || !asked.edits.isEmpty { onDifference?() }
     return true
   }
 
   func postponed() {
     if let asked {
-      places = asked.former
-      for place in places.all { if let presentation = place.presentation { leaving[presentation] = nil } }
+      places.removeAll(from: asked.kept)
+      for (index, former) in asked.edits where index < places.count { places.set(former, at: index) }
+      for place in asked.removed {
+        places.append(place)
+        if let presentation = place.presentation { leaving[presentation] = nil }
+      }
+      places.values = asked.formerValues
     }
     answered()
   }
@@ -345,13 +359,15 @@ final class PathDriver: Driver {
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
     screens.ended(presentation)
     leaving[presentation] = nil
-    if let index = asked?.former.position(of: presentation) { asked?.former.removeAll(from: index) }
+    asked?.ended(presentation)
     guard let index = places.position(of: presentation) else {
       asked?.endedEarly.insert(presentation)
       return
     }
     let gone = places.all[index].element
     places.removeAll(from: index)
+    // What stood above it has ended, too.
+    asked?.removed = []
     cut(to: index, where: gone)
   }
 

@@ -31,6 +31,17 @@ struct PathScreens {
   /// Whether there are screens for values of a type.
   func isDeclared(_ type: String) -> Bool { makers[type]?.isEmpty == false }
 
+  /// The number of the lowest values for which there are screens.
+  func countOfDeclared(_ values: any PathValues, upTo count: Int) -> Int {
+    // Most values have the type of the one below.
+    var last: String?
+    return (0..<count).first { index in
+      let type = values.type(index)
+      defer { last = type }
+      return type != last && !isDeclared(type)
+    } ?? count
+  }
+
   /// The maker of the screens for values of a type.
   func maker(for type: String) -> Maker? { makers[type]?.last }
 

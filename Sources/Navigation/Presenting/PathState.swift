@@ -25,6 +25,7 @@ protocol PathValues {
 /// The values of an array.
 struct ArrayValues<Element: Hashable & Codable>: PathValues {
   let values: [Element]
+  let type: String
 
   var count: Int { values.count }
 
@@ -32,7 +33,7 @@ struct ArrayValues<Element: Hashable & Codable>: PathValues {
 
   func value<Value: Decodable>(_ index: Int, of type: Value.Type) -> Value? { values[index] as? Value }
 
-  func type(_ index: Int) -> String { TypeName.of(Element.self) }
+  func type(_ index: Int) -> String { type }
 
   /// The identity of a value: its `id` if it is `Identifiable`; any other value is its own identity.
   func id(_ index: Int) -> String {
@@ -98,7 +99,8 @@ struct PathState {
 
   init<Element: Hashable & Codable>(_ path: Binding<[Element]>) {
     route = path.route
-    read = { ArrayValues(values: path.wrappedValue) }
+    let type = TypeName.of(Element.self)
+    read = { ArrayValues(values: path.wrappedValue, type: type) }
     truncate = { count in
       if path.wrappedValue.count > count { path.wrappedValue.removeLast(path.wrappedValue.count - count) }
     }
