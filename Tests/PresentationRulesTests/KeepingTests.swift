@@ -86,8 +86,8 @@ import Testing
       try perform(.present(binding(text), id: id, options))
     }
 
-    mutating func perform(_ operation: Request.Operation, by client: Client = "anna") throws {
-      take(try machine.perform([Request(operation)], by: client, at: now).outcome)
+    mutating func perform(_ operations: Request.Operation..., by client: Client = "anna") throws {
+      take(try machine.perform(operations.map { Request($0) }, by: client, at: now).outcome)
     }
 
     mutating func closes(_ text: String) {
@@ -258,6 +258,30 @@ import Testing
     #expect(refusals == [] && queue == ["old", "waits"])
   }
 
+  @Test("K4: an item comes after what is below it in its stack, even if a request has presented that later")
+  func order_belowPresentedLater_comesFirst() throws {
+    var login = try Login()
+    let kept = ItemOptions.with(to: "kept")
+    // The last request presents the lower element, so that one has the greater handle.
+    try login.perform(
+      .push("s", "low", id: "", kept), .push("s", "high", id: "", kept), .present("low", id: "", kept))
+    #expect(login.shown == ["high ", "low "])
+    try login.begin()
+    let path = login.machine.path(of: "s").map(\.binding)
+    #expect(path == ["low", "high"])
+  }
+
+  @Test("K4: an item whose slot is taken is left out")
+  func slot_taken_itemIsLeftOut() throws {
+    var login = try Login()
+    try login.present("a", "1")
+    let item = try #require(login.disk.kept["a"])
+    let whileTaken = login.machine.request(presentingAgain: item, at: "a")
+    try login.perform(.dismiss("a"))
+    let whileEmpty = login.machine.request(presentingAgain: item, at: "a")
+    #expect(whileTaken == nil && whileEmpty != nil)
+  }
+
   @Test("K4: members of a queue keep their priorities")
   func queue_nextLogin_keepsPriorities() throws {
     var login = try Login()
@@ -296,6 +320,35 @@ import Testing
     // Quit ends all items.
     login.take(login.machine.shutDown(at: login.now))
     #expect(login.kept == [])
+  }
+
+  @Test("K4, R5: what ends by itself while navd quits is not waited for")
+  func end_duringQuit_isNotKept() throws {
+    var login = try Login()
+    try login.present("a") { $0.destination = "mixer" }
+    _ = login.machine.beginShutDown()
+    login.closes("a")
+    let due = login.machine.nextDeadline
+    #expect(login.kept == [] && due == nil)
+  }
+
+  @Test("K4, L1: as many items that have ended by themselves are kept as endings are remembered")
+  func end_ofMoreThanTheLimit_isForgotten() throws {
+    var settings = ItemSettings()
+    settings.restoresAtLogin = true
+    var limits = Limits()
+    limits.endings = 1
+    var machine = StateMachine(limits: limits)
+    _ = machine.load([
+      Destination(name: "kept", presenter: .none, source: RulesFixture.file("kept"), itemSettings: Shared(settings))
+    ])
+    let now = Instant(nanoseconds: 0)
+    for binding: BindingID in ["a", "b"] {
+      _ = try machine.perform(Request(.present(binding, id: "", .with(to: "kept"))), by: nil, at: now)
+      _ = machine.report(.ended(machine.lastHandle, failed: false, result: [:]), at: now)
+    }
+    let departed = Array(machine.state.departed.keys)
+    #expect(departed == ["a"])
   }
 
   @Test(
