@@ -51,6 +51,17 @@ struct ParkingTests {
     #expect(parked == [files])
   }
 
+  @Test("N8: a presentation is that of its program, with the time at which it was presented")
+  func presentation_ofProgram_hasItsHandle() throws {
+    let files = try park("a")
+    try fixture.show("a", "", .with(to: "files"))
+    fixture.pass(5)
+    let again = fixture.machine.current(at: "a")
+    #expect(again?.ofProgram.handle == files && again?.ofProgram.presentedAt == again?.presentedAt)
+    let other = fixture.machine.presentation(try fixture.show("b", "", .with(to: "files")))
+    #expect(other != nil && other?.ofProgram == other)
+  }
+
   @Test("N8: a parked program that shows its item again, and then ends, is not parked any more")
   func shownAgain_ended_isNotParked() throws {
     _ = try park("a", "1")
@@ -104,6 +115,19 @@ struct ParkingTests {
     fixture.shutDown()
     fixture.report(.hidden(files))
     #expect(fixture.taken().last == "end parked \(files) forced")
+  }
+
+  @Test("N8, R5: a program that was about to be shown again when navd quits is told to end, once")
+  func quit_whileShownAgain_endsProgramOnce() throws {
+    let again = try park("again")
+    let other = try fixture.show("other", "", .with(to: "files"))
+    try fixture.present("again", "", .with(to: "files"))
+    fixture.shutDown()
+    _ = fixture.taken()
+    fixture.goes(3)
+    #expect(fixture.taken() == ["dismissed again shutdown", "parked again", "end parked \(again) forced"])
+    fixture.report(.hidden(other))
+    #expect(fixture.taken().filter { $0.hasPrefix("end parked") } == ["end parked \(other) forced"])
   }
 
   @Test("N8: a program that cannot be shown again stays parked")

@@ -20,6 +20,9 @@ private final class RestartableMachine {
       Destination(
         name: "viewer", presenter: .command([Array("mpv".utf8)]), source: .file(path: "viewer"),
         window: WindowFollowing()),
+      Destination(
+        name: "files", presenter: .command([Array("nemo".utf8)]), source: .file(path: "files"),
+        window: WindowFollowing(hides: true)),
     ])
     record.apply(machine.takeUnrecorded())
   }
@@ -35,6 +38,11 @@ private final class RestartableMachine {
     record.apply(machine.takeUnrecorded())
     guard case .presentation(let handle?, _) = reply else { throw Violation("P1", "\(reply)") }
     return handle
+  }
+
+  func register(_ name: String, by client: Client) throws {
+    _ = try machine.register(RulesFixture.bus(name, source: .client(client)), by: client, at: now)
+    record.apply(machine.takeUnrecorded())
   }
 
   func perform(_ operations: Request.Operation...) throws {
@@ -246,6 +254,18 @@ private final class RestartableMachine {
     #expect(navd.reason(first) == .replaced)
   }
 
+  @Test("R6: a presentation that is gone while it waits for the end of its child is not told to end")
+  func restored_goneWhileItsChildEnds_isNotTold() throws {
+    let navd = try RestartableMachine()
+    let (parent, child) = (try navd.present("a", to: "bus"), try navd.present("a.b", to: "bus"))
+    for handle in [parent, child] { navd.hear(.presentAnswered(handle, error: nil)) }
+    try navd.dismiss("a")
+    let again = Command.dismiss(child, .parent, animated: true, isForced: true)
+    #expect(try navd.restart([parent: .gone(result: ["x": .byte(1)]), child: .toBeShown]) == [again])
+    #expect(navd.hear(.dismissAnswered(child, result: [:])) == [])
+    #expect(navd.reason(parent) == .dismissed && navd.machine.ending(of: parent)?.result == ["x": .byte(1)])
+  }
+
   @Test("R2, P14: a presenter on the bus is asked to present again; an error, or no answer in time, is the end")
   func restored_onTheBus_isAskedAgain() throws {
     let navd = try RestartableMachine()
@@ -296,6 +316,44 @@ private final class RestartableMachine {
     navd.hear(.presenterLeft(handles[1]))
     _ = try navd.restart([handles[1]: .awaited, handles[2]: .toBeShown], isOtherSession: true)
     #expect(navd.reason(handles[1]) == .lost)
+  }
+
+  @Test("D4, R2: a registration from before the restart is no return of a presenter that leaves after it")
+  func restored_registration_isNoReturn() throws {
+    let navd = try RestartableMachine()
+    try navd.register("shell", by: "anna")
+    let handle = try navd.present("a", to: "shell")
+    navd.hear(.presentAnswered(handle, error: nil))
+    _ = try navd.restart([handle: .shown])
+    #expect(navd.hear(.presenterLeft(handle)) == [])
+  }
+
+  @Test("N8, R2: a parked program that was about to show an item again is parked again if it cannot")
+  func restored_programAboutToShow_isParkedAfterFailure() throws {
+    let navd = try RestartableMachine()
+    let files = try navd.present("a", to: "files")
+    navd.hear(.presentAnswered(files, error: nil))
+    try navd.dismiss("a")
+    navd.hear(.hidden(files))
+    let again = try navd.present("a", to: "files")
+    #expect(try navd.restart([again: .toBeShown]) == [.present(again)])
+    #expect(navd.machine.parked.isEmpty)
+    navd.hear(.presentAnswered(again, error: "no"))
+    #expect(navd.machine.parked.map(\.handle) == [files])
+  }
+
+  @Test("N8, R2: a program that ended while it was about to show an item again is not parked")
+  func restored_programThatEnded_isNotParked() throws {
+    let navd = try RestartableMachine()
+    let files = try navd.present("a", to: "files")
+    navd.hear(.presentAnswered(files, error: nil))
+    try navd.dismiss("a")
+    navd.hear(.hidden(files))
+    let again = try navd.present("a", to: "files")
+    navd.hear(.parkedEnded(files))
+    #expect(try navd.restart([again: .toBeShown]) == [.present(again)])
+    navd.hear(.presentAnswered(again, error: "no"))
+    #expect(navd.machine.parked.isEmpty)
   }
 
   @Test("R2, C1: a parent stays named", arguments: [true, false])
