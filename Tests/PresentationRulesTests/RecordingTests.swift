@@ -59,6 +59,20 @@ import Testing
     #expect(ended.numbers?.lastHandle == 1)
   }
 
+  @Test("R1, P10: the last change of a slot is recorded with the presentation that still ends there")
+  func change_ofSlotThatStillEnds_isRecorded() throws {
+    var machine = try machine()
+    func present(_ id: String) -> Request { Request(.present("a", id: id, .with(command: ["foot"]))) }
+    _ = try machine.perform(present("1"), by: nil, at: now)
+    _ = machine.report(.presentAnswered(1, error: nil), at: now)
+    _ = try machine.perform(present("2"), by: nil, at: now)
+    _ = machine.takeUnrecorded()
+    _ = try machine.perform(Request(.dismiss("a")), by: nil, at: now)
+    let changes = machine.takeUnrecorded()
+    let row = changes.presentations.first { $0.key == 1 }?.row
+    #expect(row != nil && row?.slotChanged == changes.numbers?.serial)
+  }
+
   @Test("R1, L1: an ending that is no longer remembered leaves the record")
   func endings_tooMany_leaveTheRecord() throws {
     var limits = Limits()
@@ -154,6 +168,7 @@ import Testing
     #expect(end.after(nanoseconds: 1) == end && start.after(nanoseconds: .max) == end)
     #expect(end.nanoseconds(since: start) == .max && start.nanoseconds(since: end) == 0)
     #expect(Instant(nanoseconds: 5_999_999).milliseconds(since: Instant(nanoseconds: 1_000_000)) == 4)
+    #expect(Instant(nanoseconds: 6_000_000).milliseconds(since: Instant(nanoseconds: 1_000_000)) == 5)
     #expect(start.moved(by: -1) == start && end.moved(by: 1) == end)
     #expect(start.moved(by: 5) == Instant(nanoseconds: 5))
     #expect(Instant(nanoseconds: 7000).lead(ofWallClock: 10) == 3000)
