@@ -96,6 +96,24 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
+  @Test("D1: an item stays state only for the client that owns it, after the client that asked for it has left")
+  func load_itemOwnedByAnother_stays() throws {
+    try fixture.ask(.present("mixer", id: "", ItemOptions()), by: "script")
+    let handle = try #require(fixture.handle("mixer"))
+    let before = fixture.machine.keeper(of: handle)
+    try fixture.ask(.present("mixer", id: "", .with(owned: true)), by: "bar")
+    let after = fixture.machine.keeper(of: handle)
+    #expect(before == "script" && after == nil)
+    try fixture.ask(.present("dock", id: "", .with(to: "bare")), by: "script")
+    let ofShown = fixture.machine.keeper(of: fixture.machine.lastHandle)
+    #expect(ofShown == nil)
+    fixture.leave("script")
+    _ = fixture.taken()
+    fixture.load([Self.mixer()])
+    #expect(fixture.taken() == [])
+    try fixture.clearAway()
+  }
+
   @Test("D1: a later request may say that state is meant")
   func present_againMeaningState_stays() throws {
     try fixture.ask(.present("mixer", id: "", ItemOptions()), by: "script")
@@ -258,6 +276,34 @@ struct LateDestinationTests {
     #expect(fixture.taken() == ["dismissed panels.mixer replaced", "presenting mixer", "present 2 mixer"])
     #expect(fixture.machine.selection(of: "panels") == "mixer")
     try fixture.clearAway()
+  }
+
+  @Test("D1: toggling the tag of an item that nothing shows presents it by the destination of its binding's name")
+  func known_tagOfItemWithoutDestination_isPresented() throws {
+    try fixture.ask(.select("panels", tag: "sound", binding: "mixer", id: nil, ItemOptions()), by: "bar")
+    fixture.load([Self.mixer()])
+    _ = fixture.taken()
+    try ask(.toggleSelection("panels", tag: "sound", binding: nil, id: nil, ItemOptions()))
+    #expect(fixture.taken() == ["dismissed mixer replaced", "presenting mixer", "present 2 mixer"])
+    try fixture.clearAway()
+  }
+
+  @Test("D1: a toggle that has a command of its own ends an item that nothing shows")
+  func known_toggleWithCommand_ends() throws {
+    try fixture.ask(.select("panels", tag: "mixer", binding: nil, id: nil, ItemOptions()), by: "bar")
+    fixture.load([Self.mixer(group: "panels")])
+    try ask(.toggleSelection("panels", tag: "mixer", binding: nil, id: nil, .with(command: ["foot"])))
+    #expect(fixture.shown == [])
+    try fixture.clearAway()
+  }
+
+  @Test("D1, R5: while navd quits, no item is presented by a late destination")
+  func load_duringQuit_isNoLateDestination() throws {
+    try presentAndLeave()
+    try fixture.show("mixer.menu")
+    fixture.shutDown()
+    fixture.take(fixture.machine.load([Self.mixer()]))
+    #expect(fixture.machine.lateItems(of: ["mixer"]).isEmpty)
   }
 
   @Test("D1: the memory of a tag without a destination does not hide a late one")
