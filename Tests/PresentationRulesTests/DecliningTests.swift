@@ -100,6 +100,23 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("N6, P15: a command is kept after its grace only if it follows windows, which are still there")
+  func decline_afterTheGrace_keepsOnlyWindows() throws {
+    let fixture = RulesFixture(destinations: [
+      Destination(
+        name: "viewer", presenter: .command([[1]]), source: RulesFixture.file("viewer"), window: WindowFollowing())
+    ])
+    for (destination, isKept) in [("viewer", true), ("cmd", false)] {
+      let handle = try fixture.show("a", "", .with(to: destination))
+      try fixture.dismiss("a")
+      fixture.pass(Destination.defaultGrace)
+      #expect(fixture.taken().last == "kill \(handle)")
+      fixture.declines(handle)
+      #expect(fixture.taken() == (isKept ? ["declined a"] : []))
+      try fixture.clearAway()
+    }
+  }
+
   @Test("P15: a presenter can decline only a dismissal that it was told")
   func decline_unasked_changesNothing() throws {
     try show("a")
@@ -196,6 +213,19 @@ import Testing
     fixture.declines(1)
     #expect(
       fixture.taken() == ["selection g x", "declined x", "dismissed y declined"])
+    try fixture.clearAway()
+  }
+
+  @Test(
+    "P15: a member that came from the queue, and that is asked for again, returns to the queue only if that request says so",
+    arguments: [BusyPolicy.queue, .replace])
+  func present_ofServed_declined_isQueuedByPolicy(_ policy: BusyPolicy) throws {
+    try show("x", "", member())
+    try fixture.present("y", "", member("g", .queue))
+    try fixture.dismiss("x")
+    try fixture.present("y", "", member("g", policy))
+    fixture.declines(1)
+    #expect(fixture.machine.queuedTags(of: "g") == (policy == .queue ? ["y"] : []))
     try fixture.clearAway()
   }
 
@@ -407,6 +437,17 @@ import Testing
     let before = fixture.machine.serial
     fixture.declines(1)
     #expect(fixture.refusal(.dismiss("x"), expecting: Expected(serial: before)) == .stale)
+    #expect(fixture.refusal(.deselect("g", tag: nil), expecting: Expected(serial: before)) == .stale)
+    #expect(fixture.refusal(.pop("s", count: 1), expecting: Expected(serial: before)) == .stale)
+    try fixture.clearAway()
+  }
+
+  @Test("P10: a decline changes the group and the stack even if the selection and the path look the same")
+  func decline_ofReplaced_changesSerials() throws {
+    try show("x", "1", .with(to: "bus", group: "g", stack: "s"))
+    try fixture.present("x", "2", .with(to: "bus", group: "g"))
+    let before = fixture.machine.serial
+    fixture.declines(1)
     #expect(fixture.refusal(.deselect("g", tag: nil), expecting: Expected(serial: before)) == .stale)
     #expect(fixture.refusal(.pop("s", count: 1), expecting: Expected(serial: before)) == .stale)
     try fixture.clearAway()
