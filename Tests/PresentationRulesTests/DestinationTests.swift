@@ -257,6 +257,19 @@ import Testing
     #expect(fixture.ending(1)?.reason == .failed)
   }
 
+  @Test("D4: a late answer of a presenter that has left counts neither as an end nor as a return")
+  func presenter_away_lateAnswerIsNone() throws {
+    for error in [nil, "no screen"] {
+      let handle = try fixture.show("a", "", .with(to: "bus"))
+      fixture.report(.presenterLeft(handle))
+      fixture.report(.presentAnswered(handle, error: error))
+      #expect(fixture.taken() == [] && fixture.phase(handle) == "presented")
+      fixture.pass(2000)
+      #expect(fixture.ending(handle)?.reason == .failed)
+      _ = fixture.taken()
+    }
+  }
+
   @Test("D4: a presenter that leaves for the sixth time within ten seconds has failed")
   func presenter_leavesForEver_hasFailed() throws {
     try fixture.show("a", "1", .with(to: "bus"))
@@ -312,6 +325,25 @@ import Testing
     #expect(fixture.refusal(.toggle("b", id: "", .with(to: "nobody"), anyID: false)) == .unknownDestination)
     #expect(fixture.shown == ["a=1"])
     try fixture.clearAway()
+  }
+
+  @Test("D2: an embedded coordinator, which reads no files, asks for a program that serves the destination")
+  func present_unregisteredWithoutFiles_namesNoFile() throws {
+    func refusal(by machine: inout StateMachine) -> String {
+      do throws(Refusal) {
+        _ = try machine.perform(Request(.present("a", id: "", .with(to: "nowhere"))), by: nil, at: fixture.now)
+        return "none"
+      } catch {
+        return error.message
+      }
+    }
+    let file = "write “navd/destinations/nowhere.toml”"
+    var machine = StateMachine()
+    #expect(refusal(by: &machine).contains(file))
+    machine = try StateMachine(restoring: RecordedState())
+    #expect(refusal(by: &machine).contains(file))
+    machine = StateMachine(hasFiles: false)
+    #expect(refusal(by: &machine).contains("let the program serve it"))
   }
 
   @Test("D2: an item that names no destination uses the one called like its binding, if there is one")
