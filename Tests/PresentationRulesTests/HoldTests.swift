@@ -114,6 +114,15 @@ struct HoldTests {
     #expect(fixture.machine.holdsInForce == [])
   }
 
+  @Test("H2, R5: while navd quits, facts of the session change nothing")
+  func fact_duringQuit_changesNothing() throws {
+    try fixture.show("guard", "", ItemOptions())
+    fixture.shutDown()
+    _ = fixture.taken()
+    fixture.set(.locked, true)
+    #expect(fixture.taken() == [] && fixture.machine.facts == [])
+  }
+
   // MARK: H3
 
   @Test("H3: a destination's word about a hold counts before that for all; an item without either is shown")
@@ -379,6 +388,18 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "a")
   }
 
+  @Test("H3, K1: a fallback that a hold refuses to clients comes all the same, and waits")
+  func refusedFallback_isSelected_waits() throws {
+    let fixture = RulesFixture(
+      destinations: [HoldTests.destination("offer", ["dnd": .refuse])], fallbacks: ["g": "offer"])
+    try fixture.hold("dnd")
+    #expect(fixture.machine.selection(of: "g") == "offer" && fixture.refusedFallbacks == [])
+    #expect(fixture.phase(1) == "waiting")
+    try fixture.dismiss("offer")
+    #expect(fixture.machine.selection(of: "g") == "offer" && fixture.refusedFallbacks == [])
+    #expect(fixture.refusal(.present("offer", id: "2", .with(group: "g"))) == .held)
+  }
+
   @Test("H4: queues pass over held members, and are served when the hold ends")
   func queue_ofHeld_isPassedOver() throws {
     try fixture.present("a", "", .with(group: "g"))
@@ -544,6 +565,32 @@ struct HoldTests {
     #expect(fixture.taken() == ["dismissed locker dismissed", "hold locked over", "presenting note", "present 3 note"])
     #expect(fixture.machine.holdsInForce == [] && fixture.machine.holders.isEmpty)
     #expect(!fixture.hasHeld)
+  }
+
+  @Test("H8: an item that ends before its turn has held nothing")
+  func hold_ofItemThatWaited_neverBegan() throws {
+    let fixture = try withLocker()
+    try fixture.show("slot", "1", .with(to: "cmd"))
+    try fixture.present("slot", "2", .with(to: "locker"))
+    _ = fixture.taken()
+    try fixture.dismiss("slot")
+    #expect(fixture.taken() == ["dismissed slot 2 dismissed"])
+    let isHolding = fixture.machine.isHolding
+    #expect(!isHolding)
+  }
+
+  @Test("H4, H8: an item waits for holds only while it is not on the screen")
+  func heldBy_shownItem_isNothing() throws {
+    let fixture = try withLocker()
+    let note = try fixture.show("note", "", ItemOptions())
+    try fixture.present("locker")
+    try fixture.present("late", "", .with(to: "note"))
+    let held = try [note, fixture.machine.lastHandle].map { handle in
+      let presentation = fixture.machine.presentation(handle)
+      return fixture.machine.heldBy(try #require(presentation))
+    }
+    let isHolding = fixture.machine.isHolding
+    #expect(held == [[], ["locked"]] && isHolding)
   }
 
   @Test("H8: an item is one of several holders, and ends only its own hold, even if it could not be shown")
