@@ -125,6 +125,14 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("L3: every client may select a tag with other options if it remembers nothing about how programs run")
+  func select_rememberedValue_isOpenToAll() throws {
+    try remember(.with(to: "cmd", value: ["x": .byte(1)]))
+    try fixture.apply([Request(select(.with(value: evil)))], by: "mallory", trust: .unknown)
+    #expect(fixture.item("x")?.value == evil && fixture.item("x")?.destination?.name == "cmd")
+    try fixture.clearAway()
+  }
+
   @Test("L3: a trusted client's command is not given the options that a sandboxed client had remembered for the tag")
   func select_commandForATagOfASandboxedClient_repeatsNothing() throws {
     try ask(select(.with(value: evil), at: "evil", id: "666"))
@@ -149,6 +157,14 @@ import Testing
     fixture.goes(1)
     try fixture.ask(select())
     #expect(fixture.item("x")?.value == ["x": .byte(1)] && fixture.item("x")?.environment == ["A": "b"])
+    try fixture.clearAway()
+  }
+
+  @Test("L3: a client that nobody has examined may repeat a request without adding to what the tag remembers")
+  func refresh_addingNothing_needsNoTrust() throws {
+    try fixture.ask(select(command, at: "x", id: "1"))
+    try fixture.apply([Request(.present("x", id: "1", .with(title: "T")))], by: "mallory", trust: .unknown)
+    #expect(fixture.item("x")?.title == "T")
     try fixture.clearAway()
   }
 
