@@ -79,6 +79,15 @@ struct FocusTests {
     #expect(fixture.shown == ["inner", "popup"])
   }
 
+  @Test("N9: a focus that navd has taken away is not lost a second time")
+  func loss_afterNavdTookTheFocus_isNone() throws {
+    let popup = try fixture.show("popup", "", ItemOptions())
+    focus(popup)
+    fixture.report(.noFocus(isOwn: true))
+    focus(nil)
+    #expect(fixture.taken() == [] && fixture.shown == ["popup"])
+  }
+
   // MARK: The toggle race
 
   @Test("N10: a toggle within 300 ms after the loss presents nothing: it is the click that took the focus")

@@ -165,12 +165,16 @@ struct OutputTests {
 
   @Test("U3: with output-gone, an item on an output that is unplugged ends, and may decline")
   func outputGone_endsItem() throws {
+    try fixture.present("panel")
+    fixture.report(.outputGone(1))
+    #expect(fixture.phase(1) == "presenting", "no window of it has been on the output")
+    try fixture.clearAway()
     let files = try fixture.show("files", "", ItemOptions())
     let panel = try fixture.show("panel", "", ItemOptions())
     fixture.report(.outputGone(files))
     #expect(fixture.taken() == [])
     fixture.report(.outputGone(panel))
-    #expect(fixture.taken() == ["dismissing panel", "dismiss 2 output-gone"])
+    #expect(fixture.taken() == ["dismissing panel", "dismiss \(panel) output-gone"])
     fixture.declines(panel)
     #expect(fixture.shown == ["files", "panel"])
     fixture.report(.outputGone(panel))

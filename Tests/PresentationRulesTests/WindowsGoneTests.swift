@@ -101,6 +101,20 @@ struct WindowsGoneTests {
     #expect(fixture.ending(mixer)?.reason == .closed)
   }
 
+  @Test("N3, P15: windows that go while children still end force those, and no program is asked to end")
+  func windows_goneWhileChildrenEnd_forceThem() throws {
+    let mixer = try show("mixer")
+    let child = try fixture.show("mixer.dialog", "", .with(to: "bus"))
+    try fixture.dismiss("mixer")
+    _ = fixture.taken()
+    fixture.report(.windowsGone(mixer, isFinal: true))
+    #expect(fixture.taken() == ["dismiss \(child) parent forced"])
+    fixture.goes(child)
+    #expect(fixture.taken() == ["dismissed mixer.dialog parent"])
+    fixture.ends(mixer)
+    #expect(fixture.taken() == ["dismissed mixer dismissed"])
+  }
+
   @Test("N3: between two windows, toggle and present open the item anew, and the earlier presentation was closed")
   func item_betweenWindows_isOpenedAnew() throws {
     for isToggle in [false, true] {
@@ -131,6 +145,15 @@ struct WindowsGoneTests {
     try fixture.ask(.toggle("mixer", id: "", ItemOptions(), anyID: false))
     #expect(fixture.handle("mixer") == nil)
     #expect(fixture.phase(mixer) == "dismissing")
+  }
+
+  @Test("N3: a window that went before its item was on the screen does not count")
+  func item_presentedAfterAWindow_isDismissed() throws {
+    try fixture.present("mixer")
+    fixture.report(.windowsGone(1, isFinal: false))
+    fixture.shows(1)
+    try fixture.ask(.toggle("mixer", id: "", ItemOptions(), anyID: false))
+    #expect(fixture.handle("mixer") == nil)
   }
 
   @Test("N3, G8: between two windows, the group is not busy")
