@@ -516,7 +516,20 @@ import Testing
     do throws(Refusal) {
       try fixture.machine.requireKnown(2)
       Issue.record("2 was never given out")
-    } catch { #expect(error.code == .unknownPresentation) }
+    } catch {
+      #expect(error.code == .unknownPresentation && error.message.hasPrefix("there was no presentation 2"))
+    }
+  }
+
+  @Test("K5: the endings after a serial are those that follow it, the latest first")
+  func endings_afterSerial_areTheLaterOnes() throws {
+    for binding in ["a", "b", "c"] as [BindingID] {
+      try fixture.show(binding)
+      fixture.ends(fixture.machine.lastHandle)
+    }
+    let first = try #require(fixture.ending(1))
+    let later = fixture.machine.endings(after: first.serial).map(\.handle)
+    #expect(later == [3, 2])
   }
 
   @Test("P6: a handle is given out at once and never again")

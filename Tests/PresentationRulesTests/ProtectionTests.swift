@@ -52,6 +52,15 @@ struct ProtectionTests {
     #expect(fixture.ending(1)?.reason == .closed)
   }
 
+  @Test("D12, D11: no client reports a protected item as closed, except its presenter")
+  func protected_reportedClosed_isRefused() throws {
+    let lock = try fixture.show("lock", "", ItemOptions())
+    let refusal = #expect(throws: Refusal.self) { try fixture.closed(lock) }
+    #expect(refusal?.code == .accessDenied && fixture.shown == ["lock"])
+    #expect(try fixture.closed(lock, byPresenter: true))
+    #expect(fixture.shown == [])
+  }
+
   @Test("D12: an option that would end a protected item later is refused, too")
   func protected_optionsThatWouldEndIt_areRefused() throws {
     try fixture.present("p")

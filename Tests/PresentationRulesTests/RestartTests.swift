@@ -118,8 +118,12 @@ struct RestartTests {
     fixture.ends(3, result: ["status": .int32(0)])
     #expect(fixture.shown == [])
     #expect(fixture.ending(3)?.reason == .closed)
+    // The status of a command that was adopted is not known.
+    try fixture.show("careful", "", ItemOptions())
+    fixture.ends(4)
+    #expect(fixture.shown == [])
     try fixture.show("kiosk", "", ItemOptions())
-    fixture.ends(4, result: ["status": .int32(0)])
+    fixture.ends(5, result: ["status": .int32(0)])
     #expect(fixture.shown == ["kiosk"])
     try fixture.clearAway()
   }

@@ -60,6 +60,13 @@ struct SessionEnvironmentTests {
     #expect(try give(["A": half, "B": half]))
   }
 
+  @Test("K6, R5: while navd quits, variables are refused")
+  func variables_duringQuit_areRefused() throws {
+    fixture.shutDown()
+    let refusal = #expect(throws: Refusal.self) { try give(["DISPLAY": ":0"]) }
+    #expect(refusal?.code == .shuttingDown && fixture.machine.environment == [:])
+  }
+
   @Test(
     "K6, K1, K3: a new variable presents items that wait for their next attempt at once, and their delays begin anew")
   func restart_variableGiven_isAtOnce() throws {

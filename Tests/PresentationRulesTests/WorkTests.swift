@@ -255,6 +255,18 @@ import Testing
     #expect(fixture.machine.massEnds(of: .ended(late, failed: true, result: [:]), at: fixture.now).isEmpty)
   }
 
+  @Test("L2, R5: nothing ends in advance for a request that Quit has refused, or for a report without effect")
+  func ends_ofNoEffect_areNone() throws {
+    let fixture = try fixture { $0.ends = 1 }
+    let shown = try fixture.show("a", "", .with(to: "cmd"))
+    for number in 0..<3 { try fixture.present(BindingID(unchecked: number, below: "a")) }
+    let report = Report.windowsGone(shown, isFinal: true)
+    #expect(fixture.machine.massEnds(of: report, at: fixture.now).isEmpty, "it does not follow windows")
+    #expect(fixture.machine.massEnds(of: Request(.dismiss("a")), by: "anna", at: fixture.now).ends.count == 3)
+    _ = fixture.machine.beginShutDown()
+    #expect(fixture.machine.massEnds(of: Request(.dismiss("a")), by: "anna", at: fixture.now).isEmpty)
+  }
+
   @Test("P15, L2: a presenter that declines gets its slot back after the many children of the item that waits there")
   func ends_ofDeclining_areKnown() throws {
     let fixture = try fixture { $0.ends = 3 }
