@@ -67,7 +67,7 @@ extension Turn {
 
   /// Gives a presentation that stays the drafted item.
   private mutating func commitUpdate(of slot: Shared<SlotDraft>) {
-    guard slot.item != nil, let handle = slot.before else { return }
+    guard let handle = slot.before else { return }
     var presentation = state.presentations[handle]!
     let before = presentation.item
     var item = slot.updated(before)

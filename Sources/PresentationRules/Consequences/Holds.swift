@@ -353,9 +353,7 @@ extension Transaction {
 
   /// Plans that a selected member waits in the queue. Its children end.
   mutating func postpone(_ handle: Handle) {
-    guard let binding = state.presentations[handle]?.binding, let item = item(at: binding), !item.isQueued else {
-      return
-    }
+    guard let binding = state.presentations[handle]?.binding, let item = item(at: binding) else { return }
     guard item.position == nil else { return clear(binding, reason: .held) }
     loseChildren(of: binding)
     queueFirst(binding, item, item.membership!)

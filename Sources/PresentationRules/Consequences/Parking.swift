@@ -91,10 +91,7 @@ extension Turn {
 
   /// Notes that the windows of a program are shown again: it is no longer parked.
   mutating func leaveParking(_ handle: Handle) {
-    guard let program = state.presentations[handle]?.program,
-      state.parked[program]?.claimant == handle
-    else { return }
-    unpark(program)
+    if let program = state.presentations[handle]?.program { unpark(program) }
   }
 
   /// Notes that a presentation has ended before the windows of its program were shown again. They stay hidden.
@@ -136,10 +133,7 @@ extension State {
   mutating func restoreClaims() {
     guard !parked.isEmpty else { return }
     for (handle, presentation) in presentations {
-      guard let program = presentation.program, presentation.presentedAt == nil, parked[program] != nil else {
-        continue
-      }
-      parked[program]!.claimant = handle
+      if let program = presentation.program, parked[program] != nil { parked[program]!.claimant = handle }
     }
     toldParked = listedParked
   }

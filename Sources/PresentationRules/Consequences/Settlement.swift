@@ -162,7 +162,7 @@ extension Transaction {
       guard let position = draft.slots[index].before.flatMap({ state.presentations[$0]?.item.position }),
         position.index > 0,
         let below = state.stacks[position.stack]?.path[position.index - 1],
-        let belowDraft = draft.slots[below], belowDraft.before != nil, belowDraft.resolution == .replaced
+        draft.slots[below]?.resolution == .replaced
       else { continue }
       draft.slots[index].cause!.reason = .popped
     }

@@ -80,7 +80,7 @@ extension State {
     case .answer: deadline.at == presentation?.answerDue
     case .expiry: deadline.at == presentation?.expires
     case .start: deadline.at == presentation?.startsBy
-    case .restart: deadline.at == presentation?.continuation?.due && presentation?.phase == .waiting
+    case .restart: deadline.at == presentation?.continuation?.due
     case .departure(let binding): deadline.at == departed[binding]?.until
     case .hold: holders.contains { $0.key.cookie == deadline.handle.number && $0.value.expires == deadline.at }
     }
