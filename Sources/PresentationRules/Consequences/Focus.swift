@@ -81,7 +81,6 @@ extension Turn {
   mutating func takeNoFocus(isOwn: Bool) {
     let ends = machine.ends(ofFocusGoingTo: nil, isOwn: isOwn)
     state.focused = nil
-    state.hasLostFocus = false
     clear(ends)
   }
 

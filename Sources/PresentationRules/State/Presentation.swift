@@ -167,7 +167,6 @@ extension PresentationFields {
     answerDue = nil
     awaitsPresenter = false
     expires = nil
-    startsBy = nil
   }
 }
 

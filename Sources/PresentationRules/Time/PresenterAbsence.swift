@@ -64,7 +64,6 @@ extension Turn {
 
   mutating func awaitPresenter(of handle: Handle) {
     state.presentations[handle]!.awaitsPresenter = true
-    state.presentations[handle]!.updates = .idle
     state.presentations.modifyDerived(handle) { $0.awaitsUpdateAnswer = false }
     state.abandoned.insert(handle)
     expectAnswer(handle, for: PresenterAbsence.milliseconds)
