@@ -41,15 +41,15 @@ extension StateMachine {
   public mutating func massEnds(of report: Report, at now: Instant) -> MassEnds {
     switch report {
     case .presenterLeft(let handle) where hasPresenterOnBus(handle) && !mayReturn(to: handle, at: now):
-      massEnds(of: [End(handle: handle, reason: .failed, isOver: true)])
+      massEnds(of: [End(handle: handle, reason: .failed)])
     // A late report about a presentation that waits changes nothing (P5).
     case .ended(let handle, _, _) where state.presentations[handle]?.phase != .waiting:
-      massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
+      massEnds(of: [End(handle: handle, reason: .closed)])
     case .windowsGone(let handle, isFinal: true)
     where state.presentations[handle]?.phase != .waiting && mayEndWithWindows(handle):
-      massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
+      massEnds(of: [End(handle: handle, reason: .closed)])
     case .presentAnswered(let handle, error: .some) where state.presentations[handle]?.answerDue != nil:
-      massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
+      massEnds(of: [End(handle: handle, reason: .closed)])
     case .declined(let handle, let message) where mayBeMass && mayDecline(handle):
       plan(by: nil) { transaction in
         transaction.giveBack(with: handle, message: message)

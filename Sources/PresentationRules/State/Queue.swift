@@ -8,7 +8,7 @@ struct QueueEntry: Hashable, Sendable {
   let binding: BindingID
   let tag: String
   /// Whether the item was selected, and another member interrupted it (K2).
-  var isInterrupted = false
+  let isInterrupted: Bool
 
   /// First come the items that gave way, the latest of them first (K2), then the highest priority, then the oldest (G9).
   func comesBefore(_ other: QueueEntry) -> Bool {
