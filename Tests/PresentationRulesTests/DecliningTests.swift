@@ -598,6 +598,17 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("P15: a forced request for an element of a stack forces what that element waits for")
+  func present_forcedElement_forcesWhatItWaitsFor() throws {
+    for binding in ["p", "q"] as [BindingID] { try show(binding, "", .with(to: "bus", stack: "s")) }
+    try fixture.dismiss("q")
+    try fixture.present("r", "", .with(stack: "s"))
+    _ = fixture.taken()
+    try fixture.ask(.present("r", id: "", .with()), isForced: true)
+    #expect(fixture.taken() == ["dismiss 2 dismissed forced"])
+    try fixture.clearAway()
+  }
+
   @Test(
     "P15: a forced selection of an item that has to queue forces the item that it replaces", arguments: [false, true])
   func select_forcedIntoTheQueue_forcesWhatItReplaces(isToggle: Bool) throws {

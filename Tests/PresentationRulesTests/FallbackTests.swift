@@ -177,6 +177,16 @@ struct FallbackTests {
     #expect(fixture.phase(board) == "presented" && fixture.machine.selection(of: "main") == "board")
   }
 
+  @Test("K1, P15: a new presentation of a fallback that has declined gives way at once")
+  func fallback_presentedAnewAfterDeclining_givesWay() throws {
+    let (fixture, board) = try declining()
+    try fixture.dismiss("c")
+    #expect(fixture.machine.selection(of: "main") == "board")
+    try fixture.present("board", "2", .with(to: "board", group: "main"))
+    fixture.goes(board)
+    #expect(fixture.machine.selection(of: "main") == "b")
+  }
+
   @Test("K1: when the fallback ends by itself, the queue comes before it")
   func fallback_endsWhileQueueWaits_queueIsServed() throws {
     let (fixture, board) = try declining()

@@ -66,6 +66,17 @@ import Testing
     #expect(ender(handle) == "berta")
   }
 
+  @Test("By whom, P15: nobody ends a presentation that is kept")
+  func end_declined_namesNobody() throws {
+    let handle = try fixture.show("a", "", .with(to: "bus"))
+    try fixture.ask(.dismiss("a"), by: "berta")
+    let before = fixture.machine.presentation(handle)?.endedBy?.client
+    fixture.declines(handle)
+    let after = fixture.machine.presentation(handle)?.endedBy
+    #expect(before == "berta" && after == nil)
+    try fixture.clearAway()
+  }
+
   @Test("By whom: each client is identified once, for all presentations that it ended and will end")
   func identify_once_fillsInWhatItEnded() throws {
     var machine = StateMachine()
@@ -108,6 +119,10 @@ import Testing
     #expect(try dismiss("b") == [":1.2"])
     machine.identify(Requester(":1.2", process: 7))
     #expect([1, 2].map { machine.ending(of: $0)?.by?.process } == [nil, 7])
+    #expect(try dismiss("c") == [])
+    // What was known of a client is forgotten with it.
+    _ = machine.clientLeft(":1.2", at: now)
+    #expect(try dismiss("d") == [":1.2"])
   }
 
   @Test("Since when: by the wall clock of that moment, and the same after a restart")
