@@ -73,6 +73,16 @@ import Testing
     #expect(row != nil && row?.slotChanged == changes.numbers?.serial)
   }
 
+  @Test("R1, D1: of a destination that files and clients have registered, the registrations of clients are recorded")
+  func registration_besideThatOfAFile_isRecordedAlone() throws {
+    var machine = try machine()
+    _ = machine.load([RulesFixture.bus("x")])
+    let destination = RulesFixture.bus("x", source: .client("bar"))
+    _ = try machine.register(destination, by: "bar", at: now)
+    let rows = machine.takeUnrecorded().registrations
+    #expect(rows.map(\.row) == [[destination]])
+  }
+
   @Test("R1, L1: an ending that is no longer remembered leaves the record")
   func endings_tooMany_leaveTheRecord() throws {
     var limits = Limits()
@@ -102,6 +112,17 @@ import Testing
     let changes = machine.takeUnrecorded()
     #expect(Set(changes.presentations.map(\.key)) == [1, 2] && changes.endings.map(\.key) == [3])
     #expect(changes.numbers?.lastHandle == 3)
+  }
+
+  @Test("R1: after a start, nothing is to be recorded")
+  func restored_unchanged_hasNothingToRecord() throws {
+    var record = RecordedState()
+    (record.numbers.serial, record.numbers.lastHandle, record.numbers.lastQueueAge) = (5, 3, 2)
+    record.presentations[1] = RecordedState.PresentationRow(
+      Presentation(handle: 1, binding: "a", item: Shared(Item(id: "")), phase: .presented), slotChanged: 4)
+    var machine = try StateMachine(restoring: record)
+    let changes = machine.takeUnrecorded()
+    #expect(changes.isEmpty)
   }
 
   /// A machine with one parked program, whose last presentation was 1, and nothing to be recorded.

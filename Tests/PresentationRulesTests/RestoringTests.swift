@@ -218,6 +218,7 @@ private final class RestartableMachine {
     #expect([other, queued, second].map(navd.phase) == ["presented", "presenting", "presenting"])
     let error = navd.machine.ending(of: shown)?.result["error"].flatMap { String(value: $0) }
     #expect(error == "its record cannot be read: a text is bad")
+    #expect(navd.machine.state.unreadable == [:])
   }
 
   @Test("R6: a presentation that was to be shown is shown once, whether or not that had begun")
@@ -293,6 +294,16 @@ private final class RestartableMachine {
     #expect(navd.hear(.presentAnswered(handle, error: nil)) == [.update(handle, author: nil)])
   }
 
+  @Test("R2, P15, D8: a presenter that declines before it has presented again gets an update at once")
+  func restored_declinedBeforeItsAnswer_isUpdated() throws {
+    let navd = try RestartableMachine()
+    let handle = try navd.present("a", to: "bus")
+    navd.hear(.presentAnswered(handle, error: nil))
+    #expect(try navd.restart([handle: .toBeShown]) == [.present(handle)])
+    try navd.dismiss("a")
+    #expect(navd.hear(.declined(handle, message: "")) == [.update(handle, author: nil)])
+  }
+
   @Test("D4, R6: a presentation whose presenter was away waits for it again, and is asked when it comes back")
   func restored_presenterAway_isAwaited() throws {
     let navd = try RestartableMachine()
@@ -342,18 +353,21 @@ private final class RestartableMachine {
     #expect(navd.machine.parked.map(\.handle) == [files])
   }
 
-  @Test("N8, R2: a program that ended while it was about to show an item again is not parked")
+  @Test("N8, R2: a program that ended while it was about to show an item again is not parked, and others still are")
   func restored_programThatEnded_isNotParked() throws {
     let navd = try RestartableMachine()
-    let files = try navd.present("a", to: "files")
-    navd.hear(.presentAnswered(files, error: nil))
-    try navd.dismiss("a")
-    navd.hear(.hidden(files))
+    let parked = try ["a", "b"].map { text in
+      let handle = try navd.present(text, to: "files")
+      navd.hear(.presentAnswered(handle, error: nil))
+      try navd.dismiss(text)
+      navd.hear(.hidden(handle))
+      return handle
+    }
     let again = try navd.present("a", to: "files")
-    navd.hear(.parkedEnded(files))
-    #expect(try navd.restart([again: .toBeShown]) == [.present(again)])
+    navd.hear(.parkedEnded(parked[0]))
+    #expect(try navd.restart([again: .toBeShown, parked[1]: .shown]) == [.present(again)])
     navd.hear(.presentAnswered(again, error: "no"))
-    #expect(navd.machine.parked.isEmpty)
+    #expect(navd.machine.parked.map(\.handle) == [parked[1]])
   }
 
   @Test("R2, C1: a parent stays named", arguments: [true, false])
@@ -450,6 +464,11 @@ private final class RestartableMachine {
     check([one, two])
     // An item cannot be shown while the one before it is dismissed, or before its parent.
     let going = Lifecycle.dismissing(Dismissal(.held, reason: .replaced))
+    (one, two) = (row(1, "a", going), row(2, "b", going))
+    (one.item.position, two.item.position) = (StackPosition(stack: "s", index: 0), StackPosition(stack: "s", index: 1))
+    check([one, two], isRefused: false)
+    two.item.position = one.item.position
+    check([one, two])
     check([row(1, "a", going), row(2, "a")])
     check([row(1, "a"), row(2, "a", going)])
     (one, two) = (row(1, "a", .waiting), row(2, "a.b"))
