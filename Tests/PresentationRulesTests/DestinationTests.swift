@@ -82,6 +82,18 @@ import Testing
     #expect(fixture.machine.destinations.first?.style == "file")
   }
 
+  @Test("D1: every registration, and every end of one, is a change of the destinations")
+  func destinations_changed_areTold() throws {
+    let loaded = fixture.machine.load([RulesFixture.bus("x")])
+    let registered = try fixture.machine.register(destination("y", by: "bert"), by: "bert", at: fixture.now)
+    let unregistered = try fixture.machine.unregister("y", by: "bert")
+    _ = try fixture.machine.register(destination("z", by: "bert"), by: "bert", at: fixture.now)
+    let left = fixture.machine.clientLeft("bert", at: fixture.now)
+    #expect([loaded, registered, unregistered, left].allSatisfy { $0.destinationsChanged })
+    let other = fixture.machine.clientLeft("carl", at: fixture.now)
+    #expect(!other.destinationsChanged)
+  }
+
   @Test("D1: a live presentation keeps the presenter that it started with")
   func register_whileLive_presenterStays() throws {
     try fixture.show("a", "1", .with(to: "bus"))
@@ -142,6 +154,7 @@ import Testing
     #expect(fixture.taken() == ["dismissing a 1", "dismissing a.b", "dismiss \(child) parent forced"])
     fixture.report(.dismissAnswered(child, result: [:]))
     #expect(fixture.taken() == ["dismissed a.b parent", "dismissed a 1 dismissed"])
+    #expect(fixture.leftovers == [])
   }
 
   @Test("D4: a registration is a return only if it is newer than the item; an earlier one of another client is none")
@@ -232,6 +245,7 @@ import Testing
     fixture.report(.presenterReturned(1))
     fixture.report(.presenterReturned(1))
     #expect(fixture.taken() == ["present 1 a"])
+    #expect(fixture.machine.state.abandoned == [])
     fixture.report(.presentAnswered(1, error: "no"))
     #expect(fixture.taken() == ["dismissed a 1 failed"])
   }
@@ -282,6 +296,8 @@ import Testing
     #expect(fixture.phase(1) == "presented")
     fixture.report(.presenterLeft(1))
     #expect(fixture.ending(1)?.reason == .failed)
+    let often = "the presenter has left the bus 6 times within 10 seconds"
+    #expect(fixture.ending(1)?.result["error"] == .string(often))
     // A presenter that leaves now and then has not failed.
     try fixture.show("a", "2", .with(to: "bus"))
     for _ in 1...8 {
@@ -291,6 +307,10 @@ import Testing
       fixture.pass(2000)
     }
     #expect(fixture.phase(2) == "presented")
+    // One that leaves before it has shown the item has.
+    try fixture.present("b", "", .with(to: "bus"))
+    fixture.report(.presenterLeft(3))
+    #expect(fixture.ending(3)?.result["error"] == .string("the presenter left the bus"))
   }
 
   @Test("D1: a live presentation stays when its destination is unregistered")

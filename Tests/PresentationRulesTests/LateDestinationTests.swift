@@ -300,9 +300,10 @@ struct LateDestinationTests {
   @Test("D1, R5: while navd quits, no item is presented by a late destination")
   func load_duringQuit_isNoLateDestination() throws {
     try presentAndLeave()
-    try fixture.show("mixer.menu")
-    fixture.shutDown()
     fixture.take(fixture.machine.load([Self.mixer()]))
+    #expect(fixture.machine.lateItems(of: ["mixer"]).map(\.handle) == [1])
+    // Items are still there while Quit takes several turns (L2).
+    _ = fixture.machine.beginShutDown()
     #expect(fixture.machine.lateItems(of: ["mixer"]).isEmpty)
   }
 
@@ -378,5 +379,16 @@ struct LateDestinationTests {
     fixture.leave("script")
     #expect(fixture.machine.tags(of: "panels") == ["volume"])
     try fixture.clearAway()
+  }
+
+  @Test("G7: a tag is remembered with an id, and with a binding of its own")
+  func end_tagOfOtherItem_isRemembered() throws {
+    for (binding, id) in [(nil, "7"), ("mixer", nil)] as [(BindingID?, String?)] {
+      try fixture.ask(.select("panels", tag: "volume", binding: binding, id: id, ItemOptions()), by: "script")
+      fixture.leave("script")
+      try fixture.ask(.deselect("panels", tag: nil))
+      #expect(fixture.machine.tags(of: "panels") == ["volume"])
+      try fixture.ask(.forget("panels", tag: "volume"))
+    }
   }
 }

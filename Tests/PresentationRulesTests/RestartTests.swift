@@ -194,6 +194,8 @@ struct RestartTests {
     fixture.ends(1, failed: true)
     fixture.pass(1000)
     fixture.shows(2)
+    let timeLeft = fixture.machine.presentation(2)?.continuation?.timeLeft
+    #expect(timeLeft == nil, "it is running")
     fixture.pass(3999)
     #expect(fixture.phase(2) == "presented")
     fixture.ends(2, failed: true)
@@ -204,6 +206,20 @@ struct RestartTests {
     #expect(fixture.phase(3) == "presented")
     fixture.pass(1)
     #expect(fixture.phase(3) == "dismissing")
+    try fixture.clearAway()
+  }
+
+  @Test("K3, L1: an item that is presented again counts for the client that asked for it, until that leaves")
+  func failure_item_countsForItsClient() throws {
+    try fixture.show("kiosk", "", ItemOptions(), by: "bert")
+    fixture.ends(1, failed: true)
+    let before = fixture.machine.presentation(2)?.creator
+    fixture.pass(1000)
+    fixture.shows(2)
+    fixture.leave("bert")
+    fixture.ends(2, failed: true)
+    let after = fixture.machine.presentation(3)?.creator
+    #expect(before == "bert" && after == nil)
     try fixture.clearAway()
   }
 
