@@ -681,8 +681,10 @@ import Testing
     _ = fixture.taken()
     try fixture.dismiss("x")
     #expect(fixture.taken() == ["selection g y", "group g x y ·", "dismissing x", "dismiss 1 dismissed"])
+    #expect(fixture.item("y")?.queueAge != nil, "it may have to return to the queue")
     fixture.goes(1)
     #expect(fixture.taken() == ["dismissed x dismissed", "presenting y", "present 2 y"])
+    #expect(fixture.item("y")?.queueAge == nil)
     try fixture.clearAway()
   }
 
@@ -793,7 +795,8 @@ import Testing
     try fixture.present("a")
     try fixture.present("x", "", .with(group: "g"))
     try fixture.present("a.q", "", .with(group: "g", ifBusy: .queue))
-    #expect(fixture.refusal(.present("c", id: "", .with(from: "a.q"))) == .notPresented)
+    let refusal = fixture.refusal(of: .present("c", id: "", .with(from: "a.q")))
+    #expect(refusal?.code == .notPresented && refusal?.message.contains("waits in a queue") == true)
     try fixture.present("a.q.c")
     #expect(fixture.parent("a.q.c") == 1)
     try fixture.dismiss("x")

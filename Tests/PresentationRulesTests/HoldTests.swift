@@ -249,6 +249,18 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "offer")
   }
 
+  @Test("H4, G7: a group whose only members wait for a hold stays, though it remembers no tag")
+  func heldMembers_withoutRememberedTags_stay() throws {
+    try fixture.hold("dnd")
+    try fixture.present("a", "", .with(to: "bare", group: "g"))
+    try fixture.present("b", "", note(.with(group: "g")))
+    for tag in ["a", "b"] { try fixture.ask(.forget("g", tag: tag)) }
+    try fixture.dismiss("a")
+    #expect(fixture.machine.queuedTags(of: "g") == ["b"] && fixture.machine.selection(of: "g") == nil)
+    try fixture.dismiss("b")
+    #expect(fixture.machine.groupNames == [])
+  }
+
   @Test("H4, P15: a forced selection of a held member forces the item that it replaces")
   func heldMember_selectedByForce_forcesWhatItReplaces() throws {
     try fixture.show("y", "1", .with(to: "alarm"))
@@ -681,6 +693,19 @@ struct HoldTests {
     let outcome = machine.resume([1: .gone(result: [:])], left: [], at: now)
     #expect(outcome.changes.filter { $0.event == .hold("locked", isInForce: false) }.count == 1)
     #expect(machine.holdsInForce == [] && machine.presentation(2)?.phase == .presenting)
+  }
+
+  @Test("H8, R2: after a restart, an item that still waits does not hold")
+  func restart_waitingItem_doesNotHold() throws {
+    var machine = try StateMachine(restoring: RecordedState())
+    _ = machine.load([Self.locker()])
+    let now = Instant(nanoseconds: 1_000_000_000)
+    _ = try machine.perform(Request(.present("p", id: "", .with(command: ["foot"]))), by: nil, at: now)
+    _ = try machine.perform(Request(.present("p.lock", id: "", .with(to: "locker"))), by: nil, at: now)
+    var disk = RecordedState()
+    disk.apply(machine.takeUnrecorded())
+    machine = try StateMachine(restoring: disk)
+    #expect(machine.holdsInForce == [] && machine.presentation(2)?.phase == .waiting)
   }
 
   // MARK: Restarts

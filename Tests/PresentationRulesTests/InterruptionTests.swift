@@ -146,7 +146,19 @@ struct InterruptionTests {
     try fixture.apply(.present("alarm", id: "", member(.interrupt)), .present("film", id: "", ItemOptions()))
     #expect(fixture.handle("film") == 1)
     #expect(fixture.phase(1) == "presented")
-    #expect(queue == [])
+    #expect(queue == [] && fixture.item("film")?.isInterrupted == false)
+    try fixture.clearAway()
+  }
+
+  @Test("K2, T1: a member that gave way, and that a transaction dismisses and presents again, waits no more")
+  func interrupted_dismissedAndBack_isSelected() throws {
+    try fixture.present("film", "", member())
+    try fixture.present("alarm", "", member(.interrupt))
+    let film = fixture.handle("film")
+    #expect(fixture.item("film")?.isInterrupted == true)
+    try fixture.apply(.dismiss("alarm"), .dismiss("film"), .present("film", id: "", member()))
+    #expect(fixture.handle("film") == film && selection == "film")
+    #expect(fixture.item("film")?.isInterrupted == false)
     try fixture.clearAway()
   }
 

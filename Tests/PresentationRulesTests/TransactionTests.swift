@@ -400,8 +400,9 @@ import Testing
       try fixture.present(binding, "", .with(group: "g", ifBusy: .queue, priority: priority))
     }
     _ = fixture.taken()
+    let age = fixture.item("x")?.queueAge
     try fixture.apply(.dismiss("x"), .present("x", id: "", .with(group: "g", ifBusy: .queue)))
-    #expect(fixture.taken() == [])
+    #expect(fixture.taken() == [] && age != nil && fixture.item("x")?.queueAge == age)
     #expect(fixture.machine.queuedTags(of: "g") == ["x", "y", "z"])
     try fixture.apply(.dismiss("x"), .present("x", id: "", .with(group: "g", ifBusy: .queue, priority: 1)))
     #expect(fixture.machine.queuedTags(of: "g") == ["y", "x", "z"])
@@ -426,6 +427,14 @@ import Testing
     _ = fixture.taken()
     try fixture.apply(.present("q", id: "", .with(group: "g", ifBusy: .queue)), .dismiss("m"))
     #expect(fixture.taken() == ["selection g q", "group g m q ·", "dismissed m dismissed", "presented q"])
+    try fixture.clearAway()
+  }
+
+  @Test("T1, G9: an item on the screen that is dismissed and queued again stays there, without an age in the queue")
+  func apply_shownAwayAndQueued_isSelected() throws {
+    try fixture.present("m", "", .with(group: "g"))
+    try fixture.apply(.dismiss("m"), .present("m", id: "", .with(title: "M", group: "g", ifBusy: .queue)))
+    #expect(fixture.handle("m") == 1 && fixture.item("m")?.title == "M" && fixture.item("m")?.queueAge == nil)
     try fixture.clearAway()
   }
 
