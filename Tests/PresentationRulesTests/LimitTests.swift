@@ -136,6 +136,9 @@ import Testing
     }
     try fixture.ask(.dismiss("a"))
     try fixture.present("b", "", .with(value: text(900)))
+    // A record of an earlier release may have more. What does not grow is taken.
+    fixture.machine.state.limits.state = 500
+    try fixture.present("b", "", .with(value: text(900), title: ""))
     try fixture.clearAway()
   }
 
@@ -263,6 +266,16 @@ import Testing
     try fixture.dismiss("d")
     try fixture.present("e")
     try fixture.clearAway()
+  }
+
+  @Test("L1: an item that a transaction changes makes no place for another one")
+  func items_changed_makeNoPlace() throws {
+    for change: (inout Limits) -> Void in [{ $0.items = 1 }, { $0.itemsPerClient = 1 }] {
+      let fixture = fixture(change)
+      try fixture.present("a")
+      let refusal = fixture.refusal(of: .present("a", id: "", .with(title: "A")), .present("b", id: "", .with()))
+      #expect(refusal?.code == .limitExceeded)
+    }
   }
 
   @Test("L1: an item counts for the client that requested the presentation")

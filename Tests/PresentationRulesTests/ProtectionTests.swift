@@ -65,7 +65,7 @@ struct ProtectionTests {
   func protected_optionsThatWouldEndIt_areRefused() throws {
     try fixture.present("p")
     for options: ItemOptions in [
-      .with(from: "p"), .with(stack: "s"), .with(timeout: 5), .with(owned: true),
+      .with(from: "p"), .with(stack: "s"), .with(timeout: 1), .with(owned: true),
     ] {
       #expect(fixture.refusal(.present("lock", id: "", options)) == .accessDenied)
     }

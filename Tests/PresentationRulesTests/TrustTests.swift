@@ -235,6 +235,20 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("L3, T1: the refusal of an item that came back names the last request that changed it")
+  func change_afterItsReturn_namesTheRequest() throws {
+    try fixture.present("x", "0", .with(to: "cmd"))
+    try fixture.ask(.present("x", id: "1", command))
+    let requests: [Request.Operation] = [
+      .dismiss("x"), .present("x", id: "1", .with()),
+      .update("x", value: evil, remove: [], containerValues: nil, timeout: nil),
+    ]
+    let refusal = #expect(throws: Refusal.self) {
+      try fixture.apply(requests.map { Request($0) }, by: "mallory", trust: .confined)
+    }
+    #expect(refusal?.index == 2)
+  }
+
   @Test("L3: a file's command gets no directory or environment once a sandboxed client has changed its item")
   func change_waitingCommandOfAFile_losesDirectoryAndEnvironment() throws {
     let given = ItemOptions.with(to: "cmd", value: ["x": .byte(1)], directory: "/d", environment: ["A": "b"])

@@ -267,6 +267,31 @@ import Testing
     #expect(fixture.machine.massEnds(of: Request(.dismiss("a")), by: "anna", at: fixture.now).isEmpty)
   }
 
+  @Test("H3, L2: nothing ends in advance for a request that a hold refuses")
+  func ends_ofRefusedItem_areNone() throws {
+    let fixture = try fixture(items: 1) { $0.ends = 1 }
+    for number in 1..<3 { try fixture.present(BindingID(unchecked: number), "", .with(from: "i[0]")) }
+    fixture.machine.setHolds(["dnd": .refuse])
+    let request = Request(.present("i[0]", id: "2", .with()))
+    #expect(fixture.machine.massEnds(of: request, by: "anna", at: fixture.now).ends.count == 2)
+    try fixture.hold("dnd")
+    #expect(fixture.machine.massEnds(of: request, by: "anna", at: fixture.now).isEmpty)
+  }
+
+  @Test("P15, L2: emptying a scope by force ends in advance what still ends there, too, by force")
+  func ends_ofForcedScope_forceWhatStillEnds() throws {
+    let fixture = try fixture { $0.ends = 2 }
+    try fixture.show("going", "", .with(to: "bus"))
+    try fixture.dismiss("going")
+    for number in 0..<3 { try fixture.present(BindingID(unchecked: number)) }
+    func ends(_ operation: Request.Operation, isForced: Bool) -> [End] {
+      fixture.machine.massEnds(of: Request(operation, isForced: isForced), by: "anna", at: fixture.now).ends
+    }
+    let forced = ends(.dismissAll(.everything), isForced: true)
+    #expect(forced.map(\.handle) == [1, 2, 3, 4] && forced.allSatisfy { $0.isForced })
+    #expect(ends(.dismissAll(.everything), isForced: false).map(\.handle) == [2, 3, 4])
+  }
+
   @Test("P15, L2: a presenter that declines gets its slot back after the many children of the item that waits there")
   func ends_ofDeclining_areKnown() throws {
     let fixture = try fixture { $0.ends = 3 }
