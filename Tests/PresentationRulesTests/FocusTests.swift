@@ -103,6 +103,18 @@ struct FocusTests {
     #expect(try fixture.ask(.toggle("popup", id: "", ItemOptions(), anyID: false)) == .toggled(presented: true, 2))
   }
 
+  @Test("N10: a loss 300 ms later leaves the earlier one in its click")
+  func toggle_afterTwoLosses_presentsNothing() throws {
+    for name in ["popup", "inner"] as [BindingID] {
+      let handle = try fixture.show(name, "", ItemOptions())
+      focus(handle)
+      focus(nil)
+      fixture.goes(handle)
+      if name == "popup" { fixture.pass(300) }
+    }
+    #expect(try fixture.ask(.toggle("popup", id: "", ItemOptions(), anyID: false)) == .toggled(presented: false, nil))
+  }
+
   @Test(
     "N10: a toggle of the group's member presents nothing, either; other requests and other names are not concerned")
   func toggleSelection_afterLoss_selectsNothing() throws {

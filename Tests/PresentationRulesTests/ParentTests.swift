@@ -512,3 +512,14 @@ import Testing
     try fixture.clearAway()
   }
 }
+
+@Test("C7: a circle of dependencies is found wherever the search begins")
+func visit_circleBehindTheStart_isFound() {
+  var visits = 0
+  let found = visit([1]) { node in
+    visits += 1
+    // An endless search ends here.
+    return visits < 100 ? [node == 3 ? 2 : node + 1] : []
+  }
+  #expect(found == 2)
+}

@@ -191,6 +191,11 @@ import Testing
       #expect(fixture.refusal(.present("a", id: "1", .with(command: command))) == .invalidArgument)
     }
     #expect(fixture.refusal(.present("a", id: "1", .with(to: "cmd"))) == .invalidArgument)
+    try fixture.show("b", "1", .with(to: "cmd"))
+    for (binding, shown) in [("a", "“foot -e top”"), ("b", "“the destination cmd”")] as [(BindingID, String)] {
+      let refusal = fixture.refusal(of: .present(binding, id: "1", .with(command: ["top"])))
+      #expect(refusal?.message.contains("at “\(binding)” has \(shown)") == true)
+    }
     try fixture.clearAway()
   }
 
@@ -716,6 +721,19 @@ import Testing
     try fixture.ask(.deselect("g", tag: nil), expecting: Expected(serial: later))
     try fixture.ask(.pop("s", count: 1), expecting: Expected(serial: later))
     try fixture.clearAway()
+  }
+
+  @Test("P10: what is gone after a slow end has changed when it was dismissed")
+  func expectedSerial_goneAfterSlowEnd_refused() throws {
+    try fixture.show("x", "", .with(to: "cmd", group: "g", stack: "s"))
+    try fixture.ask(.forget("g", tag: "x"))
+    let before = fixture.machine.serial
+    try fixture.dismiss("x")
+    fixture.goes(1)
+    #expect(fixture.machine.groupNames == [] && fixture.machine.stackNames == [])
+    for operation: Request.Operation in [.dismiss("x"), .deselect("g", tag: nil), .pop("s", count: 1)] {
+      #expect(fixture.refusal(operation, expecting: Expected(serial: before)) == .stale)
+    }
   }
 
   @Test("P10: for a root, or everything, the serial is that of the whole state")

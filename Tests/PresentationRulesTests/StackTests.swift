@@ -639,6 +639,17 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("S8: an element that ends with its parent, above one that the transaction changes, is not popped")
+  func end_aboveChanged_parent() throws {
+    try fixture.present("p")
+    try fixture.ask(.push("s", "a", id: "", .with()))
+    try fixture.ask(.push("s", "b", id: "", .with(from: "p")))
+    _ = fixture.taken()
+    try fixture.apply(.present("a", id: "", .with(title: "A")), .dismiss("p"))
+    #expect(fixture.ending(3)?.reason == .parent && fixture.item("a")?.title == "A")
+    try fixture.clearAway()
+  }
+
   @Test("S8: an item is not presented from the one below it: only the stack relates them")
   func push_noParent() throws {
     try fixture.ask(.setPath("s", [.at("a"), .at("b")]))
