@@ -9,7 +9,13 @@ extension StateMachine {
   /// The invariants that the state breaks; it should break none between two inputs. They are written from the rules, not from the
   /// code that implements the rules.
   func brokenInvariants() -> [String] {
-    slotFaults() + presentationFaults() + groupFaults() + stackFaults() + parentFaults() + indexFaults()
+    slotFaults() + presentationFaults() + groupFaults() + stackFaults() + parentFaults() + indexFaults() + workFaults()
+  }
+
+  /// Work that an input has left, except for what later turns do (L2).
+  private func workFaults() -> [String] {
+    let left = [lists.mayForce, lists.mayStart, lists.mayEnd, lists.touched].flatMap(\.self)
+    return left.isEmpty && lists.changed.isEmpty ? [] : ["an input has left work about \(left)"]
   }
 
   // MARK: Slots
