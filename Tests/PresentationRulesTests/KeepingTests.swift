@@ -126,8 +126,13 @@ import Testing
       $0.command = InlineCommand(arguments: [Array("foot".utf8)])
     }
     #expect(login.kept == ["a 1"])
+    try login.machine.declareContainerValue("badge", defaultValue: .int32(0))
     try login.perform(
-      .update(binding("a"), value: ["page": .int32(4)], remove: [], containerValues: nil, timeout: nil))
+      .update(
+        binding("a"), value: ["page": .int32(4)], remove: [], containerValues: ["badge": .int32(1)], timeout: nil))
+    #expect(login.disk.kept["a"]?.options.containerValues == ["badge": .int32(1)])
+    try login.perform(
+      .present(binding("a"), id: "1", .with(containerValues: [:])))
     login.pass(50_000)
     try login.begin()
     #expect(login.shown == ["a 1"])
@@ -271,6 +276,20 @@ import Testing
     #expect(path == ["low", "high"])
   }
 
+  @Test("K4: an item comes after its parent, even if a request has presented that later")
+  func order_parentPresentedLater_comesFirst() throws {
+    var login = try Login()
+    let kept = ItemOptions.with(to: "kept")
+    try login.perform(
+      .present("p.child", id: "", kept), .present("other", id: "", kept.overridden(by: .with(from: "p"))),
+      .present("p", id: "", kept))
+    #expect(login.shown == ["p.child ", "other ", "p "])
+    try login.begin()
+    let parents = ["p.child", "other"].map { login.machine.current(at: $0)?.parent }
+    let handle = login.machine.current(at: "p")?.handle
+    #expect(handle != nil && parents == [handle, handle])
+  }
+
   @Test("K4: an item whose slot is taken is left out")
   func slot_taken_itemIsLeftOut() throws {
     var login = try Login()
@@ -280,6 +299,10 @@ import Testing
     try login.perform(.dismiss("a"))
     let whileEmpty = login.machine.request(presentingAgain: item, at: "a")
     #expect(whileTaken == nil && whileEmpty != nil)
+    #expect(item.options.timeout == 0, "it does not get that of its destination")
+    let other = KeptItem(id: "", options: .with(to: "gone"), handle: 1)
+    let ofOther = login.machine.request(presentingAgain: other, at: "a")
+    #expect(ofOther == nil, "its destination keeps no items any more")
   }
 
   @Test("K4: members of a queue keep their priorities")
@@ -330,6 +353,39 @@ import Testing
     login.closes("a")
     let due = login.machine.nextDeadline
     #expect(login.kept == [] && due == nil)
+  }
+
+  @Test("K4, R5: Quit forgets what has just ended by itself, too")
+  func quit_afterEndByItself_forgetsTheItem() throws {
+    var login = try Login()
+    try login.present("a") { $0.destination = "mixer" }
+    login.closes("a")
+    #expect(login.kept == ["a "])
+    login.take(login.machine.shutDown(at: login.now))
+    #expect(login.kept == [])
+  }
+
+  @Test("K4, N3: an item whose windows are gone is kept from then on, for five seconds")
+  func end_ofWindows_isKeptForAWhile() throws {
+    var settings = ItemSettings()
+    settings.restoresAtLogin = true
+    let viewer = Destination(
+      name: "viewer", presenter: .command([[1]]), source: RulesFixture.file("viewer"), itemSettings: Shared(settings),
+      window: WindowFollowing())
+    var machine = try StateMachine(restoring: RecordedState(), destinations: [viewer])
+    var (record, now) = (RecordedState(), Instant(nanoseconds: 0))
+    _ = try machine.perform(Request(.present("viewer", id: "", .with())), by: nil, at: now)
+    _ = machine.report(.presentAnswered(1, error: nil), at: now)
+    _ = machine.report(.windowsGone(1, isFinal: true), at: now)
+    record.apply(machine.takeUnrecorded())
+    #expect(Array(record.kept.keys) == ["viewer"])
+    _ = machine.report(.ended(1, failed: false, result: [:]), at: now)
+    record.apply(machine.takeUnrecorded())
+    #expect(Array(record.kept.keys) == ["viewer"])
+    now = now.after(milliseconds: 5000)
+    _ = machine.expire(at: now)
+    record.apply(machine.takeUnrecorded())
+    #expect(record.kept.isEmpty)
   }
 
   @Test("K4, L1: as many items that have ended by themselves are kept as endings are remembered")
@@ -429,6 +485,19 @@ import Testing
     try login.begin([group: "board"])
     let (selection, queue) = (login.machine.selection(of: group), login.machine.queuedTags(of: group))
     #expect(selection == "film" && queue == ["memo"])
+  }
+
+  @Test("K4, K1: an item that becomes a fallback is not kept any more, and is kept again when it is none any more")
+  func item_becomesFallback_isForgotten() throws {
+    var login = try Login()
+    try login.present("board") { ($0.destination, $0.group) = ("board", "main") }
+    #expect(login.kept == ["board "])
+    login.machine.load(fallbacks: ["main": "board"])
+    login.pass(0)
+    #expect(login.kept == [])
+    login.machine.load(fallbacks: [:])
+    login.pass(0)
+    #expect(login.kept == ["board "])
   }
 
   @Test("K4, H3: an item that cannot be presented again is forgotten; a hold refuses no kept item, but postpones it")
