@@ -249,6 +249,10 @@ import Testing
     var record = whole
     record.presentations[1]!.presentation.answerDue = Instant(nanoseconds: 3)
     #expect(try StateMachine(restoring: record).nextDeadline == nil)
+    // What is shown waits for nothing, even if it has no other time.
+    record = whole
+    record.presentations[1]!.presentation.startsBy = Instant(nanoseconds: 1)
+    #expect(try StateMachine(restoring: record).nextDeadline == nil)
   }
 
   @Test("R4, D4: only an item that a presenter shows, with a deadline, awaits the return of the presenter")

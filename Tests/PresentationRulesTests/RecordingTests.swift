@@ -125,6 +125,24 @@ import Testing
     #expect(changes.isEmpty)
   }
 
+  @Test("R1: changes of any one kind are something to record")
+  func changes_ofOneKind_areNotEmpty() {
+    let row = RecordedState.Changed()
+    let kinds: [(inout RecordChanges) -> Void] = [
+      { $0.numbers = RecordedState.Numbers() }, { $0.presentations = [(1, nil)] }, { $0.changed = [(.slot("a"), row)] },
+      { $0.tags = [(GroupTag(group: "g", tag: "t"), nil)] }, { $0.endings = [(1, nil)] },
+      { $0.containerValues = [("k", nil)] }, { $0.registrations = [("x", nil)] },
+      { $0.holders = [(Holder.Key(name: "dnd", cookie: 1), nil)] }, { $0.environment = [("A", nil)] },
+      { $0.kept = [("a", nil)] },
+    ]
+    for change in kinds {
+      var changes = RecordChanges()
+      #expect(changes.isEmpty)
+      change(&changes)
+      #expect(!changes.isEmpty)
+    }
+  }
+
   /// A machine with one parked program, whose last presentation was 1, and nothing to be recorded.
   private func machineWithParkedProgram() throws -> StateMachine {
     var record = RecordedState()
