@@ -397,6 +397,17 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("P15, W1: a path that holds the same item again after a decline is not announced")
+  func pushAgain_declined_pathIsTheSame() throws {
+    try show("x", "1", .with(to: "bus", stack: "s"))
+    try fixture.dismiss("x")
+    try fixture.present("x", "1", .with(to: "bus", stack: "s"))
+    _ = fixture.taken()
+    fixture.declines(1)
+    #expect(fixture.taken() == ["declined x 1", "dismissed x 1 declined"])
+    try fixture.clearAway()
+  }
+
   @Test("P15: an element stays while another one above it goes on ending")
   func popAll_childOfTheLowerDeclines_upperEnds() throws {
     for binding in ["x", "y"] as [BindingID] { try show(binding, "", .with(to: "bus", stack: "s")) }

@@ -726,6 +726,18 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("G9, G7: a queued item whose tag was forgotten is remembered again when it is selected, and may get a command")
+  func queue_forgottenAndSelected_isRemembered() throws {
+    try fixture.present("m", "", .with(group: "g"))
+    try fixture.present("x", "1", .with(group: "g", tag: "t", ifBusy: .queue))
+    try fixture.ask(.forget("g", tag: "t"))
+    try fixture.ask(select("t"))
+    try fixture.ask(.deselect("g", tag: nil))
+    try fixture.ask(select("t", .with(command: ["foot"])))
+    #expect(fixture.item("x")?.id == "1" && fixture.item("x")?.destination?.source == .request)
+    try fixture.clearAway()
+  }
+
   @Test("G9: a queued item asked for again is Busy with refuse, and stays with queue")
   func queue_askedAgainPolicies() throws {
     try fixture.ask(select("x"))

@@ -139,6 +139,7 @@ import Testing
     // A record of an earlier release may have more. What does not grow is taken.
     fixture.machine.state.limits.state = 500
     try fixture.present("b", "", .with(value: text(900), title: ""))
+    #expect(fixture.refusal(.present("b", id: "", .with(title: "T"))) == .limitExceeded, "it is a byte more")
     try fixture.clearAway()
   }
 
@@ -151,6 +152,8 @@ import Testing
     #expect(map[3] == "c" && map.count == 1)
     var full = RecencyMap<Int, String>(limit: 10, byteLimit: 100)
     for key in [1, 2] { #expect(full.set(key, "a", bytes: 50).isEmpty) }
+    full.remove(1)
+    #expect(full.set(3, "c", bytes: 50).isEmpty, "what was removed makes place")
   }
 
   @Test("L1: what is remembered anew again and again leaves no pile of entries that are out of date")

@@ -518,11 +518,12 @@ import Testing
           serial: 3, presentedAt: shownAt, endedAt: fixture.now))
     #expect(fixture.machine.history.map(\.handle) == [1])
     try fixture.machine.requireKnown(1)
+    try fixture.machine.requireKnown(try fixture.show("b"))
     do throws(Refusal) {
-      try fixture.machine.requireKnown(2)
-      Issue.record("2 was never given out")
+      try fixture.machine.requireKnown(3)
+      Issue.record("3 was never given out")
     } catch {
-      #expect(error.code == .unknownPresentation && error.message.hasPrefix("there was no presentation 2"))
+      #expect(error.code == .unknownPresentation && error.message.hasPrefix("there was no presentation 3"))
     }
   }
 
