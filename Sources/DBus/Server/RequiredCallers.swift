@@ -14,7 +14,8 @@ extension Connection {
     guard servingOrder.requiredCallers.waiting[name] == nil else { return }
     servingOrder.requiredCallers.waiting[name] = [:]
     _ = watchName(name) { [weak self] owner in
-      guard let self, owner != nil, let clients = servingOrder.requiredCallers.waiting.updateValue([:], forKey: name) else { return }
+      guard let self, owner != nil, let clients = servingOrder.requiredCallers.waiting.updateValue([:], forKey: name)
+      else { return }
       for (client, watch) in clients {
         watch.cancel()
         servingOrder.release(client)
@@ -30,7 +31,8 @@ extension Connection {
       refusing: DBusError(
         name: .limitsExceeded, message: "expected few calls while nobody owns the name \(name), found more"))
     servingOrder.requiredCallers.waiting[name]?[client] = watchName(client) { [weak self] owner in
-      guard let self, owner == nil, let watch = servingOrder.requiredCallers.waiting[name]?.removeValue(forKey: client) else {
+      guard let self, owner == nil, let watch = servingOrder.requiredCallers.waiting[name]?.removeValue(forKey: client)
+      else {
         return
       }
       watch.cancel()
