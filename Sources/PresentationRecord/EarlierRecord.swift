@@ -48,7 +48,7 @@ enum EarlierRecord {
     if hasJournal {
       let descriptor = try openFile("\(directory)/\(journal)", O_RDONLY)
       defer { close(descriptor) }
-      let turns = try RecordFile.frames(in: contents(of: descriptor, "\(directory)/\(journal)")).payloads
+      let turns = try RecordFile.frames(in: recorded(in: descriptor, at: "\(directory)/\(journal)")).payloads
       for turn in turns { try rows.rows(ofTurn: turn) }
     }
     return try LiveRows([rows.bytes[...]])

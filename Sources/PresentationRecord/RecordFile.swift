@@ -75,7 +75,7 @@ final class RecordFile {
   /// The live rows, and the ends of the snapshot, of the last complete frame and of the file. nil if the file does not have this
   /// format.
   private func read() throws -> (rows: LiveRows, snapshotEnd: Int, end: Int, fileEnd: Int, isTorn: Bool)? {
-    let bytes = try contents(of: descriptor, path)
+    let bytes = try recorded(in: descriptor, at: path)
     guard bytes.starts(with: Self.name) else { return nil }
     var header = PayloadReader(bytes.dropFirst(Self.name.count))
     let version: UInt32 = try header.get()
@@ -281,7 +281,9 @@ func leadsElsewhere(_ path: String, than descriptor: Int32) -> Bool {
   return (own.st_dev, own.st_ino) != (found.st_dev, found.st_ino)
 }
 
-func contents(of descriptor: Int32, _ path: String) throws -> ArraySlice<UInt8> {
+/// The bytes of a record's file.
+/// - Parameter path: the path, for errors.
+func recorded(in descriptor: Int32, at path: String) throws -> ArraySlice<UInt8> {
   var status = stat()
   try check(path) { fstat(descriptor, &status) }
   guard status.st_size <= RecordFile.maxLength else {

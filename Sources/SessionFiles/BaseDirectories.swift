@@ -43,7 +43,7 @@ package enum BaseDirectories {
   /// A single path, in which a colon is an ordinary character.
   /// - Parameter path: the default, from the home directory.
   private static func home(_ name: String, default path: String, _ variable: (String) -> [UInt8]?) -> [UInt8] {
-    let home = variable("HOME").map { $0 + Array(path.utf8) } ?? []
-    return variable(name).flatMap { $0.first == UInt8(ascii: "/") ? $0 : nil } ?? home
+    func absolute(_ name: String) -> [UInt8]? { variable(name).flatMap { $0.first == UInt8(ascii: "/") ? $0 : nil } }
+    return absolute(name) ?? absolute("HOME").map { $0 + Array(path.utf8) } ?? []
   }
 }

@@ -75,11 +75,22 @@ struct Report: Codable {
 extension Report {
   /// The report as one JSON value, from which another run of this program makes a table.
   var json: String {
-    get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+    get throws {
+      let encoder = JSONEncoder()
+      // What is missing is left out of the table, and the rest of a long run is kept.
+      encoder.nonConformingFloatEncodingStrategy = .convertToString(
+        positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+      return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
   }
 
   /// - Throws: a `DecodingError` unless the JSON was written by this program.
-  init(json: [UInt8]) throws { self = try JSONDecoder().decode(Report.self, from: Data(json)) }
+  init(json: [UInt8]) throws {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    self = try decoder.decode(Report.self, from: Data(json))
+  }
 }
 
 /// The median of the values; NaN if there are none.

@@ -29,7 +29,10 @@ enum Sandbox: String, Sendable {
     let found: Sandbox?
     do throws(SystemError) {
       let path = "/proc/\(pid)/cgroup"
-      guard let groups = ProcessTable.read(path) else { throw SystemError("read \(path)") }
+      let groups: [UInt8]
+      do { groups = try contents(ofFile: path) } catch {
+        throw SystemError(code: error.code, operation: "read \(path)")
+      }
       let named = Self.named(byControlGroups: groups)
       found = if let named { named } else { try Self.marked(inRootOf: pid) }
     } catch {

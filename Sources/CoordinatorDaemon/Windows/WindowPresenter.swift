@@ -98,7 +98,7 @@ final class WindowPresenter: Presenter {
   /// The adapter did not come back after it had left, or is present and does not answer.
   func windowSystemBecameAbsent() { track { $0.becameAbsent() } }
 
-  /// Events of the outputs' windows follow.
+  /// Outputs are gone. Events of their windows follow.
   func outputsGone(_ gone: Set<String>) { track { $0.outputsGone(gone) } }
 
   func windowChanged(_ event: WindowEvent.Kind) {

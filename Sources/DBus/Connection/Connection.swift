@@ -65,7 +65,7 @@ public final class Connection {
 
   public var handlers = Handlers()
 
-  /// What becomes of calls from other connections. Replies and signals are received in either case.
+  /// What becomes of calls from other connections. Replies and signals are received in each case.
   public enum Callers {
     case served
     /// Each call is answered with the error.

@@ -1,6 +1,6 @@
 import DBusValues
 
-/// The messages of a turn, until its end.
+/// The messages of a turn, until its end, and the replies that wait longer for room (``later``), which nothing else here counts.
 ///
 /// A reply that reports the state divides them: later changes are sent after it. Otherwise its reader would take the reply for newer
 /// than these changes.

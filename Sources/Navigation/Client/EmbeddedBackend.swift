@@ -14,7 +14,7 @@ import TextFormats
 final class EmbeddedBackend: CoordinatorBackend {
   private lazy var service: CoordinatorService<EmbeddedBackend> = {
     var limits = Limits()
-    // The waiting calls are those of the program's own tasks.
+    // No limit: all calls that wait are those of the program's own tasks.
     (limits.waitsPerClient, limits.waits) = (.max, .max)
     let service = CoordinatorService(StateMachine(limits: limits, hasFiles: false), host: self)
     service.bindProperties(to: EmbeddedBinder(backend: self))

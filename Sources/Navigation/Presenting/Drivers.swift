@@ -37,7 +37,8 @@ struct Drivers {
     if !driver.isOver { retired.add(driver) }
   }
 
-  /// - Returns: whether the driver is there to be read.
+  /// Notes that the state of a driver must be read, if the driver has not ended.
+  /// - Returns: whether it has not ended.
   mutating func schedule(_ driver: any Driver) -> Bool {
     guard live.contains(driver) else { return false }
     scheduled.insert(ObjectIdentifier(driver))

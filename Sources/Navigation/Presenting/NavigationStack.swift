@@ -82,7 +82,7 @@ extension Presenting {
 final class PathDriver: Driver {
   let path: PathState
   let name: String
-  var screens: PathScreens
+  let screens: PathScreens
   let ownDestination: String?
   let noted = NotedTransaction()
 
@@ -140,7 +140,7 @@ final class PathDriver: Driver {
 
     /// Notes that a presentation and all above it have ended.
     mutating func ended(_ presentation: PresentationHandle) {
-      if let index = removed.firstIndex(where: { $0.presentation == presentation }) { removed.removeSubrange(index...) }
+      if let index = removed.lastIndex(where: { $0.presentation == presentation }) { removed.removeSubrange(index...) }
     }
   }
 
@@ -301,8 +301,8 @@ final class PathDriver: Driver {
       }
       // Missing screens ended with a screen below them.
       if index < places.count { places.set(presentation, at: index) }
-      if retirement != nil, retirement?.unwanted == nil {
-        retirement?.unwanted = .dismiss(binding(index), expecting: Expectation(presentation: presentation))
+      if let retirement, retirement.unwanted == nil {
+        self.retirement?.unwanted = .dismiss(binding(index), expecting: Expectation(presentation: presentation))
       }
     }
     answered()

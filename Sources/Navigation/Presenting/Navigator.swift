@@ -169,9 +169,7 @@ public final class Navigator: Presenting {
   }
 
   /// Returns at the first change after a serial, at once if that has come.
-  package func change(after serial: UInt64) async {
-    if received.lastSerial <= serial, !received.isOver { await change() }
-  }
+  package func change(after serial: UInt64) async { await received.change(after: serial) }
 
   /// The screens that are shown, in the order of appearance.
   package var visible: [Showing] { screens.visible }

@@ -1,6 +1,6 @@
 /// The screens that a program has declared for the values of a path.
 @MainActor
-struct PathScreens {
+final class PathScreens {
   /// Makes the screens for values of a type.
   final class Maker {
     let make: @MainActor (_ path: PathState, _ index: Int) -> (any Screen)?
@@ -24,9 +24,9 @@ struct PathScreens {
     self.root = root
   }
 
-  mutating func declare(_ type: String, _ maker: Maker) { makers[type, default: []].append(maker) }
+  func declare(_ type: String, _ maker: Maker) { makers[type, default: []].append(maker) }
 
-  mutating func remove(_ maker: Maker, for type: String) { makers[type]?.removeAll { $0 === maker } }
+  func remove(_ maker: Maker, for type: String) { makers[type]?.removeAll { $0 === maker } }
 
   /// Whether there are screens for values of a type.
   func isDeclared(_ type: String) -> Bool { makers[type]?.isEmpty == false }
@@ -46,24 +46,24 @@ struct PathScreens {
   func maker(for type: String) -> Maker? { makers[type]?.last }
 
   /// Whether a value can be shown. If not, this is reported, unless the screen below it may still declare its screen.
-  mutating func canShow(_ element: NavigationPath.Element, at index: Int, above below: PresentationHandle?) -> Bool {
+  func canShow(_ element: NavigationPath.Element, at index: Int, above below: PresentationHandle?) -> Bool {
     if !element.value.isEmpty, isDeclared(element.type) { return true }
     if index == 0 || below.map(shown.contains) == true { report(element) } else { undeclared = (index, element) }
     return false
   }
 
   /// Notes that a screen of the path has appeared, and has declared the screens above it.
-  mutating func appeared(_ presentation: PresentationHandle, at index: Int) {
+  func appeared(_ presentation: PresentationHandle, at index: Int) {
     shown.insert(presentation)
     guard let undeclared, undeclared.index == index + 1 else { return }
     self.undeclared = nil
     if undeclared.element.value.isEmpty || !isDeclared(undeclared.element.type) { report(undeclared.element) }
   }
 
-  mutating func ended(_ presentation: PresentationHandle) { shown.remove(presentation) }
+  func ended(_ presentation: PresentationHandle) { shown.remove(presentation) }
 
   /// Reports a value without a screen.
-  private mutating func report(_ element: NavigationPath.Element) {
+  private func report(_ element: NavigationPath.Element) {
     if element.value.isEmpty {
       report(element, "cannot be encoded, so it is not shown, and what is above it neither")
     } else {
@@ -72,7 +72,7 @@ struct PathScreens {
   }
 
   /// Reports a type of value once.
-  mutating func report(_ element: NavigationPath.Element, _ what: String) {
+  func report(_ element: NavigationPath.Element, _ what: String) {
     let message = "a \(element.type) in the path “\(name)” \(what)"
     if reports.insert(message).inserted { reportMisuse(message, of: root) }
   }

@@ -41,15 +41,15 @@ public struct PresentedItem: Hashable, Sendable {
 /// One presentation as seen by its screen. Items presented from it end before it does (C3).
 @MainActor
 public final class Showing: Presenting {
-  private var presented: PresentedItem
+  private var presentedItem: PresentedItem
   /// The handle of the presentation.
-  public var presentation: PresentationHandle { presented.presentation }
+  public var presentation: PresentationHandle { presentedItem.presentation }
   /// The text of the binding on the bus.
-  public var binding: String { presented.binding }
+  public var binding: String { presentedItem.binding }
   /// The item's id as text; empty if it has none (P7).
-  public var id: String { presented.id }
+  public var id: String { presentedItem.id }
   /// The item's properties as named in `org.navd.Presenter1`: style, title, animated, …
-  public var item: Properties { presented.all }
+  public var item: Properties { presentedItem.all }
 
   /// The transaction in which the program's state has requested the presentation and, while it disappears, its end (T2). It has no
   /// values of the program if another client has requested them. ``Transaction/current`` is the same while the screen appears and
@@ -79,7 +79,7 @@ public final class Showing: Presenting {
 
   init(_ item: PresentedItem, screen: any Screen, _ transaction: Transaction, _ navigator: Navigator) {
     self.transaction = transaction
-    presented = item
+    presentedItem = item
     self.screen = screen
     self.navigator = navigator
   }
@@ -187,7 +187,7 @@ public final class Showing: Presenting {
   }
 
   func update(_ item: Properties) {
-    presented = PresentedItem(presentation: presentation, binding: binding, id: id, all: item)
+    presentedItem = PresentedItem(presentation: presentation, binding: binding, id: id, all: item)
   }
 
   /// Handles a new coordinator, which assumes that the presentation is shown. So a failed report of its close is repeated.

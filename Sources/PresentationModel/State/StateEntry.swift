@@ -4,8 +4,7 @@ import DBusValues
 /// keys are nil.
 @dynamicMemberLookup
 public protocol TypedDictionary: Hashable, Sendable {
-  /// The declared keys, one property each. They are a class: a structure would be copied at each use.
-  /// A plain record: one property for each key.
+  /// The declared keys: a plain record with one property for each. It is a class, since a structure would be copied at each use.
   associatedtype Keys: AnyObject & Sendable
   static var keys: Keys { get }
   var properties: Properties { get set }

@@ -118,7 +118,8 @@ extension Transaction {
     let group = membership.group
     let waiting = queue(of: group)
     let earlier = waiting.first { $0.binding == binding }
-    // An item that gave way has done so again at the next login (K4). It does not count for the limit (K2).
+    // An item that had given way at the end of its session waits as such at the next login, too (K4). It does not count for the limit
+    // (K2).
     let isInterrupted = earlier?.isInterrupted ?? (isRestoring && state.keptOnRecord[binding]?.isInterrupted == true)
     if earlier == nil {
       if !isInterrupted {

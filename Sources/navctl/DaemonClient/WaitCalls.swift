@@ -120,7 +120,7 @@ extension DaemonClient {
     let presentations = presentations.filter { $0 != .root }
     guard !presentations.isEmpty || !groups.isEmpty else { return }
     if global.notifies { try watchStart(of: presentations + shown(in: groups)) }
-    // A call of Wait for each would make navd follow this client.
+    // Calls of Wait, one for each presentation, would make navd follow this client.
     for failure in failures(after: serial).reversed() {
       let presentation = failure.presentation.map(CoordinatorNames.presentation) ?? .root
       if presentations.contains(presentation) || failure.group.map(groups.contains) == true {

@@ -28,7 +28,7 @@ struct ObjectChanges {
   private var index: [ObjectPath: Int] = [:]
   private static let few = 8
 
-  /// Removes and returns all objects.changes.
+  /// Removes and returns all changes.
   mutating func take() -> [Change] {
     defer {
       all = []
@@ -51,7 +51,7 @@ struct ObjectChanges {
     }
   }
 
-  /// Notes a change of a property. An object that was added or removed in this turn is announced without such objects.changes.
+  /// Notes a change of a property. An object that was added or removed in this turn is announced without such changes.
   mutating func changed(
     _ path: ObjectPath, _ interfaces: @autoclosure () -> [ImplementedInterface], _ property: MemberName,
     of declared: InterfaceName
@@ -127,7 +127,7 @@ extension Connection {
     objects.changes.changed(path, objects.tree.interfaces(at: path), property, of: interface)
   }
 
-  /// Removes and returns the signals of all objects.changes. A signal whose values cannot be sent is left out.
+  /// Removes and returns the signals of all changes. A signal whose values cannot be sent is left out.
   func takeChangeSignals() -> (added: [OutgoingMessage], changed: [OutgoingMessage], removed: [OutgoingMessage]) {
     guard !objects.changes.all.isEmpty else { return ([], [], []) }
     let all = objects.changes.take()
