@@ -212,7 +212,7 @@ func serviceLauncher_executedProcess_isStartedAndEndsWithItsResult() throws {
   #expect(fixture.events == [])
   try fixture.announce(["MainPID": .uint32(UInt32(executed.processID))])
   #expect(fixture.events == [])
-  try fixture.bus.advance(by: .milliseconds(5))
+  try fixture.waitForEvents(1)
   #expect(fixture.events == [.started(handle, error: nil)])
   withExtendedLifetime((forked, executed)) {}
 }
