@@ -1,5 +1,3 @@
-import CoordinatorAPI
-
 /// The drivers of a navigator, with what has to be asked of the coordinator for them.
 @MainActor
 struct Drivers {

@@ -1,4 +1,3 @@
-import DBusValues
 import PresentationModel
 
 /// The place at which a piece of optional state is presented: a slot, with its parent, its group and its stack.

@@ -1,5 +1,3 @@
-import CoordinatorAPI
-
 /// The screens that a navigator shows, and those that it is asked to show.
 @MainActor
 struct ShownScreens {
