@@ -83,7 +83,13 @@ public final class Program {
   /// Sends the program a signal if it is still running.
   public func send(_ signal: Int32) {
     mayFail = true
-    if end == nil { exit?.send(signal) }
+    guard end == nil else { return }
+    exit?.send(signal)
+    if signal == SIGSTOP {
+      // A signal is delivered a moment later, in which the program would go on.
+      var stopped = siginfo_t()
+      waitid(P_PID, id_t(processID), &stopped, WSTOPPED | WEXITED | WNOWAIT)
+    }
   }
 
   /// Whether the program's standard output is read; if not, the pipe fills.
