@@ -87,7 +87,7 @@ struct Following {
     case leaving
   }
 
-  /// How the presentation began: its windows are told from earlier ones by that.
+  /// The beginning of the presentation, which distinguishes its windows from earlier ones.
   struct Beginning {
     /// The order after which windows must open to belong to the presentation by its pattern.
     var order: UInt64 = 0

@@ -77,7 +77,7 @@ extension Report {
   var json: String {
     get throws {
       let encoder = JSONEncoder()
-      // What is missing is left out of the table, and the rest of a long run is kept.
+      // A number that could not be measured must not lose the others of a long run.
       encoder.nonConformingFloatEncodingStrategy = .convertToString(
         positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
       return String(decoding: try encoder.encode(self), as: UTF8.self)

@@ -249,7 +249,7 @@ import Testing
     var record = whole
     record.presentations[1]!.presentation.answerDue = Instant(nanoseconds: 3)
     #expect(try StateMachine(restoring: record).nextDeadline == nil)
-    // What is shown waits for nothing, even if it has no other time.
+    // An item on the screen does not wait for its start, even if no other time is on record.
     record = whole
     record.presentations[1]!.presentation.startsBy = Instant(nanoseconds: 1)
     #expect(try StateMachine(restoring: record).nextDeadline == nil)

@@ -120,7 +120,7 @@ import Testing
     machine.identify(Requester(":1.2", process: 7))
     #expect([1, 2].map { machine.ending(of: $0)?.by?.process } == [nil, 7])
     #expect(try dismiss("c") == [])
-    // What was known of a client is forgotten with it.
+    // The facts about a client are forgotten when it leaves.
     _ = machine.clientLeft(":1.2", at: now)
     #expect(try dismiss("d") == [":1.2"])
   }

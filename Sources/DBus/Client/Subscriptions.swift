@@ -30,7 +30,7 @@ public final class Subscription {
   }
 }
 
-/// What a connection has asked the bus to tell it.
+/// The subscriptions and the watched names of a connection. Each has a match rule on the bus.
 struct MatchRules {
   var subscriptions: [Subscription] = []
   var watchedNames: [BusName: WatchedName] = [:]

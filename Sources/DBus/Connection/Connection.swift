@@ -46,7 +46,7 @@ public final class Connection {
   /// The name that the bus assigned to this connection.
   public var uniqueName: BusName { transport.uniqueName }
 
-  /// What a connection tells the program that has opened it.
+  /// The callbacks of a connection, which the program that has opened it sets.
   public struct Handlers {
     /// Called once when the bus ends the connection; not called for ``Connection/close(flushing:)``.
     public var onDisconnected: (() -> Void)?
@@ -65,7 +65,7 @@ public final class Connection {
 
   public var handlers = Handlers()
 
-  /// What becomes of calls from other connections. Replies and signals are received in each case.
+  /// The treatment of calls from other connections. Replies and signals are received in all cases.
   public enum Callers {
     case served
     /// Each call is answered with the error.

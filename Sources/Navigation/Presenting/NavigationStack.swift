@@ -366,7 +366,7 @@ final class PathDriver: Driver {
     }
     let gone = places.all[index].element
     places.removeAll(from: index)
-    // What stood above it has ended, too.
+    // The screens above it have ended, too.
     asked?.removed = []
     cut(to: index, where: gone)
   }

@@ -70,7 +70,7 @@ public final class Showing: Presenting {
   private var disappearing: Task<Properties, Never>?
   /// The question that the user is asked before the screen disappears.
   private var question: String?
-  /// The result with which the user has closed the screen, and whether a coordinator was told.
+  /// The result with which the user has closed the screen. `isTold`: whether a coordinator has received it.
   private var closed: (result: Properties, isTold: Bool)?
   /// The result and the transaction given to ``dismiss(_:force:)``.
   private var dismissing: (result: Properties, transaction: Transaction)?
