@@ -67,6 +67,8 @@ public final class Record {
   private var nextLook = MonotonicInstant(nanoseconds: 0)
   /// Whether the last commit failed. Its rows are still to be written.
   public private(set) var isBehind = false
+  /// Whether the last commit failed for want of room.
+  public private(set) var isFull = false
 
   private enum Storage {
     case file(RecordFile)
@@ -245,14 +247,14 @@ public final class Record {
       if file.isLong { try? file.checkpoint() }
       try file.append(pending.bytes)
     } catch {
-      isBehind = true
+      (isBehind, isFull) = (true, [ENOSPC, EDQUOT].contains(error.code))
       if pending.count > maxPending {
         pending.keepLastRows()
         maxPending = max(Self.minMaxPending, 2 * pending.count)
       }
       throw Failure("the record: \(error)")
     }
-    isBehind = false
+    (isBehind, isFull) = (false, false)
     pending.removeAll()
     maxPending = Self.minMaxPending
     return wasRemoved

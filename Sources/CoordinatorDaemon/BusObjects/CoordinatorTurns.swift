@@ -13,6 +13,8 @@ final class CoordinatorTurns {
   let hooks: HookRunner
   private let freeMemory: FreeMemory
   private var alarm: Timer?
+  /// The next attempt to record what waits for room on the disk.
+  private var attempt: Timer?
   /// Commands for presenters, carried out at the end of the turn, after the announcements.
   private var commands: ArraySlice<Command> = []
   /// The limit of commands in one turn: starting a program takes milliseconds.
@@ -87,6 +89,7 @@ final class CoordinatorTurns {
     if !connection.isOpen { connection.handlers.beforeFlush?() }
     for handle in ended { coordinator.presenters.forget(handle) }
     ended.removeAll(keepingCapacity: true)
+    guard isQuitting || !coordinator.record.isFull else { return waitForRoom() }
     hooks.startSome(isLast: isQuitting)
     guard !commands.isEmpty else {
       if isQuitting, service.machine.isEmpty, hooks.isIdle {
@@ -104,6 +107,14 @@ final class CoordinatorTurns {
     countOfLate = commands.count
     // The next turn announces the answers that presenters gave at once.
     coordinator.loop.soon {}
+  }
+
+  /// Lets commands and hooks wait until there is room for the changes that they follow from: what starts has to be on record, or the next
+  /// navd would start it again (R2).
+  private func waitForRoom() {
+    countOfLate = commands.count
+    guard attempt == nil, !commands.isEmpty || !hooks.isIdle else { return }
+    attempt = coordinator.loop.timer(after: .seconds(1)) { [unowned self] in attempt = nil }
   }
 
   private func carryOut(_ command: Command) {

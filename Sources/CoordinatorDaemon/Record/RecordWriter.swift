@@ -15,6 +15,8 @@ final class RecordWriter {
   private static let minClockDifference: UInt128 = 1_000_000_000
   /// The reason why requests are refused: the last changes are not on record, or there is no room for others. nil if they are not.
   private(set) var error: String?
+  /// Whether changes are not on record for want of room.
+  var isFull: Bool { record.isFull }
 
   init(_ record: Record, login: LoginRecord, log: Logger) {
     self.record = record

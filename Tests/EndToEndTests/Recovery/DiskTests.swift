@@ -186,6 +186,50 @@ func disk_full_restartIsRecorded() throws {
   #expect(processes().count == 2)
 }
 
+@Test("R2: when a large request has used up the room, a program starts again as soon as there is some, and only once")
+func disk_fullBeyondItsPromise_restartWaitsForRoom() throws {
+  let disk = try SmallDisk(megabytes: 16)
+  let session = try Session(
+    destinations: [
+      "board": """
+      command = ["sh", "-c", "echo $$ >>$STARTS; exec sleep 1000"]
+      restart = "always"
+      restart-delay = "100ms"
+      """
+    ], starting: false)
+  let (directory, starts) = (disk.path + "/navd", session.path("starts"))
+  session.environment["STARTS"] = starts
+  try session.start(option(directory))
+  func processes() -> [pid_t] {
+    String(decoding: Files.contents(of: starts), as: UTF8.self).split(separator: "\n").compactMap { pid_t($0) }
+  }
+  func isStartedAgain() -> Bool {
+    // Answers in turns whose changes are not on record are errors.
+    let board = (try? session.state())?["presentations"]?.array?.first { $0["binding"]?.string == "board" }
+    return processes().count > 1 || board?["phase"]?.string == "presenting"
+  }
+  let first = try session.present("board")
+  try session.poll("it runs") { processes().count == 1 }
+  #expect(try session.call(Rows.wait, (first, "presented")).0 == "")
+  try disk.fill(leaving: 0)
+  let refusal = try session.refusal(Rows.present, ("other", "1", large))
+  #expect(refusal?.message.contains("was carried out, but not recorded") == true, "\(refusal?.message ?? "")")
+  kill(processes()[0], SIGKILL)
+  try session.poll("navd starts it again") { isStartedAgain() }
+  try session.stop(SIGKILL)
+  try session.start(option(directory))
+  try session.poll("navd starts it again") { isStartedAgain() }
+  try disk.clear()
+  try session.poll("it runs again") { processes().count >= 2 }
+  let path = try session.call(Rows.get, "board").0
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  try session.stop(SIGKILL)
+  try session.start(option(directory))
+  try session.dismiss("board")
+  _ = try session.ending(of: path)
+  #expect(processes().count == 2)
+}
+
 @Test("A record whose directory becomes read-only goes on in the file that is open")
 func disk_readOnlyLater_isRecorded() throws {
   let (disk, session) = (try SmallDisk(megabytes: 64), try Session(starting: false))
