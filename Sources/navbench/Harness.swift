@@ -158,9 +158,12 @@ final class Harness {
     }
   }
 
-  /// Suspends a program, so that it reads nothing until ``stop(_:)``.
-  func stall(_ tree: ProcessTree) {
-    if let process = tree.first?.pid { kill(process, SIGSTOP) }
+  /// Suspends a program, so that it reads nothing until ``resume(_:)`` or ``stop(_:)``.
+  func stall(_ tree: ProcessTree) { send(SIGSTOP, tree) }
+  func resume(_ tree: ProcessTree) { send(SIGCONT, tree) }
+
+  private func send(_ signal: Int32, _ tree: ProcessTree) {
+    if let process = tree.first?.pid { kill(process, signal) }
   }
 
   /// Starts a program, and waits until it owns a name on the bus.

@@ -47,9 +47,9 @@ final class WindowBenchmark {
     setenv("XDG_CONFIG_HOME", try harness.configuration(Dictionary(uniqueKeysWithValues: destinations)), 1)
     let navd = try harness.startNavd()
     defer { harness.stop(navd) }
-    let helpers = try events is GnomeEvents ? [] : startHelpers()
-    defer { for helper in helpers { harness.stop(helper) } }
-    if !helpers.isEmpty { try measureMemory(into: &report) }
+    let helpers = try events is GnomeEvents ? nil : startHelpers()
+    defer { for helper in [helpers?.adapter, helpers?.bare] { helper.map(harness.stop) } }
+    if helpers != nil { try measureMemory(into: &report) }
     let subscriptions = [
       harness.connection.subscribe(to: BareWindows.opened, from: BareWindows.name, at: BareWindows.path) {
         [unowned self] opened, _ in if Self.names.contains(opened.1) { told = .now }
@@ -60,10 +60,16 @@ final class WindowBenchmark {
     ]
     defer { for subscription in subscriptions { subscription.cancel() } }
 
-    let presenting = try (0..<rounds).map { _ in try (0..<switches).map { _ in try present() } }
+    // One at a time: on two processors each would wait for the other.
+    let signalling = try alternating(
+      rounds,
+      [
+        { try self.medianTime(of: self.switches, without: helpers?.bare) { try self.presentByNavd() } },
+        { try self.medianTime(of: self.switches, without: helpers?.adapter) { try self.openAlone() } },
+      ])
     report.compare(
       "from the event of a window to Presented, \(events.backend)", with: "a bare subscriber's signal",
-      presenting.map { median($0.map(\.navd)) }, presenting.map { median($0.map(\.bare)) }, goal: .atMost(2))
+      signalling[0], signalling[1], goal: .atMost(2))
 
     var mostByNavd = 0
     let results = try alternating(
@@ -97,12 +103,12 @@ final class WindowBenchmark {
   }
 
   /// Starts the adapter and the bare subscriber. In GNOME Shell, both run in the shell.
-  private func startHelpers() throws -> [ProcessTree] {
-    [
+  private func startHelpers() throws -> (adapter: ProcessTree, bare: ProcessTree) {
+    (
       try harness.start(
         ["\(harness.directory)/navd-windows", "--backend", events.backend], until: WindowSystemInterface.bus),
-      try harness.start(["\(harness.directory)/navbench", "--bare-windows"], until: BareWindows.name),
-    ]
+      try harness.start(["\(harness.directory)/navbench", "--bare-windows"], until: BareWindows.name)
+    )
   }
 
   private func measureMemory(into report: inout Report) throws {
@@ -124,19 +130,41 @@ final class WindowBenchmark {
       .atMost(1))
   }
 
-  /// - Returns: the times since the window's event, in nanoseconds.
-  private func present() throws -> (navd: Double, bare: Double) {
-    (titled, told, presented) = (nil, nil, nil)
+  /// - Parameter helper: a program that is suspended meanwhile.
+  private func medianTime(of count: Int, without helper: ProcessTree?, _ time: () throws -> Double) throws -> Double {
+    helper.map(harness.stall)
+    defer { helper.map(harness.resume) }
+    return median(try (0..<count).map { _ in try time() })
+  }
+
+  /// - Returns: the time from the event of an item's window to navd's signal, in nanoseconds.
+  private func presentByNavd() throws -> Double {
+    (titled, presented) = (nil, nil)
     let (presentation, _, _) = try harness.call(CoordinatorInterface.present, (Self.names[0], "", [:]))
     try turn("the compositor has told the window's title") { titled != nil }
-    try turn("the bare subscriber has signalled the window") { told != nil }
     try turn("navd has signalled the window") { presented != nil }
-    defer { (titled, told, presented) = (nil, nil, nil) }
+    let time = time(to: presented)
     _ = try harness.call(CoordinatorInterface.dismiss, (Self.names[0], [:]))
     _ = try harness.call(CoordinatorInterface.wait, (presentation, "gone"))
     try turn("the window is gone") { open.isEmpty }
-    func since(_ event: MonotonicInstant?) -> Double { Double((event?.nanoseconds ?? 0) - (titled?.nanoseconds ?? 0)) }
-    return (since(presented), since(told))
+    return time
+  }
+
+  /// - Returns: the time from the event of a window to the bare subscriber's signal, in nanoseconds.
+  private func openAlone() throws -> Double {
+    (titled, told) = (nil, nil)
+    let program = try start(events.command(Self.names[0]))
+    try turn("the compositor has told the window's title") { titled != nil }
+    try turn("the bare subscriber has signalled the window") { told != nil }
+    let time = time(to: told)
+    kill(program, SIGTERM)
+    waitForExit(program)
+    try turn("the window is gone") { open.isEmpty }
+    return time
+  }
+
+  private func time(to signal: MonotonicInstant?) -> Double {
+    Double((signal?.nanoseconds ?? 0) - (titled?.nanoseconds ?? 0))
   }
 
   /// Replaces one window by the other.
@@ -164,10 +192,12 @@ final class WindowBenchmark {
 
   private func shell(_ line: String) throws { try run(["sh", "-c", line]) }
 
-  private func run(_ arguments: [String]) throws {
+  private func run(_ arguments: [String]) throws { waitForExit(try start(arguments)) }
+
+  private func start(_ arguments: [String]) throws -> pid_t {
     let null = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
     defer { close(null) }
-    waitForExit(try spawn(arguments, reading: null, writing: null))
+    return try spawn(arguments, reading: null, writing: null)
   }
 
   private func settle() throws {
