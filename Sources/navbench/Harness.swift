@@ -186,7 +186,8 @@ final class Harness {
 
   /// Makes a temporary directory, in memory if possible, like the state directory of a session.
   func newDirectory() throws -> String {
-    let parents = [getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, "/dev/shm", "/tmp"].compactMap { $0 }
+    // The runtime directory of a test is on the disk.
+    let parents = ["/dev/shm", getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, "/tmp"].compactMap { $0 }
     for parent in parents {
       var template = Array("\(parent)/navbench-XXXXXX".utf8CString)
       if mkdtemp(&template) != nil {

@@ -157,7 +157,7 @@ final class WindowBenchmark {
     try turn("the compositor has told the window's title") { titled != nil }
     try turn("the bare subscriber has signalled the window") { told != nil }
     let time = time(to: told)
-    kill(program, SIGTERM)
+    kill(program, SIGKILL)
     waitForExit(program)
     try turn("the window is gone") { open.isEmpty }
     return time
