@@ -161,6 +161,23 @@ private struct Counted: Hashable, Codable {
     #expect(fixture.display.log == ["+nan", "+1.0"])
   }
 
+  @Test("A path that differs at each reading is read once before it is written")
+  @MainActor func path_differsAtEachReading_isWrittenAsItWasRead() {
+    var readings = [[1]]
+    var written: [[Int]] = []
+    let path = PathState(
+      Binding(
+        named: .own("restless"), get: { readings.count > 1 ? readings.removeFirst() : readings[0] },
+        set: { written.append($0) }))
+    let number = path.binding(0, of: Int.self)
+    readings = [[1], [], []]
+    number?.wrappedValue = 2
+    #expect(written == [])
+    readings = [[1, 2, 3], [], [1, 2, 3], []]
+    path.truncate(1)
+    #expect(written == [[1]])
+  }
+
   @Test("S5: a path may contain equal values, each with a screen", arguments: CoordinatorKind.allCases)
   @MainActor func path_duplicates_areTwoScreens(_ kind: CoordinatorKind) async throws {
     let (fixture, model, _) = try await prepared(kind)

@@ -58,14 +58,12 @@ extension Bindable: Hashable {
 /// The last value of state that may no longer exist.
 final class Last<Value> {
   var value: Value
-  /// Whether the value was written when the state did not exist.
-  var isUnwritten = false
 
   init(_ value: Value) { self.value = value }
 
   /// Returns `value` and keeps it, or returns the last value if `value` is nil.
   func updated(to value: Value?) -> Value {
-    if let value { (self.value, isUnwritten) = (value, false) }
+    if let value { self.value = value }
     return self.value
   }
 }

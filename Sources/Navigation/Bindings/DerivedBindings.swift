@@ -13,8 +13,7 @@ extension Binding {
       .unwrapped, read: { last.updated(to: base.wrappedValue.flatMap { isSame($0) ? $0 : nil }) },
       write: {
         last.value = $0
-        last.isUnwritten = base.wrappedValue.map(isSame) != true
-        if !last.isUnwritten { base.wrappedValue = $0 }
+        if base.wrappedValue.map(isSame) == true { base.wrappedValue = $0 }
       })
   }
 

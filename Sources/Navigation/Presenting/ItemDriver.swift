@@ -34,13 +34,15 @@ struct DrivenContent {
     to destination: String? = nil, onDismiss: OnDismiss?, content: ((Binding<Item>) -> (any Screen)?)? = nil
   ) -> DrivenContent {
     let (unencodableID, unencodableValue) = (OneReport(), OneReport())
-    let screens = ScreenValues<ID, Item>()
+    let screens = ScreenValues<Item>()
+    // A number that is none (NaN) does not equal itself, but has the same text.
+    func isSame(_ one: ID, _ other: ID) -> Bool { one == other || Coding.id(of: one) {} == Coding.id(of: other) {} }
     var edit: ((Properties) -> Bool)?
     if let type = Item.self as? any Decodable.Type {
       edit = { properties in
         // Others cannot change the item's identity (D8).
         guard let current = item.wrappedValue, let value = Coding.value(type, of: properties) as? Item,
-          id(value) == id(current)
+          isSame(id(value), id(current))
         else { return false }
         item.wrappedValue = value
         return true
@@ -63,13 +65,15 @@ struct DrivenContent {
             }
           }
           let identity = id(value)
-          let id = Coding.id(of: identity) {
+          let text = Coding.id(of: identity) {
             unencodableID.send(
               "the id of a \(Item.self) at “\(item.route.description)” cannot be encoded; its description in Swift is used, "
                 + "which other programs may not know", of: item.route.root)
           }
-          // The screen may have written again while it was asked.
-          return Wanted(id: id, options: options) { item.restore(screens.unwritten(of: identity) ?? value) }
+          screens.sees(value, id: text)
+          return Wanted(id: text, options: options) {
+            item.restore(screens.last(of: text) { isSame(id($0), identity) } ?? value)
+          }
         }
       },
       clear: { item.wrappedValue = nil }, edit: edit,
@@ -78,7 +82,8 @@ struct DrivenContent {
         {
           item.wrappedValue.flatMap { value in
             let shown = id(value)
-            return content(Binding(item, last: screens.shows(value, id: shown)) { id($0) == shown })
+            let last = screens.shows(value, id: Coding.id(of: shown) {})
+            return content(Binding(item, last: last) { isSame(id($0), shown) })
           }
         }
       }, onDismiss: onDismiss)
@@ -102,22 +107,28 @@ struct DrivenContent {
   }
 }
 
-/// The values of the items that screens show, including those that the state no longer contains.
+/// The last values of the items that screens show, by the texts of their ids. A screen may have written a value after the driver has
+/// read the state for the last time, also while the state does not contain the item.
 @MainActor
-private final class ScreenValues<ID: Hashable, Item> {
+private final class ScreenValues<Item> {
   private struct Value { weak var last: Last<Item>? }
-  private var values: [ID: Value] = [:]
+  private var values: [String: Value] = [:]
 
   /// Returns the last value for the binding of a new screen of an item.
-  func shows(_ item: Item, id: ID) -> Last<Item> {
+  func shows(_ item: Item, id: String) -> Last<Item> {
     values = values.filter { $0.value.last != nil }
     let last = Last(item)
     values[id] = Value(last: last)
     return last
   }
 
-  /// The value that an item's screen has written while the state did not contain the item.
-  func unwritten(of id: ID) -> Item? { values[id]?.last.flatMap { $0.isUnwritten ? $0.value : nil } }
+  /// Notes the value that the state has now.
+  func sees(_ item: Item, id: String) { values[id]?.last?.value = item }
+
+  /// The last value of an item's screen; nil if there is no screen, or it has made another item of it.
+  func last(of id: String, where isSame: (Item) -> Bool) -> Item? {
+    values[id]?.last.flatMap { isSame($0.value) ? $0.value : nil }
+  }
 }
 
 /// Keeps one slot of the coordinator and a piece of optional state in agreement, for sheets, pushed pages and members of groups.

@@ -151,8 +151,8 @@ final class PathDriver: Driver {
   }
 
   private var places = Places()
-  /// The former screens of the path that have not ended, with their positions.
-  private var leaving: [PresentationHandle: (index: Int, element: NavigationPath.Element)] = [:]
+  /// The former screens of the path that have not ended, with their positions and the path in which they were read for the last time.
+  private var leaving: [PresentationHandle: (index: Int, values: any PathValues)] = [:]
   private var asked: Asked?
   private var retirement: Retirement?
   /// The transaction of the last requests.
@@ -191,6 +191,7 @@ final class PathDriver: Driver {
     let values = track(path.read, onChange: onChange)
     let same = values.kept(of: places.values, places.count)
     let kept = screens.countOfDeclared(values, upTo: same.count)
+    path.forgetWritten(below: kept)
     let isRefused =
       refused.map { values.count == $0.count && values.kept(of: $0, $0.count) == (values.count, []) } ?? false
     if !isRefused { refused = nil }
@@ -268,8 +269,7 @@ final class PathDriver: Driver {
   /// Removes the screens at a position and above it, which are dismissed.
   private func leave(to count: Int) {
     for index in places.all.indices.dropFirst(count) {
-      let place = places.all[index]
-      if let presentation = place.presentation { leaving[presentation] = (index, place.element) }
+      if let presentation = places.all[index].presentation { leaving[presentation] = (index, places.values) }
     }
     places.removeAll(from: count)
   }
@@ -358,7 +358,7 @@ final class PathDriver: Driver {
 
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
     screens.ended(presentation)
-    leaving[presentation] = nil
+    if let (index, _) = leaving.removeValue(forKey: presentation) { path.forgetWritten(at: index) }
     asked?.ended(presentation)
     guard let index = places.position(of: presentation) else {
       asked?.endedEarly.insert(presentation)
@@ -374,15 +374,16 @@ final class PathDriver: Driver {
   func hasGivenUp(_ presentation: PresentationHandle) -> Bool { leaving[presentation] != nil }
 
   func declined(_ presentation: PresentationHandle) {
-    guard let (index, element) = leaving[presentation], retirement == nil, asked == nil, places.count >= index else {
+    guard let (index, former) = leaving[presentation], retirement == nil, asked == nil, places.count >= index else {
       return
     }
     leaving[presentation] = nil
     leave(to: index)
-    places.append(Place(element: element, presentation: presentation))
+    places.append(Place(element: former.element(index), presentation: presentation))
     path.truncate(index)
-    path.putBack(element)
-    places.values = path.read()
+    // The coordinator has not been told of what the screen has written since.
+    let isWritten = path.putBack(index, of: former)
+    places.values = isWritten ? former : path.read()
   }
 
   func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {}

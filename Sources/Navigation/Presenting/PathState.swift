@@ -90,30 +90,44 @@ struct PathState {
   let read: () -> any PathValues
   /// Keeps only the lowest `count` values.
   let truncate: (Int) -> Void
-  /// Appends a value that was in the path before.
-  let putBack: (NavigationPath.Element) -> Void
+  /// Appends a value of an earlier reading.
+  private let appendEarlier: (any PathValues, Int) -> Void
   /// - Returns: false if the path cannot contain values of this type.
   let append: (any Hashable & Codable) -> Bool
   /// Replaces the value at a position by another one of the same type.
   private let replace: (_ index: Int, any Hashable & Codable) -> Void
+  /// The identity that a value has in the path; nil if the path cannot contain it.
+  private let id: (any Hashable & Codable) -> String?
+  /// The values that screens have written into their elements, by position, since the path was read for the coordinator, or since their
+  /// elements have left it.
+  private let written = WrittenValues()
+
+  /// The written values, which the bindings of screens share.
+  private final class WrittenValues { var byPosition: [Int: any Hashable & Codable] = [:] }
 
   init<Element: Hashable & Codable>(_ path: Binding<[Element]>) {
     route = path.route
     let type = TypeName.of(Element.self)
     read = { ArrayValues(values: path.wrappedValue, type: type) }
+    // The path is read once, since it may differ at each reading.
     truncate = { count in
-      if path.wrappedValue.count > count { path.wrappedValue.removeLast(path.wrappedValue.count - count) }
+      let values = path.wrappedValue
+      if values.count > count { path.wrappedValue = Array(values.prefix(count)) }
     }
-    putBack = { element in
-      if let value = element.decoded(Element.self) { path.wrappedValue.append(value) }
+    appendEarlier = { former, index in
+      if let former = former as? ArrayValues<Element> { path.wrappedValue.append(former.values[index]) }
     }
+    id = { value in (value as? Element).map { ArrayValues(values: [$0], type: type).id(0) } }
     append = { value in
       guard let value = value as? Element else { return false }
       path.wrappedValue.append(value)
       return true
     }
     replace = { index, value in
-      if let value = value as? Element { path.wrappedValue[index] = value }
+      var values = path.wrappedValue
+      guard let value = value as? Element, values.indices.contains(index) else { return }
+      values[index] = value
+      path.wrappedValue = values
     }
   }
 
@@ -121,24 +135,49 @@ struct PathState {
     route = path.route
     read = { MixedValues(elements: path.wrappedValue.elements) }
     truncate = { count in
-      if path.wrappedValue.count > count { path.wrappedValue.removeLast(path.wrappedValue.count - count) }
+      var values = path.wrappedValue
+      guard values.count > count else { return }
+      values.removeLast(values.count - count)
+      path.wrappedValue = values
     }
-    putBack = { path.wrappedValue.elements.append($0) }
+    appendEarlier = { former, index in path.wrappedValue.elements.append(former.element(index)) }
+    id = { value in MixedValues(elements: [NavigationPath.Element(value)]).id(0) }
     append = { value in
       path.wrappedValue.append(value)
       return true
     }
     replace = { index, value in
       let element = NavigationPath.Element(value)
-      if !element.value.isEmpty { path.wrappedValue.elements[index] = element }
+      var values = path.wrappedValue
+      guard !element.value.isEmpty, values.elements.indices.contains(index) else { return }
+      values.elements[index] = element
+      path.wrappedValue = values
     }
   }
+
+  /// Appends a value of an earlier reading, as its screen has written it since.
+  /// - Returns: whether the screen has written it.
+  func putBack(_ index: Int, of former: any PathValues) -> Bool {
+    guard let value = written.byPosition.removeValue(forKey: index), id(value) == former.id(index) else {
+      appendEarlier(former, index)
+      return false
+    }
+    return append(value)
+  }
+
+  /// Forgets what screens have written below a position, because it was read.
+  func forgetWritten(below count: Int) {
+    if !written.byPosition.isEmpty { written.byPosition = written.byPosition.filter { $0.key >= count } }
+  }
+
+  /// Forgets what the screen of a position has written, because it has ended.
+  func forgetWritten(at index: Int) { written.byPosition[index] = nil }
 
   /// The binding of the value at a position. When the value has left its position, the binding keeps the last value, and writes have
   /// no effect.
   /// - Returns: nil if the value has another type.
   func binding<Value: Hashable & Codable>(_ index: Int, of type: Value.Type) -> Binding<Value>? {
-    let (read, replace) = (read, replace)
+    let (read, replace, written) = (read, replace, written)
     let values = read()
     guard index < values.count, let value = values.value(index, of: type) else { return nil }
     let last = Last(value)
@@ -151,9 +190,11 @@ struct PathState {
       route.appending(.index(index)), read: { last.updated(to: current()) },
       write: {
         last.value = $0
+        written.byPosition[index] = $0
         guard current() != nil else { return }
         replace(index, $0)
-        id = read().id(index)
+        let values = read()
+        if index < values.count { id = values.id(index) }
       })
   }
 }

@@ -1,0 +1,127 @@
+import NavigationTesting
+import Observation
+import TestSupport
+import Testing
+
+@testable import Navigation
+
+@MainActor @Observable
+private final class Model {
+  struct Note: Hashable, Codable, Identifiable {
+    var id: Int
+    var text = ""
+  }
+  /// A value whose identity is not equal to itself while it is not a number.
+  struct Reading: Codable, Identifiable {
+    var id: Double
+    var text = ""
+  }
+  /// A value that JSON does not have as a whole.
+  struct Draft: Hashable, Codable, Identifiable {
+    var id: Int
+    var text = ""
+    private enum CodingKeys: CodingKey { case id }
+
+    init(id: Int, text: String) { (self.id, self.text) = (id, text) }
+  }
+
+  var note: Note?
+  var other: Note?
+  var reading: Reading?
+  var path: [Note] = []
+  var drafts: [Draft] = []
+  var first = false
+}
+
+/// Programs that are careless with state and with showings.
+@Suite @MainActor struct CarelessProgramTests {
+  // MARK: Texts
+
+  @Test(
+    "P15: a text that a screen writes in the turn in which its item is set to nil stays, if the screen declines",
+    arguments: CoordinatorKind.allCases)
+  func item_writtenInTheTurnOfItsEnd_isWrittenBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    var text: Binding<String>?
+    fixture.navigator.present(item: Bindable(model).note.named("note")) { $note in
+      text = $note.text
+      return RecordingScreen("note", on: display)
+    }
+    model.note = .init(id: 1)
+    try await fixture.isPresented()
+    display.declining = ["note"]
+    text?.wrappedValue = "typed"
+    #expect(text?.wrappedValue == "typed")
+    model.note = nil
+    try await fixture.until { model.note != nil }
+    #expect(model.note?.text == "typed" && text?.wrappedValue == "typed")
+  }
+
+  @Test(
+    "P15: a text that a screen of a path writes when its element is removed, and while it is asked, stays",
+    arguments: CoordinatorKind.allCases)
+  func element_writtenWhileItLeaves_isWrittenBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    var texts: [Int: Binding<String>] = [:]
+    fixture.navigator.stack(path: Bindable(model).path.named("path"))
+      .navigationDestination(for: Binding<Model.Note>.self) { $note in
+        texts[note.id] = $note.text
+        return RecordingScreen("\(note.id)", on: display)
+      }
+    model.path = [.init(id: 1), .init(id: 2)]
+    try await fixture.state { $0.presentations.map(\.phase) == [.presented, .presented] }
+    (display.asking, display.declining) = (["2"], ["2"])
+    texts[2]?.wrappedValue = "typed"
+    model.path = []
+    try await fixture.until { display.disappearing == ["2"] }
+    #expect(texts[2]?.wrappedValue == "typed")
+    texts[2]?.wrappedValue = "typed further"
+    display.asking = []
+    try await fixture.until { model.path.count == 2 }
+    #expect(model.path.map(\.text) == ["", "typed further"] && texts[2]?.wrappedValue == "typed further")
+    // The binding still is that of the element.
+    texts[2]?.wrappedValue = "and more"
+    #expect(model.path.map(\.text) == ["", "and more"])
+  }
+
+  @Test(
+    "P15: a value of a path is written back as it was, with what JSON does not have",
+    arguments: CoordinatorKind.allCases)
+  func element_notWholeInJSON_isWrittenBackWhole(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.stack(path: Bindable(model).drafts.named("drafts"))
+      .navigationDestination(for: Model.Draft.self) { RecordingScreen("\($0.id)", on: display) }
+    let drafts = [Model.Draft(id: 1, text: "one"), Model.Draft(id: 2, text: "two")]
+    model.drafts = drafts
+    try await fixture.state { $0.presentations.map(\.phase) == [.presented, .presented] }
+    display.declining = ["2"]
+    model.drafts = []
+    try await fixture.until { model.drafts.count == 2 }
+    #expect(model.drafts == drafts)
+  }
+
+  @Test("A screen edits an item whose id is not a number (NaN)", arguments: CoordinatorKind.allCases)
+  func item_idIsNotANumber_isEdited(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let (display, binding) = (fixture.display, Bindable(model).reading.named("reading"))
+    var text: Binding<String>?
+    fixture.navigator.present(item: binding) { $reading in
+      text = $reading.text
+      return RecordingScreen("reading", on: display)
+    }
+    model.reading = .init(id: .nan)
+    try await fixture.isPresented()
+    text?.wrappedValue = "typed"
+    #expect(model.reading?.text == "typed")
+    await fixture.navigator.settle()
+    try await fixture.coordinator.update(fixture.text(binding), ["text": .string("of another")])
+    try await fixture.until { model.reading?.text == "of another" }
+    display.declining = ["reading"]
+    model.reading = nil
+    try await fixture.until { display.disappearing == ["reading"] && model.reading != nil }
+    #expect(model.reading?.text == "of another" && display.log == ["+reading"])
+  }
+}
