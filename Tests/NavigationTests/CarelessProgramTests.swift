@@ -35,6 +35,64 @@ private final class Model {
 
 /// Programs that are careless with state and with showings.
 @Suite @MainActor struct CarelessProgramTests {
+  // MARK: Showings that are used too late
+
+  @Test(
+    "What is presented from a screen that has ended is not shown, takes no place of another screen, and is not kept",
+    arguments: CoordinatorKind.allCases)
+  func showing_usedAfterItsEnd_presentsNothing(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    let other = Bindable(model).other.named("other")
+    fixture.navigator.present(item: Bindable(model).note.named("note")) { note in
+      RecordingScreen("note \(note.wrappedValue.id)", on: display) { showing in
+        showing.present(item: other) { RecordingScreen("other \($0.wrappedValue.id)", on: display) }
+      }
+    }
+    model.note = .init(id: 1)
+    try await fixture.shows("note 1")
+    let late = try #require(display["note 1"]?.showing)
+    model.note = .init(id: 2)
+    try await fixture.shows("note 2")
+    try await fixture.isPresented()
+
+    weak var kept: Display?
+    do {
+      let used = Display()
+      kept = used
+      late.present(item: other) { _ in RecordingScreen("late", on: used) }
+      late.stack(path: Bindable(model).path.named("path")).navigationDestination(for: Model.Note.self) { _ in
+        RecordingScreen("late", on: used)
+      }
+    }
+    #expect(kept == nil)
+    model.path = [.init(id: 1)]
+    model.other = .init(id: 3)
+    try await fixture.shows("note 2", "other 3")
+    await fixture.navigator.settle()
+    #expect(display.names == ["note 2", "other 3"] && model.other?.id == 3)
+  }
+
+  @Test(
+    "A destination of a path that a screen declares after its end has no effect", arguments: CoordinatorKind.allCases)
+  func destination_declaredAfterTheEnd_hasNoEffect(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.stack(path: Bindable(model).path.named("path")).navigationDestination(for: Model.Note.self) {
+      RecordingScreen("\($0.id)", on: display)
+    }
+    model.path = [.init(id: 1)]
+    try await fixture.shows("1")
+    let late = try #require(display["1"]?.showing)
+    model.path = []
+    try await fixture.shows()
+    try await fixture.state { $0.presentations.isEmpty }
+    await fixture.navigator.settle()
+    late.navigationDestination(for: Model.Note.self) { _ in RecordingScreen("late", on: display) }
+    model.path = [.init(id: 2)]
+    try await fixture.shows("2")
+  }
+
   // MARK: Texts
 
   @Test(

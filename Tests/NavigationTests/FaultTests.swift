@@ -432,6 +432,68 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try await fixture.shows("b")
   }
 
+  @Test("R4: a screen that the next navd does not know stays if it declines, until its user dismisses it")
+  func navd_recordLostAndScreenDeclines_staysUntilDismissed() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.isPresented()
+    fixture.display.declining = ["a"]
+    try session.stop(SIGKILL)
+    let removing = try session.run(program: "/bin/rm", ["-rf", session.bus.directory + "/navd"])
+    #expect(removing.status == .exited(code: 0))
+    try session.start()
+    try await fixture.until { model.note == nil && fixture.display.disappearing == ["a"] }
+    weak let screen = fixture.display["a"]
+    try await screen?.showing?.dismiss()
+    #expect(fixture.display.names == ["a"] && fixture.display.disappearing == ["a", "a"])
+    fixture.display.declining = []
+    try await screen?.showing?.dismiss()
+    #expect(fixture.display.names == [])
+    for _ in 0..<100 where screen != nil { await Task.yield() }
+    #expect(screen == nil)
+  }
+
+  @Test("C3: when the bus ends, a screen stays as long as one that is presented from it")
+  func bus_endsWhileAScreenAsks_itsParentStays() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    fixture.navigator.onRefused = { _ in }
+    try await fixture.presentFamily(of: model)
+    (fixture.display.asking, fixture.display.declining) = (["b"], ["b"])
+    await fixture.coordinator.close()
+    try await fixture.until { model.note == nil && model.second == nil && fixture.display.disappearing == ["b"] }
+    for _ in 0..<100 { await Task.yield() }
+    #expect(fixture.display.names == ["a", "b"])
+    fixture.display.asking = []
+    for _ in 0..<100 { await Task.yield() }
+    #expect(fixture.display.names == ["a", "b"])
+    // The button of the parent asks the other screen first.
+    try await fixture.display["a"]?.showing?.dismiss()
+    #expect(fixture.display.names == ["a", "b"])
+    fixture.display.declining = []
+    try await fixture.display["a"]?.showing?.dismiss()
+    #expect(fixture.display.log == ["+a", "+b", "-b", "-a"])
+  }
+
+  @Test(
+    "C3: a screen that is dismissed without navd disappears after those that are presented from it, which are asked")
+  func screen_dismissedWithoutNavd_disappearsAfterItsChildren() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    try await fixture.presentFamily(of: model)
+    try session.stop(SIGKILL)
+    fixture.display.declining = ["b"]
+    try await fixture.display["a"]?.showing?.dismiss()
+    #expect(fixture.display.names == ["a", "b"])
+    fixture.display.declining = []
+    try await fixture.display["a"]?.showing?.dismiss()
+    #expect(fixture.display.log == ["+a", "+b", "-b", "-a"])
+    try session.start()
+    try await fixture.until { model.note == nil && model.second == nil }
+    #expect(fixture.display.ends == [.closed])
+  }
+
   @Test("When the bus ends, screens are dismissed and the state becomes nil")
   func bus_ends_screensAreDismissed() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())
@@ -460,6 +522,20 @@ extension NavigationFixture {
     return navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.end($0) }) {
       RecordingScreen($0.wrappedValue.id, on: display)
     }
+  }
+
+  /// Shows a note, and another one that is presented from it.
+  fileprivate func presentFamily(of model: Model) async throws {
+    let display = display
+    navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.end($0) }) {
+      RecordingScreen($0.wrappedValue.id, on: display) { showing in
+        showing.present(item: Bindable(model).second.named("second")) {
+          RecordingScreen($0.wrappedValue.id, on: display)
+        }
+      }
+    }
+    (model.note, model.second) = (.init(id: "a"), .init(id: "b"))
+    try await state { $0.presentations.map(\.phase) == [.presented, .presented] }
   }
 
   fileprivate func presentPath(of model: Model) {

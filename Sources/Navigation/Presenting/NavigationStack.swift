@@ -49,6 +49,7 @@ extension Presenting {
     _ make: @escaping @MainActor (_ path: PathState, _ index: Int) -> (any Screen)?
   ) {
     let source = presentationSource
+    if source.isOver { return }
     guard let stack = source.stack, let driver = source.navigator.path(named: stack) else {
       return reportMisuse(
         "a destination for \(type) was declared, but there is no stack with a path here", file: file, line: line)

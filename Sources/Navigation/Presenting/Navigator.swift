@@ -174,6 +174,11 @@ public final class Navigator: Presenting {
   /// The screens that are shown, in the order of appearance.
   package var visible: [Showing] { screens.visible }
 
+  /// The screens that are shown and presented from another one, the last one first.
+  func screens(presentedFrom showing: Showing) -> [Showing] {
+    visible.reversed().filter { $0 !== showing && StateEntry($0.item).from == showing.binding }
+  }
+
   func appeared(_ showing: Showing) {
     screens.appeared(showing)
     if let stack = showing.presentationSource.stack { path(named: stack)?.hasShown(showing.presentation) }
@@ -453,9 +458,9 @@ public final class Navigator: Presenting {
         drivers.retired[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
       }.map(\.presentation))
     let index = StateIndex(state)
-    for driver in drivers.all {
-      for lost in driver.reconcile(index, client: coordinator.client, givenUp: givenUp) { leave(lost, isLost: true) }
-    }
+    // All states are told before the screens leave: with a screen, the drivers of what is presented from it end.
+    let lost = drivers.all.flatMap { $0.reconcile(index, client: coordinator.client, givenUp: givenUp) }
+    for presentation in lost { screens.remove(presentation)?.leaveLost() }
   }
 
   /// Handles the end of the bus or of the coordinator, and thereby of all presentations.
@@ -463,15 +468,13 @@ public final class Navigator: Presenting {
     received.end()
     drivers.forgetPostponed()
     reconcile(NavigationState(StateSnapshot([:]), serial: .max))
-    for presentation in screens.showings.keys.sorted(by: >) { leave(presentation, isLost: true) }
+    for presentation in screens.showings.keys.sorted(by: >) { screens.remove(presentation)?.leaveLost() }
     collectLeftovers(of: drivers.retired.inOrder)
     // The program that closed its coordinator gets no report of that.
     if error != .closed { tellRefused(error) }
   }
 
-  private func leave(_ presentation: PresentationHandle, isLost: Bool = false) {
-    screens.remove(presentation)?.leave(isLost: isLost)
-  }
+  private func leave(_ presentation: PresentationHandle) { screens.remove(presentation)?.leave() }
 
   /// Returns at the next change.
   func change() async { await received.change() }

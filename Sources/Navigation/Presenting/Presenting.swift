@@ -9,6 +9,8 @@ public struct PresentationSource {
   package let stack: String?
   /// The parent, if this program shows it.
   package weak var parent: Showing?
+  /// Whether the parent has ended. What a program presents from it then has no effect, as if it had done so before the end.
+  @MainActor package var isOver: Bool { parent?.isOver == true }
 }
 
 /// A type that can present: a ``Navigator``, a ``Showing``, a ``NavigationStack``.
@@ -228,7 +230,7 @@ extension Presenting {
 
   private func stack(_ path: PathState, _ name: String) -> NavigationStack {
     let stack = NavigationStack(path, name: name, in: self)
-    keep(presentationSource.navigator.add(stack.driver))
+    if !presentationSource.isOver { keep(presentationSource.navigator.add(stack.driver)) }
     return stack
   }
 
@@ -251,6 +253,7 @@ extension Presenting {
   ) -> Presence {
     let group = text(of: selection)
     let presence = drive(content, as: .member(group: group, tag: Coding.id(of: tag) {}))
+    if presentationSource.isOver { return presence }
     presentationSource.navigator.declaredTabs.value.append(
       DeclaredTab(group: group, tag: tag, options: options, driver: presence.driver))
     return presence
@@ -258,6 +261,7 @@ extension Presenting {
 
   func drive(_ content: DrivenContent, as kind: ItemPlace.Kind = .presented) -> Presence {
     let navigator = presentationSource.navigator
+    if presentationSource.isOver { return Presence(nil, navigator) }
     let place = ItemPlace(
       kind, binding: navigator.coordinator.text(of: content.route),
       enumGroup: content.route.enumCase.map { (navigator.coordinator.text(of: $0.whole), $0.name) },
@@ -287,7 +291,7 @@ public final class Presence {
   }
 
   /// Calls a function when the presence ends.
-  func atEnd(_ body: @escaping @MainActor () -> Void) { ends.append(body) }
+  package func atEnd(_ body: @escaping @MainActor () -> Void) { ends.append(body) }
 
   /// Ends the connection to the state, and dismisses the presentation, once a coordinator can be reached. A screen that declines
   /// stays until its user closes it (P15).

@@ -76,6 +76,11 @@ public final class Showing: Presenting {
   private var dismissing: (result: Properties, transaction: Transaction)?
   /// The presences of items presented from here, retained while this presentation is shown.
   private var children: [Presence] = []
+  /// Whether the presentation has ended, so that nothing is presented from here any more. A screen that has stayed after its
+  /// presentation was lost can still ask its user.
+  private(set) var isOver = false
+  /// The leaving of a screen whose presentation is lost, which returns whether the screen has left; nil before that.
+  private var leaving: Task<Bool, Never>?
 
   init(_ item: PresentedItem, screen: any Screen, _ transaction: Transaction, _ navigator: Navigator) {
     self.transaction = transaction
@@ -96,8 +101,8 @@ public final class Showing: Presenting {
   /// disappeared, the state that presents it becomes nil. Returns when the coordinator has accepted the dismissal. Has no effect if
   /// the presentation has ended or is being dismissed.
   ///
-  /// The current transaction applies (``withTransaction(_:_:)``). If there is no coordinator now, the screen disappears nevertheless,
-  /// and the next coordinator receives the report.
+  /// The current transaction applies (``withTransaction(_:_:)``). If there is no coordinator now, or none that knows the screen, the
+  /// screen disappears nevertheless, after those that are presented from it, and the next coordinator receives the report.
   /// - Parameters:
   ///   - result: a result for clients that wait for the presentation (D6), added to the result of ``Screen/disappear(_:animated:)``.
   ///     For a key in both, this one counts.
@@ -107,6 +112,9 @@ public final class Showing: Presenting {
     let transaction = Transaction.current
     let isForced = force || transaction.isForced
     dismissing = (result, transaction)
+    if leaving != nil {
+      return await dismissWithoutCoordinator(animated: transaction.animated, isForced: isForced)
+    }
     do throws(NavigationError) {
       try await navigator.coordinator.dismiss(
         binding, animated: transaction.animated, force: isForced, expecting: Expectation(presentation: presentation))
@@ -121,12 +129,23 @@ public final class Showing: Presenting {
 
   private func dismissWithoutCoordinator(animated: Bool?, isForced: Bool) async {
     do throws(Declined) {
+      // Items presented from this presentation end before it does (C3).
+      for child in navigator.screens(presentedFrom: self) {
+        await child.dismissWithoutCoordinator(animated: animated, isForced: isForced)
+        if child.isShown {
+          dismissing = nil
+          return
+        }
+      }
       let result = try await disappear(animated: animated ?? true, isForced: isForced)
-      try? await reportClosed(result)
+      if leaving == nil { try? await reportClosed(result) } else { end() }
     } catch {
       // The screen stays.
     }
   }
+
+  /// Whether the screen has appeared, and neither disappeared nor been closed.
+  private var isShown: Bool { navigator.visible.contains { $0 === self } }
 
   /// Reports that the user has closed the screen, when it is already gone, for example by the button of its window. The state that
   /// presents it becomes nil. The screen is not called; if it prepares to disappear, that task is cancelled. A button of the screen
@@ -137,6 +156,8 @@ public final class Showing: Presenting {
     closed = (result, false)
     preparing?.cancel()
     navigator.vanished(self)
+    // Its handle may be that of another presentation now.
+    if leaving != nil { return end() }
     try await navigator.coordinator.reportClosed(presentation, result: result)
     closed?.isTold = true
   }
@@ -275,19 +296,42 @@ public final class Showing: Presenting {
 
   /// Ends the presentation after the coordinator has ended it; the screen disappears unless it already has. Items presented from it
   /// have ended before (C3), so their state no longer controls anything.
-  /// - Parameter isLost: whether the coordinator is gone, or no longer knows the presentation. Nobody has dismissed the screen then,
-  ///   and a screen that declines stays until its user closes it.
-  func leave(isLost: Bool) {
+  func leave() {
+    isOver = true
+    forgetChildren()
+    Task {
+      _ = try? await disappear(animated: false, isForced: true)
+      end()
+    }
+  }
+
+  /// Ends the presentation because the coordinator is gone, or no longer knows it. Nobody has dismissed the screen then, and a screen
+  /// that declines stays until its user closes it. So does each screen from which it is presented (C3).
+  func leaveLost() {
+    forgetChildren()
+    let others = navigator.screens(presentedFrom: self)
+    leaving = Task {
+      for other in others { guard await other.leaving?.value != false else { return false } }
+      do throws(Declined) {
+        _ = try await disappear(animated: false, isForced: false)
+        end()
+        return true
+      } catch {
+        return false
+      }
+    }
+  }
+
+  private func forgetChildren() {
     let children = children
     self.children = []
     for child in children { child.forget() }
-    Task {
-      do throws(Declined) {
-        _ = try await disappear(animated: false, isForced: !isLost)
-        (screen, appearing, preparing, disappearing) = (nil, nil, nil, nil)
-      } catch {
-        // The screen stays.
-      }
-    }
+  }
+
+  /// Releases the screen, which is gone.
+  private func end() {
+    isOver = true
+    forgetChildren()
+    (screen, appearing, preparing, disappearing) = (nil, nil, nil, nil)
   }
 }
