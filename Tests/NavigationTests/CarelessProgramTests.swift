@@ -93,6 +93,31 @@ private final class Model {
     try await fixture.shows("2")
   }
 
+  @Test(
+    "A model with the name of one that is gone has a screen of its own, after that of the other one",
+    arguments: CoordinatorKind.allCases)
+  func model_withTheNameOfOneThatIsGone_hasItsOwnScreen(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    let display = fixture.display
+    @MainActor func present(_ model: Model, _ name: String) {
+      let binding = Bindable(model, .own("successor")).first.named("window")
+      model.first = true
+      fixture.navigator.present(isPresented: binding) { RecordingScreen(name, on: display) }
+    }
+    present(Model(), "former")
+    try await fixture.isPresented()
+    // The screen of the former model has unsaved text, so that it stays until its user closes it.
+    display.declining = ["former"]
+    let model = Model()
+    present(model, "next")
+    try await fixture.until { display.disappearing == ["former"] }
+    await fixture.navigator.settle()
+    #expect(display.names == ["former"] && model.first)
+    try await display["former"]?.close()
+    try await fixture.shows("next")
+    #expect(model.first && display.log == ["+former", "xformer", "+next"])
+  }
+
   // MARK: Texts
 
   @Test(

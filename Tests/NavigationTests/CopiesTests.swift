@@ -84,11 +84,7 @@ private final class Model {
 
   @Test("A presentation of another client that has ended is not dismissed later")
   func competitor_hasEnded_isForgotten() {
-    let model = Model()
-    let driver = ItemDriver(
-      .item(Bindable(model).note, id: \.id, options: { _ in PresentationOptions() }, onDismiss: nil) {
-        RecordingScreen($0.wrappedValue.id, on: Display())
-      }, at: ItemPlace(.presented, binding: "note", ownDestination: "own"))
+    let (driver, model) = Self.driver()
     func removals() -> [Bool] { driver.changes(Transaction()) { _ in }.map(\.isRemoval) }
     model.note = .init(id: "n")
     #expect(removals() == [false])
@@ -97,5 +93,40 @@ private final class Model {
     driver.ended(Handle(1), Dismissal(reason: .dismissed, error: nil))
     model.note = .init(id: "n")
     #expect(removals() == [false])
+  }
+
+  @Test("An item whose request comes after the end of the presentation that it was to replace is requested again")
+  func competitor_endsBeforeTheRequest_doesNotEndTheItem() {
+    let (driver, model) = Self.driver()
+    var isToBeReadAgain = false
+    driver.onDifference = { isToBeReadAgain = true }
+    func removals() -> [Bool] { driver.changes(Transaction()) { _ in }.map(\.isRemoval) }
+    model.note = .init(id: "n")
+    driver.appeared(Handle(1), id: "n", destination: nil)
+    #expect(removals() == [true, false])
+    #expect(!driver.refused(.stale))
+    #expect(model.note?.id == "n" && isToBeReadAgain)
+    #expect(removals() == [false])
+  }
+
+  @Test("R4: a presentation is lost if a navd without its record has given its handle to another binding")
+  func handle_givenToAnotherBinding_isLost() async throws {
+    let (driver, model) = Self.driver()
+    model.note = .init(id: "n")
+    driver.appeared(Handle(1), id: "n", destination: "own")
+    let coordinator = Coordinator.embedded()
+    #expect(try await coordinator.present("other").presentation == Handle(1))
+    let state = StateIndex(try await coordinator.state())
+    #expect(driver.reconcile(state, client: "embedded", givenUp: []) == [Handle(1)])
+    #expect(model.note == nil)
+  }
+
+  /// A driver of the note of a model.
+  private static func driver() -> (ItemDriver, Model) {
+    let model = Model()
+    let content = DrivenContent.item(
+      Bindable(model).note, id: \.id, options: { _ in PresentationOptions() }, onDismiss: nil
+    ) { RecordingScreen($0.wrappedValue.id, on: Display()) }
+    return (ItemDriver(content, at: ItemPlace(.presented, binding: "note", ownDestination: "own")), model)
   }
 }

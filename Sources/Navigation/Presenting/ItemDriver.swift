@@ -28,6 +28,8 @@ struct DrivenContent {
   let onDismiss: OnDismiss?
   /// Called with an action of the user and its parameters.
   var onAction: (@MainActor (String, Properties) -> Void)?
+  /// Called when the request to present the item was refused, or could not be sent.
+  var onUnshown: (@MainActor () -> Void)?
 
   static func item<Item, ID: Hashable & Codable>(
     _ item: Binding<Item?>, id: @escaping (Item) -> ID, options: @escaping @MainActor (Item) -> PresentationOptions,
@@ -174,6 +176,10 @@ final class ItemDriver: Driver {
   var onDifference: (() -> Void)?
   /// The driver that now presents the same binding.
   private weak var successor: ItemDriver?
+  /// The ended driver of other state with the same name, whose presentations end before this driver presents anything.
+  private var predecessor: ItemDriver?
+  /// Called when the driver is over.
+  private var onOver: (() -> Void)?
 
   init(_ content: DrivenContent, at place: ItemPlace) {
     self.content = content
@@ -192,6 +198,7 @@ final class ItemDriver: Driver {
     _ transaction: Transaction, onChange: @escaping @Sendable (Transaction) -> Void
   ) -> [Coordinator.Request] {
     let read = track(content.read, onChange: onChange)
+    if predecessor != nil { return [] }
     if read != refused { refused = nil }
     let wanted = refused == nil ? read : nil
     if wanted?.id != current.flatMap({ remaining[$0]?.id }) { self.transaction = transaction }
@@ -241,7 +248,24 @@ final class ItemDriver: Driver {
     return [place.dismissal(of: current)]
   }
 
-  var isOver: Bool { asked == nil && remaining.isEmpty }
+  var isOver: Bool { asked == nil && remaining.isEmpty && predecessor == nil }
+
+  /// Waits with all presentations until those of an ended driver have ended.
+  func follow(_ former: ItemDriver) {
+    if former.isOver { return }
+    predecessor = former
+    former.onOver = { [weak self] in
+      self?.predecessor = nil
+      self?.onDifference?()
+      self?.tellOver()
+    }
+  }
+
+  private func tellOver() {
+    guard isOver, let tell = onOver else { return }
+    onOver = nil
+    tell()
+  }
 
   /// Whether the driver presents the same state as another driver, and not only state with the same name.
   func hasState(of other: ItemDriver) -> Bool { content.route.place == other.content.route.place }
@@ -275,15 +299,26 @@ final class ItemDriver: Driver {
         // The parent was dismissed in the same turn.
         clear()
       }
+      let isShown = current != nil
+      answered()
+      if !isShown { content.onUnshown?() }
+    } else {
+      answered()
     }
-    answered()
   }
 
   func leftovers() -> [Coordinator.Request] { isRetired && asked == nil ? retire() : [] }
 
   func refused(_ name: CoordinatorError.Name) -> Bool {
     guard let asked else { return false }
-    if name == .stale { answered() } else { postponed() }
+    defer { tellUnshown(asked) }
+    if name == .stale {
+      answered()
+      // The presentation of another client was to be dismissed first, and has just ended.
+      if asked.wanted != nil, !asked.isUpdate { onDifference?() }
+      return false
+    }
+    giveBack()
     if name == .limitExceeded, !asked.isUpdate {
       refused = asked.wanted
       // The presentation shown in its place is dismissed.
@@ -297,10 +332,21 @@ final class ItemDriver: Driver {
     {
       clear()
     }
-    return name != .stale && !isOrphan
+    return !isOrphan
   }
 
   func postponed() {
+    let lost = asked
+    giveBack()
+    if let lost { tellUnshown(lost) }
+  }
+
+  private func tellUnshown(_ asked: Asked) {
+    if asked.wanted != nil, !asked.isUpdate { content.onUnshown?() }
+  }
+
+  /// Has again what was there before the request.
+  private func giveBack() {
     if let former = asked?.former, remaining[former] != nil { current = former }
     answered()
   }
@@ -318,6 +364,7 @@ final class ItemDriver: Driver {
       }
     }
     handOn()
+    tellOver()
   }
 
   private func clear() {
@@ -327,7 +374,9 @@ final class ItemDriver: Driver {
   // MARK: Coordinator to state
 
   func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {
-    guard !isRetired, remaining[presentation] == nil, current.map({ $0 < presentation }) ?? true else { return }
+    guard !isRetired, predecessor == nil, remaining[presentation] == nil,
+      current.map({ $0 < presentation }) ?? true
+    else { return }
     guard asked == nil else {
       return early.append((presentation, .appeared(id: id, destination: destination)))
     }
@@ -358,6 +407,7 @@ final class ItemDriver: Driver {
       if content.read()?.id == wanted.id, !(end.reason == .parent && place.outlivesParent) { clear() }
     }
     content.onDismiss?(end)
+    tellOver()
   }
 
   func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties) {
@@ -401,7 +451,7 @@ final class ItemDriver: Driver {
   ) -> [PresentationHandle] {
     // The event may be older than the last accepted request.
     guard state.serial >= acceptedSerial else { return [] }
-    let lost = remaining.keys.filter { !state.contains($0) }.sorted()
+    let lost = remaining.keys.filter { !state.contains($0, at: subject) }.sorted()
     for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
     for entry in state[subject] where entry.phase != .dismissing {
       if entry.presentation == current {
@@ -424,6 +474,7 @@ final class ItemDriver: Driver {
     for presentation: PresentationHandle, binding: String, id: String
   ) throws(ShowingError) -> (any Screen)? {
     guard let make = content.content else { throw ShowingError(why: "\(binding) is not shown by this program") }
+    if predecessor != nil { throw ShowingError(why: "the state that presents \(binding) has ended") }
     appeared(presentation, id: id, destination: ownDestination)
     if content.read()?.id == id {
       guard let screen = make() else {

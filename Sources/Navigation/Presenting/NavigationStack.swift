@@ -398,7 +398,7 @@ final class PathDriver: Driver {
   ) -> [PresentationHandle] {
     guard state.serial >= acceptedSerial else { return [] }
     let known = places
-    let lost = places.all.compactMap(\.presentation).filter { !state.contains($0) }
+    let lost = places.all.compactMap(\.presentation).filter { !state.contains($0, at: subject) }
     for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
     if asked == nil {
       // The answer to the request was lost.

@@ -212,14 +212,17 @@ public final class Navigator: Presenting {
     coordinator.navigators[driver.subject] = WeakNavigator(self)
   }
 
-  /// Adds a driver. A binding is one slot: if it is presented twice, the last driver counts and takes over the presentation.
+  /// Adds a driver. A binding is one slot: if it is presented twice, the last driver counts and takes over the presentation. Other
+  /// state, such as that of a model with the name of one that is gone, has screens of its own, after those of the former state.
   private func takeOver(_ driver: ItemDriver) {
     guard let former = drivers.live.first(of: driver.subject) as? ItemDriver else { return }
-    if driver.hasState(of: former) {
-      reportMisuse(
-        "“\(driver.subject.name)” is presented twice, of which the later counts; cancel the first presence before",
-        of: driver.root)
+    guard driver.hasState(of: former) else {
+      remove(former, dismissing: true)
+      return driver.follow(former)
     }
+    reportMisuse(
+      "“\(driver.subject.name)” is presented twice, of which the later counts; cancel the first presence before",
+      of: driver.root)
     _ = drivers.remove(former)
     former.handOver(to: driver)
     drivers.keepEnded(former)

@@ -3,27 +3,28 @@ import PresentationModel
 /// The whole state of a coordinator, in which drivers find presentations by their subjects.
 struct StateIndex {
   let serial: UInt64
-  private let handles: Set<PresentationHandle>
-  private let byBinding: [String: [PresentationState]]
-  private let byStack: [String: [PresentationState]]
+  private let bySubject: [DrivenSubject: [PresentationState]]
+  private let handles: [DrivenSubject: Set<PresentationHandle>]
 
   init(_ state: NavigationState) {
     serial = state.serial
-    handles = Set(state.presentations.map(\.presentation))
-    byBinding = Dictionary(grouping: state.presentations, by: \.binding)
-    let elements = state.presentations.compactMap { entry in
-      StackElement.parts(of: entry.binding).map { (stack: $0.stack, entry: entry) }
+    var bySubject: [DrivenSubject: [PresentationState]] = [:]
+    for entry in state.presentations {
+      bySubject[.slot(entry.binding), default: []].append(entry)
+      if let (stack, _) = StackElement.parts(of: entry.binding) {
+        bySubject[.stack(stack), default: []].append(entry)
+      }
     }
-    byStack = Dictionary(grouping: elements, by: \.stack).mapValues { $0.map(\.entry) }
+    self.bySubject = bySubject
+    handles = bySubject.mapValues { Set($0.map(\.presentation)) }
   }
 
-  func contains(_ presentation: PresentationHandle) -> Bool { handles.contains(presentation) }
-
   /// The presentations of a subject.
-  subscript(subject: DrivenSubject) -> [PresentationState] {
-    switch subject {
-    case .slot(let binding): byBinding[binding] ?? []
-    case .stack(let stack): byStack[stack] ?? []
-    }
+  subscript(subject: DrivenSubject) -> [PresentationState] { bySubject[subject] ?? [] }
+
+  /// Whether a presentation is one of a subject. A coordinator that has lost its record counts from the beginning, so that the
+  /// presentation of another subject may have the handle of one that is lost.
+  func contains(_ presentation: PresentationHandle, at subject: DrivenSubject) -> Bool {
+    handles[subject]?.contains(presentation) == true
   }
 }
