@@ -61,7 +61,7 @@ public final class Display {
     guard slow.contains(name) else { return }
     appearing.append(name)
     try await withTaskCancellationHandler {
-      while slow.contains(name), uncancellable.contains(name) || !cancelled.contains(name) { await change() }
+      while slow.contains(name), uncancellable.contains(name) || !Task.isCancelled { await change() }
       if !uncancellable.contains(name) { try Task.checkCancellation() }
     } onCancel: {
       Task { @MainActor in cancelled.append(name) }

@@ -65,6 +65,18 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(Array(notes) == [notes[0], notes[1], notes[2]])
   }
 
+  @Test("A loop over the bindings of elements may remove elements")
+  func elements_removedInALoop_endIt() {
+    let model = Model()
+    var count = 0
+    for note in Bindable(model).notes {
+      count += 1
+      note.text.wrappedValue = "visited"
+      model.notes = []
+    }
+    #expect(count == 1)
+  }
+
   @Test("B1, B3: the text of a binding on the bus follows from its route")
   func text_ofABinding_followsItsRoute() {
     let model = Model()

@@ -207,4 +207,16 @@ private final class Model {
     try await fixture.until { display.disappearing == ["reading"] && model.reading != nil }
     #expect(model.reading?.text == "of another" && display.log == ["+reading"])
   }
+
+  @Test("Two bindings with a number that is none (NaN) are kept equal by either")
+  func bind_notANumber_takesTheLaterWrite() async {
+    let first = Binding(wrappedValue: Double.nan)
+    let second = Binding(wrappedValue: 0.0)
+    let connection = bind(first, to: second)
+    #expect(second.wrappedValue.isNaN)
+    second.wrappedValue = 5
+    for _ in 0..<10 { await Task.yield() }
+    #expect(first.wrappedValue == 5 && second.wrappedValue == 5)
+    withExtendedLifetime(connection) {}
+  }
 }

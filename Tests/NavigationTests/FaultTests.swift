@@ -97,6 +97,23 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(model.note?.id == "b" && fixture.display.disappearing == ["a"])
   }
 
+  @Test("A slow screen with the name of one that was cancelled is slow, too", arguments: CoordinatorKind.allCases)
+  func appear_isSlowAgain_isWaitedFor(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentNote(of: model)
+    fixture.display.slow = ["a"]
+    model.note = .init(id: "a")
+    try await fixture.until { fixture.display.appearing == ["a"] }
+    model.note = nil
+    try await fixture.until { fixture.display.ends == [.dismissed] }
+    model.note = .init(id: "a")
+    try await fixture.until { fixture.display.appearing == ["a", "a"] }
+    await fixture.navigator.settle()
+    #expect(fixture.display.log == [])
+    fixture.display.slow = []
+    try await fixture.shows("a")
+  }
+
   @Test(
     "P11: an id that is replaced before its screen has appeared is never shown", arguments: CoordinatorKind.allCases)
   func appear_replacedWhileSlow_showsTheLast(_ kind: CoordinatorKind) async throws {

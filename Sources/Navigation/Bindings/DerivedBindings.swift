@@ -93,4 +93,18 @@ where Value: MutableCollection & RandomAccessCollection, Value.Index == Int {
 
   public var startIndex: Int { wrappedValue.startIndex }
   public var endIndex: Int { wrappedValue.endIndex }
+
+  /// The bindings of the elements, one after the other. The loop may remove elements.
+  public struct Iterator: IteratorProtocol {
+    fileprivate let base: Binding
+    fileprivate var index: Int
+
+    public mutating func next() -> Binding<Value.Element>? {
+      guard base.wrappedValue.indices.contains(index) else { return nil }
+      defer { index += 1 }
+      return base[index]
+    }
+  }
+
+  public func makeIterator() -> Iterator { Iterator(base: self, index: startIndex) }
 }

@@ -22,10 +22,12 @@ public func observe(isolation: isolated any Actor = #isolation, _ apply: @escapi
 public func bind<Value: Equatable>(_ first: Binding<Value>, to second: Binding<Value>) -> Observing {
   var last: Value?
   return observe {
+    // A number that is none (NaN) does not equal itself.
+    func isSame(_ one: Value, _ other: Value) -> Bool { one == other || one != one && other != other }
     let (one, other) = (first.wrappedValue, second.wrappedValue)
-    let isSecondsTurn = last.map { one == $0 && other != $0 } ?? false
+    let isSecondsTurn = last.map { isSame(one, $0) && !isSame(other, $0) } ?? false
     last = isSecondsTurn ? other : one
-    if isSecondsTurn { first.wrappedValue = other } else if one != other { second.wrappedValue = one }
+    if isSecondsTurn { first.wrappedValue = other } else if !isSame(one, other) { second.wrappedValue = one }
   }
 }
 
