@@ -45,6 +45,7 @@
     private let adwaita: Functions
     private let signals = Signals()
     private var pages: [(page: PageScreen, widget: Widget)] = []
+    private(set) var isGone = false
 
     /// - Returns: nil if the program does not use libadwaita, or uses an earlier release.
     init?(_ root: Widget, _ title: String) {
@@ -59,6 +60,13 @@
         }
         pages.remove(at: index).page.userHasClosed()
         return true
+      }
+      signals.connect(widget, "destroy") { [unowned self] _ in
+        isGone = true
+        let pages = pages
+        self.pages = []
+        for (page, _) in pages { page.isGone() }
+        return false
       }
       for key in ["Escape", "<Alt>Left"] {
         // AdwNavigationView handles these keys for pages that may be removed without a question.

@@ -39,6 +39,13 @@
         answer(index >= 0 ? index : nil, text)
         return true
       }
+      signals.connect(object, "destroy") { [unowned self] _ in
+        // The program has destroyed it.
+        self.window = nil
+        signals.disconnect()
+        answer(nil, "")
+        return false
+      }
       gtk_window_present(window)
     }
 

@@ -8,7 +8,7 @@
     public struct NoPlace: Error, CustomStringConvertible {
       let binding: String
       public var description: String {
-        "\(binding) is a page, but neither in a stack of navigationStack(path:) nor in a PageArea"
+        "\(binding) is a page, but neither in a stack of navigationStack(path:) nor in a PageArea that is in a window"
       }
     }
 
@@ -32,7 +32,7 @@
     }
 
     override func open(_ content: () -> Widget, _ showing: Showing) throws {
-      guard let place = area?.place ?? PageStack.containing(showing)?.place else {
+      guard let place = area?.place ?? PageStack.containing(showing)?.place, !place.isGone else {
         throw NoPlace(binding: showing.binding)
       }
       self.place = place
@@ -50,6 +50,8 @@
   protocol PagePlace: AnyObject {
     /// The widget that shows the pages.
     var widget: Widget { get }
+    /// Whether the widget was destroyed, and the pages with it.
+    var isGone: Bool { get }
     func add(_ page: PageScreen, _ content: Widget, animated: Bool)
     /// Removes a page. Has no effect if the user has removed it already.
     func remove(_ page: PageScreen, animated: Bool)

@@ -4,7 +4,16 @@
 
   /// A popover that points at a widget. A click beside the popover closes it, and so does Escape.
   public final class PopoverScreen: WidgetScreen {
-    private let anchor: Widget
+    /// The error of a popover whose widget is in no window.
+    public struct NoWindow: Error, CustomStringConvertible {
+      let binding: String
+      public var description: String {
+        "\(binding) is a popover, but the widget at which it points is in no window"
+      }
+    }
+
+    /// The widget at which the popover points, which is its parent, and so must not be released before it.
+    private let anchor: WidgetOwner
     private var popover: UnsafeMutablePointer<GtkPopover>?
 
     /// Creates the screen of a popover.
@@ -14,25 +23,35 @@
     ///   - prepare: asked before the popover is closed, for one that may have to stay. After a click beside it, the popover appears
     ///     again if it stays.
     public init(on anchor: Widget, content: @escaping Content, prepare: Preparation? = nil) {
-      self.anchor = anchor
+      self.anchor = WidgetOwner(anchor)
       super.init(content, prepare: prepare)
     }
 
     override func open(_ content: () -> Widget, _ showing: Showing) throws {
+      guard isAnchored else { throw NoWindow(binding: showing.binding) }
       let widget = gtk_popover_new()!
       let popover = widget.withMemoryRebound(to: GtkPopover.self, capacity: 1) { $0 }
       self.popover = popover
-      gtk_widget_set_parent(widget, anchor)
+      gtk_widget_set_parent(widget, anchor.widget)
       gtk_popover_set_child(popover, content())
       signals.connect(popover, "closed") { [unowned self] _ in
         userHasClosed()
         return false
       }
+      signals.connect(anchor.widget, "notify::root") { [unowned self] _ in
+        // The widget may only move to another place.
+        Task { [weak self] in
+          if let self, !self.isAnchored { self.isGone() }
+        }
+        return false
+      }
       gtk_popover_popup(popover)
     }
 
+    private var isAnchored: Bool { gtk_widget_get_root(anchor.widget) != nil }
+
     override func stay() {
-      if let popover { gtk_popover_popup(popover) }
+      if let popover, isAnchored { gtk_popover_popup(popover) }
     }
 
     override func close(animated: Bool) {

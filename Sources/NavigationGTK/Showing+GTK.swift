@@ -20,7 +20,8 @@
     public func connect(
       _ object: UnsafeMutableRawPointer, _ signal: String, _ handler: @escaping @MainActor () -> Void
     ) {
-      widgetScreen?.signals.connect(object, signal) { _ in
+      guard let widgetScreen, widgetScreen.showing != nil else { return }
+      widgetScreen.signals.connect(object, signal) { _ in
         handler()
         return false
       }

@@ -10,6 +10,7 @@
     private let bar: (title: String, label: OpaquePointer, button: Widget)?
     private let signals = Signals()
     private var pages: [(page: PageScreen, content: Widget)] = []
+    private(set) var isGone = false
 
     /// Creates a stack without a root and without a bar.
     init() {
@@ -17,6 +18,7 @@
       stack = OpaquePointer(widget)
       root = nil
       bar = nil
+      watchWidget()
     }
 
     init(_ root: Widget, _ title: String) {
@@ -41,8 +43,21 @@
         gtk_box_append($0, pages)
       }
       signals.connect(button, "clicked") { [unowned self] _ in goBack() }
-      for key in ["Escape", "<Alt>Left"] { signals.connect(key: key, in: widget) { [unowned self] in goBack() } }
+      for key in ["Escape", "<Alt>Left"] {
+        signals.connect(key: key, in: widget) { [unowned self] in goBack() }
+      }
+      watchWidget()
       show(isForward: true, animated: false)
+    }
+
+    private func watchWidget() {
+      signals.connect(widget, "destroy") { [unowned self] _ in
+        isGone = true
+        let pages = pages
+        self.pages = []
+        for (page, _) in pages { page.isGone() }
+        return false
+      }
     }
 
     /// - Returns: whether there is a page to go back from.

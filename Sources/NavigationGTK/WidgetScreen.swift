@@ -28,7 +28,9 @@
     /// Whether the screen may decline to disappear.
     var mayDecline: Bool { preparation != nil }
 
+    /// Runs `apply` until the screen ends.
     func observe(_ apply: @escaping @MainActor () -> Void) {
+      guard showing != nil else { return }
       observings.append(Navigation.observe { MainActor.assumeIsolated(apply) })
     }
 
@@ -51,7 +53,12 @@
 
     /// Handles a screen that the user has closed without a question by GTK. A screen that declines appears again.
     final func userHasClosed() {
-      guard !mayDecline, let showing else { return userCloses() }
+      if mayDecline { userCloses() } else { isGone() }
+    }
+
+    /// Handles the end of the widget that shows the screen, which the program has destroyed, so that the screen cannot stay.
+    final func isGone() {
+      guard let showing else { return }
       end(animated: false)
       Task { try? await showing.reportClosed() }
     }

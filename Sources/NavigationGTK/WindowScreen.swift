@@ -47,6 +47,11 @@
         userCloses()
         return true
       }
+      signals.connect(window, "destroy") { [unowned self] _ in
+        self.window = nil
+        isGone()
+        return false
+      }
       gtk_window_set_child(window, content())
       gtk_window_present(window)
     }

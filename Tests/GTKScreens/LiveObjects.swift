@@ -49,6 +49,34 @@ final class LiveObjects {
     return found
   }
 
+  // MARK: What a careless program does
+
+  /// Destroys a window of the program, by its title.
+  func destroy(window title: String) {
+    for widget in windows {
+      let window = UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GtkWindow.self)
+      if gtk_window_get_title(window).map({ String(cString: $0) }) == title {
+        gtk_window_destroy(window)
+      }
+    }
+  }
+
+  /// Removes a widget from the box that contains it.
+  func remove(_ name: String) {
+    guard let widget = widget(name), let box = gtk_widget_get_parent(widget) else { return }
+    box.withMemoryRebound(to: GtkBox.self, capacity: 1) { gtk_box_remove($0, widget) }
+  }
+
+  /// Answers all message dialogs with a number.
+  func respond(with number: Int) {
+    for widget in windows where typeName(of: widget) == "GtkMessageDialog" {
+      gtk_dialog_response(
+        UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GtkDialog.self), gint(number))
+    }
+  }
+
+  // MARK: Widgets
+
   private func title(ofButton widget: Widget) -> String? {
     guard typeName(of: widget) == "GtkButton" else { return nil }
     return widget.withMemoryRebound(to: GtkButton.self, capacity: 1) { gtk_button_get_label($0) }

@@ -75,6 +75,9 @@ final class Program {
       // The path changes without an animation, since a click on a moving page would miss.
       withTransaction(Transaction(animated: false)) { model.path = words.dropFirst().compactMap { Int($0) } }
     case "panel": model.panel = words.count > 1 ? Model.Panel(rawValue: words[1]) : nil
+    case "destroy": live.destroy(window: words.dropFirst().joined(separator: " "))
+    case "remove": live.remove(words[1])
+    case "respond": live.respond(with: number ?? 0)
     case "where": write("where \(place(of: words[1]))")
     case "count": write("count \(counts)")
     case "rounds":

@@ -14,11 +14,13 @@ struct Screens {
     window("Main") { showing in
       let button = gtk_button_new_with_label("Hint")!
       gtk_widget_set_name(button, "anchor")
+      // The button is there for a popover, even if it was removed from the window.
+      let anchor = WidgetOwner(button)
       showing.connect(button, "clicked") { [model] in model.isHinted = true }
       let bindings = Bindable(model)
       showing.present(item: bindings.sheet, content: sheet)
       showing.present(item: bindings.note, content: note)
-      showing.present(isPresented: bindings.isHinted) { hint(on: button) }
+      showing.present(isPresented: bindings.isHinted) { hint(on: anchor.widget) }
       showing.present(dialog: bindings.dialog) { [model] action, _ in
         model.answer = action
       } content: { dialog in
@@ -30,6 +32,7 @@ struct Screens {
       let stack = showing.navigationStack(path: bindings.path, title: "Root", root: label("the root"))
       stack.navigationDestination(for: Int.self) { page($0) }
       let area = PageArea()
+      gtk_widget_set_name(area.widget, "area")
       for panel in [Model.Panel.help, .history] {
         showing.destination(tag: panel, selection: bindings.panel) {
           PageScreen(panel.rawValue, in: area) { showing in noted(showing, label(panel.rawValue)) }

@@ -54,6 +54,16 @@ final class GTKProgram {
     }
   }
 
+  /// Waits until the program has ended, and its last line is this.
+  func wait(untilEnd line: String) throws {
+    let program = program
+    try explaining { try session.wait("the program has ended") { program.hasEnded } }
+    guard program.lines.last == line, complaints.isEmpty else {
+      throw Session.Failure(
+        "expected \(line), found \(program.lines.last ?? "nothing")\n\(program.errorText)")
+    }
+  }
+
   /// Sends a command to the program, and returns its answer: the rest of the line that begins with the same word.
   func ask(_ command: String, within limit: Duration = Session.limit) throws -> String {
     let (count, program) = (program.lines.count, program)

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -140,4 +141,61 @@ func gtk_unsavedText_declines_byADialog() throws {
   try program.wait(for: "note=nil")
   try program.wait(windows: "Main")
   try expectNothingIsLeft(of: program)
+}
+
+@Test("A window that the program itself destroys is closed, also one with unsaved text")
+func gtk_window_destroyedByTheProgram_isNil() throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
+  try program.wait(windows: "Main")
+  program.send("sheet 1")
+  try program.wait(windows: "Main", "Sheet 1")
+  program.send("destroy Sheet 1")
+  try program.wait(for: "sheet=nil")
+  program.send("note 1")
+  try program.wait(windows: "Main", "Note 1")
+  try program.keyboard.press("b")
+  try program.wait(for: "text=b")
+  program.send("destroy Note 1")
+  try program.wait(for: "note=nil")
+  program.send("sheet 2")
+  try program.wait(windows: "Main", "Sheet 2")
+  program.send("sheet")
+  try program.wait(windows: "Main")
+  try expectNothingIsLeft(of: program)
+}
+
+@Test("A popover ends with the widget at which it points, and an area of pages with its pages")
+func gtk_anchorAndArea_removedByTheProgram_endTheirScreens() throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
+  try program.wait(windows: "Main")
+  program.send("hint true")
+  try program.wait(untilShown: "a-hint")
+  program.send("remove anchor")
+  try program.wait(for: "hint=false")
+  // A popover without its widget is not shown.
+  program.send("hint true")
+  _ = try program.ask("count")
+  try program.wait(for: "hint=false")
+  program.send("panel help")
+  try program.wait(untilShown: "help")
+  program.send("remove area")
+  try program.wait(for: "panel=nil")
+  program.send("panel history")
+  _ = try program.ask("count")
+  try program.wait(for: "panel=nil")
+  #expect(program.complaints == [])
+}
+
+@Test("A window with all that it shows ends with it, if the program itself destroys it")
+func gtk_mainWindow_destroyedByTheProgram_endsAll() throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
+  try program.wait(windows: "Main")
+  program.send("hint true")
+  try program.wait(untilShown: "a-hint")
+  program.send("path 1 2")
+  try program.wait(untilShown: "page-2")
+  program.send("panel help")
+  try program.wait(untilShown: "help")
+  program.send("destroy Main")
+  try program.wait(untilEnd: "end windows=0 alive=0 screens=0 ")
 }
