@@ -8,6 +8,8 @@
     private let dialog: Dialog<Action>
     private let window: UnsafeMutablePointer<GtkWindow>?
     private var alert: (any Alert)?
+    /// Called when the user has answered, after the coordinator was told, if it can be reached.
+    private var onAnswer: (@MainActor (Dialog<Action>.Button?) -> Void)?
 
     /// Creates the screen of a dialog, which does not change while it is shown.
     /// - Parameters:
@@ -18,19 +20,21 @@
       self.window = window
     }
 
+    convenience init(
+      _ dialog: Binding<Dialog<Action>>, over window: UnsafeMutablePointer<GtkWindow>?,
+      onAnswer: @escaping @MainActor (Dialog<Action>.Button?) -> Void
+    ) {
+      self.init(dialog, over: window)
+      self.onAnswer = onAnswer
+    }
+
     public func appear(_ showing: Showing) async throws {
-      let texts = AlertTexts(
-        title: dialog.title, message: dialog.message, prompt: dialog.textField?.prompt, text: dialog.textField?.text,
-        buttons: dialog.buttons.map { AlertTexts.Button(title: $0.title, isDestructive: $0.role == .destructive) },
-        cancel: dialog.buttons.firstIndex { $0.role == .cancel })
-      let alert = texts.alert()
-      self.alert = alert
-      alert.open(over: window ?? showing.window) { [weak self, dialog] (answer: Int?, text: String) in
+      alert = dialog.alert(over: window ?? showing.window) { [weak self, onAnswer] button, text in
         self?.alert = nil
-        // Escape counts as the button that changes nothing.
-        let index = answer ?? texts.cancel
-        let button: Dialog<Action>.Button? = index.map { index in dialog.buttons[index] }
-        Task { await showing.answer(button, text) }
+        Task {
+          await showing.answer(button, text)
+          onAnswer?(button)
+        }
       }
     }
 
@@ -68,6 +72,30 @@
         // The question of a screen that is being dismissed has no parent on the bus.
         AlertScreen(dialog, over: parent?.window)
       }
+    }
+  }
+
+  extension Dialog {
+    /// Opens an alert of the dialog.
+    /// - Parameter answer: called with the pressed button, or nil, and with the text of the field.
+    @MainActor
+    func alert(
+      over window: UnsafeMutablePointer<GtkWindow>?,
+      _ answer: @escaping @MainActor (Button?, String) -> Void
+    ) -> any Alert {
+      let texts = AlertTexts(
+        title: title, message: message, prompt: textField?.prompt, text: textField?.text,
+        buttons: buttons.map {
+          AlertTexts.Button(title: $0.title, isDestructive: $0.role == .destructive)
+        },
+        cancel: buttons.firstIndex { $0.role == .cancel })
+      let alert = texts.alert()
+      alert.open(over: window) { [buttons] index, text in
+        // Escape counts as the button that changes nothing, and so does an answer of the program that is no button.
+        let index = index.flatMap { buttons.indices.contains($0) ? $0 : nil } ?? texts.cancel
+        answer(index.map { buttons[$0] }, text)
+      }
+      return alert
     }
   }
 

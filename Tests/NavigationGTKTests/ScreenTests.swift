@@ -164,6 +164,27 @@ func gtk_window_destroyedByTheProgram_isNil() throws {
   try expectNothingIsLeft(of: program)
 }
 
+@Test(
+  "An alert that the program itself destroys, or answers with the number of no button, counts as answered by Escape"
+)
+func gtk_alert_answeredByTheProgram_isNil() throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
+  try program.wait(windows: "Main")
+  program.send("dialog Sure?")
+  try program.wait(untilShown: "Delete")
+  program.send("respond 99")
+  try program.wait(for: "dialog=nil", "answer=nil")
+  program.send("note 1")
+  try program.wait(windows: "Main", "Note 1")
+  try program.keyboard.press("b")
+  try program.wait(for: "text=b")
+  program.send("note")
+  try program.wait(untilShown: "Discard")
+  program.send("respond 99")
+  try program.wait(for: "note=1", "text=b")
+  try program.wait(windows: "Main", "Note 1")
+}
+
 @Test("A popover ends with the widget at which it points, and an area of pages with its pages")
 func gtk_anchorAndArea_removedByTheProgram_endTheirScreens() throws {
   let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
@@ -198,4 +219,25 @@ func gtk_mainWindow_destroyedByTheProgram_endsAll() throws {
   try program.wait(untilShown: "help")
   program.send("destroy Main")
   try program.wait(untilEnd: "end windows=0 alive=0 screens=0 ")
+}
+
+@Test("A window with unsaved text asks its user without navd, too")
+func gtk_unsavedText_asksWithoutNavd() throws {
+  let program = try GTKProgram("gtk-screens", isPlain: true)
+  try program.wait(windows: "Main")
+  program.send("note 1")
+  try program.wait(windows: "Main", "Note 1")
+  try program.keyboard.press("b")
+  try program.wait(for: "text=b")
+  try program.session.stop(SIGKILL)
+  try program.keyboard.press("Escape")
+  try program.wait(untilShown: "Discard")
+  try program.keyboard.press("Escape")
+  try program.wait(windows: "Main", "Note 1")
+  try program.keyboard.press("Escape")
+  try program.click(on: "Discard")
+  try program.wait(windows: "Main")
+  try program.session.start()
+  try program.wait(for: "note=nil")
+  try expectNothingIsLeft(of: program)
 }

@@ -150,6 +150,20 @@ extension Presenting {
   }
 }
 
+extension Presenting {
+  /// Presents a dialog with a screen, as `present(dialog:)` does.
+  /// - Parameter onUnshown: called when the coordinator does not show the dialog, because it refuses it or cannot be reached.
+  package func present<Action>(
+    dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
+    onAction: @escaping @MainActor (_ action: Action, _ text: String) -> Void,
+    onUnshown: @escaping @MainActor () -> Void, content: @escaping (Binding<Dialog<Action>>) -> (any Screen)?
+  ) -> Presence {
+    var driven = DrivenContent.dialog(dialog, onDismiss: onDismiss, onAction: onAction, content: content)
+    driven.onUnshown = onUnshown
+    return drive(driven)
+  }
+}
+
 extension DrivenContent {
   fileprivate static func dialog<Action>(
     _ dialog: Binding<Dialog<Action>?>, to destination: String? = nil, onDismiss: OnDismiss?,
