@@ -7,7 +7,7 @@ import Testing
 
 @MainActor @Observable
 private final class Model {
-  struct Note: Hashable, Codable, Identifiable {
+  struct Sheet: Hashable, Codable, Identifiable {
     var id: Int
     var text = ""
   }
@@ -25,10 +25,10 @@ private final class Model {
     init(id: Int, text: String) { (self.id, self.text) = (id, text) }
   }
 
-  var note: Note?
-  var other: Note?
+  var note: Sheet?
+  var other: Sheet?
   var reading: Reading?
-  var path: [Note] = []
+  var path: [Sheet] = []
   var drafts: [Draft] = []
   var first = false
 }
@@ -61,7 +61,7 @@ private final class Model {
       let used = Display()
       kept = used
       late.present(item: other) { _ in RecordingScreen("late", on: used) }
-      late.stack(path: Bindable(model).path.named("path")).navigationDestination(for: Model.Note.self) { _ in
+      late.stack(path: Bindable(model).path.named("path")).navigationDestination(for: Model.Sheet.self) { _ in
         RecordingScreen("late", on: used)
       }
     }
@@ -78,7 +78,7 @@ private final class Model {
   func destination_declaredAfterTheEnd_hasNoEffect(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
-    fixture.navigator.stack(path: Bindable(model).path.named("path")).navigationDestination(for: Model.Note.self) {
+    fixture.navigator.stack(path: Bindable(model).path.named("path")).navigationDestination(for: Model.Sheet.self) {
       RecordingScreen("\($0.id)", on: display)
     }
     model.path = [.init(id: 1)]
@@ -88,7 +88,7 @@ private final class Model {
     try await fixture.shows()
     try await fixture.state { $0.presentations.isEmpty }
     await fixture.navigator.settle()
-    late.navigationDestination(for: Model.Note.self) { _ in RecordingScreen("late", on: display) }
+    late.navigationDestination(for: Model.Sheet.self) { _ in RecordingScreen("late", on: display) }
     model.path = [.init(id: 2)]
     try await fixture.shows("2")
   }
@@ -149,7 +149,7 @@ private final class Model {
     let display = fixture.display
     var texts: [Int: Binding<String>] = [:]
     fixture.navigator.stack(path: Bindable(model).path.named("path"))
-      .navigationDestination(for: Binding<Model.Note>.self) { $note in
+      .navigationDestination(for: Binding<Model.Sheet>.self) { $note in
         texts[note.id] = $note.text
         return RecordingScreen("\(note.id)", on: display)
       }
