@@ -147,9 +147,10 @@ final class ItemDriver: Driver {
     /// The presentation in the slot before the request.
     let former: PresentationHandle?
     var isUpdate = false
+    /// The events that were received before the answer that contains their handle.
+    var early: [(presentation: PresentationHandle, event: EarlyEvent)] = []
   }
 
-  /// An event received before the answer that contains the handle.
   private enum EarlyEvent {
     case appeared(id: String, destination: String?)
     case ended(Dismissal)
@@ -166,7 +167,6 @@ final class ItemDriver: Driver {
   private var acceptedSerial: UInt64 = 0
   /// Presentations of this state that were shown or accepted and have not ended, with their last items.
   private var remaining: [PresentationHandle: DrivenContent.Wanted] = [:]
-  private var early: [(presentation: PresentationHandle, event: EarlyEvent)] = []
   /// A presentation of another client in the slot, with the item of the state, but without a destination.
   private var competitor: PresentationHandle?
   private var isRetired = false
@@ -352,9 +352,8 @@ final class ItemDriver: Driver {
   }
 
   private func answered() {
+    let events = asked?.early ?? []
     asked = nil
-    let events = early
-    early = []
     for (presentation, event) in events {
       switch event {
       case .appeared(let id, let destination): appeared(presentation, id: id, destination: destination)
@@ -378,7 +377,8 @@ final class ItemDriver: Driver {
       current.map({ $0 < presentation }) ?? true
     else { return }
     guard asked == nil else {
-      return early.append((presentation, .appeared(id: id, destination: destination)))
+      asked?.early.append((presentation, .appeared(id: id, destination: destination)))
+      return
     }
     // The item of another program is not adopted: two copies of one program would take it from each other without end.
     let isOthers = destination != nil && ownDestination != nil && destination != ownDestination
@@ -398,7 +398,7 @@ final class ItemDriver: Driver {
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
     if presentation == competitor { competitor = nil }
     guard let wanted = remaining.removeValue(forKey: presentation) else {
-      if asked != nil { early.append((presentation, .ended(end))) }
+      asked?.early.append((presentation, .ended(end)))
       return
     }
     if current == presentation {
@@ -414,8 +414,8 @@ final class ItemDriver: Driver {
     guard !isRetired, let onAction = content.onAction else { return }
     if remaining[presentation] != nil {
       onAction(action, parameters)
-    } else if asked != nil {
-      early.append((presentation, .acted(action, parameters)))
+    } else {
+      asked?.early.append((presentation, .acted(action, parameters)))
     }
   }
 
@@ -435,7 +435,10 @@ final class ItemDriver: Driver {
   func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {
     // A later request has priority.
     guard let edit = content.edit, !isRetired, serial > acceptedSerial else { return }
-    guard asked == nil else { return early.append((presentation, .updated(value, serial: serial))) }
+    guard asked == nil else {
+      asked?.early.append((presentation, .updated(value, serial: serial)))
+      return
+    }
     guard presentation == current, let wanted = remaining[presentation], wanted.options.value != value else { return }
     remaining[presentation]?.options.value = value
     guard let state = content.read(), state.id == wanted.id else { return }
