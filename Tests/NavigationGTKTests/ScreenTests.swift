@@ -164,9 +164,7 @@ func gtk_window_destroyedByTheProgram_isNil() throws {
   try expectNothingIsLeft(of: program)
 }
 
-@Test(
-  "An alert that the program itself destroys, or answers with the number of no button, counts as answered by Escape"
-)
+@Test("An alert that the program answers with the number of no button counts as answered by Escape")
 func gtk_alert_answeredByTheProgram_isNil() throws {
   let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
   try program.wait(windows: "Main")
@@ -207,9 +205,9 @@ func gtk_anchorAndArea_removedByTheProgram_endTheirScreens() throws {
   #expect(program.complaints == [])
 }
 
-@Test("A window with all that it shows ends with it, if the program itself destroys it")
-func gtk_mainWindow_destroyedByTheProgram_endsAll() throws {
-  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
+@Test("A window with all that it shows ends with it, if the program itself destroys it", arguments: [false, true])
+func gtk_mainWindow_destroyedByTheProgram_endsAll(isPlain: Bool) throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: isPlain)
   try program.wait(windows: "Main")
   program.send("hint true")
   try program.wait(untilShown: "a-hint")
