@@ -410,6 +410,28 @@ extension ContainerValues {
     try await fixture.shows("calendar")
   }
 
+  @Test("D1: registrations for which there was no navd leave one object on the bus, which the next navd calls")
+  func navigator_registersWithoutNavd_hasOneObject() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let (session, coordinator, display) = (try #require(fixture.session), fixture.coordinator, fixture.display)
+    try session.stop()
+    for _ in 0..<3 {
+      await #expect(throws: NavigationError.self) {
+        try await fixture.navigator.serve("calendar") { _ in RecordingScreen("calendar", on: display) }
+      }
+    }
+    let introspect = Method("org.freedesktop.DBus.Introspectable", "Introspect", out: Arg<String>("xml_data"))
+    let program = try #require(BusName(":" + coordinator.client.replacing("-", with: ".")))
+    let objects = try session.connect().callAndWait(introspect, on: program, at: "/org/navd/Navigation", ())
+    #expect(objects.split(separator: "<node name=").count == 2, "\(objects)")
+    try session.start()
+    try session.poll("it is registered again") {
+      try session.call(CoordinatorInterface.destinations, ()).contains { $0.fields.0 == "calendar" }
+    }
+    try await coordinator.present("cal", PresentationOptions(destination: "calendar"))
+    try await fixture.shows("calendar")
+  }
+
   @Test("D1: a registration that a later navd refuses is reported to the program")
   func navigator_registrationRefusedLater_isReported() async throws {
     let fixture = try await NavigationFixture(.navd)

@@ -43,6 +43,8 @@ actor BusBackend: CoordinatorBackend {
     let path: ObjectPath
     let options: DestinationOptions
     let host: any PresenterHost
+    /// Whether a navd has accepted the registration, and may show presentations by it.
+    var isAccepted = false
   }
 
   init() throws(NavigationError) {
@@ -238,6 +240,7 @@ actor BusBackend: CoordinatorBackend {
     }
     connection.export(path, [presenter(host)])
     let former = servings.filter { $0.destination == destination }
+    for serving in former where !serving.isAccepted { connection.unexport(serving.path) }
     servings.removeAll { $0.destination == destination }
     servings.append(Serving(destination: destination, path: path, options: options, host: host))
     // Registers the destinations with each navd that starts later.
@@ -249,14 +252,19 @@ actor BusBackend: CoordinatorBackend {
     }
     do throws(NavigationError) {
       try await call(CoordinatorInterface.registerPresenter, (destination, path, options.properties), starts: true)
+      noteAccepted(path)
     } catch {
       if case .refused = error, let index = servings.firstIndex(where: { $0.path == path }) {
         // The former registration is still in effect.
-        servings.replaceSubrange(index...index, with: former)
+        servings.replaceSubrange(index...index, with: former.filter(\.isAccepted))
         self.connection?.unexport(path)
       }
       throw error
     }
+  }
+
+  private func noteAccepted(_ path: ObjectPath) {
+    if let index = servings.firstIndex(where: { $0.path == path }) { servings[index].isAccepted = true }
   }
 
   func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
@@ -271,8 +279,12 @@ actor BusBackend: CoordinatorBackend {
       connection?.call(
         CoordinatorInterface.registerPresenter, on: CoordinatorNames.bus, at: CoordinatorNames.object,
         (serving.destination, serving.path, serving.options.properties)
-      ) { result in
-        guard case .failure(let error) = result, case .refused = NavigationError(error) else { return }
+      ) { [weak self] result in
+        guard case .failure(let error) = result else {
+          self?.assumeIsolated { $0.noteAccepted(serving.path) }
+          return
+        }
+        guard case .refused = NavigationError(error) else { return }
         Task { await serving.host.registrationRefused(NavigationError(error)) }
       }
     }
