@@ -43,14 +43,25 @@ final class GTKProgram {
   /// Sends a line to the program.
   func send(_ command: String) { commands.write(command) }
 
+  /// Sends a line, and waits until a state that the program has written since has all these parts.
+  func send(_ command: String, untilState state: String...) throws {
+    let count = program.lines.count
+    send(command)
+    try wait(for: state, after: count)
+  }
+
   /// Waits until the last state that the program has written has all these parts.
-  func wait(for state: String...) throws {
+  func wait(for state: String...) throws { try wait(for: state, after: 0) }
+
+  private func wait(for state: [String], after count: Int) throws {
     let program = program
-    try explaining {
-      try session.wait("the state is \(state)") {
-        let last = program.lines.last { $0.hasPrefix("state ") } ?? ""
-        return state.allSatisfy { last.contains($0) } || program.hasEnded
-      }
+    func isReached() -> Bool {
+      let last = program.lines.dropFirst(count).last { $0.hasPrefix("state ") } ?? ""
+      return state.allSatisfy { last.contains($0) }
+    }
+    try explaining { try session.wait("the state is \(state)") { isReached() || program.hasEnded } }
+    guard isReached() else {
+      throw Session.Failure("expected the state \(state), found the end of the program\n\(program.errorText)")
     }
   }
 

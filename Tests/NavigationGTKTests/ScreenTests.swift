@@ -192,20 +192,16 @@ func gtk_anchorAndArea_removedByTheProgram_endTheirScreens() throws {
   program.send("remove anchor")
   try program.wait(for: "hint=false")
   // A popover without its widget is not shown.
-  program.send("hint true")
-  _ = try program.ask("count")
-  try program.wait(for: "hint=false")
+  try program.send("hint true", untilState: "hint=false")
   program.send("panel help")
   try program.wait(untilShown: "help")
   program.send("remove area")
   try program.wait(for: "panel=nil")
-  program.send("panel history")
-  _ = try program.ask("count")
-  try program.wait(for: "panel=nil")
+  try program.send("panel history", untilState: "panel=nil")
   #expect(program.complaints == [])
 }
 
-@Test("A window with all that it shows ends with it, if the program itself destroys it", arguments: [false, true])
+@Test("What a window shows ends with it when the program itself destroys the window", arguments: [false, true])
 func gtk_mainWindow_destroyedByTheProgram_endsAll(isPlain: Bool) throws {
   let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: isPlain)
   try program.wait(windows: "Main")

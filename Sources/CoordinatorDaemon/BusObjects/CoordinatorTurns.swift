@@ -33,7 +33,7 @@ final class CoordinatorTurns {
     freeMemory = FreeMemory(coordinator.loop)
     // The next program starts before the end of the last one is announced, because the user waits for the new program. A client
     // that asks about the failure then also finds the new program.
-    coordinator.connection.handlers.hasMoreToCome = { [unowned self] in !commands.isEmpty }
+    coordinator.connection.handlers.hasMoreToCome = { [unowned self] in !commands.isEmpty && mayStart }
     coordinator.loop.atEndOfTurn { [unowned self] in finish() }
   }
 
@@ -89,8 +89,7 @@ final class CoordinatorTurns {
     if !connection.isOpen { connection.handlers.beforeFlush?() }
     for handle in ended { coordinator.presenters.forget(handle) }
     ended.removeAll(keepingCapacity: true)
-    guard isQuitting || !coordinator.record.isFull else { return waitForRoom() }
-    hooks.startSome(isLast: isQuitting)
+    if mayStart { hooks.startSome(isLast: isQuitting) } else { waitForRoom() }
     guard !commands.isEmpty else {
       if isQuitting, service.machine.isEmpty, hooks.isIdle {
         isQuitting = false
@@ -98,21 +97,39 @@ final class CoordinatorTurns {
       }
       return
     }
-    let ready = commands.prefix(Self.commandsPerTurn)
-    commands.removeFirst(ready.count)
+    let countOfLate = countOfLate
+    let ready = takeReady()
     for (index, command) in ready.enumerated() {
       if index < countOfLate { service.restartAnswer(of: command.handle) }
       carryOut(command)
     }
-    countOfLate = commands.count
+    self.countOfLate = commands.count
     // The next turn announces the answers that presenters gave at once.
-    coordinator.loop.soon {}
+    if !ready.isEmpty { coordinator.loop.soon {} }
   }
 
-  /// Lets commands and hooks wait until there is room for the changes that they follow from: what starts has to be on record, or the next
-  /// navd would start it again (R2).
+  /// Whether anything may start now: what starts has to be on record, or the next navd would start it again (R2). What navd ends for
+  /// `Quit` does not wait.
+  private var mayStart: Bool { isQuitting || !coordinator.record.isFull }
+
+  /// Takes the next commands. If nothing may start, those to start something stay, with the later ones for the same presentations.
+  private func takeReady() -> ArraySlice<Command> {
+    if mayStart {
+      let ready = commands.prefix(Self.commandsPerTurn)
+      commands.removeFirst(ready.count)
+      return ready
+    }
+    var (ready, waiting, unstarted): ([Command], [Command], Set<Handle>) = ([], [], [])
+    for command in commands {
+      if case .present = command { unstarted.insert(command.handle) }
+      if unstarted.contains(command.handle) { waiting.append(command) } else { ready.append(command) }
+    }
+    commands = waiting[...]
+    return ready[...]
+  }
+
+  /// Has another turn try to record what waits for room on the disk.
   private func waitForRoom() {
-    countOfLate = commands.count
     guard attempt == nil, !commands.isEmpty || !hooks.isIdle else { return }
     attempt = coordinator.loop.timer(after: .seconds(1)) { [unowned self] in attempt = nil }
   }

@@ -65,9 +65,11 @@ extension Binding {
 extension Binding where Value: MutableCollection, Value.Index == Int {
   /// The binding of an element. After the element is gone, the binding keeps the last value, and writes have no effect.
   /// - Precondition: the collection has an element at the index.
-  public subscript(index: Int) -> Binding<Value.Element> {
+  public subscript(index: Int) -> Binding<Value.Element> { element(index, wrappedValue[index]) }
+
+  fileprivate func element(_ index: Int, _ value: Value.Element) -> Binding<Value.Element> {
     let base = bare
-    let last = Last(base.wrappedValue[index])
+    let last = Last(value)
     return derived(
       .index(index),
       read: {
@@ -94,15 +96,17 @@ where Value: MutableCollection & RandomAccessCollection, Value.Index == Int {
   public var startIndex: Int { wrappedValue.startIndex }
   public var endIndex: Int { wrappedValue.endIndex }
 
-  /// The bindings of the elements, one after the other. The loop may remove elements.
+  /// The bindings of the elements, one after the other. The loop may remove elements; the one that takes the place of a removed one is left
+  /// out.
   public struct Iterator: IteratorProtocol {
     fileprivate let base: Binding
     fileprivate var index: Int
 
     public mutating func next() -> Binding<Value.Element>? {
-      guard base.wrappedValue.indices.contains(index) else { return nil }
+      let elements = base.wrappedValue
+      guard elements.indices.contains(index) else { return nil }
       defer { index += 1 }
-      return base[index]
+      return base.element(index, elements[index])
     }
   }
 

@@ -43,8 +43,8 @@ actor BusBackend: CoordinatorBackend {
     let path: ObjectPath
     let options: DestinationOptions
     let host: any PresenterHost
-    /// Whether a navd has accepted the registration, and may show presentations by it.
-    var isAccepted = false
+    /// Whether no navd could be asked to register it. Otherwise a navd may present by its object.
+    var hasFailed = false
   }
 
   init() throws(NavigationError) {
@@ -240,7 +240,7 @@ actor BusBackend: CoordinatorBackend {
     }
     connection.export(path, [presenter(host)])
     let former = servings.filter { $0.destination == destination }
-    for serving in former where !serving.isAccepted { connection.unexport(serving.path) }
+    for serving in former where serving.hasFailed { connection.unexport(serving.path) }
     servings.removeAll { $0.destination == destination }
     servings.append(Serving(destination: destination, path: path, options: options, host: host))
     // Registers the destinations with each navd that starts later.
@@ -252,19 +252,20 @@ actor BusBackend: CoordinatorBackend {
     }
     do throws(NavigationError) {
       try await call(CoordinatorInterface.registerPresenter, (destination, path, options.properties), starts: true)
-      noteAccepted(path)
     } catch {
       if case .refused = error, let index = servings.firstIndex(where: { $0.path == path }) {
         // The former registration is still in effect.
-        servings.replaceSubrange(index...index, with: former.filter(\.isAccepted))
+        servings.replaceSubrange(index...index, with: former.filter { !$0.hasFailed })
         self.connection?.unexport(path)
+      } else {
+        note(path, hasFailed: true)
       }
       throw error
     }
   }
 
-  private func noteAccepted(_ path: ObjectPath) {
-    if let index = servings.firstIndex(where: { $0.path == path }) { servings[index].isAccepted = true }
+  private func note(_ path: ObjectPath, hasFailed: Bool) {
+    if let index = servings.firstIndex(where: { $0.path == path }) { servings[index].hasFailed = hasFailed }
   }
 
   func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
@@ -281,7 +282,7 @@ actor BusBackend: CoordinatorBackend {
         (serving.destination, serving.path, serving.options.properties)
       ) { [weak self] result in
         guard case .failure(let error) = result else {
-          self?.assumeIsolated { $0.noteAccepted(serving.path) }
+          self?.assumeIsolated { $0.note(serving.path, hasFailed: false) }
           return
         }
         guard case .refused = NavigationError(error) else { return }

@@ -274,6 +274,10 @@ final class ItemDriver: Driver {
   func handOver(to successor: ItemDriver) {
     self.successor = successor
     isRetired = true
+    if let predecessor {
+      self.predecessor = nil
+      successor.follow(predecessor)
+    }
     handOn()
   }
 
@@ -462,7 +466,7 @@ final class ItemDriver: Driver {
       } else if hasGivenUp(entry.presentation) || givenUp.contains(entry.presentation) {
         // If its dismissal was declined, the navigator gives the item back.
         continue
-      } else if entry.isOwned(by: client), !isRetired, asked == nil, current == nil {
+      } else if entry.isOwned(by: client), !isRetired, predecessor == nil, asked == nil, current == nil {
         // This program requested it, and the answer was lost.
         remaining[entry.presentation] = .init(id: entry.id, options: PresentationOptions())
         current = entry.presentation

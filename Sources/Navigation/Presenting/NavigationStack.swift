@@ -66,6 +66,7 @@ extension Presenting {
   /// Appends a value to the path of the stack that contains this screen, as a link does.
   public func push(value: some Hashable & Codable, file: StaticString = #fileID, line: UInt = #line) {
     let source = presentationSource
+    if source.isOver { return }
     guard let stack = source.stack, let driver = source.navigator.path(named: stack) else {
       return reportMisuse(
         "a \(type(of: value)) was pushed, but there is no stack with a path here", file: file, line: line)
@@ -365,6 +366,7 @@ final class PathDriver: Driver {
       asked?.endedEarly.insert(presentation)
       return
     }
+    path.forgetWritten(at: index)
     let gone = places.all[index].element
     places.removeAll(from: index)
     // The screens above it have ended, too.
@@ -398,7 +400,9 @@ final class PathDriver: Driver {
   ) -> [PresentationHandle] {
     guard state.serial >= acceptedSerial else { return [] }
     let known = places
-    let lost = places.all.compactMap(\.presentation).filter { !state.contains($0, at: subject) }
+    let lost = (places.all.compactMap(\.presentation) + leaving.keys.sorted()).filter {
+      !state.contains($0, at: subject)
+    }
     for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
     if asked == nil {
       // The answer to the request was lost.
@@ -417,6 +421,8 @@ final class PathDriver: Driver {
     guard let index = StackElement.parts(of: binding)?.index, index >= 0, index < values.count, values.id(index) == id
     else { return nil }
     let element = values.element(index)
+    // The former screen at this position has ended.
+    path.forgetWritten(at: index)
     guard let screen = screens.maker(for: element.type)?.make(path, index) else {
       let why = "\(element.value) is no \(element.type), or the program makes no screen for it"
       reportMisuse("the path “\(name)” is cut where it has a value without a screen: \(why)", of: root)

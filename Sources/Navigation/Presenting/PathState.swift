@@ -98,8 +98,8 @@ struct PathState {
   private let replace: (_ index: Int, any Hashable & Codable) -> Void
   /// The identity that a value has in the path; nil if the path cannot contain it.
   private let id: (any Hashable & Codable) -> String?
-  /// The values that screens have written into their elements, by position, since the path was read for the coordinator, or since their
-  /// elements have left it.
+  /// The values that screens have written into their elements, by position. They are forgotten when the path was read for the coordinator,
+  /// and when the screen of a position has ended.
   private let written = WrittenValues()
 
   /// The written values, which the bindings of screens share.
@@ -173,8 +173,8 @@ struct PathState {
   /// Forgets what the screen of a position has written, because it has ended.
   func forgetWritten(at index: Int) { written.byPosition[index] = nil }
 
-  /// The binding of the value at a position. When the value has left its position, the binding keeps the last value, and writes have
-  /// no effect.
+  /// The binding of the value at a position. When the value has left its position, the binding keeps the last value. Writes then do not
+  /// change the path, but are written back if the screen of the value declines.
   /// - Returns: nil if the value has another type.
   func binding<Value: Hashable & Codable>(_ index: Int, of type: Value.Type) -> Binding<Value>? {
     let (read, replace, written) = (read, replace, written)

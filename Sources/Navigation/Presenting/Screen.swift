@@ -81,6 +81,8 @@ public final class Showing: Presenting {
   private(set) var isOver = false
   /// The leaving of a screen whose presentation is lost, which returns whether the screen has left; nil before that.
   private var leaving: Task<Bool, Never>?
+  /// Whether the presentation was lost, so that the coordinator does not know the screen.
+  private var isLost: Bool { leaving != nil }
 
   init(_ item: PresentedItem, screen: any Screen, _ transaction: Transaction, _ navigator: Navigator) {
     self.transaction = transaction
@@ -109,10 +111,11 @@ public final class Showing: Presenting {
   ///   - force: whether the screen must not decline, as for a button “Discard”. Also true in a transaction with ``Transaction/isForced``.
   /// - Throws: `refused` if the dismissal is not permitted; `cancelled`.
   public func dismiss(_ result: Properties = [:], force: Bool = false) async throws(NavigationError) {
+    if isOver { return }
     let transaction = Transaction.current
     let isForced = force || transaction.isForced
     dismissing = (result, transaction)
-    if leaving != nil {
+    if isLost {
       return await dismissWithoutCoordinator(animated: transaction.animated, isForced: isForced)
     }
     do throws(NavigationError) {
@@ -129,8 +132,9 @@ public final class Showing: Presenting {
 
   private func dismissWithoutCoordinator(animated: Bool?, isForced: Bool) async {
     do throws(Declined) {
-      // Items presented from this presentation end before it does (C3).
-      for child in navigator.screens(presentedFrom: self) {
+      // Items presented from this presentation end before it does (C3). A screen that has stayed after its presentation was lost has no
+      // part in a later one of its binding.
+      for child in navigator.screens(presentedFrom: self) where child.isLost == isLost {
         await child.dismissWithoutCoordinator(animated: animated, isForced: isForced)
         if child.isShown {
           dismissing = nil
@@ -138,7 +142,7 @@ public final class Showing: Presenting {
         }
       }
       let result = try await disappear(animated: animated ?? true, isForced: isForced)
-      if leaving == nil { try? await reportClosed(result) } else { end() }
+      if isLost { end() } else { try? await reportClosed(result) }
     } catch {
       // The screen stays.
     }
@@ -157,7 +161,7 @@ public final class Showing: Presenting {
     preparing?.cancel()
     navigator.vanished(self)
     // Its handle may be that of another presentation now.
-    if leaving != nil { return end() }
+    if isLost { return end() }
     try await navigator.coordinator.reportClosed(presentation, result: result)
     closed?.isTold = true
   }
@@ -192,6 +196,7 @@ public final class Showing: Presenting {
 
   /// Retains a presence until this presentation ends.
   public func keep(_ presence: Presence) {
+    if isOver { return }
     children.append(presence)
     presence.atEnd { [weak self, unowned presence] in self?.children.removeAll { $0 === presence } }
   }

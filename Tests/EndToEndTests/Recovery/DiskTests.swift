@@ -230,6 +230,33 @@ func disk_fullBeyondItsPromise_restartWaitsForRoom() throws {
   #expect(processes().count == 2)
 }
 
+@Test("R2: when a large request has used up the room, programs still end, also those that ignore it at first")
+func disk_fullBeyondItsPromise_programsEnd() throws {
+  let disk = try SmallDisk(megabytes: 16)
+  let session = try Session(
+    destinations: [
+      "board": """
+      command = ["sh", "-c", "trap '' TERM; echo $$ >$STARTS; while :; do sleep 1000; done"]
+      grace = "200ms"
+      """
+    ], starting: false)
+  let (directory, starts) = (disk.path + "/navd", session.path("starts"))
+  session.environment["STARTS"] = starts
+  try session.start(option(directory))
+  let owner = try session.connect()
+  try session.present("board", "1", ["owned": .boolean(true)], by: owner)
+  var process: pid_t?
+  try session.poll("it runs") {
+    process = pid_t(String(decoding: Files.contents(of: starts), as: UTF8.self).filter { $0 != "\n" })
+    return process != nil
+  }
+  try disk.fill(leaving: 0)
+  #expect(try session.refusal(Rows.present, ("other", "1", large))?.name == .notRecorded)
+  owner.close()
+  try session.poll("it has ended") { process.map { kill($0, 0) } != 0 }
+  #expect(try session.refusal(Rows.present, ("other", "2", [:]))?.name == .notRecorded)
+}
+
 @Test("A record whose directory becomes read-only goes on in the file that is open")
 func disk_readOnlyLater_isRecorded() throws {
   let (disk, session) = (try SmallDisk(megabytes: 64), try Session(starting: false))
