@@ -61,12 +61,10 @@
         pages.remove(at: index).page.userHasClosed()
         return true
       }
-      signals.connect(widget, "destroy") { [unowned self] _ in
+      watch(widget, signals) { [unowned self] in
         isGone = true
-        let pages = pages
-        self.pages = []
-        for (page, _) in pages { page.isGone() }
-        return false
+        defer { pages = [] }
+        return pages.map(\.page)
       }
       for key in ["Escape", "<Alt>Left"] {
         // AdwNavigationView handles these keys for pages that may be removed without a question.

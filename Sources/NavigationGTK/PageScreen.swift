@@ -56,4 +56,15 @@
     /// Removes a page. Has no effect if the user has removed it already.
     func remove(_ page: PageScreen, animated: Bool)
   }
+
+  extension PagePlace {
+    /// Ends the pages when the program destroys the widget that contains them.
+    /// - Parameter takePages: removes the pages, and returns them.
+    func watch(_ widget: Widget, _ signals: Signals, _ takePages: @escaping @MainActor () -> [PageScreen]) {
+      signals.connect(widget, "destroy") { _ in
+        for page in takePages() { page.isGone() }
+        return false
+      }
+    }
+  }
 #endif

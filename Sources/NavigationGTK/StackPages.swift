@@ -51,12 +51,10 @@
     }
 
     private func watchWidget() {
-      signals.connect(widget, "destroy") { [unowned self] _ in
+      watch(widget, signals) { [unowned self] in
         isGone = true
-        let pages = pages
-        self.pages = []
-        for (page, _) in pages { page.isGone() }
-        return false
+        defer { pages = [] }
+        return pages.map(\.page)
       }
     }
 

@@ -147,25 +147,37 @@ func disk_fullWhileAsking_doesNotMakeNavdGrow() throws {
   #expect(try session.presented()["after"] == "2")
 }
 
+/// A navd whose record is on a small disk, and the destination “board”, whose command writes its process to the file `$STARTS`.
+private struct Board {
+  let disk: SmallDisk
+  let session: Session
+
+  init(_ destination: String) throws {
+    disk = try SmallDisk(megabytes: 16)
+    session = try Session(destinations: ["board": destination], starting: false)
+    session.environment["STARTS"] = session.path("starts")
+    try start()
+  }
+
+  func start() throws { try session.start(option(disk.path + "/navd")) }
+
+  var processes: [pid_t] {
+    String(decoding: Files.contents(of: session.path("starts")), as: UTF8.self).split(separator: "\n")
+      .compactMap { pid_t($0) }
+  }
+}
+
 @Test("R2: on a full disk, the restart of a program is on record, so the next navd does not start it again")
 func disk_full_restartIsRecorded() throws {
-  let disk = try SmallDisk(megabytes: 16)
-  let session = try Session(
-    destinations: [
-      "board": """
-      command = ["sh", "-c", "echo $$ >>$STARTS; exec sleep 1000"]
-      restart = "always"
-      restart-delay = "100ms"
-      """
-    ], starting: false)
-  let (directory, starts) = (disk.path + "/navd", session.path("starts"))
-  session.environment["STARTS"] = starts
-  try session.start(option(directory))
-  func processes() -> [pid_t] {
-    String(decoding: Files.contents(of: starts), as: UTF8.self).split(separator: "\n").compactMap { pid_t($0) }
-  }
+  let board = try Board(
+    """
+    command = ["sh", "-c", "echo $$ >>$STARTS; exec sleep 1000"]
+    restart = "always"
+    restart-delay = "100ms"
+    """)
+  let (disk, session) = (board.disk, board.session)
   try session.present("board")
-  try session.poll("it runs") { processes().count == 1 }
+  try session.poll("it runs") { board.processes.count == 1 }
   try disk.fill(leaving: 0)
   var (count, refusal) = (0, CoordinatorError?.none)
   while refusal == nil {
@@ -173,87 +185,70 @@ func disk_full_restartIsRecorded() throws {
     refusal = try session.refusal(Rows.present, ("other", "\(count)", [:]))
   }
   #expect(refusal?.message.contains("nothing was changed") == true, "\(refusal?.message ?? "")")
-  kill(processes()[0], SIGKILL)
-  try session.poll("it runs again") { processes().count == 2 }
+  kill(board.processes[0], SIGKILL)
+  try session.poll("it runs again") { board.processes.count == 2 }
   let path = try session.call(Rows.get, "board").0
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
   try session.stop(SIGKILL)
-  try session.start(option(directory))
+  try board.start()
   #expect(try session.call(Rows.get, "board").0 == path)
   try disk.clear()
   try session.dismiss("board")
   _ = try session.ending(of: path)
-  #expect(processes().count == 2)
+  #expect(board.processes.count == 2)
 }
 
 @Test("R2: when a large request has used up the room, a program starts again as soon as there is some, and only once")
 func disk_fullBeyondItsPromise_restartWaitsForRoom() throws {
-  let disk = try SmallDisk(megabytes: 16)
-  let session = try Session(
-    destinations: [
-      "board": """
-      command = ["sh", "-c", "echo $$ >>$STARTS; exec sleep 1000"]
-      restart = "always"
-      restart-delay = "100ms"
-      """
-    ], starting: false)
-  let (directory, starts) = (disk.path + "/navd", session.path("starts"))
-  session.environment["STARTS"] = starts
-  try session.start(option(directory))
-  func processes() -> [pid_t] {
-    String(decoding: Files.contents(of: starts), as: UTF8.self).split(separator: "\n").compactMap { pid_t($0) }
-  }
+  let board = try Board(
+    """
+    command = ["sh", "-c", "echo $$ >>$STARTS; exec sleep 1000"]
+    restart = "always"
+    restart-delay = "100ms"
+    """)
+  let (disk, session) = (board.disk, board.session)
   func isStartedAgain() -> Bool {
     // Answers in turns whose changes are not on record are errors.
-    let board = (try? session.state())?["presentations"]?.array?.first { $0["binding"]?.string == "board" }
-    return processes().count > 1 || board?["phase"]?.string == "presenting"
+    let item = (try? session.state())?["presentations"]?.array?.first { $0["binding"]?.string == "board" }
+    return board.processes.count > 1 || item?["phase"]?.string == "presenting"
   }
   let first = try session.present("board")
-  try session.poll("it runs") { processes().count == 1 }
+  try session.poll("it runs") { board.processes.count == 1 }
   #expect(try session.call(Rows.wait, (first, "presented")).0 == "")
   try disk.fill(leaving: 0)
   let refusal = try session.refusal(Rows.present, ("other", "1", large))
   #expect(refusal?.message.contains("was carried out, but not recorded") == true, "\(refusal?.message ?? "")")
-  kill(processes()[0], SIGKILL)
+  kill(board.processes[0], SIGKILL)
   try session.poll("navd starts it again") { isStartedAgain() }
   try session.stop(SIGKILL)
-  try session.start(option(directory))
+  try board.start()
   try session.poll("navd starts it again") { isStartedAgain() }
   try disk.clear()
-  try session.poll("it runs again") { processes().count >= 2 }
+  try session.poll("it runs again") { board.processes.count >= 2 }
   let path = try session.call(Rows.get, "board").0
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
   try session.stop(SIGKILL)
-  try session.start(option(directory))
+  try board.start()
   try session.dismiss("board")
   _ = try session.ending(of: path)
-  #expect(processes().count == 2)
+  #expect(board.processes.count == 2)
 }
 
 @Test("R2: when a large request has used up the room, programs still end, also those that ignore it at first")
 func disk_fullBeyondItsPromise_programsEnd() throws {
-  let disk = try SmallDisk(megabytes: 16)
-  let session = try Session(
-    destinations: [
-      "board": """
-      command = ["sh", "-c", "trap '' TERM; echo $$ >$STARTS; while :; do sleep 1000; done"]
-      grace = "200ms"
-      """
-    ], starting: false)
-  let (directory, starts) = (disk.path + "/navd", session.path("starts"))
-  session.environment["STARTS"] = starts
-  try session.start(option(directory))
+  let board = try Board(
+    """
+    command = ["sh", "-c", "trap '' TERM; echo $$ >>$STARTS; while :; do sleep 1000; done"]
+    grace = "200ms"
+    """)
+  let (disk, session) = (board.disk, board.session)
   let owner = try session.connect()
   try session.present("board", "1", ["owned": .boolean(true)], by: owner)
-  var process: pid_t?
-  try session.poll("it runs") {
-    process = pid_t(String(decoding: Files.contents(of: starts), as: UTF8.self).filter { $0 != "\n" })
-    return process != nil
-  }
+  try session.poll("it runs") { board.processes.count == 1 }
   try disk.fill(leaving: 0)
   #expect(try session.refusal(Rows.present, ("other", "1", large))?.name == .notRecorded)
   owner.close()
-  try session.poll("it has ended") { process.map { kill($0, 0) } != 0 }
+  try session.poll("it has ended") { kill(board.processes[0], 0) != 0 }
   #expect(try session.refusal(Rows.present, ("other", "2", [:]))?.name == .notRecorded)
 }
 
