@@ -410,6 +410,24 @@ extension ContainerValues {
     try await fixture.shows("calendar")
   }
 
+  @Test("R4: a served screen goes when navd has lost its record, and a later item with the same handle is shown")
+  func served_navdRecordLost_nextItemIsShown() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let (session, coordinator, display) = (try #require(fixture.session), fixture.coordinator, fixture.display)
+    try await fixture.navigator.serve("calendar") { RecordingScreen($0.id, on: display) }
+    let options = PresentationOptions(destination: "calendar")
+    let first = try await coordinator.present("cal", id: "1", options)
+    try await fixture.shows("1")
+    try session.stop(SIGKILL)
+    try session.start(["--state-directory", session.path("empty")])
+    try session.poll("it is registered again") {
+      try session.call(CoordinatorInterface.destinations, ()).contains { $0.fields.0 == "calendar" }
+    }
+    let second = try await coordinator.present("other", id: "2", options)
+    #expect(second.presentation == first.presentation)
+    try await fixture.shows("2")
+  }
+
   @Test("D1: registrations for which there was no navd leave one object on the bus, which the next navd calls")
   func navigator_registersWithoutNavd_hasOneObject() async throws {
     let fixture = try await NavigationFixture(.navd)
