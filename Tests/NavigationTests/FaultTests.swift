@@ -434,14 +434,10 @@ private let tooLong = String(repeating: "x", count: 10_000)
   @Test("R4: screens are dismissed if the next navd has lost its record")
   func navd_recordLost_screensAreDismissed() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())
-    let session = try #require(fixture.session)
     fixture.presentNote(of: model)
     model.note = .init(id: "a")
     try await fixture.shows("a")
-    try session.stop(SIGKILL)
-    let removing = try session.run(program: "/bin/rm", ["-rf", session.bus.directory + "/navd"])
-    #expect(removing.status == .exited(code: 0))
-    try session.start()
+    try fixture.loseRecord()
     try await fixture.until { model.note == nil }
     try await fixture.shows()
     #expect(fixture.display.ends == [.lost])
@@ -452,15 +448,11 @@ private let tooLong = String(repeating: "x", count: 10_000)
   @Test("R4: a screen that the next navd does not know stays if it declines, until its user dismisses it")
   func navd_recordLostAndScreenDeclines_staysUntilDismissed() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())
-    let session = try #require(fixture.session)
     fixture.presentNote(of: model)
     model.note = .init(id: "a")
     try await fixture.isPresented()
     fixture.display.declining = ["a"]
-    try session.stop(SIGKILL)
-    let removing = try session.run(program: "/bin/rm", ["-rf", session.bus.directory + "/navd"])
-    #expect(removing.status == .exited(code: 0))
-    try session.start()
+    try fixture.loseRecord()
     try await fixture.until { model.note == nil && fixture.display.disappearing == ["a"] }
     weak let screen = fixture.display["a"]
     try await screen?.showing?.dismiss()
@@ -470,6 +462,39 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(fixture.display.names == [])
     for _ in 0..<100 where screen != nil { await Task.yield() }
     #expect(screen == nil)
+  }
+
+  @Test("R4: a screen that has stayed after the record was lost closes no screen of a later item at its binding")
+  func screen_stayedAfterALoss_closesNoLaterScreen() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let display = fixture.display
+    try await fixture.presentFamily(of: model)
+    display.declining = ["a"]
+    try fixture.loseRecord()
+    try await fixture.until { model.note == nil && model.second == nil && display.disappearing.last == "a" }
+    let stayed = try #require(display["a"]?.showing)
+    (model.note, model.second) = (.init(id: "c"), .init(id: "d"))
+    try await fixture.until { display.names == ["a", "c", "d"] }
+    display.declining = []
+    try await stayed.dismiss()
+    #expect(display.names == ["c", "d"])
+  }
+
+  @Test("R4: a screen that leaves a path while the record is lost is not taken for a later one with its handle")
+  func path_leavingWhileTheRecordIsLost_showsTheNext() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let display = fixture.display
+    fixture.presentPath(of: model)
+    model.path = ["a"]
+    try await fixture.isPresented()
+    display.asking = ["a"]
+    model.path = []
+    try await fixture.until { display.disappearing == ["a"] }
+    try fixture.loseRecord()
+    display.asking = []
+    try await fixture.until { display.names == [] }
+    model.path = ["b"]
+    try await fixture.shows("b")
   }
 
   @Test("C3: when the bus ends, a screen stays as long as one that is presented from it")
@@ -539,6 +564,15 @@ extension NavigationFixture {
     return navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.end($0) }) {
       RecordingScreen($0.wrappedValue.id, on: display)
     }
+  }
+
+  /// Kills navd, and starts one without its record.
+  fileprivate func loseRecord() throws {
+    let session = try #require(session)
+    try session.stop(SIGKILL)
+    let removing = try session.run(program: "/bin/rm", ["-rf", session.bus.directory + "/navd"])
+    #expect(removing.status == .exited(code: 0))
+    try session.start()
   }
 
   /// Shows a note, and another one that is presented from it.
