@@ -496,7 +496,11 @@ public final class Navigator: Presenting {
   ) async throws(ShowingError) {
     let presentation = item.presentation
     // After a restart of navd the screen may already exist.
-    if let shown = screens[presentation] { return shown.restored(item.all) }
+    if let shown = screens[presentation] {
+      if shown.binding == item.binding, shown.id == item.id { return shown.restored(item.all) }
+      // The navd has lost its record, and has given the handle to another item.
+      screens.remove(presentation)?.leaveLost()
+    }
     screens.want(presentation)
     // Earlier events come first, such as the end of another presentation.
     await received.wait(for: serial)
