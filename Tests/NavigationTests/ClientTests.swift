@@ -410,7 +410,7 @@ extension ContainerValues {
     try await fixture.shows("calendar")
   }
 
-  @Test("R4: a served screen goes when navd has lost its record, and a later item with the same handle is shown")
+  @Test("R4: a served screen is not taken for a later item to which a navd without its record gives its handle")
   func served_navdRecordLost_nextItemIsShown() async throws {
     let fixture = try await NavigationFixture(.navd)
     let (session, coordinator, display) = (try #require(fixture.session), fixture.coordinator, fixture.display)

@@ -463,11 +463,7 @@ public final class Navigator: Presenting {
     let index = StateIndex(state)
     // All states are told before the screens leave: with a screen, the drivers of what is presented from it end.
     let lost = drivers.all.flatMap { $0.reconcile(index, client: coordinator.client, givenUp: givenUp) }
-    // The screens of served destinations have no drivers.
-    let served = screens.showings.values.filter {
-      drivers[$0.binding].isEmpty && !index.contains($0.presentation, at: .slot($0.binding))
-    }
-    for presentation in lost + served.map(\.presentation).sorted() { screens.remove(presentation)?.leaveLost() }
+    for presentation in lost { screens.remove(presentation)?.leaveLost() }
   }
 
   /// Handles the end of the bus or of the coordinator, and thereby of all presentations.
