@@ -493,6 +493,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try fixture.loseRecord()
     display.asking = []
     try await fixture.until { display.names == [] }
+    await fixture.navigator.settle()
     model.path = ["b"]
     try await fixture.shows("b")
   }
