@@ -38,7 +38,7 @@ private final class Model {
   // MARK: Showings that are used too late
 
   @Test(
-    "What is presented from a screen that has ended is not shown, takes no place of another screen, and is not kept",
+    "An item that is presented from a screen that has ended is not shown, replaces no other item, and is not retained",
     arguments: CoordinatorKind.allCases)
   func showing_usedAfterItsEnd_presentsNothing(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

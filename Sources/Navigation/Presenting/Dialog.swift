@@ -148,9 +148,7 @@ extension Presenting {
   ) -> Presence {
     drive(.dialog(dialog, onDismiss: onDismiss, onAction: onAction, content: content))
   }
-}
 
-extension Presenting {
   /// Presents a dialog with a screen, as `present(dialog:)` does.
   /// - Parameter onUnshown: called when the coordinator does not show the dialog, because it refuses it or cannot be reached.
   package func present<Action>(

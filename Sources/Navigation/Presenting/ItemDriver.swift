@@ -303,12 +303,10 @@ final class ItemDriver: Driver {
         // The parent was dismissed in the same turn.
         clear()
       }
-      let isShown = current != nil
-      answered()
-      if !isShown { content.onUnshown?() }
-    } else {
-      answered()
     }
+    let isUnshown = asked?.wanted != nil && current == nil
+    answered()
+    if isUnshown { content.onUnshown?() }
   }
 
   func leftovers() -> [Coordinator.Request] { isRetired && asked == nil ? retire() : [] }

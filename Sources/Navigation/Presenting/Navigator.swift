@@ -461,7 +461,7 @@ public final class Navigator: Presenting {
         drivers.retired[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
       }.map(\.presentation))
     let index = StateIndex(state)
-    // All states are told before the screens leave: with a screen, the drivers of what is presented from it end.
+    // Each driver clears its state before any screen leaves: a screen ends the drivers of the items that are presented from it.
     let lost = drivers.all.flatMap { $0.reconcile(index, client: coordinator.client, givenUp: givenUp) }
     for presentation in lost { screens.remove(presentation)?.leaveLost() }
   }
