@@ -157,6 +157,19 @@ import Testing
     #expect(fixture.leftovers == [])
   }
 
+  @Test("D4, P15: a presenter that leaves while its dismissal waits for others has ended the item, and forces those")
+  func presenter_leavesWhileItsDismissalWaits_forcesWhatIsAbove() throws {
+    try fixture.show("a", "", .with(to: "bus", stack: "s"))
+    try fixture.show("b", "", .with(to: "bus", stack: "s"))
+    try fixture.ask(.pop("s", count: 2))
+    _ = fixture.taken()
+    fixture.report(.presenterLeft(1))
+    #expect(fixture.taken() == ["dismiss 2 popped forced"])
+    fixture.report(.dismissAnswered(2, result: [:]))
+    #expect(fixture.taken() == ["dismissed b popped", "dismissed a popped"])
+    #expect(fixture.leftovers == [])
+  }
+
   @Test("D4: a registration is a return only if it is newer than the item; an earlier one of another client is none")
   func presenter_leaves_earlierRegistrationIsNoReturn() throws {
     try fixture.register(destination("shell", by: "anna"), by: "anna")

@@ -912,7 +912,8 @@ class Model:
         for one in list(self.going):
             if one.destination and one.destination.name == name and one in self.going:
                 self.note("D4 done")
-                one.is_done = True
+                # The presentations that depend on it are forced (P15).
+                one.is_done = one.is_forced = True
                 self.finish()
         for one in list(self.slots.values()):
             if one.destination and one.destination.name == name and one.phase == "presenting" and one.presented_at == 0 and self.is_current(one):
