@@ -137,6 +137,11 @@ class Model:
     def alive(self):
         return list(self.slots.values()) + self.going
 
+    def has_dependents(self, one):
+        """Whether others end before an item does: its children, and what is above it in its stack."""
+        place = self.place(one.binding)
+        return bool(place) and place[1] + 1 < len(self.paths[place[0]]) or any(other.parent == one.token for other in self.alive())
+
     def by_token(self, token):
         return next((one for one in self.alive() if one.token == token), None)
 

@@ -626,6 +626,9 @@ class Walk:
         token, handle = one.token, self.handles[one.token]
         if one.kind == "command":
             how = self.dice.choice(["exits", "exits", "is killed"]) if one.phase == "presented" else "exits"
+            # Whether navd knows the signal (R2) shows in the reason, which is told only when all dependents have ended.
+            if one.is_adopted and self.model.has_dependents(one):
+                how = "exits"
             status = self.dice.choice([0, 3])
             self.kinds[f"command {how}"] += 1
 
