@@ -631,6 +631,26 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "locker")
   }
 
+  @Test("H8, K1: what waited for the hold of an item comes when that is gone, and no fallback is started before it")
+  func hold_ofItem_ends_queueComesBeforeTheFallback() throws {
+    let locker = Self.locker()
+    let fixture = RulesFixture(
+      destinations: [locker, HoldTests.destination("note", ["locked": .postpone]), RulesFixture.bus("home")],
+      fallbacks: ["main": "home"])
+    try fixture.show("locker", "", .with(group: "main"))
+    try fixture.present("note", "", .with(group: "main"))
+    try fixture.dismiss("locker")
+    let home = try #require(fixture.handle("home"))
+    #expect(fixture.phase(home) == "waiting")
+    fixture.log.removeAll()
+    fixture.goes(try #require(fixture.machine.allPresentations.first { $0.binding == "locker" }).handle)
+    #expect(
+      fixture.taken() == [
+        "dismissed locker dismissed", "hold locked over", "selection main note", "group main home locker note ·",
+        "dismissed home deselected", "presenting note", "present 2 note",
+      ])
+  }
+
   @Test("H8: two fallbacks that dismiss each other, and return, do not go on for ever in one input")
   func holds_ofFallbacks_thatDismissEachOther_areBounded() throws {
     func destination(_ name: String, hold: String, dismissedBy other: String) -> Destination {

@@ -999,7 +999,7 @@ class Model:
         return not any(other.binding == one.binding or one.group and other.group == one.group for other in self.going)
 
     def advance(self):
-        changed = True
+        changed, before = True, self.holds_in_force()
         while changed:
             changed = False
             for one in list(self.going):
@@ -1010,6 +1010,10 @@ class Model:
                     changed = True
                 elif not one.call:
                     one.call, changed = "dismiss", True
+            # What waited for the end of a hold comes before anything starts (H8).
+            if before - self.holds_in_force():
+                self.note("H8 ended")
+                return
             # The consequences of a hold come last, when another item may hold under that name (H8).
             holding = lambda one: bool(one.destination and one.destination.own_hold)
             for one in sorted(self.slots.values(), key=holding, reverse=True):

@@ -150,7 +150,8 @@ struct Turn: ~Copyable {
     return state.stacks[position.stack]?.dismissing.first == presentation.handle
   }
 
-  /// Starts and ends all presentations that can.
+  /// Starts and ends all presentations that can. None starts between the end of a presentation's hold and what follows from that (H8):
+  /// items that waited for that end may come instead.
   mutating func advance() {
     force()
     var (ended, started) = (0, 0)
@@ -159,7 +160,7 @@ struct Turn: ~Copyable {
         let handle = machine.lists.mayEnd[ended]
         ended += 1
         proceed(withEndOf: handle)
-      } else if started < machine.lists.mayStart.count {
+      } else if started < machine.lists.mayStart.count, !machine.lists.hasEndedHold {
         let handle = machine.lists.mayStart[started]
         started += 1
         if let presentation = state.presentations[handle], canStart(presentation) { start(presentation) }
@@ -168,7 +169,7 @@ struct Turn: ~Copyable {
       }
     }
     machine.lists.mayEnd.removeAll(keepingCapacity: true)
-    machine.lists.mayStart.removeAll(keepingCapacity: true)
+    machine.lists.mayStart.removeFirst(started)
   }
 
   // MARK: Starting
