@@ -268,7 +268,7 @@ install:
 	install -d $(DESTDIR)$(DATADIR)/applications
 	sed 's|@BINDIR@|$(BINDIR)|' packaging/$(ENTRY) > $(DESTDIR)$(DATADIR)/applications/$(ENTRY)
 	chmod 644 $(DESTDIR)$(DATADIR)/applications/$(ENTRY)
-	install -d $(dir $(COMPLETIONS:%=$(DESTDIR)$(DATADIR)/%))
+	$(if $(COMPLETIONS),install -d $(dir $(COMPLETIONS:%=$(DESTDIR)$(DATADIR)/%)))
 	@for file in $(COMPLETIONS); do \
 	  shell=$${file%%[-/]*}; script=$(DESTDIR)$(DATADIR)/$$file; \
 	  $(BUILT)/navctl --generate-completion-script $$shell >$$script && chmod 644 $$script || exit; \

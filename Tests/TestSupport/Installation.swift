@@ -4,14 +4,18 @@ import Glibc
 extension Session {
   /// Runs a target of the Makefile (`install`, `uninstall`) for the session's user, with the programs built beside the
   /// tests.
+  /// - Parameter variables: variables of the Makefile, such as ``noTexts``.
   /// - Throws: `Failure` with the output of `make`.
-  public func make(_ target: String) throws {
+  public func make(_ target: String, _ variables: [String] = []) throws {
     let built = String(Self.program("").dropLast())
     let run = try run(
       program: "/usr/bin/make",
-      ["--no-print-directory", "-C", Files.package, target, "PREFIX=\(path(".local"))", "BUILT=\(built)"])
+      ["--no-print-directory", "-C", Files.package, target, "PREFIX=\(path(".local"))", "BUILT=\(built)"] + variables)
     guard run.exitCode == 0 else { throw Failure("make \(target): \(run.outputText)\(run.errorText)") }
   }
+
+  /// Variables of the Makefile for an installation without manual pages and completions, which debug programs take seconds to write.
+  public static let noTexts = ["MANUALS=", "COMPLETIONS="]
 
   /// Runs the installed navctl and waits for its end.
   public func installedNavctl(_ arguments: String...) throws -> Program {

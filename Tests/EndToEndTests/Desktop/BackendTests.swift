@@ -519,7 +519,7 @@ private func windows_ofWlrThatWereTooMany_areReportedLater() throws {
 @Test("The unit is started again after the compositor has ended, and not where there is none, which is no failure")
 private func windows_unit_isStartedAgain() throws {
   let session = try Session(starting: false, managed: true)
-  try session.make("install")
+  try session.make("install", Session.noTexts)
   let unit = "navd-windows.service"
   func restarts() throws -> Int? {
     Int(try session.systemctl("show", "-p", "NRestarts", "--value", unit).lines.first ?? "")

@@ -138,7 +138,7 @@ func install_navd_livesWithTheManager() throws {
 @Test("When navd quits as a service, pending Wait calls return the reason shutdown")
 func install_quit_endsEverythingAsShutdown() throws {
   let session = try Session(starting: false, managed: true)
-  try session.make("install")
+  try session.make("install", Session.noTexts)
   let path = try session.present("fact", "1", ["command": ["sleep", "600"].value])
   try session.present("fact.child")
   let watcher = try session.watch()

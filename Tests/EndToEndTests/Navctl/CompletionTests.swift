@@ -14,14 +14,17 @@ private typealias Rows = CoordinatorInterface
 private enum Shell: String, CaseIterable {
   case bash, zsh, fish
 
-  /// The installed completion script, relative to the prefix.
+  /// The completion script, relative to the directory of data.
   var script: String {
     switch self {
-    case .bash: ".local/share/bash-completion/completions/navctl"
-    case .zsh: ".local/share/zsh/site-functions/_navctl"
-    case .fish: ".local/share/fish/vendor_completions.d/navctl.fish"
+    case .bash: "bash-completion/completions/navctl"
+    case .zsh: "zsh/site-functions/_navctl"
+    case .fish: "fish/vendor_completions.d/navctl.fish"
     }
   }
+
+  /// The installed completion script.
+  func installedScript(in session: Session) -> String { session.path(".local/share/\(script)") }
 
   /// A bash script that prints the completions of the last word in `$@`, one on each line.
   func listing(_ script: String) -> String {
@@ -77,9 +80,16 @@ private enum Shell: String, CaseIterable {
 }
 
 extension Session {
+  /// Installs the programs, and the completion script of one shell.
+  fileprivate func install(for shell: Shell) throws {
+    try make("install", Session.noTexts + ["COMPLETIONS=\(shell.script)"])
+    environment["PATH"] = "\(path(".local/bin")):/usr/local/bin:/usr/bin:/bin"
+    environment["TERM"] = "dumb"
+  }
+
   /// The completions of the last word.
   fileprivate func offered(_ shell: Shell, _ words: String...) throws -> [String] {
-    let listing = shell.listing(path(shell.script))
+    let listing = shell.listing(shell.installedScript(in: self))
     let run = try run(program: "/bin/bash", ["-c", listing, shell.rawValue] + words)
     if run.exitCode != 0 { throw Failure("\(shell): \(run.errorText)") }
     return run.lines.map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty }
@@ -91,9 +101,7 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   let session = try Session(
     destinations: ["mixer": "command = [\"sleep\", \"60\"]\ngroup = \"panels\"\n", "wifi": "group = \"panels\"\n"],
     starting: false)
-  try session.make("install")
-  session.environment["PATH"] = "\(session.path(".local/bin")):/usr/local/bin:/usr/bin:/bin"
-  session.environment["TERM"] = "dumb"
+  try session.install(for: shell)
   #expect(try session.offered(shell, "navctl", "select", "") == [], "nothing is started for it")
   try session.start()
   try session.present("fact", "1")
@@ -130,15 +138,13 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   "bash completes a name without “/” if there is a directory of that name, and quotes characters that it would expand")
 private func completion_nameOfDirectory_staysName() throws {
   let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"60\"]\n"])
-  try session.make("install")
-  session.environment["PATH"] = "\(session.path(".local/bin")):/usr/local/bin:/usr/bin:/bin"
-  session.environment["TERM"] = "dumb"
+  try session.install(for: .bash)
   try session.present("item", "", ["group": .string("panels"), "tag": .string("a$(b")])
   for name in ["mixer", "toggle"] { _ = try session.run(program: "/bin/mkdir", [session.path(name)]) }
   func completed(_ words: String...) throws -> String {
     let typing = Shell.typing(
       in: "/bin/bash", "--norc --noprofile -i", "cd '\(session.path("."))'",
-      "source '\(session.path(Shell.bash.script))'")
+      "source '\(Shell.bash.installedScript(in: session))'")
     return try session.run(program: "/bin/bash", ["-c", typing, "bash"] + words).lines.last ?? ""
   }
   #expect(try completed("navctl", "tog") == "toggle")
@@ -149,9 +155,7 @@ private func completion_nameOfDirectory_staysName() throws {
 @Test("Completion offers names as they are, and the shell runs nothing that is in them", arguments: Shell.allCases)
 private func completion_namesWithCommandsInThem_runNothing(shell: Shell) throws {
   let session = try Session()
-  try session.make("install")
-  session.environment["PATH"] = "\(session.path(".local/bin")):/usr/local/bin:/usr/bin:/bin"
-  session.environment["TERM"] = "dumb"
+  try session.install(for: shell)
   let run = session.path("run")
   for tag in ["a`>\(run)`", "b$(>\(run))", "c:d", "e$HOME", "f\"g", "h\\i", "j k'l"] {
     try session.present("item", "", ["group": .string("panels"), "tag": .string(tag)])

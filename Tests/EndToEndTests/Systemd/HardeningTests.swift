@@ -49,7 +49,7 @@ private let probe = #"""
   "Each hardening option of the unit forbids the action that it should forbid, and the same action works without it")
 func hardening_options_haveEffect() throws {
   let session = try Session(starting: false, managed: true)
-  try session.make("install")
+  try session.make("install", Session.noTexts)
   let installed = session.path(".local/share/systemd/user/navd.service.d/hardening.conf")
   let script = session.path("probe.py")
   try session.write(probe, to: "probe.py")
@@ -108,7 +108,7 @@ extension Session {
 func hardening_navdAsInstalled_worksAndDoesNotPassItOn() throws {
   let session = try Session(
     destinations: ["unit": "unit = \"navd-test-sleeper.service\"\n"], starting: false, managed: true)
-  try session.make("install")
+  try session.make("install", Session.noTexts)
   try session.write("[Service]\nExecStart=/bin/sleep 600\n", toUnit: "navd-test-sleeper.service")
   // The command has an input and a result, which both use files of navd.
   let tell = "cat; grep -E '^(NoNewPrivs|Seccomp):' /proc/self/status; ulimit -Hn; umask; exit 7"
@@ -160,7 +160,7 @@ func hardening_navdAsInstalled_worksAndDoesNotPassItOn() throws {
 @Test("A navd that hangs is killed by its manager and started again, and its presentations are still there")
 func watchdog_navdThatHangs_isStartedAgain() throws {
   let session = try Session(starting: false, managed: true)
-  try session.make("install")
+  try session.make("install", Session.noTexts)
   // The unit is as installed, but with shorter timeouts.
   try session.write("[Service]\nWatchdogSec=1\nTimeoutAbortSec=1\n", toUnit: "navd.service.d/test.conf")
   let path = try session.present("fact", "1", ["command": ["sleep", "600"].value])
@@ -193,7 +193,7 @@ func watchdog_navdThatHangs_isStartedAgain() throws {
 @Test("A navd that cannot run is not restarted forever")
 func restart_navdThatFailsRepeatedly_isGivenUp() throws {
   let session = try Session(starting: false, managed: true)
-  try session.make("install")
+  try session.make("install", Session.noTexts)
   let navd = session.path(".local/bin/navd")
   try session.write(
     "[Service]\nExecStart=\nExecStart=\(navd) --state-directory=/nowhere/at/all\n", toUnit: "navd.service.d/test.conf")
