@@ -284,7 +284,15 @@ class Model:
         self.force([])
         for one in self.alive() + list(self.ended.values()):
             self.facts[one.token] = {"group": one.group, "parent": one.parent, "done": one.is_done}
-        self.ended, self.new, self.kept_groups = {}, [], set()
+        kept, self.ended, self.new, self.kept_groups = self.kept_groups, {}, [], set()
+        self.carry_out()
+        # What waited for the hold of an item that is gone comes before a fallback (H8).
+        self.fall_back(kept)
+        self.carry_out()
+        for one in self.alive():
+            self.facts[one.token] = {"group": one.group, "parent": one.parent, "done": one.is_done}
+
+    def carry_out(self):
         while True:
             before = self.holds_in_force()
             self.advance()
@@ -293,8 +301,6 @@ class Model:
             # An item with a hold has come to the screen, or left it (H4, H8).
             self.settle()
             self.new = []
-        for one in self.alive():
-            self.facts[one.token] = {"group": one.group, "parent": one.parent, "done": one.is_done}
 
     def replace_reason(self, one, reason):
         one.reason = reason
@@ -307,13 +313,18 @@ class Model:
     def settle(self):
         while self.serve():
             pass
+        for one in list(self.new):
+            self.find_parent(one)
+
+    def fall_back(self, kept_groups):
         for group, name in self.fallbacks.items():
-            if self.selected(group) is None and group not in self.kept_groups and name not in self.slots:
+            if self.selected(group) is None and group not in kept_groups and name not in self.slots:
                 self.note("K1")
                 self.create(name, "", self.destinations[name], {}, "", group=group, tag=name)
                 self.memory[(group, name)] = (name, "", {"destination": name})
-        for one in list(self.new):
+        for one in self.new:
             self.find_parent(one)
+        self.new = []
 
     def serve(self):
         for group in sorted({one.group for one in self.slots.values() if one.queued_at is not None} - self.kept_groups):

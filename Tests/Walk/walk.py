@@ -777,6 +777,12 @@ class Walk:
             if not is_slow or model.next_due()[0] < time.monotonic() + 1:
                 self.candidates.append(model)
         await self.settle()
+        # What a group remembers (G7) shows only later, so it forgets what the request may have changed.
+        known = self.model.memory
+        hidden = {key for other in self.candidates for key in other.memory.keys() | known.keys() if other.memory.get(key) != known.get(key)}
+        for key in sorted(hidden):
+            action, apply = self.requests(0, "Forget", key, "ssa{sv}", [*key, {}], {})
+            await self.perform(f"Forget {key}", action, apply)
         for one in self.model.alive():
             # A command that waited in the model before the kill counts, too, since it may have begun just before.
             one.is_adopted = one.kind == "command" and one.phase != "waiting"
