@@ -29,6 +29,7 @@
     }
 
     public func appear(_ showing: Showing) async throws {
+      if alert != nil { throw WidgetScreen.AlreadyShown(binding: showing.binding) }
       alert = dialog.alert(over: window ?? showing.window) { [weak self, onAnswer] button, text in
         self?.alert = nil
         Task {

@@ -7,8 +7,12 @@
     /// The error of a page without a place.
     public struct NoPlace: Error, CustomStringConvertible {
       let binding: String
+      /// Whether there was a place, whose widget the program has destroyed.
+      let isDestroyed: Bool
       public var description: String {
-        "\(binding) is a page, but neither in a stack of navigationStack(path:) nor in a PageArea that is in a window"
+        isDestroyed
+          ? "\(binding) is a page, but the widget of its stack or PageArea was destroyed"
+          : "\(binding) is a page, but neither in a stack of navigationStack(path:) nor in a PageArea"
       }
     }
 
@@ -32,11 +36,14 @@
     }
 
     override func open(_ content: () -> Widget, _ showing: Showing) throws {
-      guard let place = area?.place ?? PageStack.containing(showing)?.place, !place.isGone else {
-        throw NoPlace(binding: showing.binding)
-      }
+      let found = area?.place ?? PageStack.containing(showing)?.place
+      let noPlace = NoPlace(binding: showing.binding, isDestroyed: found != nil)
+      guard let place = found, !place.isGone else { throw noPlace }
+      let content = content()
+      // The content may destroy the place.
+      if place.isGone { throw noPlace }
       self.place = place
-      place.add(self, content(), animated: showing.item["animated"] != .boolean(false))
+      place.add(self, content, animated: showing.item["animated"] != .boolean(false))
     }
 
     override func close(animated: Bool) {

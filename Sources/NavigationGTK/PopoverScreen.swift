@@ -34,6 +34,8 @@
       self.popover = popover
       gtk_widget_set_parent(widget, anchor.widget)
       gtk_popover_set_child(popover, content())
+      // The content may remove the widget at which the popover points.
+      guard isAnchored else { throw NoWindow(binding: showing.binding) }
       signals.connect(popover, "closed") { [unowned self] _ in
         userHasClosed()
         return false

@@ -12,6 +12,14 @@
     /// Prepares a screen to disappear, or throws an error to stay (`DecliningScreen`).
     public typealias Preparation = @MainActor (_ showing: Showing) async throws -> Void
 
+    /// The error of a screen that the program presents again while it is shown.
+    public struct AlreadyShown: Error, CustomStringConvertible {
+      let binding: String
+      public var description: String {
+        "the screen of \(binding) is shown already; each presentation needs a screen of its own"
+      }
+    }
+
     let signals = Signals()
     private let content: Content
     private let preparation: Preparation?
@@ -66,6 +74,7 @@
     // MARK: Screen
 
     public final func appear(_ showing: Showing) async throws {
+      if self.showing != nil { throw AlreadyShown(binding: showing.binding) }
       self.showing = showing
       do {
         try open(

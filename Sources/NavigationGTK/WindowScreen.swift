@@ -52,7 +52,10 @@
         isGone()
         return false
       }
-      gtk_window_set_child(window, content())
+      // The content may destroy the window, which counts as closed then.
+      let child = content()
+      if self.window == nil { return }
+      gtk_window_set_child(window, child)
       gtk_window_present(window)
     }
 

@@ -6,7 +6,7 @@ import Observation
 final class Model: Navigable {
   static let memberNames: MemberNames<Model> = [
     \.isOpen: "window", \.sheet: "sheet", \.note: "note", \.isHinted: "hint", \.dialog: "dialog", \.path: "path",
-    \.panel: "panel",
+    \.panel: "panel", \.twin: "twin", \.otherTwin: "otherTwin",
   ]
 
   struct Sheet: Codable, Identifiable {
@@ -25,7 +25,12 @@ final class Model: Navigable {
   var dialog: Dialog<Answer>?
   var path: [Int] = []
   var panel: Panel?
+  /// Two items that a careless program presents with one screen.
+  var twin = false
+  var otherTwin = false
   var answer: Answer?
+  /// The last error of a screen that could not be shown.
+  var error = ""
 
   /// The state as a line, for tests to read.
   var description: String {
@@ -33,7 +38,7 @@ final class Model: Navigable {
       "sheet=\(sheet?.id, default: "nil")", "note=\(note?.id, default: "nil")", "text=\(note?.text ?? "")",
       "hint=\(isHinted)",
       "dialog=\(dialog?.title, default: "nil")", "path=\(path)", "panel=\(panel?.rawValue, default: "nil")",
-      "answer=\(answer?.rawValue, default: "nil")",
+      "answer=\(answer?.rawValue, default: "nil")", "twins=\(twin) \(otherTwin)", "error=\(error)",
     ].joined(separator: " ")
   }
 }

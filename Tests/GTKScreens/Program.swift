@@ -75,6 +75,8 @@ final class Program {
       // The path changes without an animation, since a click on a moving page would miss.
       withTransaction(Transaction(animated: false)) { model.path = words.dropFirst().compactMap { Int($0) } }
     case "panel": model.panel = words.count > 1 ? Model.Panel(rawValue: words[1]) : nil
+    case "twin": model.twin = true
+    case "otherTwin": model.otherTwin = true
     case "destroy": live.destroy(window: words.dropFirst().joined(separator: " "))
     case "remove": live.remove(words[1])
     case "respond": live.respond(with: number ?? 0)

@@ -29,12 +29,15 @@ struct Screens {
         onAppear()
         return screen
       }
+      let twin = window("Twin") { _ in label("twin") }
+      showing.present(isPresented: bindings.twin) { twin }
+      showing.present(isPresented: bindings.otherTwin, onDismiss: note) { twin }
       let stack = showing.navigationStack(path: bindings.path, title: "Root", root: label("the root"))
       stack.navigationDestination(for: Int.self) { page($0) }
       let area = PageArea()
       gtk_widget_set_name(area.widget, "area")
       for panel in [Model.Panel.help, .history] {
-        showing.destination(tag: panel, selection: bindings.panel) {
+        showing.destination(tag: panel, selection: bindings.panel, onDismiss: note) {
           PageScreen(panel.rawValue, in: area) { showing in noted(showing, label(panel.rawValue)) }
         }
       }
@@ -46,6 +49,8 @@ struct Screens {
     window("Sheet \(sheet.wrappedValue.id)") { showing in
       // A header bar gives the window a close button of its own on every compositor.
       gtk_window_set_titlebar(showing.window, gtk_header_bar_new())
+      // A careless program destroys the window while it makes the content.
+      if sheet.wrappedValue.id < 0 { gtk_window_destroy(showing.window) }
       let text = label("")
       showing.observe { gtk_label_set_text(OpaquePointer(text), sheet.wrappedValue.text) }
       return text
@@ -80,6 +85,8 @@ struct Screens {
       "Page \(number)", content: { showing in noted(showing, label("page \(number)")) },
       prepare: number.isMultiple(of: 2) ? nil : agree)
   }
+
+  private func note(_ dismissal: Dismissal) { if let error = dismissal.error { model.error = "\(error)" } }
 
   // MARK: Helpers
 

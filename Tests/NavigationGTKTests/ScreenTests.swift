@@ -197,8 +197,39 @@ func gtk_anchorAndArea_removedByTheProgram_endTheirScreens() throws {
   try program.wait(untilShown: "help")
   program.send("remove area")
   try program.wait(for: "panel=nil")
-  try program.send("panel history", untilState: "panel=nil")
+  try program.send("panel history", untilState: "panel=nil", "was destroyed")
   #expect(program.complaints == [])
+}
+
+@Test("A screen that is shown is not shown for a second item, which fails, and its window stays")
+func gtk_screen_ofTwoItems_isShownOnce() throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
+  try program.wait(windows: "Main")
+  program.send("twin")
+  try program.wait(windows: "Main", "Twin")
+  program.send("otherTwin")
+  try program.wait(for: "twins=true false", "shown already")
+  try program.keyboard.press("Escape")
+  try program.wait(for: "twins=false false")
+  try program.wait(windows: "Main")
+  // The screen may be shown again after that.
+  program.send("otherTwin")
+  try program.wait(windows: "Main", "Twin")
+  try program.keyboard.press("Escape")
+  try program.wait(windows: "Main")
+  #expect(program.complaints == [])
+}
+
+@Test("A window that the program destroys while it makes the content is closed")
+func gtk_window_destroyedWhileItsContentIsMade_isNil() throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
+  try program.wait(windows: "Main")
+  try program.send("sheet -1", untilState: "sheet=nil")
+  program.send("sheet 2")
+  try program.wait(windows: "Main", "Sheet 2")
+  program.send("sheet")
+  try program.wait(windows: "Main")
+  try expectNothingIsLeft(of: program)
 }
 
 @Test("What a window shows ends with it when the program itself destroys the window", arguments: [false, true])
