@@ -46,8 +46,8 @@ extension Navigator {
       try await wait(limit, "it has not settled") { end in
         while !Task.isCancelled {
           await self.settle()
-          let (bindings, isCurrent, serial) = await self.underWay()
-          if !bindings.isEmpty { await self.change(after: serial) } else if isCurrent { return end() }
+          let (bindings, isCurrent, moment) = await self.underWay()
+          if !bindings.isEmpty { await self.change(after: moment) } else if isCurrent { return end() }
         }
       }
     } catch let error as TimeLimitExceeded {

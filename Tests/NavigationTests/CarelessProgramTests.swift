@@ -91,6 +91,12 @@ private final class Model {
     late.navigationDestination(for: Model.Sheet.self) { _ in RecordingScreen("late", on: display) }
     model.path = [.init(id: 2)]
     try await fixture.shows("2")
+    // Nor has a push from there.
+    late.push(value: Model.Sheet(id: 3))
+    late.push(item: Bindable(model).other.named("other")) { _ in RecordingScreen("late", on: display) }
+    model.other = .init(id: 3)
+    await fixture.navigator.settle()
+    #expect(model.path.map(\.id) == [2] && model.other?.id == 3 && display.names == ["2"])
   }
 
   @Test(
@@ -116,6 +122,33 @@ private final class Model {
     try await display["former"]?.close()
     try await fixture.shows("next")
     #expect(model.first && display.log == ["+former", "xformer", "+next"])
+  }
+
+  @Test(
+    "The third model of a name has its screen after that of the first, which has unsaved text",
+    arguments: CoordinatorKind.allCases, [true, false])
+  func model_thirdOfAName_hasItsOwnScreen(_ kind: CoordinatorKind, _ isCancelled: Bool) async throws {
+    let fixture = try await NavigationFixture(kind)
+    let display = fixture.display
+    @MainActor func present(_ model: Model, _ name: String) -> Presence {
+      let binding = Bindable(model, .own("successor")).first.named("window")
+      model.first = true
+      return fixture.navigator.present(isPresented: binding) { RecordingScreen(name, on: display) }
+    }
+    _ = present(Model(), "first")
+    try await fixture.isPresented()
+    display.declining = ["first"]
+    let second = present(Model(), "second")
+    try await fixture.until { display.disappearing == ["first"] }
+    if isCancelled { second.cancel() }
+    let model = Model()
+    _ = present(model, "third")
+    await fixture.navigator.settle()
+    #expect(display.names == ["first"] && model.first)
+    try await display["first"]?.close()
+    try await fixture.shows("third")
+    await fixture.navigator.settle()
+    #expect(model.first && display.log == ["+first", "xfirst", "+third"])
   }
 
   // MARK: Texts
@@ -167,6 +200,93 @@ private final class Model {
     // The binding still is that of the element.
     texts[2]?.wrappedValue = "and more"
     #expect(model.path.map(\.text) == ["", "and more"])
+  }
+
+  @Test(
+    "P15: a text that the screen of an element writes as it goes is not that of a later element in its place",
+    arguments: CoordinatorKind.allCases)
+  func element_goneAndThereAgain_hasItsOwnText(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    var text: Binding<String>?
+    fixture.navigator.stack(path: Bindable(model).path.named("path"))
+      .navigationDestination(for: Binding<Model.Sheet>.self) { $note in
+        text = $note.text
+        return RecordingScreen("\(note.id)", on: display)
+      }
+    model.path = [.init(id: 1)]
+    try await fixture.isPresented()
+    display.asking = ["1"]
+    model.path = []
+    try await fixture.until { display.disappearing == ["1"] }
+    text?.wrappedValue = "typed"
+    display.asking = []
+    try await fixture.state { $0.presentations.isEmpty }
+    await fixture.navigator.settle()
+    model.path = [.init(id: 1)]
+    try await fixture.isPresented()
+    display.declining = ["1"]
+    model.path = []
+    try await fixture.until { model.path.count == 1 }
+    #expect(model.path.map(\.text) == [""])
+  }
+
+  @Test(
+    "An element of a path that its user edits and closes in one turn is removed, and not shown again",
+    arguments: CoordinatorKind.allCases)
+  func element_writtenInTheTurnOfItsClose_isRemoved(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    var texts: [Int: Binding<String>] = [:]
+    fixture.navigator.stack(path: Bindable(model).path.named("path"))
+      .navigationDestination(for: Binding<Model.Sheet>.self) { $note in
+        texts[note.id] = $note.text
+        return RecordingScreen("\(note.id)", on: display)
+      }
+    for turns in 0..<8 {
+      model.path = [.init(id: 1), .init(id: 2)]
+      try await fixture.state { $0.presentations.map(\.phase) == [.presented, .presented] }
+      let closing = Task { try await display["2"]?.close() }
+      for _ in 0..<turns { await Task.yield() }
+      texts[2]?.wrappedValue = "typed"
+      try await closing.value
+      try await fixture.until { model.path.map(\.id) == [1] }
+      await fixture.navigator.settle()
+      try await fixture.shows("1")
+      #expect(model.path.map(\.id) == [1] && display.log == ["+1", "+2", "x2"], "after \(turns) turns")
+      model.path = []
+      try await fixture.shows()
+      display.log = []
+    }
+  }
+
+  @Test(
+    "P15: a text that a screen writes while it is asked is written back by a later presence of its state, too",
+    arguments: CoordinatorKind.allCases, [true, false])
+  func item_presentedAgainWhileShown_isWrittenBack(_ kind: CoordinatorKind, _ isCancelled: Bool) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    var text: Binding<String>?
+    func present() -> Presence {
+      fixture.navigator.present(item: Bindable(model).note.named("note")) { $note in
+        text = $note.text
+        return RecordingScreen("note", on: display)
+      }
+    }
+    let presence = present()
+    model.note = .init(id: 1)
+    try await fixture.isPresented()
+    if isCancelled { presence.cancel() }
+    _ = present()
+    await fixture.navigator.settle()
+    #expect(display.log == ["+note"])
+    (display.asking, display.declining) = (["note"], ["note"])
+    model.note = nil
+    try await fixture.until { display.disappearing == ["note"] }
+    text?.wrappedValue = "typed"
+    display.asking = []
+    try await fixture.until { model.note != nil }
+    #expect(model.note?.text == "typed")
   }
 
   @Test(

@@ -246,7 +246,7 @@ extension ContainerValues {
     let backend = FloodedBackend()
     var following = Following(backend: backend).makeAsyncIterator()
     _ = try await following.next()
-    backend.listeners.notify(.state(StateSnapshot([:]), serial: 1))
+    backend.listeners.notify(.state(StateSnapshot([:]), Moment(coordinator: 1, serial: 1)))
     for serial in 2...UInt64(Listeners.maxNotices + 1) {
       backend.listeners.notify(.event(StateEvent(.hold("dnd", isInForce: true), serial: serial)))
     }
@@ -426,6 +426,34 @@ extension ContainerValues {
     let second = try await coordinator.present("other", id: "2", options)
     #expect(second.presentation == first.presentation)
     try await fixture.shows("2")
+  }
+
+  @Test("R4: a served screen goes when navd has lost its record")
+  func served_navdRecordLost_goes() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let (session, coordinator, display) = (try #require(fixture.session), fixture.coordinator, fixture.display)
+    try await fixture.navigator.serve("calendar") { RecordingScreen($0.id, on: display) }
+    try await coordinator.present("cal", id: "1", PresentationOptions(destination: "calendar"))
+    try await fixture.isPresented()
+    try session.stop(SIGKILL)
+    try session.start(["--state-directory", session.path("empty")])
+    try await fixture.shows()
+  }
+
+  @Test("D1: of two registrations of a name at once, one shows its items", arguments: CoordinatorKind.allCases)
+  func navigator_registersTwiceAtOnce_showsOnce(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    let (navigator, display) = (fixture.navigator, fixture.display)
+    async let first: Void = navigator.serve("calendar") { _ in RecordingScreen("calendar", on: display) }
+    async let second: Void = navigator.serve("calendar") { _ in RecordingScreen("calendar", on: display) }
+    _ = try await (first, second)
+    try await fixture.coordinator.present("cal", PresentationOptions(destination: "calendar"))
+    try await fixture.isPresented()
+    try await fixture.coordinator.dismiss("cal")
+    try await fixture.shows()
+    #expect(display.log == ["+calendar", "-calendar"])
+    try await navigator.stopServing("calendar")
+    #expect(try await fixture.coordinator.destinations().isEmpty)
   }
 
   @Test("D1: registrations for which there was no navd leave one object on the bus, which the next navd calls")
@@ -613,7 +641,7 @@ private final class FloodedBackend: ForwardingBackend {
 
   func notices() async -> AsyncStream<Notice> {
     let (stream, listener) = listeners.add()
-    listener?.yield(.state(StateSnapshot([:]), serial: 10_000))
+    listener?.yield(.state(StateSnapshot([:]), Moment(serial: 10_000)))
     return stream
   }
 }

@@ -116,7 +116,8 @@ private final class Model {
     driver.appeared(Handle(1), id: "n", destination: "own")
     let coordinator = Coordinator.embedded()
     #expect(try await coordinator.present("other").presentation == Handle(1))
-    let state = StateIndex(try await coordinator.state())
+    let (read, moment) = try await coordinator.stateAndMoment()
+    let state = StateIndex(read, at: moment)
     #expect(driver.reconcile(state, client: "embedded", givenUp: []) == [Handle(1)])
     #expect(model.note == nil)
   }

@@ -153,6 +153,34 @@ private final class Model {
     #expect(display.log == ["+x", "+y", "+z", "-z", "+top", "-top", "-y"])
   }
 
+  @Test(
+    "P15: an element that is pushed above another while that is declined is not left on the screen",
+    arguments: CoordinatorKind.allCases)
+  func path_pushedDuringADecline_agrees(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.presentPath(of: model)
+    for turns in 0..<20 {
+      model.path = ["x", "y"]
+      try await fixture.state { $0.presentations.map(\.phase) == [.presented, .presented] }
+      (display.asking, display.declining) = (["y"], ["y"])
+      model.path = ["x", "u"]
+      try await fixture.state { $0.presentations.contains { $0.asking == true } }
+      await fixture.navigator.settle()
+      display.asking = []
+      for _ in 0..<turns { await Task.yield() }
+      model.path.append("v")
+      try await fixture.until { model.path.dropFirst().first == "y" }
+      try await fixture.navigator.settle(within: Session.limit)
+      let presented = try await fixture.coordinator.state().presentations
+      #expect(display.names == model.path && presented.count == model.path.count, "after \(turns) turns")
+      display.declining = []
+      model.path = []
+      try await fixture.state { $0.presentations.isEmpty }
+      try await fixture.shows()
+    }
+  }
+
   @Test("P15: values of a path get their types back", arguments: CoordinatorKind.allCases)
   func pathOfTypes_declined_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
@@ -378,10 +406,10 @@ private final class LossyBackend: ForwardingBackend {
   /// The number of times that the whole state was read.
   private(set) var statesAfterLoss = 0
 
-  func call<Input: Sendable, Output: Sendable>(
+  func ask<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
-  ) async throws(NavigationError) -> Output {
-    let output: Output = try await embedded.call(method, input, starts: starts)
+  ) async throws(NavigationError) -> (answer: Output, coordinator: Int) {
+    let output = try await embedded.ask(method, input, starts: starts)
     if method.name == CoordinatorInterface.apply.name { try? await NavigationTesting.until { !self.isHolding } }
     if method.name == CoordinatorInterface.getState.name { statesAfterLoss += 1 }
     return output

@@ -11,9 +11,11 @@ protocol ForwardingBackend: CoordinatorBackend {
 }
 
 extension ForwardingBackend {
-  func call<Input: Sendable, Output: Sendable>(
+  func ask<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
-  ) async throws(NavigationError) -> Output { try await embedded.call(method, input, starts: starts) }
+  ) async throws(NavigationError) -> (answer: Output, coordinator: Int) {
+    try await embedded.ask(method, input, starts: starts)
+  }
 
   func wait(
     for presentation: PresentationHandle, _ phase: WaitPhase

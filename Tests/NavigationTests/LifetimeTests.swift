@@ -107,6 +107,24 @@ private final class Model {
     #expect(model.note?.id == 1)
   }
 
+  @Test("A coordinator keeps nothing of navigators that are released")
+  func navigator_released_isForgottenByItsCoordinator() async throws {
+    let (coordinator, model) = (Coordinator.embedded(), Model())
+    for _ in 0..<3 {
+      let navigator = Navigator(coordinator)
+      navigator.present(item: Bindable(model).note, to: nil)
+      await navigator.settle()
+    }
+    #expect(coordinator.navigators.isEmpty)
+  }
+
+  @Test("A coordinator keeps no names of models that are gone")
+  func names_ofModelsThatAreGone_areForgotten() {
+    let coordinator = Coordinator.embedded()
+    for number in 0..<1000 { _ = coordinator.text(of: Bindable(Model(), .own("model\(number)")).note) }
+    #expect(coordinator.names.count <= 20)
+  }
+
   @Test("R6: when a navigator is released while navd is down, its presentations are dismissed by the next navd")
   func navigator_releasedWhileNavdIsDown_dismissesAllLater() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())

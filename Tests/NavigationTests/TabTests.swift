@@ -84,6 +84,20 @@ extension ContainerValues {
     #expect(model.sheet)
   }
 
+  @Test("A tag that is presented twice is one tab, and none when the later presence has ended")
+  func tag_presentedTwice_isOneTab() async throws {
+    let (fixture, model) = (try await NavigationFixture(.embedded), Model())
+    let (display, tab) = (fixture.display, Bindable(model, .own("twice")).tab)
+    let presences = (1...2).map { number in
+      fixture.navigator.present(tag: .inbox, selection: tab, options: { PresentationOptions(title: "\(number)") }) {
+        RecordingScreen("inbox", on: display)
+      }
+    }
+    #expect(fixture.navigator.tabs(of: tab).map(\.title) == ["2"])
+    for presence in presences { presence.cancel() }
+    #expect(fixture.navigator.tabs(of: tab).isEmpty)
+  }
+
   private func badge(_ title: String, _ number: Int) -> PresentationOptions {
     PresentationOptions(title: title).containerValue(\.badge, number)
   }

@@ -232,6 +232,9 @@ final class BindingNames: Sendable {
 
     func number(of root: BindingRoot) -> Int? { numbers[root] }
 
+    /// Whether all roots are gone.
+    var isGone: Bool { roots.values.allSatisfy(\.isGone) }
+
     /// Gives a root the lowest free number. Numbers of roots that are gone are free as far as they are known to be gone.
     mutating func add(_ root: BindingRoot) -> Int {
       if purging.isDue(at: roots.count) {
@@ -254,6 +257,7 @@ final class BindingNames: Sendable {
 
   private struct Known {
     var namesakes: [RootName: Namesakes] = [:]
+    var purgingNames = Purging()
     /// The places in the state, by their texts.
     var places: [String: BindingRoute] = [:]
     var purging = Purging()
@@ -262,6 +266,9 @@ final class BindingNames: Sendable {
   }
 
   private let known = Mutex(Known())
+
+  /// The number of names of roots that are kept.
+  var count: Int { known.withLock { $0.namesakes.count } }
 
   /// Returns the text of a route. If another place in the program's state has the same text, this is reported as misuse, once.
   func text(of route: BindingRoute, client: String) -> String {
@@ -287,6 +294,7 @@ final class BindingNames: Sendable {
     let (number, isNew) = known.withLock { known in
       if let number = known.namesakes[root.name]?.number(of: root) { return (number, false) }
       known.places.purge(after: &known.purging) { $0.root.isGone }
+      known.namesakes.purge(after: &known.purgingNames) { $0.isGone }
       return (known.namesakes[root.name, default: Namesakes()].add(root), true)
     }
     let first = root.name.text(client: client)

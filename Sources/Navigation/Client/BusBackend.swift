@@ -24,8 +24,8 @@ actor BusBackend: CoordinatorBackend {
   private var lastServing = 0
   /// The results that navd may ask for again; nil as long as `connection` is.
   private var results: KeptResults?
-  /// The serial of the last state or event that was sent to listeners.
-  private var lastSerial: UInt64 = 0
+  /// That of the last state or event that was sent to listeners, or the beginning of a navd whose state was not read yet.
+  private var moment = Moment()
   private var coordinator: NameWatch?
 
   /// The subject of a call of `Wait`. All tasks with the same subject share one call, because navd limits the number of calls.
@@ -74,6 +74,14 @@ actor BusBackend: CoordinatorBackend {
       }
       self.connection = connection
       results = KeptResults(connection)
+      // This is the first watch of the name, so that everything that the next navd says comes after it.
+      coordinator = connection.watchName(CoordinatorNames.bus) { [weak self] owner in
+        guard owner != nil else { return }
+        self?.assumeIsolated { backend in
+          backend.moment = Moment(coordinator: backend.moment.coordinator + 1)
+          backend.registerAll()
+        }
+      }
       return clientName(connection.uniqueName.text)
     } catch {
       throw .unreachable(error.message)
@@ -82,22 +90,22 @@ actor BusBackend: CoordinatorBackend {
 
   // MARK: Calls
 
-  func call<Input: Sendable, Output: Sendable>(
+  func ask<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
-  ) async throws(NavigationError) -> Output {
-    try await call(
+  ) async throws(NavigationError) -> (answer: Output, coordinator: Int) {
+    try await ask(
       method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, starts: starts
     ) { NavigationError($0) }
   }
 
-  private func call<Input: Sendable, Output: Sendable>(
+  private func ask<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, on service: BusName, at object: ObjectPath, _ input: Input, starts: Bool,
     error: @escaping @Sendable (DBusError) -> NavigationError
-  ) async throws(NavigationError) -> Output {
+  ) async throws(NavigationError) -> (answer: Output, coordinator: Int) {
     guard !Task.isCancelled else { throw .cancelled }
     lastCall += 1
     let number = lastCall
-    let result: Result<Output, NavigationError> = await withTaskCancellationHandler {
+    let result: Result<(Output, Int), NavigationError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         guard let connection else { return continuation.resume(returning: .failure(endError)) }
         let pending = connection.call(
@@ -105,7 +113,8 @@ actor BusBackend: CoordinatorBackend {
         ) { [weak self] result in
           // Otherwise the call has failed already.
           guard let self, assumeIsolated({ $0.calls.removeValue(forKey: number) != nil }) else { return }
-          continuation.resume(returning: result.mapError(error))
+          let coordinator = assumeIsolated { $0.moment.coordinator }
+          continuation.resume(returning: result.map { ($0, coordinator) }.mapError(error))
         }
         calls[number] = (pending, { continuation.resume(returning: .failure($0)) })
       }
@@ -166,9 +175,10 @@ actor BusBackend: CoordinatorBackend {
   func callWindowSystem<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input
   ) async throws(NavigationError) -> Output {
-    try await call(
+    try await ask(
       method, on: WindowSystemInterface.bus, at: WindowSystemInterface.object, input, starts: false,
-      error: { NavigationError(ofWindowSystem: $0) })
+      error: { NavigationError(ofWindowSystem: $0) }
+    ).answer
   }
 
   func windowEvents() async throws(NavigationError) -> AsyncStream<WindowEvent> {
@@ -205,28 +215,32 @@ actor BusBackend: CoordinatorBackend {
   /// Sends the state and events to a listener. All listeners share one follower; a later listener gets the state in a separate call.
   private func follow(for listener: Listeners.Listener) {
     if let follower {
-      return follower.look { found in
+      return follower.look { [weak self] found in
         // If no navd runs, the state follows when one starts.
-        if let found { listener.yield(.state(StateSnapshot(found.state), serial: found.serial)) }
+        guard let self, let found else { return }
+        let moment = assumeIsolated { Moment(coordinator: $0.moment.coordinator, serial: found.serial) }
+        listener.yield(.state(StateSnapshot(found.state), moment))
       }
     }
     let follower = StateFollower(connection!)
     self.follower = follower
     follower.onState = { [weak self] state, serial in
-      self?.assumeIsolated { $0.notify(.state(StateSnapshot(state), serial: serial)) }
+      self?.assumeIsolated { backend in
+        backend.moment.serial = serial
+        backend.listeners.notify(.state(StateSnapshot(state), backend.moment))
+      }
     }
-    follower.onEvent = { [weak self] event in self?.assumeIsolated { $0.notify(.event(event)) } }
-    follower.onFailure = { [weak self] error in self?.assumeIsolated { $0.end(NavigationError(error)) } }
+    follower.onEvent = { [weak self] event in
+      self?.assumeIsolated { backend in
+        backend.moment.serial = event.serial
+        backend.listeners.notify(.event(event))
+      }
+    }
+    follower.onFailure = { [weak self] error in
+      // The connection reports its own end.
+      if error.name != .disconnected { self?.assumeIsolated { $0.end(NavigationError(error)) } }
+    }
     follower.start()
-  }
-
-  private func notify(_ notice: Notice) {
-    switch notice {
-    case .state(_, let serial): lastSerial = serial
-    case .event(let event): lastSerial = event.serial
-    case .missed, .failed: break
-    }
-    listeners.notify(notice)
   }
 
   // MARK: Presenting
@@ -243,13 +257,6 @@ actor BusBackend: CoordinatorBackend {
     for serving in former where serving.hasFailed { connection.unexport(serving.path) }
     servings.removeAll { $0.destination == destination }
     servings.append(Serving(destination: destination, path: path, options: options, host: host))
-    // Registers the destinations with each navd that starts later.
-    if coordinator == nil {
-      coordinator = connection.watchName(CoordinatorNames.bus) { [weak self] owner in
-        guard owner != nil else { return }
-        self?.assumeIsolated { $0.registerAll() }
-      }
-    }
     do throws(NavigationError) {
       try await call(CoordinatorInterface.registerPresenter, (destination, path, options.properties), starts: true)
     } catch {
@@ -275,6 +282,7 @@ actor BusBackend: CoordinatorBackend {
     try await call(CoordinatorInterface.unregisterPresenter, destination, starts: false)
   }
 
+  /// Registers the destinations with a navd that has started.
   private func registerAll() {
     for serving in servings {
       connection?.call(
@@ -299,12 +307,13 @@ actor BusBackend: CoordinatorBackend {
     object.implement(PresenterInterface.present) { [weak self] input, call in
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
-        let serial = service.lastSerial
+        let (moment, handle) = (service.moment, Handle(path: input.0) ?? Handle(0))
+        // What is kept for the handle is the result of an earlier presentation, of which this navd has no record.
+        if StateEntry(input.3).restored != true { service.results?.forget(handle.number) }
         service.answer(call) { () throws(DBusError) in
-          let item = PresentedItem(
-            presentation: Handle(path: input.0) ?? Handle(0), binding: input.1, id: input.2, all: input.3)
+          let item = PresentedItem(presentation: handle, binding: input.1, id: input.2, all: input.3)
           do throws(ShowingError) {
-            try await host.present(item, after: serial)
+            try await host.present(item, after: moment)
           } catch {
             throw DBusError(name: .failed, message: error.why)
           }

@@ -92,16 +92,18 @@ extension Coordinator {
     @ChangeBuilder _ changes: (Changes) -> Change<Reply>
   ) async throws(NavigationError) -> (replies: Reply, serial: UInt64) {
     let change = changes(Changes())
-    let (replies, serial) = try await apply(
+    let (replies, moment) = try await apply(
       change.requests, Expectation(serial: expectedSerial).properties(animated: animated, force: force))
     var rest = replies[...]
-    return (try change.read(&rest, serial), serial)
+    return (try change.read(&rest, moment.serial), moment.serial)
   }
 
   func apply(
     _ requests: [Request], _ options: Properties = [:]
-  ) async throws(NavigationError) -> (replies: [[Value]], serial: UInt64) {
+  ) async throws(NavigationError) -> (replies: [[Value]], moment: Moment) {
     for request in requests { try await declare(request.declarations) }
-    return try await change(Rows.apply, (requests.map { TransactionRequest($0.method, $0.arguments) }, options))
+    let ((replies, serial), coordinator) = try await backend.ask(
+      Rows.apply, (requests.map { TransactionRequest($0.method, $0.arguments) }, options), starts: true)
+    return (replies, Moment(coordinator: coordinator, serial: serial))
   }
 }

@@ -14,7 +14,7 @@ public final class Coordinator: Sendable {
   let backend: any CoordinatorBackend
   /// A name that is unique among the coordinator's clients; a part of the names that this program generates.
   let client: String
-  private let names = BindingNames()
+  let names = BindingNames()
   /// The navigators that present from this coordinator, by their subjects.
   @MainActor var navigators: [DrivenSubject: WeakNavigator] = [:]
 
@@ -58,8 +58,15 @@ public final class Coordinator: Sendable {
 
   /// Reads the whole state.
   public func state() async throws(NavigationError) -> NavigationState {
-    let (state, serial) = try await read(Rows.getState, ())
-    return NavigationState(StateSnapshot(state), serial: serial)
+    try await stateAndMoment().state
+  }
+
+  /// Reads the whole state, and its moment.
+  func stateAndMoment() async throws(NavigationError) -> (state: NavigationState, moment: Moment) {
+    let ((state, serial), coordinator) = try await backend.ask(Rows.getState, (), starts: false)
+    return (
+      NavigationState(StateSnapshot(state), serial: serial), Moment(coordinator: coordinator, serial: serial)
+    )
   }
 
   /// Reads the presentation in a slot; nil if the slot is empty.
@@ -247,6 +254,13 @@ public final class Coordinator: Sendable {
 
   /// Reads the serial of the last event (W1).
   public func serial() async throws(NavigationError) -> UInt64 { try await property(Rows.serial) }
+
+  /// Reads the moment of the last event.
+  func moment() async throws(NavigationError) -> Moment {
+    let (value, coordinator) = try await backend.ask(
+      PropertyAccessing.get, (Rows.name.text, Rows.serial.name.text), starts: false)
+    return Moment(coordinator: coordinator, serial: try Rows.serial.read(value))
+  }
 
   // MARK: Helpers
 

@@ -7,9 +7,10 @@ import PresentationModel
 protocol CoordinatorBackend: Sendable {
   /// Makes a call of the contract.
   /// - Parameter starts: whether the call starts a coordinator if none is running.
-  func call<Input: Sendable, Output: Sendable>(
+  /// - Returns: the answer, and the number of the coordinator that has given it (``Moment``).
+  func ask<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
-  ) async throws(NavigationError) -> Output
+  ) async throws(NavigationError) -> (answer: Output, coordinator: Int)
 
   /// Waits until a presentation is shown or has ended, or until it has ended.
   /// - Returns: the reply of `Wait`.
@@ -43,10 +44,17 @@ protocol CoordinatorBackend: Sendable {
   func close() async
 }
 
+extension CoordinatorBackend {
+  /// Makes a call of the contract, whichever coordinator answers.
+  func call<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input, starts: Bool
+  ) async throws(NavigationError) -> Output { try await ask(method, input, starts: starts).answer }
+}
+
 /// A message of a coordinator to its listeners.
 enum Notice: Sendable {
   /// The whole state; it supersedes earlier notices.
-  case state(StateSnapshot, serial: UInt64)
+  case state(StateSnapshot, Moment)
   case event(StateEvent)
   /// A whole state was dropped, and later serials may be lower.
   case missed
@@ -57,8 +65,8 @@ enum Notice: Sendable {
 /// Shows items in this program (rule D4).
 protocol PresenterHost: AnyObject, Sendable {
   /// Returns when the item is on screen. An error ends the presentation as failed (D7).
-  /// - Parameter serial: the serial of the last notice before the coordinator's call.
-  func present(_ item: PresentedItem, after serial: UInt64) async throws(ShowingError)
+  /// - Parameter moment: that of the last notice before the coordinator's call.
+  func present(_ item: PresentedItem, after moment: Moment) async throws(ShowingError)
   func update(_ presentation: PresentationHandle, item: Properties) async
   /// Returns when the presentation is gone, with the result for clients that wait.
   func dismiss(_ presentation: PresentationHandle, _ options: DismissalOptions) async throws(Declined) -> Properties

@@ -38,14 +38,14 @@ final class EmbeddedBackend: CoordinatorBackend {
 
   // MARK: Calls
 
-  func call<Input: Sendable, Output: Sendable>(
+  func ask<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
-  ) async throws(NavigationError) -> Output {
+  ) async throws(NavigationError) -> (answer: Output, coordinator: Int) {
     guard !Task.isCancelled else { throw .cancelled }
     guard !isClosed else { throw .closed }
     // The first use binds the properties.
     let service = service
-    if method.interface == PropertyAccessing.get.interface { return try property(method, input) }
+    if method.interface == PropertyAccessing.get.interface { return (try property(method, input), 0) }
     if methods[method.name] == nil { service.bindMethod(method.name.text, to: EmbeddedBinder(backend: self)) }
     guard let body = methods[method.name] as? EmbeddedBinder.Body<Input, Output> else {
       throw .refused(
@@ -61,7 +61,7 @@ final class EmbeddedBackend: CoordinatorBackend {
       Task { await self.cancel(call) }
     }
     do throws(NavigationError) {
-      return try result.get()
+      return (try result.get(), 0)
     } catch {
       // `close` refuses the waiting calls.
       throw isClosed && error.refusal == .shuttingDown ? .closed : error
@@ -139,10 +139,10 @@ final class EmbeddedBackend: CoordinatorBackend {
     entry.animated = presentation.item.animated
     let item = PresentedItem(
       presentation: handle, binding: presentation.binding.text, id: presentation.item.id, all: entry.properties)
-    let serial = service.serial
+    let moment = Moment(serial: service.serial)
     Task {
       do throws(ShowingError) {
-        try await host.present(item, after: serial)
+        try await host.present(item, after: moment)
         service.report(.presentAnswered(handle, error: nil))
       } catch {
         service.report(.presentAnswered(handle, error: error.why))
@@ -154,7 +154,7 @@ final class EmbeddedBackend: CoordinatorBackend {
 
   func notices() -> AsyncStream<Notice> {
     let (stream, listener) = listeners.add()
-    listener?.yield(.state(service.snapshot(), serial: service.serial))
+    listener?.yield(.state(service.snapshot(), Moment(serial: service.serial)))
     return stream
   }
 

@@ -25,8 +25,10 @@ public struct Following: AsyncSequence {
   public struct Iterator: AsyncIteratorProtocol {
     let backend: any CoordinatorBackend
     private var notices: AsyncStream<Notice>.Iterator?
-    /// The serial of the last element; nil while no state is known.
-    private var serial: UInt64?
+    /// The moment of the last element.
+    private(set) var moment = Moment()
+    /// Whether the state at that moment is known, so that the next event follows it.
+    private var isKnown = false
 
     init(backend: any CoordinatorBackend) { self.backend = backend }
 
@@ -38,35 +40,37 @@ public struct Following: AsyncSequence {
       while let notice = await notices?.next(isolation: actor) {
         switch notice {
         case .failed(let error): throw error
-        case .state(let state, let serial):
-          self.serial = serial
-          return .state(NavigationState(state, serial: serial))
+        case .state(let state, let moment):
+          // A later state was read already.
+          if isKnown, moment < self.moment { continue }
+          (self.moment, isKnown) = (moment, true)
+          return .state(NavigationState(state, serial: moment.serial))
         case .missed:
-          if let state = try await missing() { return .state(state) }
+          if let state = try await newest() { return .state(state) }
         case .event(let event):
-          guard let last = serial, event.serial > last else { continue }
-          guard event.serial == last + 1 else {
-            if let state = try await missing() { return .state(state) }
+          guard isKnown, event.serial > moment.serial else { continue }
+          guard event.serial == moment.serial + 1 else {
+            if let state = try await newest() { return .state(state) }
             continue
           }
-          serial = event.serial
+          moment.serial = event.serial
           return .event(event)
         }
       }
       return nil
     }
 
-    /// Reads the state after events were dropped; nil if no coordinator runs.
-    private mutating func missing(isolation: isolated (any Actor)? = #isolation) async throws(NavigationError)
+    /// Reads the state, after which the next event follows; nil if no coordinator runs.
+    mutating func newest(isolation: isolated (any Actor)? = #isolation) async throws(NavigationError)
       -> NavigationState?
     {
       do throws(NavigationError) {
-        let (state, serial) = try await backend.call(CoordinatorInterface.getState, (), starts: false)
-        self.serial = serial
+        let ((state, serial), coordinator) = try await backend.ask(CoordinatorInterface.getState, (), starts: false)
+        (moment, isKnown) = (Moment(coordinator: coordinator, serial: serial), true)
         return NavigationState(StateSnapshot(state), serial: serial)
       } catch .unreachable {
         // The next coordinator sends its state; the end of the bus is a notice.
-        serial = nil
+        isKnown = false
         return nil
       }
     }

@@ -32,8 +32,11 @@ protocol Driver: AnyObject, Sendable {
   func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction?
 
   /// Handles the acceptance of the requests, with one reply for each.
-  /// - Parameter serial: the serial of the state after the requests.
-  func accepted(_ replies: [[Value]], serial: UInt64)
+  /// - Parameter moment: that of the state after the requests.
+  func accepted(_ replies: [[Value]], at moment: Moment)
+
+  /// The moment of the state after the last answer.
+  var acceptance: Moment { get }
 
   /// Returns, once, the requests that dismiss presentations that are no longer wanted. Each is independent of the others.
   func leftovers() -> [Coordinator.Request]
@@ -62,13 +65,13 @@ protocol Driver: AnyObject, Sendable {
   func declined(_ presentation: PresentationHandle)
 
   /// Handles a change of the item of a presentation at one of the driver's bindings, whoever requested it.
-  /// - Parameter serial: the serial of the state after the change.
-  func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64)
+  /// - Parameter moment: that of the state after the change.
+  func updated(_ presentation: PresentationHandle, value: Properties, at moment: Moment)
 
-  /// Forgets serials, because another coordinator was connected, whose serials are unrelated to the previous ones.
-  func forgetSerials()
+  /// Forgets what was refused, because another coordinator was connected, which may accept it.
+  func forgetRefusal()
 
-  /// Handles the whole state, because events are missing.
+  /// Handles the whole state, because events are missing. It is not older than the last answer.
   /// - Parameters:
   ///   - client: this program's unique name in that state.
   ///   - givenUp: presentations of ended drivers that no other driver takes over: they are dismissed.
@@ -79,9 +82,10 @@ protocol Driver: AnyObject, Sendable {
 
   /// Makes the screen of a presentation that the coordinator asks for. Returns nil if the driver cannot decide yet, because the state
   /// has changed and may change back before the presentation is dismissed.
+  /// - Parameter isGivenUp: whether an ended driver has requested its end, which a request of this driver may prevent.
   /// - Throws: an error if no state of the program presents it.
   func screen(
-    for presentation: PresentationHandle, binding: String, id: String
+    for presentation: PresentationHandle, binding: String, id: String, isGivenUp: Bool
   ) throws(ShowingError) -> (any Screen)?
 
   /// Stops controlling the presentations and writing the state.

@@ -41,6 +41,9 @@ struct DriverTable {
   /// The first driver of a subject.
   func first(of subject: DrivenSubject) -> (any Driver)? { bySubject[subject]?.first.flatMap { byNumber[$0] } }
 
+  /// The last driver of a subject.
+  func last(of subject: DrivenSubject) -> (any Driver)? { bySubject[subject]?.last.flatMap { byNumber[$0] } }
+
   func contains(_ driver: any Driver) -> Bool { numbers[ObjectIdentifier(driver)] != nil }
 
   mutating func add(_ driver: any Driver) {

@@ -21,6 +21,11 @@ struct Drivers {
   /// The drivers of a binding, including ended ones.
   subscript(binding: String) -> [any Driver] { live[binding] + retired[binding] }
 
+  /// Whether an ended driver has requested the end of a presentation that has not ended.
+  func hasGivenUp(_ presentation: PresentationHandle, at binding: String) -> Bool {
+    retired[binding].contains { $0.hasGivenUp(presentation) }
+  }
+
   mutating func add(_ driver: any Driver) { live.add(driver) }
 
   /// Removes a driver that ends.

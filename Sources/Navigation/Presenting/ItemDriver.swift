@@ -26,6 +26,8 @@ struct DrivenContent {
   /// Makes the screen of the current item, or no screen if the program cannot; nil if another destination presents it.
   let content: (() -> (any Screen)?)?
   let onDismiss: OnDismiss?
+  /// The values of the items that screens show; nil if these have no bindings of the items.
+  private(set) var screens: (any AnyObject & InheritingValues)?
   /// Called with an action of the user and its parameters.
   var onAction: (@MainActor (String, Properties) -> Void)?
   /// Called when the request to present the item was refused, or could not be sent.
@@ -50,7 +52,7 @@ struct DrivenContent {
         return true
       }
     }
-    return DrivenContent(
+    var driven = DrivenContent(
       route: item.route,
       read: {
         item.wrappedValue.map { value in
@@ -89,6 +91,8 @@ struct DrivenContent {
           }
         }
       }, onDismiss: onDismiss)
+    driven.screens = screens
+    return driven
   }
 
   static func bool(
@@ -109,10 +113,16 @@ struct DrivenContent {
   }
 }
 
+/// Values that are passed on to a later presence of the same state.
+@MainActor
+protocol InheritingValues {
+  func inherit(from former: AnyObject)
+}
+
 /// The last values of the items that screens show, by the texts of their ids. A screen may have written a value after the driver has
 /// read the state for the last time, also while the state does not contain the item.
 @MainActor
-private final class ScreenValues<Item> {
+private final class ScreenValues<Item>: InheritingValues {
   private struct Value { weak var last: Last<Item>? }
   private var values: [String: Value] = [:]
 
@@ -122,6 +132,12 @@ private final class ScreenValues<Item> {
     let last = Last(item)
     values[id] = Value(last: last)
     return last
+  }
+
+  /// Takes over the values of screens that were made for an earlier presence of the same state.
+  func inherit(from former: AnyObject) {
+    guard let former = former as? Self else { return }
+    values.merge(former.values) { last, _ in last }
   }
 
   /// Notes the value that the state has now.
@@ -155,7 +171,7 @@ final class ItemDriver: Driver {
     case appeared(id: String, destination: String?)
     case ended(Dismissal)
     case acted(String, Properties)
-    case updated(Properties, serial: UInt64)
+    case updated(Properties, at: Moment)
   }
 
   /// The presentation in the slot. It is also nil once its dismissal was requested, so that its end does not change the state (P5).
@@ -163,8 +179,7 @@ final class ItemDriver: Driver {
   private var asked: Asked?
   /// The transaction of the last requests.
   private var transaction: Transaction?
-  /// The serial of the state after the last answer.
-  private var acceptedSerial: UInt64 = 0
+  private(set) var acceptance = Moment()
   /// Presentations of this state that were shown or accepted and have not ended, with their last items.
   private var remaining: [PresentationHandle: DrivenContent.Wanted] = [:]
   /// A presentation of another client in the slot, with the item of the state, but without a destination.
@@ -248,6 +263,9 @@ final class ItemDriver: Driver {
     return [place.dismissal(of: current)]
   }
 
+  /// Whether this driver waits for the answer to a request, or for the end of others' presentations.
+  var isWaiting: Bool { asked != nil || predecessor != nil }
+
   var isOver: Bool { asked == nil && remaining.isEmpty && predecessor == nil }
 
   /// Waits with all presentations until those of an ended driver have ended.
@@ -270,6 +288,11 @@ final class ItemDriver: Driver {
   /// Whether the driver presents the same state as another driver, and not only state with the same name.
   func hasState(of other: ItemDriver) -> Bool { content.route.place == other.content.route.place }
 
+  /// Takes over what the screens of an earlier presence of the same state have written.
+  func inheritScreens(of former: ItemDriver) {
+    if let values = former.content.screens { content.screens?.inherit(from: values) }
+  }
+
   /// Gives the slot and its item to another driver.
   func handOver(to successor: ItemDriver) {
     self.successor = successor
@@ -286,14 +309,14 @@ final class ItemDriver: Driver {
     if successor.asked == nil, successor.current == nil { successor.current = current }
     successor.remaining.merge(remaining) { last, _ in last }
     if place.isWithoutParent { successor.place.isWithoutParent = true }
-    successor.acceptedSerial = max(successor.acceptedSerial, acceptedSerial)
+    successor.acceptance = max(successor.acceptance, acceptance)
     (current, remaining) = (nil, [:])
   }
 
   // MARK: Answers
 
-  func accepted(_ replies: [[Value]], serial: UInt64) {
-    acceptedSerial = serial
+  func accepted(_ replies: [[Value]], at moment: Moment) {
+    acceptance = moment
     if let wanted = asked?.wanted {
       let path = replies.last?.first.flatMap(ObjectPath.init(value:))
       if let presentation = path.flatMap(Handle.init(path:)) {
@@ -361,7 +384,7 @@ final class ItemDriver: Driver {
       case .appeared(let id, let destination): appeared(presentation, id: id, destination: destination)
       case .ended(let end): ended(presentation, end)
       case .acted(let action, let parameters): acted(presentation, action, parameters)
-      case .updated(let value, let serial): updated(presentation, value: value, serial: serial)
+      case .updated(let value, let moment): updated(presentation, value: value, at: moment)
       }
     }
     handOn()
@@ -434,11 +457,11 @@ final class ItemDriver: Driver {
     current = presentation
   }
 
-  func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {
+  func updated(_ presentation: PresentationHandle, value: Properties, at moment: Moment) {
     // A later request has priority.
-    guard let edit = content.edit, !isRetired, serial > acceptedSerial else { return }
+    guard let edit = content.edit, !isRetired, moment > acceptance else { return }
     guard asked == nil else {
-      asked?.early.append((presentation, .updated(value, serial: serial)))
+      asked?.early.append((presentation, .updated(value, at: moment)))
       return
     }
     guard presentation == current, let wanted = remaining[presentation], wanted.options.value != value else { return }
@@ -449,18 +472,16 @@ final class ItemDriver: Driver {
     if isUnsent || !edit(value) { onDifference?() }
   }
 
-  func forgetSerials() { (acceptedSerial, refused) = (0, nil) }
+  func forgetRefusal() { refused = nil }
 
   func reconcile(
     _ state: StateIndex, client: String, givenUp: Set<PresentationHandle>
   ) -> [PresentationHandle] {
-    // The event may be older than the last accepted request.
-    guard state.serial >= acceptedSerial else { return [] }
-    let lost = remaining.keys.filter { !state.contains($0, at: subject) }.sorted()
+    let lost = remaining.filter { !state.contains($0.key, of: $0.value.id, at: subject) }.keys.sorted()
     for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
     for entry in state[subject] where entry.phase != .dismissing {
       if entry.presentation == current {
-        updated(entry.presentation, value: entry.value, serial: state.serial)
+        updated(entry.presentation, value: entry.value, at: state.moment)
       } else if hasGivenUp(entry.presentation) || givenUp.contains(entry.presentation) {
         // If its dismissal was declined, the navigator gives the item back.
         continue
@@ -476,8 +497,9 @@ final class ItemDriver: Driver {
   }
 
   func screen(
-    for presentation: PresentationHandle, binding: String, id: String
+    for presentation: PresentationHandle, binding: String, id: String, isGivenUp: Bool
   ) throws(ShowingError) -> (any Screen)? {
+    if isGivenUp, remaining[presentation] == nil { return nil }
     guard let make = content.content else { throw ShowingError(why: "\(binding) is not shown by this program") }
     if predecessor != nil { throw ShowingError(why: "the state that presents \(binding) has ended") }
     appeared(presentation, id: id, destination: ownDestination)

@@ -159,10 +159,10 @@ final class PathDriver: Driver {
   private var retirement: Retirement?
   /// The transaction of the last requests.
   private var transaction: Transaction?
-  /// The serial of the state after the last answer.
-  private var acceptedSerial: UInt64 = 0
-  /// The position of this program's lowest screen in the coordinator's stack that is unknown here, because an answer was lost.
-  private var stray: Int?
+  private(set) var acceptance = Moment()
+  /// The position of this program's lowest screen in the coordinator's stack that is not in the path, because an answer was lost, or
+  /// because it was requested above a screen that has left its place again. Its handle is nil if it is unknown here.
+  private var stray: (index: Int, presentation: PresentationHandle?)?
   /// The path that the coordinator has refused. It is requested again after a change.
   private var refused: (any PathValues)?
   var onDifference: (() -> Void)?
@@ -206,11 +206,15 @@ final class PathDriver: Driver {
     }
     let edited = isRefused ? [] : same.edited.filter { $0 < kept }
     // Screens above this position end with its screen (S2); lower screens that others pushed stay (S8).
-    let first = kept < places.count ? kept : stray.flatMap { $0 >= kept + added.count ? $0 : nil }
+    let first = kept < places.count ? (kept, nil) : stray.flatMap { $0.index >= kept + added.count ? $0 : nil }
     stray = nil
     let removals =
-      first.map {
-        [Coordinator.Request.dismiss(binding($0), animated: transaction.animated, force: transaction.isForced)]
+      first.map { index, presentation in
+        [
+          Coordinator.Request.dismiss(
+            binding(index), animated: transaction.animated, force: transaction.isForced,
+            expecting: presentation.map { Expectation(presentation: $0) } ?? Expectation())
+        ]
       } ?? []
     guard !removals.isEmpty || !added.isEmpty || !edited.isEmpty else {
       places.values = values
@@ -287,8 +291,8 @@ final class PathDriver: Driver {
 
   // MARK: Answers
 
-  func accepted(_ replies: [[Value]], serial: UInt64) {
-    acceptedSerial = serial
+  func accepted(_ replies: [[Value]], at moment: Moment) {
+    acceptance = moment
     guard let asked else { return }
     for (index, reply) in replies.dropFirst(asked.removals).prefix(asked.additions).enumerated() {
       let index = asked.kept + index
@@ -296,13 +300,15 @@ final class PathDriver: Driver {
       else {
         // The parent was dismissed in the same turn.
         if index < places.count {
-          cut(to: index, where: places.all[index].element)
+          cut(to: index, where: places.values.id(index))
           places.removeAll(from: index)
         }
         break
       }
       // Missing screens ended with a screen below them.
       if index < places.count { places.set(presentation, at: index) }
+      // A coordinator that has lost its record may give the handle of a screen that it does not know.
+      leaving[presentation] = nil
       if let retirement, retirement.unwanted == nil {
         self.retirement?.unwanted = .dismiss(binding(index), expecting: Expectation(presentation: presentation))
       }
@@ -317,7 +323,7 @@ final class PathDriver: Driver {
 
   func refused(_ name: CoordinatorError.Name) -> Bool {
     guard let asked else { return false }
-    let lowest = asked.kept < places.count ? places.all[asked.kept].element : nil
+    let lowest = asked.kept < places.count ? places.values.id(asked.kept) : nil
     let values = places.values
     postponed()
     // A lower screen was closed meanwhile, and the state follows its end.
@@ -348,10 +354,10 @@ final class PathDriver: Driver {
     for presentation in ended { self.ended(presentation, Dismissal(reason: .closed, error: nil)) }
   }
 
-  /// Removes the value at a position and all values above it, if it is still this value.
-  private func cut(to count: Int, where element: NavigationPath.Element?) {
+  /// Removes the value at a position and all values above it, if it still has this identity.
+  private func cut(to count: Int, where id: String?) {
     let values = path.read()
-    if retirement == nil, count < values.count, values.element(count) == element { path.truncate(count) }
+    if retirement == nil, count < values.count, values.id(count) == id { path.truncate(count) }
   }
 
   // MARK: Coordinator to state
@@ -360,14 +366,14 @@ final class PathDriver: Driver {
 
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
     screens.ended(presentation)
-    if let (index, _) = leaving.removeValue(forKey: presentation) { path.forgetWritten(at: index) }
     asked?.ended(presentation)
+    if let (index, _) = leaving.removeValue(forKey: presentation) { return path.forgetWritten(at: index) }
     guard let index = places.position(of: presentation) else {
       asked?.endedEarly.insert(presentation)
       return
     }
     path.forgetWritten(at: index)
-    let gone = places.all[index].element
+    let gone = places.values.id(index)
     places.removeAll(from: index)
     // The screens above it have ended, too.
     asked?.removed = []
@@ -381,6 +387,8 @@ final class PathDriver: Driver {
       return
     }
     leaving[presentation] = nil
+    // The coordinator has ended what was in the place of the screen, but not what was requested above it after that.
+    if places.count > index + 1, let above = places.all[index + 1].presentation { stray = (index + 1, above) }
     leave(to: index)
     places.append(Place(element: former.element(index), presentation: presentation))
     path.truncate(index)
@@ -389,33 +397,34 @@ final class PathDriver: Driver {
     places.values = isWritten ? former : path.read()
   }
 
-  func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {}
+  func updated(_ presentation: PresentationHandle, value: Properties, at moment: Moment) {}
 
   func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties) {}
 
-  func forgetSerials() { (acceptedSerial, refused) = (0, nil) }
+  func forgetRefusal() { refused = nil }
 
   func reconcile(
     _ state: StateIndex, client: String, givenUp: Set<PresentationHandle>
   ) -> [PresentationHandle] {
-    guard state.serial >= acceptedSerial else { return [] }
     let known = places
-    let lost = (places.all.compactMap(\.presentation) + leaving.keys.sorted()).filter {
-      !state.contains($0, at: subject)
+    let shown = places.all.indices.compactMap { index in
+      places.all[index].presentation.map { ($0, places.values.id(index)) }
     }
+    let former = leaving.sorted { $0.key < $1.key }.map { ($0.key, $0.value.values.id($0.value.index)) }
+    let lost = (shown + former).filter { !state.contains($0.0, of: $0.1, at: subject) }.map(\.0)
     for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
     if asked == nil {
       // The answer to the request was lost.
       stray =
         state[subject].filter {
           $0.phase != .dismissing && $0.isOwned(by: client) && known.position(of: $0.presentation) == nil
-        }.compactMap { StackElement.parts(of: $0.binding)?.index }.min()
+        }.compactMap { StackElement.parts(of: $0.binding)?.index }.min().map { ($0, nil) }
     }
     return lost
   }
 
   func screen(
-    for presentation: PresentationHandle, binding: String, id: String
+    for presentation: PresentationHandle, binding: String, id: String, isGivenUp: Bool
   ) throws(ShowingError) -> (any Screen)? {
     let values = path.read()
     guard let index = StackElement.parts(of: binding)?.index, index >= 0, index < values.count, values.id(index) == id

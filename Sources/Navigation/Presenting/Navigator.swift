@@ -66,13 +66,19 @@ public final class Navigator: Presenting {
     }
     destination = "navigation-\(coordinator.client)-\(number)"
     following = inNoTransaction { [weak self, following = coordinator.following] in
+      var iterator = following.makeAsyncIterator()
       do throws(NavigationError) {
-        for try await element in following {
+        while var element = try await iterator.next(isolation: MainActor.shared) {
           guard let self else { return }
+          // Requests may have been accepted since the state was read, which it does not have.
+          while case .state = element, drivers.all.contains(where: { $0.acceptance > iterator.moment }) {
+            guard let state = try await iterator.newest() else { break }
+            element = .state(state)
+          }
           if case .event(let event) = element, case .declined(let subject, _) = event.kind {
             await takeBack(subject.presentation, at: subject.binding)
           }
-          take(element)
+          take(element, at: iterator.moment)
           if case .state(let state) = element {
             // The missing events may have said that the dismissals of these presentations were declined.
             for kept in state.presentations where kept.phase != .dismissing && hasGivenUp(kept) {
@@ -88,6 +94,9 @@ public final class Navigator: Presenting {
 
   isolated deinit {
     following?.cancel()
+    for driver in drivers.live.inOrder where coordinator.navigators[driver.subject]?.navigator == nil {
+      coordinator.navigators[driver.subject] = nil
+    }
     let dismissals = drivers.takeDismissals() + drivers.live.inOrder.flatMap { $0.retire() }
     guard !served.isEmpty || !dismissals.isEmpty else { return }
     Task { [coordinator, served] in
@@ -138,8 +147,8 @@ public final class Navigator: Presenting {
   public func settle() async {
     repeat {
       await answered()
-      guard !received.isOver, let serial = try? await coordinator.serial() else { return }
-      while received.lastSerial < serial, !received.isOver { await change() }
+      guard !received.isOver, let moment = try? await coordinator.moment() else { return }
+      while received.moment < moment, !received.isOver { await change() }
       // Announced events may have changed the state, and other state follows from the changes.
       await Task.yield()
       await Task.yield()
@@ -157,19 +166,19 @@ public final class Navigator: Presenting {
   /// Reads the activity that is under way.
   /// - Returns: the bindings whose screens are appearing or disappearing, without those that wait for a user (P16); whether this
   ///   navigator already has the state in which they are: later events, such as a declined dismissal, may change the program's state;
-  ///   and the serial of that state.
-  package func underWay() async -> (bindings: [String], isCurrent: Bool, serial: UInt64) {
-    let last = received.lastSerial
-    guard let state = try? await coordinator.state() else { return ([], true, last) }
+  ///   and the moment of that state.
+  package func underWay() async -> (bindings: [String], isCurrent: Bool, moment: Moment) {
+    let last = received.moment
+    guard let (state, moment) = try? await coordinator.stateAndMoment() else { return ([], true, last) }
     let bindings = state.presentations.filter { entry in
       (entry.phase == .presenting || entry.phase == .dismissing) && entry.asking != true
         && (served[entry.destination ?? ""] != nil || !drivers[entry.binding].isEmpty)
     }.map(\.binding)
-    return (bindings, state.serial <= last || received.isOver, state.serial)
+    return (bindings, moment <= last || received.isOver, moment)
   }
 
-  /// Returns at the first change after a serial, at once if that has come.
-  package func change(after serial: UInt64) async { await received.change(after: serial) }
+  /// Returns at the first change after a moment, at once if that has come.
+  package func change(after moment: Moment) async { await received.change(after: moment) }
 
   /// The screens that are shown, in the order of appearance.
   package var visible: [Showing] { screens.visible }
@@ -215,7 +224,14 @@ public final class Navigator: Presenting {
   /// Adds a driver. A binding is one slot: if it is presented twice, the last driver counts and takes over the presentation. Other
   /// state, such as that of a model with the name of one that is gone, has screens of its own, after those of the former state.
   private func takeOver(_ driver: ItemDriver) {
-    guard let former = drivers.live.first(of: driver.subject) as? ItemDriver else { return }
+    guard let former = drivers.live.first(of: driver.subject) as? ItemDriver else {
+      guard let former = drivers.retired.last(of: driver.subject) as? ItemDriver else { return }
+      let isSame = driver.hasState(of: former)
+      if isSame { driver.inheritScreens(of: former) }
+      // What a former presence of the same state shows may be taken over, once it is known.
+      if former.isWaiting || !isSame { driver.follow(former) }
+      return
+    }
     guard driver.hasState(of: former) else {
       remove(former, dismissing: true)
       return driver.follow(former)
@@ -223,22 +239,29 @@ public final class Navigator: Presenting {
     reportMisuse(
       "“\(driver.subject.name)” is presented twice, of which the later counts; cancel the first presence before",
       of: driver.root)
-    _ = drivers.remove(former)
+    _ = forget(former)
+    driver.inheritScreens(of: former)
     former.handOver(to: driver)
     drivers.keepEnded(former)
   }
 
   func remove(_ driver: any Driver, dismissing: Bool) {
-    guard drivers.remove(driver) else { return }
+    guard forget(driver) else { return }
     if coordinator.navigators[driver.subject]?.navigator === self { coordinator.navigators[driver.subject] = nil }
-    if declaredTabs.value.contains(where: { $0.driver === driver }) {
-      declaredTabs.value.removeAll { $0.driver === driver }
-    }
     let ending = driver.retire()
     drivers.keepEnded(driver)
     guard dismissing else { return }
     drivers.dismiss(ending)
     plan()
+  }
+
+  /// Forgets a driver that ends, and its tab.
+  /// - Returns: whether the driver was there.
+  private func forget(_ driver: any Driver) -> Bool {
+    if declaredTabs.value.contains(where: { $0.driver === driver }) {
+      declaredTabs.value.removeAll { $0.driver === driver }
+    }
+    return drivers.remove(driver)
   }
 
   func path(named stack: String) -> PathDriver? {
@@ -303,16 +326,16 @@ public final class Navigator: Presenting {
     let places = asking.indices.flatMap { driver in asking[driver].changes.indices.map { (driver, $0) } }
     let order =
       places.filter { asking[$0].changes[$1].isRemoval } + places.filter { !asking[$0].changes[$1].isRemoval }
-    let (replies, serial) = try await coordinator.apply(order.map { asking[$0].changes[$1] })
+    let (replies, moment) = try await coordinator.apply(order.map { asking[$0].changes[$1] })
     var sorted = asking.map { [[Value]](repeating: [], count: $0.changes.count) }
     for ((driver, change), reply) in zip(order, replies) { sorted[driver][change] = reply }
-    for (index, (driver, _)) in asking.enumerated() { driver?.accepted(sorted[index], serial: serial) }
+    for (index, (driver, _)) in asking.enumerated() { driver?.accepted(sorted[index], at: moment) }
   }
 
   private func send(_ changes: [Coordinator.Request], of driver: (any Driver)?, after stateCount: Int) async {
     do throws(NavigationError) {
-      let (replies, serial) = try await coordinator.apply(changes)
-      driver?.accepted(replies, serial: serial)
+      let (replies, moment) = try await coordinator.apply(changes)
+      driver?.accepted(replies, at: moment)
     } catch .refused(let error) {
       if let driver, driver.refused(error.name) { tellRefused(.refused(error.withoutIndex), of: driver.root) }
     } catch {
@@ -383,20 +406,19 @@ public final class Navigator: Presenting {
 
   // MARK: Coordinator to state
 
-  private func take(_ element: Following.Element) {
+  private func take(_ element: Following.Element, at moment: Moment) {
     switch element {
     case .state(let state):
       isUnreachable = false
       drivers.receivedState()
-      // A coordinator with new serials has not accepted earlier requests.
-      if state.serial < received.lastSerial { for driver in drivers.all { driver.forgetSerials() } }
-      received.receivedState(state.serial)
-      reconcile(state)
+      if moment.coordinator != received.moment.coordinator { for driver in drivers.all { driver.forgetRefusal() } }
+      received.receivedState(at: moment)
+      reconcile(state, at: moment)
       for driver in drivers.live.inOrder { schedule(driver) }
       collectLeftovers(of: drivers.retired.inOrder)
     case .event(let event):
-      received.receivedEvent(event.serial)
-      collectLeftovers(of: take(event))
+      received.receivedEvent(at: moment)
+      collectLeftovers(of: take(event, at: moment))
     }
   }
 
@@ -410,9 +432,11 @@ public final class Navigator: Presenting {
 
   /// Passes an event to drivers.
   /// - Returns: the drivers.
-  private func take(_ event: NavigationEvent) -> [any Driver] {
+  private func take(_ event: NavigationEvent, at moment: Moment) -> [any Driver] {
     switch event.kind {
     case .presented(let subject, let item):
+      // The end of the presentation was requested while it was not yet announced.
+      if drivers.hasGivenUp(subject.presentation, at: subject.binding) { return [] }
       let destination = StateEntry(item).destination
       let drivers = drivers.live[subject.binding]
       for driver in drivers { driver.appeared(subject.presentation, id: subject.id, destination: destination) }
@@ -426,7 +450,7 @@ public final class Navigator: Presenting {
     case .updated(let subject, let item):
       guard let value = StateEntry(item).value else { return [] }
       let drivers = drivers.live[subject.binding]
-      for driver in drivers { driver.updated(subject.presentation, value: value, serial: event.serial) }
+      for driver in drivers { driver.updated(subject.presentation, value: value, at: moment) }
       return drivers
     case .action(let subject, let action, let parameters):
       let drivers = drivers[subject.binding]
@@ -454,24 +478,25 @@ public final class Navigator: Presenting {
     drivers.live[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
   }
 
-  private func reconcile(_ state: NavigationState) {
+  private func reconcile(_ state: NavigationState, at moment: Moment) {
     // The dismissals of these presentations may still be under way.
     let givenUp = Set(
-      state.presentations.filter { entry in
-        drivers.retired[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
-      }.map(\.presentation))
-    let index = StateIndex(state)
+      state.presentations.filter { drivers.hasGivenUp($0.presentation, at: $0.binding) }.map(\.presentation))
+    let index = StateIndex(state, at: moment)
     // Each driver clears its state before any screen leaves: a screen ends the drivers of the items that are presented from it.
     let lost = drivers.all.flatMap { $0.reconcile(index, client: coordinator.client, givenUp: givenUp) }
-    for presentation in lost { screens.remove(presentation)?.leaveLost() }
+    // Screens of served destinations, and those whose presences were cancelled, have no drivers.
+    let others = screens.showings.values.filter {
+      $0.beginning <= moment && !index.contains($0.presentation, of: $0.id, at: .slot($0.binding))
+    }
+    for presentation in lost + others.map(\.presentation).sorted() { screens.lose(presentation)?.leaveLost() }
   }
 
   /// Handles the end of the bus or of the coordinator, and thereby of all presentations.
   private func lost(_ error: NavigationError) {
     received.end()
     drivers.forgetPostponed()
-    reconcile(NavigationState(StateSnapshot([:]), serial: .max))
-    for presentation in screens.showings.keys.sorted(by: >) { screens.remove(presentation)?.leaveLost() }
+    reconcile(NavigationState(StateSnapshot([:]), serial: .max), at: .end)
     collectLeftovers(of: drivers.retired.inOrder)
     // The program that closed its coordinator gets no report of that.
     if error != .closed { tellRefused(error) }
@@ -488,23 +513,24 @@ public final class Navigator: Presenting {
   // MARK: Screens
 
   fileprivate func present(
-    _ item: PresentedItem, after serial: UInt64, _ content: Content?
+    _ item: PresentedItem, after moment: Moment, _ content: Content?
   ) async throws(ShowingError) {
     let presentation = item.presentation
-    // After a restart of navd the screen may already exist.
-    if let shown = screens[presentation] {
-      if shown.binding == item.binding, shown.id == item.id { return shown.restored(item.all) }
-      // The navd has lost its record, and has given the handle to another item.
-      screens.remove(presentation)?.leaveLost()
-    }
     screens.want(presentation)
     // Earlier events come first, such as the end of another presentation.
-    await received.wait(for: serial)
-    if let shown = screens[presentation] { return shown.restored(item.all) }
+    await received.wait(for: moment)
+    if let shown = screens[presentation] {
+      // After a restart of navd the screen may already exist. Otherwise navd has lost its record, and has given the handle again.
+      if StateEntry(item.all).restored == true, shown.id == item.id {
+        screens.unwant(presentation)
+        return shown.restored(item.all)
+      }
+      screens.lose(presentation)?.leaveLost()
+    }
     while screens.isWanted(presentation) {
       if let screen = try screen(for: item, content) {
         let transaction = transaction(of: presentation, at: item.binding, isEnding: false)
-        return try await show(Showing(item, screen: screen, transaction ?? Transaction(), self))
+        return try await show(Showing(item, after: moment, screen: screen, transaction ?? Transaction(), self))
       }
       await change()
     }
@@ -522,7 +548,9 @@ public final class Navigator: Presenting {
       guard let driver = drivers.live[item.binding].last else {
         throw ShowingError(why: "no state of the program presents \(item.binding)")
       }
-      return try driver.screen(for: item.presentation, binding: item.binding, id: item.id)
+      return try driver.screen(
+        for: item.presentation, binding: item.binding, id: item.id,
+        isGivenUp: drivers.hasGivenUp(item.presentation, at: item.binding))
     } catch {
       screens.failed(item.presentation, error)
       throw error as? ShowingError ?? ShowingError(why: "\(error)")
@@ -533,6 +561,7 @@ public final class Navigator: Presenting {
     screens.show(showing)
     do {
       try await showing.appear()
+      screens.unwant(showing.presentation)
     } catch {
       let isWanted = screens.isWanted(showing.presentation)
       leave(showing.presentation)
@@ -548,14 +577,17 @@ public final class Navigator: Presenting {
   fileprivate func dismiss(
     _ presentation: PresentationHandle, _ options: DismissalOptions
   ) async throws(Declined) -> Properties {
-    if screens.unwant(presentation) { changed() }
+    screens.unwant(presentation)
+    changed()
     guard let showing = screens[presentation] else { return [:] }
     var transaction =
       transaction(of: presentation, at: showing.binding, isEnding: true) ?? showing.transactionOfDismissal
       ?? Transaction()
     transaction.animated = options.animated ?? transaction.animated
     showing.transaction = transaction
-    return try await showing.disappear(animated: options.animated ?? true, isForced: options.forced ?? false)
+    let result = try await showing.disappear(animated: options.animated ?? true, isForced: options.forced ?? false)
+    // A navd that has lost its record may have given the handle to another item, of which this is not the result.
+    return screens[presentation] === showing ? result : [:]
   }
 }
 
@@ -572,9 +604,9 @@ private final class Host: PresenterHost {
     self.content = content
   }
 
-  @MainActor func present(_ item: PresentedItem, after serial: UInt64) async throws(ShowingError) {
+  @MainActor func present(_ item: PresentedItem, after moment: Moment) async throws(ShowingError) {
     guard let navigator else { throw ShowingError(why: "the program has released its navigator") }
-    try await navigator.present(item, after: serial, content)
+    try await navigator.present(item, after: moment, content)
   }
 
   @MainActor func update(_ presentation: PresentationHandle, item: Properties) async {

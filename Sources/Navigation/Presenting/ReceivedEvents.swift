@@ -1,24 +1,24 @@
 /// How far a navigator has received the announcements of its coordinator, and the tasks that wait for more.
 @MainActor
 final class ReceivedEvents {
-  /// The serial of the last state or event received.
-  private(set) var lastSerial: UInt64 = 0
+  /// That of the last state or event received.
+  private(set) var moment = Moment()
   /// Whether nothing more comes, because the bus has ended or the coordinator was closed.
   private(set) var isOver = false
-  /// The tasks that wait for an event, by its serial.
-  private var waitingForEvents: [UInt64: [CheckedContinuation<Void, Never>]] = [:]
+  /// The tasks that wait for an event, by its moment.
+  private var waitingForEvents: [Moment: [CheckedContinuation<Void, Never>]] = [:]
   /// The tasks that wait for any change.
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
   /// Notes a whole state, which is newer than all that came before.
-  func receivedState(_ serial: UInt64) {
-    lastSerial = serial
+  func receivedState(at moment: Moment) {
+    self.moment = moment
     resumeAllWaitingForEvents()
   }
 
-  func receivedEvent(_ serial: UInt64) {
-    lastSerial = serial
-    for continuation in waitingForEvents.removeValue(forKey: serial) ?? [] { continuation.resume() }
+  func receivedEvent(at moment: Moment) {
+    self.moment = moment
+    for continuation in waitingForEvents.removeValue(forKey: moment) ?? [] { continuation.resume() }
   }
 
   func end() {
@@ -33,18 +33,18 @@ final class ReceivedEvents {
   }
 
   /// Returns when an event or a later state has come, or nothing more comes.
-  func wait(for serial: UInt64) async {
-    while lastSerial < serial, !isOver {
-      await withCheckedContinuation { waitingForEvents[serial, default: []].append($0) }
+  func wait(for moment: Moment) async {
+    while self.moment < moment, !isOver {
+      await withCheckedContinuation { waitingForEvents[moment, default: []].append($0) }
     }
   }
 
   /// Returns at the next change.
   func change() async { await withCheckedContinuation { waiting.append($0) } }
 
-  /// Returns at the first change after a serial, at once if that has come.
-  func change(after serial: UInt64) async {
-    if lastSerial <= serial, !isOver { await change() }
+  /// Returns at the first change after a moment, at once if that has come.
+  func change(after moment: Moment) async {
+    if self.moment <= moment, !isOver { await change() }
   }
 
   /// Resumes the tasks that wait for a change.

@@ -84,8 +84,15 @@ public final class Showing: Presenting {
   /// Whether the presentation was lost, so that the coordinator does not know the screen.
   private var isLost: Bool { leaving != nil }
 
-  init(_ item: PresentedItem, screen: any Screen, _ transaction: Transaction, _ navigator: Navigator) {
+  /// A moment at which the presentation was in the coordinator's state, unless it had ended.
+  let beginning: Moment
+
+  init(
+    _ item: PresentedItem, after beginning: Moment, screen: any Screen, _ transaction: Transaction,
+    _ navigator: Navigator
+  ) {
     self.transaction = transaction
+    self.beginning = beginning
     presentedItem = item
     self.screen = screen
     self.navigator = navigator

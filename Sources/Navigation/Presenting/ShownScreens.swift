@@ -2,7 +2,7 @@
 @MainActor
 struct ShownScreens {
   private(set) var showings: [PresentationHandle: Showing] = [:]
-  /// Presentations that the coordinator has asked for and not dismissed.
+  /// Presentations that the coordinator has asked for and not dismissed, until they have appeared.
   private var wanted: Set<PresentationHandle> = []
   /// The errors of presentations that this program could not show, until they end.
   private var failures: [PresentationHandle: any Error] = [:]
@@ -18,8 +18,7 @@ struct ShownScreens {
 
   mutating func want(_ presentation: PresentationHandle) { wanted.insert(presentation) }
 
-  /// - Returns: whether the coordinator had asked for the presentation.
-  mutating func unwant(_ presentation: PresentationHandle) -> Bool { wanted.remove(presentation) != nil }
+  mutating func unwant(_ presentation: PresentationHandle) { wanted.remove(presentation) }
 
   mutating func show(_ showing: Showing) { showings[showing.presentation] = showing }
 
@@ -44,5 +43,11 @@ struct ShownScreens {
     wanted.remove(presentation)
     failures[presentation] = nil
     return showings.removeValue(forKey: presentation)
+  }
+
+  /// Forgets a presentation that the coordinator does not know. It may have asked for another one of this handle.
+  /// - Returns: its screen, which is still there.
+  mutating func lose(_ presentation: PresentationHandle) -> Showing? {
+    showings[presentation] == nil ? remove(presentation) : showings.removeValue(forKey: presentation)
   }
 }

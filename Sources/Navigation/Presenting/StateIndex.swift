@@ -2,12 +2,12 @@ import PresentationModel
 
 /// The whole state of a coordinator, in which drivers find presentations by their subjects.
 struct StateIndex {
-  let serial: UInt64
+  let moment: Moment
   private let bySubject: [DrivenSubject: [PresentationState]]
-  private let handles: [DrivenSubject: Set<PresentationHandle>]
+  private let ids: [DrivenSubject: [PresentationHandle: String]]
 
-  init(_ state: NavigationState) {
-    serial = state.serial
+  init(_ state: NavigationState, at moment: Moment) {
+    self.moment = moment
     var bySubject: [DrivenSubject: [PresentationState]] = [:]
     for entry in state.presentations {
       bySubject[.slot(entry.binding), default: []].append(entry)
@@ -16,15 +16,15 @@ struct StateIndex {
       }
     }
     self.bySubject = bySubject
-    handles = bySubject.mapValues { Set($0.map(\.presentation)) }
+    ids = bySubject.mapValues { Dictionary($0.map { ($0.presentation, $0.id) }) { $1 } }
   }
 
   /// The presentations of a subject.
   subscript(subject: DrivenSubject) -> [PresentationState] { bySubject[subject] ?? [] }
 
-  /// Whether a presentation is one of a subject. A coordinator that has lost its record counts from the beginning, so that the
-  /// presentation of another subject may have the handle of one that is lost.
-  func contains(_ presentation: PresentationHandle, at subject: DrivenSubject) -> Bool {
-    handles[subject]?.contains(presentation) == true
+  /// Whether a presentation is one of a subject, with this id. A coordinator that has lost its record counts from the beginning, so
+  /// that another presentation may have the handle of one that is lost.
+  func contains(_ presentation: PresentationHandle, of id: String, at subject: DrivenSubject) -> Bool {
+    ids[subject]?[presentation] == id
   }
 }
