@@ -67,9 +67,7 @@ private final class Model {
       await fixture.change(model, bindings, &numbers)
       for _ in 0..<Int.random(in: 0..<6, using: &numbers) { await Task.yield() }
     }
-    let display = fixture.display
-    (display.stuck, display.slow, display.declining, display.asking) = ([], [], [], [])
-    try await fixture.agrees(model, seed)
+    try await fixture.agrees(on: model.screens, seed)
     // A request that fails because its parent has just ended is not reported.
     #expect(refusals.isEmpty, "NAVD_SEED=\(seed)")
   }
@@ -143,16 +141,19 @@ extension NavigationFixture {
     }
   }
 
-  /// Waits until the model, the screens and the coordinator agree five times in a row.
-  fileprivate func agrees(_ model: Model, _ seed: UInt64) async throws {
+  /// Waits until the screens and the coordinator agree with the model five times in a row.
+  /// - Parameter screens: the screens that the model says should be shown.
+  func agrees(on screens: @autoclosure () -> [String], _ seed: UInt64) async throws {
+    (display.stuck, display.slow, display.declining, display.asking) = ([], [], [], [])
     let end = ContinuousClock.now + .seconds(20)
     var times = 0
     var shown: [PresentationState] = []
     while ContinuousClock.now < end {
       await navigator.settle()
-      shown = try await coordinator.state().presentations
+      // A navd that was killed may just be starting.
+      shown = (try? await coordinator.state().presentations) ?? []
       let isSo =
-        display.names.sorted() == model.screens && shown.count == model.screens.count
+        display.names.sorted() == screens() && shown.count == screens().count
         && shown.allSatisfy { $0.phase == .presented }
       times = isSo ? times + 1 : 0
       if times == 5 { return }
@@ -160,8 +161,8 @@ extension NavigationFixture {
     }
     throw Timeout(
       description: """
-        NAVD_SEED=\(seed): the model has \(model.screens), shown are \(display.names), the coordinator has \
-        \(shown.map { "\($0.binding) \($0.id) \($0.phase)" }), slow: \(display.slow)
+        NAVD_SEED=\(seed): the model has \(screens()), shown are \(display.names), the coordinator has \
+        \(shown.map { "\($0.binding) \($0.id) \($0.phase)" })
         """)
   }
 }

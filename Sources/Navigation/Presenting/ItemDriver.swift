@@ -253,7 +253,8 @@ final class ItemDriver: Driver {
 
   /// Sets the state to nil if it was presented while its parent was being dismissed.
   func endWithParent() {
-    if let current, content.read()?.id == remaining[current]?.id { clear() }
+    let wanted = asked?.wanted ?? current.flatMap { remaining[$0] }
+    if let wanted, content.read()?.id == wanted.id { clear() }
   }
 
   func retire() -> [Coordinator.Request] {
@@ -317,17 +318,20 @@ final class ItemDriver: Driver {
 
   func accepted(_ replies: [[Value]], at moment: Moment) {
     acceptance = moment
-    if let wanted = asked?.wanted {
+    if let asked, let wanted = asked.wanted {
       let path = replies.last?.first.flatMap(ObjectPath.init(value:))
       if let presentation = path.flatMap(Handle.init(path:)) {
-        remaining[presentation] = wanted
-        current = presentation
+        // The item to update may have ended since.
+        if !asked.isUpdate || remaining[presentation] != nil {
+          remaining[presentation] = wanted
+          current = presentation
+        }
       } else if content.read()?.id == wanted.id, !place.outlivesParent {
         // The parent was dismissed in the same turn.
         clear()
       }
     }
-    let isUnshown = asked?.wanted != nil && current == nil
+    let isUnshown = asked?.wanted != nil && asked?.isUpdate == false && current == nil
     answered()
     if isUnshown { content.onUnshown?() }
   }

@@ -127,6 +127,8 @@ final class PathDriver: Driver {
 
   /// A request that was not answered yet.
   private struct Asked {
+    /// The stray screens, of which the request ends all above the path.
+    let strays: [Stray]
     /// The number of screens that are kept.
     let kept: Int
     let removals: Int
@@ -137,8 +139,9 @@ final class PathDriver: Driver {
     /// The path before the request, and its screens above those that are kept, as far as they have not ended.
     let formerValues: any PathValues
     var removed: [Place]
-    /// The presentations that have ended before the answer came.
+    /// The presentations that have ended before the answer came, and those that have declined.
     var endedEarly: Set<PresentationHandle> = []
+    var declinedEarly: [PresentationHandle] = []
 
     /// Notes that a presentation and all above it have ended.
     mutating func ended(_ presentation: PresentationHandle) {
@@ -160,9 +163,10 @@ final class PathDriver: Driver {
   /// The transaction of the last requests.
   private var transaction: Transaction?
   private(set) var acceptance = Moment()
-  /// The position of this program's lowest screen in the coordinator's stack that is not in the path, because an answer was lost, or
-  /// because it was requested above a screen that has left its place again. Its handle is nil if it is unknown here.
-  private var stray: (index: Int, presentation: PresentationHandle?)?
+  /// The positions of this program's screens in the coordinator's stack that are not in the path, because an answer was lost, or
+  /// because they were requested above a screen that has left its place again. A handle is nil if it is unknown here.
+  private var strays: [Stray] = []
+  private typealias Stray = (index: Int, presentation: PresentationHandle?)
   /// The path that the coordinator has refused. It is requested again after a change.
   private var refused: (any PathValues)?
   var onDifference: (() -> Void)?
@@ -193,7 +197,7 @@ final class PathDriver: Driver {
     let values = track(path.read, onChange: onChange)
     let same = values.kept(of: places.values, places.count)
     let kept = screens.countOfDeclared(values, upTo: same.count)
-    path.forgetWritten(below: kept)
+    path.forgetWritten(values, below: kept)
     let isRefused =
       refused.map { values.count == $0.count && values.kept(of: $0, $0.count) == (values.count, []) } ?? false
     if !isRefused { refused = nil }
@@ -206,8 +210,9 @@ final class PathDriver: Driver {
     }
     let edited = isRefused ? [] : same.edited.filter { $0 < kept }
     // Screens above this position end with its screen (S2); lower screens that others pushed stay (S8).
-    let first = kept < places.count ? (kept, nil) : stray.flatMap { $0.index >= kept + added.count ? $0 : nil }
-    stray = nil
+    strays.removeAll { stray in stray.presentation.map { leaving[$0] == nil } ?? (stray.index < kept + added.count) }
+    let stray = strays.filter { $0.index >= kept + added.count }.min { $0.index < $1.index }
+    let first: Stray? = kept < places.count ? (kept, nil) : stray
     let removals =
       first.map { index, presentation in
         [
@@ -222,9 +227,10 @@ final class PathDriver: Driver {
     }
     self.transaction = transaction
     asked = Asked(
-      kept: kept, removals: removals.count, additions: added.count,
+      strays: strays, kept: kept, removals: removals.count, additions: added.count,
       edits: edited.map { ($0, places.all[$0].element) }, formerValues: places.values,
       removed: Array(places.all.dropFirst(kept)))
+    strays = []
     leave(to: kept)
     for element in added { places.append(Place(element: element)) }
     for index in edited { places.set(values.element(index), at: index) }
@@ -344,14 +350,16 @@ final class PathDriver: Driver {
         if let presentation = place.presentation { leaving[presentation] = nil }
       }
       places.values = asked.formerValues
+      strays = asked.strays
     }
     answered()
   }
 
   private func answered() {
-    let ended = asked?.endedEarly ?? []
+    let (ended, declined) = (asked?.endedEarly ?? [], asked?.declinedEarly ?? [])
     asked = nil
     for presentation in ended { self.ended(presentation, Dismissal(reason: .closed, error: nil)) }
+    for presentation in declined { self.declined(presentation) }
   }
 
   /// Removes the value at a position and all values above it, if it still has this identity.
@@ -367,12 +375,12 @@ final class PathDriver: Driver {
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
     screens.ended(presentation)
     asked?.ended(presentation)
-    if let (index, _) = leaving.removeValue(forKey: presentation) { return path.forgetWritten(at: index) }
+    if let (index, values) = leaving.removeValue(forKey: presentation) { return path.forgetWritten(values, at: index) }
     guard let index = places.position(of: presentation) else {
       asked?.endedEarly.insert(presentation)
       return
     }
-    path.forgetWritten(at: index)
+    path.forgetWritten(places.values, at: index)
     let gone = places.values.id(index)
     places.removeAll(from: index)
     // The screens above it have ended, too.
@@ -383,12 +391,16 @@ final class PathDriver: Driver {
   func hasGivenUp(_ presentation: PresentationHandle) -> Bool { leaving[presentation] != nil }
 
   func declined(_ presentation: PresentationHandle) {
-    guard let (index, former) = leaving[presentation], retirement == nil, asked == nil, places.count >= index else {
+    guard asked == nil else {
+      asked?.declinedEarly.append(presentation)
       return
     }
+    guard let (index, former) = leaving[presentation], retirement == nil, places.count >= index else { return }
     leaving[presentation] = nil
     // The coordinator has ended what was in the place of the screen, but not what was requested above it after that.
-    if places.count > index + 1, let above = places.all[index + 1].presentation { stray = (index + 1, above) }
+    strays += places.all.indices.dropFirst(index + 1).compactMap { above in
+      places.all[above].presentation.map { (above, $0) }
+    }
     leave(to: index)
     places.append(Place(element: former.element(index), presentation: presentation))
     path.truncate(index)
@@ -415,10 +427,9 @@ final class PathDriver: Driver {
     for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
     if asked == nil {
       // The answer to the request was lost.
-      stray =
-        state[subject].filter {
-          $0.phase != .dismissing && $0.isOwned(by: client) && known.position(of: $0.presentation) == nil
-        }.compactMap { StackElement.parts(of: $0.binding)?.index }.min().map { ($0, nil) }
+      strays = state[subject].filter {
+        $0.phase != .dismissing && $0.isOwned(by: client) && known.position(of: $0.presentation) == nil
+      }.compactMap { entry in StackElement.parts(of: entry.binding).map { ($0.index, nil) } }
     }
     return lost
   }
@@ -431,7 +442,7 @@ final class PathDriver: Driver {
     else { return nil }
     let element = values.element(index)
     // The former screen at this position has ended.
-    path.forgetWritten(at: index)
+    path.forgetWritten(values, at: index)
     guard let screen = screens.maker(for: element.type)?.make(path, index) else {
       let why = "\(element.value) is no \(element.type), or the program makes no screen for it"
       reportMisuse("the path “\(name)” is cut where it has a value without a screen: \(why)", of: root)

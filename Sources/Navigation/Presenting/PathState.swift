@@ -98,12 +98,19 @@ struct PathState {
   private let replace: (_ index: Int, any Hashable & Codable) -> Void
   /// The identity that a value has in the path; nil if the path cannot contain it.
   private let id: (any Hashable & Codable) -> String?
-  /// The values that screens have written into their elements, by position. They are forgotten when the path was read for the coordinator,
-  /// and when the screen of a position has ended.
+  /// The values that screens have written into their elements. They are forgotten when the path was read for the coordinator, and when
+  /// the screen has ended.
   private let written = WrittenValues()
 
-  /// The written values, which the bindings of screens share.
-  private final class WrittenValues { var byPosition: [Int: any Hashable & Codable] = [:] }
+  /// The written values, which the bindings of screens share. Another element may be in the place of one that may still decline.
+  private final class WrittenValues {
+    struct Key: Hashable {
+      let position: Int
+      let id: String
+    }
+
+    var all: [Key: any Hashable & Codable] = [:]
+  }
 
   init<Element: Hashable & Codable>(_ path: Binding<[Element]>) {
     route = path.route
@@ -158,26 +165,30 @@ struct PathState {
   /// Appends a value of an earlier reading, as its screen has written it since.
   /// - Returns: whether the screen has written it.
   func putBack(_ index: Int, of former: any PathValues) -> Bool {
-    guard let value = written.byPosition.removeValue(forKey: index), id(value) == former.id(index) else {
+    guard let value = written.all.removeValue(forKey: WrittenValues.Key(position: index, id: former.id(index))) else {
       appendEarlier(former, index)
       return false
     }
     return append(value)
   }
 
-  /// Forgets what screens have written below a position, because it was read.
-  func forgetWritten(below count: Int) {
-    if !written.byPosition.isEmpty { written.byPosition = written.byPosition.filter { $0.key >= count } }
+  /// Forgets what screens have written into the lowest values, which were read.
+  func forgetWritten(_ values: any PathValues, below count: Int) {
+    if written.all.isEmpty { return }
+    written.all = written.all.filter { $0.key.position >= count || $0.key.id != values.id($0.key.position) }
   }
 
-  /// Forgets what the screen of a position has written, because it has ended.
-  func forgetWritten(at index: Int) { written.byPosition[index] = nil }
+  /// Forgets what the screen of a value has written, because it has ended.
+  func forgetWritten(_ values: any PathValues, at index: Int) {
+    if written.all.isEmpty { return }
+    written.all[WrittenValues.Key(position: index, id: values.id(index))] = nil
+  }
 
   /// The binding of the value at a position. When the value has left its position, the binding keeps the last value. Writes then do not
   /// change the path, but are written back if the screen of the value declines.
   /// - Returns: nil if the value has another type.
   func binding<Value: Hashable & Codable>(_ index: Int, of type: Value.Type) -> Binding<Value>? {
-    let (read, replace, written) = (read, replace, written)
+    let (read, replace, written, identity) = (read, replace, written, self.id)
     let values = read()
     guard index < values.count, let value = values.value(index, of: type) else { return nil }
     let last = Last(value)
@@ -190,7 +201,7 @@ struct PathState {
       route.appending(.index(index)), read: { last.updated(to: current()) },
       write: {
         last.value = $0
-        written.byPosition[index] = $0
+        if let id = identity($0) { written.all[WrittenValues.Key(position: index, id: id)] = $0 }
         guard current() != nil else { return }
         replace(index, $0)
         let values = read()

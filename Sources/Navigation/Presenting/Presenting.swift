@@ -297,12 +297,12 @@ public final class Presence {
   /// stays until its user closes it (P15).
   public func cancel() { end(dismissing: true) }
 
-  /// Ends the connection to the state when the presentation ends anyway, which it does unless its parent was being dismissed when it
-  /// was presented.
+  /// Ends the connection to the state, because the parent has ended. What was presented from that has ended before (C3); what is left
+  /// has no parent, or waits for the next item of the parent's slot. The next parent presents it anew if the state still contains it.
   func forget() {
-    let stray = (driver as? ItemDriver).flatMap { $0.place.isWithoutParent ? $0 : nil }
-    stray?.endWithParent()
-    end(dismissing: stray != nil)
+    let place = (driver as? ItemDriver)?.place
+    if place?.isWithoutParent == true { (driver as? ItemDriver)?.endWithParent() }
+    end(dismissing: place.map { $0.isWithoutParent || !$0.outlivesParent } ?? false)
   }
 
   private func end(dismissing: Bool) {

@@ -243,8 +243,8 @@ public final class Showing: Presenting {
   private func endQuestions() async {
     let questions = children.compactMap { $0.driver as? ItemDriver }.filter(\.place.isWithoutParent)
     withTransaction(\.isForced, isForced) { for question in questions { question.endWithParent() } }
-    // A forced screen does not wait.
-    while !isForced, questions.contains(where: { !$0.isOver }) { await navigator.change() }
+    // A forced screen does not wait, and none does for an item that waits for the next one of its slot.
+    while !isForced, questions.contains(where: { $0.place.isWithoutParent && !$0.isOver }) { await navigator.change() }
   }
 
   /// Asks the screen if it may decline, and makes it disappear. This happens once, even if the screen is dismissed several times, and
