@@ -158,7 +158,8 @@ private final class FuzzedSession {
   func leave(_ fuzzer: Fuzzer) throws {
     try honest.stop(session)
     try end(fuzzer)
-    #expect(try consistency.faults() == [], "NAVD_SEED=\(seed)")
+    let faults = try consistency.faults()
+    #expect(faults == [], "NAVD_SEED=\(seed)")
   }
 
   private func end(_ fuzzer: Fuzzer) throws {
