@@ -235,7 +235,7 @@ private final class RecordingHost: PresenterHost {
   var isHeld = false
   private(set) var presented: [String] = []
 
-  func present(_ item: PresentedItem, after moment: Moment) async throws(ShowingError) {
+  func present(_ item: PresentedItem) async throws(ShowingError) {
     presented.append(item.binding)
     while isHeld { await Task.yield() }
   }
@@ -251,7 +251,7 @@ private final class RecordingHost: PresenterHost {
 
 /// A presenter that can show nothing.
 private final class FailingHost: PresenterHost {
-  func present(_ item: PresentedItem, after moment: Moment) async throws(ShowingError) {
+  func present(_ item: PresentedItem) async throws(ShowingError) {
     throw ShowingError(why: "there is no room for \(item.id)")
   }
 

@@ -307,13 +307,14 @@ actor BusBackend: CoordinatorBackend {
     object.implement(PresenterInterface.present) { [weak self] input, call in
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
-        let (moment, handle) = (service.moment, Handle(path: input.0) ?? Handle(0))
+        let item = PresentedItem(
+          presentation: Handle(path: input.0) ?? Handle(0), binding: input.1, id: input.2, all: input.3,
+          beginning: service.moment)
         // What is kept for the handle is the result of an earlier presentation, of which this navd has no record.
-        if StateEntry(input.3).restored != true { service.results?.forget(handle.number) }
+        if StateEntry(input.3).restored != true { service.results?.forget(item.presentation.number) }
         service.answer(call) { () throws(DBusError) in
-          let item = PresentedItem(presentation: handle, binding: input.1, id: input.2, all: input.3)
           do throws(ShowingError) {
-            try await host.present(item, after: moment)
+            try await host.present(item)
           } catch {
             throw DBusError(name: .failed, message: error.why)
           }

@@ -65,8 +65,7 @@ enum Notice: Sendable {
 /// Shows items in this program (rule D4).
 protocol PresenterHost: AnyObject, Sendable {
   /// Returns when the item is on screen. An error ends the presentation as failed (D7).
-  /// - Parameter moment: that of the last notice before the coordinator's call.
-  func present(_ item: PresentedItem, after moment: Moment) async throws(ShowingError)
+  func present(_ item: PresentedItem) async throws(ShowingError)
   func update(_ presentation: PresentationHandle, item: Properties) async
   /// Returns when the presentation is gone, with the result for clients that wait.
   func dismiss(_ presentation: PresentationHandle, _ options: DismissalOptions) async throws(Declined) -> Properties

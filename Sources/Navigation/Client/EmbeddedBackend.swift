@@ -138,11 +138,11 @@ final class EmbeddedBackend: CoordinatorBackend {
     var entry = service.machine.itemEntry(of: presentation)
     entry.animated = presentation.item.animated
     let item = PresentedItem(
-      presentation: handle, binding: presentation.binding.text, id: presentation.item.id, all: entry.properties)
-    let moment = Moment(serial: service.serial)
+      presentation: handle, binding: presentation.binding.text, id: presentation.item.id, all: entry.properties,
+      beginning: Moment(serial: service.serial))
     Task {
       do throws(ShowingError) {
-        try await host.present(item, after: moment)
+        try await host.present(item)
         service.report(.presentAnswered(handle, error: nil))
       } catch {
         service.report(.presentAnswered(handle, error: error.why))

@@ -512,13 +512,11 @@ public final class Navigator: Presenting {
 
   // MARK: Screens
 
-  fileprivate func present(
-    _ item: PresentedItem, after moment: Moment, _ content: Content?
-  ) async throws(ShowingError) {
+  fileprivate func present(_ item: PresentedItem, _ content: Content?) async throws(ShowingError) {
     let presentation = item.presentation
     screens.want(presentation)
     // Earlier events come first, such as the end of another presentation.
-    await received.wait(for: moment)
+    await received.wait(for: item.beginning)
     if let shown = screens[presentation] {
       // After a restart of navd the screen may already exist. Otherwise navd has lost its record, and has given the handle again.
       if StateEntry(item.all).restored == true, shown.id == item.id {
@@ -530,7 +528,7 @@ public final class Navigator: Presenting {
     while screens.isWanted(presentation) {
       if let screen = try screen(for: item, content) {
         let transaction = transaction(of: presentation, at: item.binding, isEnding: false)
-        return try await show(Showing(item, after: moment, screen: screen, transaction ?? Transaction(), self))
+        return try await show(Showing(item, screen: screen, transaction ?? Transaction(), self))
       }
       await change()
     }
@@ -604,9 +602,9 @@ private final class Host: PresenterHost {
     self.content = content
   }
 
-  @MainActor func present(_ item: PresentedItem, after moment: Moment) async throws(ShowingError) {
+  @MainActor func present(_ item: PresentedItem) async throws(ShowingError) {
     guard let navigator else { throw ShowingError(why: "the program has released its navigator") }
-    try await navigator.present(item, after: moment, content)
+    try await navigator.present(item, content)
   }
 
   @MainActor func update(_ presentation: PresentationHandle, item: Properties) async {

@@ -32,7 +32,9 @@ public struct PresentedItem: Hashable, Sendable {
   public let id: String
   /// The item's properties as named in `org.navd.Presenter1`: value, container-values, style, title, group, tag, stack,
   /// from, animated, restored, platform-data.
-  public let all: Properties
+  public internal(set) var all: Properties
+  /// A moment at which the presentation was in the coordinator's state, unless it had ended.
+  let beginning: Moment
 
   /// The item's value.
   public var value: Properties { StateEntry(all).value ?? [:] }
@@ -85,14 +87,10 @@ public final class Showing: Presenting {
   private var isLost: Bool { leaving != nil }
 
   /// A moment at which the presentation was in the coordinator's state, unless it had ended.
-  let beginning: Moment
+  var beginning: Moment { presentedItem.beginning }
 
-  init(
-    _ item: PresentedItem, after beginning: Moment, screen: any Screen, _ transaction: Transaction,
-    _ navigator: Navigator
-  ) {
+  init(_ item: PresentedItem, screen: any Screen, _ transaction: Transaction, _ navigator: Navigator) {
     self.transaction = transaction
-    self.beginning = beginning
     presentedItem = item
     self.screen = screen
     self.navigator = navigator
@@ -220,7 +218,7 @@ public final class Showing: Presenting {
   }
 
   func update(_ item: Properties) {
-    presentedItem = PresentedItem(presentation: presentation, binding: binding, id: id, all: item)
+    presentedItem.all = item
   }
 
   /// Handles a new coordinator, which assumes that the presentation is shown. So a failed report of its close is repeated.
