@@ -7,7 +7,7 @@
     /// The error of a page without a place.
     public struct NoPlace: Error, CustomStringConvertible {
       let binding: String
-      /// Whether there was a place, whose widget the program has destroyed.
+      /// Whether the program has destroyed the widget of the page's place.
       let isDestroyed: Bool
       public var description: String {
         isDestroyed

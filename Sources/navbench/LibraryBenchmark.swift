@@ -35,7 +35,7 @@ struct LibraryBenchmark {
         // The first round is dropped.
         for round in 0...rounds {
           for (index, count) in Self.counts.enumerated() {
-            // As many elements in all, whatever the number: a few milliseconds would measure the scheduler.
+            // Each number is measured with as many elements in all, since a few milliseconds would measure the scheduler.
             let times = Self.counts.last! / count
             var time = 0.0
             for _ in 0..<times { time += try await subject.measure(coordinator, count) }

@@ -24,7 +24,7 @@ actor BusBackend: CoordinatorBackend {
   private var lastServing = 0
   /// The results that navd may ask for again; nil as long as `connection` is.
   private var results: KeptResults?
-  /// That of the last state or event that was sent to listeners, or the beginning of a navd whose state was not read yet.
+  /// The moment of the last state or event that listeners have got, or the beginning of a navd whose state was not read yet.
   private var moment = Moment()
   private var coordinator: NameWatch?
 
@@ -310,7 +310,7 @@ actor BusBackend: CoordinatorBackend {
         let item = PresentedItem(
           presentation: Handle(path: input.0) ?? Handle(0), binding: input.1, id: input.2, all: input.3,
           beginning: service.moment)
-        // What is kept for the handle is the result of an earlier presentation, of which this navd has no record.
+        // The kept result is that of an earlier presentation with this handle, of which this navd has no record.
         if StateEntry(input.3).restored != true { service.results?.forget(item.presentation.number) }
         service.answer(call) { () throws(DBusError) in
           do throws(ShowingError) {

@@ -32,7 +32,7 @@ protocol Driver: AnyObject, Sendable {
   func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction?
 
   /// Handles the acceptance of the requests, with one reply for each.
-  /// - Parameter moment: that of the state after the requests.
+  /// - Parameter moment: the moment of the state after the requests.
   func accepted(_ replies: [[Value]], at moment: Moment)
 
   /// The moment of the state after the last answer.
@@ -65,10 +65,10 @@ protocol Driver: AnyObject, Sendable {
   func declined(_ presentation: PresentationHandle)
 
   /// Handles a change of the item of a presentation at one of the driver's bindings, whoever requested it.
-  /// - Parameter moment: that of the state after the change.
+  /// - Parameter moment: the moment of the state after the change.
   func updated(_ presentation: PresentationHandle, value: Properties, at moment: Moment)
 
-  /// Forgets what was refused, because another coordinator was connected, which may accept it.
+  /// Forgets the refusal of a request, because another coordinator was connected, which may accept it.
   func forgetRefusal()
 
   /// Handles the whole state, because events are missing. It is not older than the last answer.

@@ -289,7 +289,7 @@ final class ItemDriver: Driver {
   /// Whether the driver presents the same state as another driver, and not only state with the same name.
   func hasState(of other: ItemDriver) -> Bool { content.route.place == other.content.route.place }
 
-  /// Takes over what the screens of an earlier presence of the same state have written.
+  /// Takes over the values that the screens of an earlier presence of the same state have written.
   func inheritScreens(of former: ItemDriver) {
     if let values = former.content.screens { content.screens?.inherit(from: values) }
   }

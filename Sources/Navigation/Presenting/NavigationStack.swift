@@ -127,7 +127,7 @@ final class PathDriver: Driver {
 
   /// A request that was not answered yet.
   private struct Asked {
-    /// The stray screens, of which the request ends all above the path.
+    /// The stray screens. The request ends those that are above the path.
     let strays: [Stray]
     /// The number of screens that are kept.
     let kept: Int
@@ -397,7 +397,7 @@ final class PathDriver: Driver {
     }
     guard let (index, former) = leaving[presentation], retirement == nil, places.count >= index else { return }
     leaving[presentation] = nil
-    // The coordinator has ended what was in the place of the screen, but not what was requested above it after that.
+    // The coordinator has ended the screen that took the place of this one, but none that was requested above it later.
     strays += places.all.indices.dropFirst(index + 1).compactMap { above in
       places.all[above].presentation.map { (above, $0) }
     }

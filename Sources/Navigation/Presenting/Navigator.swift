@@ -70,7 +70,7 @@ public final class Navigator: Presenting {
       do throws(NavigationError) {
         while var element = try await iterator.next(isolation: MainActor.shared) {
           guard let self else { return }
-          // Requests may have been accepted since the state was read, which it does not have.
+          // The state lacks requests that were accepted after it was read.
           while case .state = element, drivers.all.contains(where: { $0.acceptance > iterator.moment }) {
             guard let state = try await iterator.newest() else { break }
             element = .state(state)
@@ -228,7 +228,7 @@ public final class Navigator: Presenting {
       guard let former = drivers.retired.last(of: driver.subject) as? ItemDriver else { return }
       let isSame = driver.hasState(of: former)
       if isSame { driver.inheritScreens(of: former) }
-      // What a former presence of the same state shows may be taken over, once it is known.
+      // The presentation of a former presence of the same state may be taken over, once it is known.
       if former.isWaiting || !isSame { driver.follow(former) }
       return
     }

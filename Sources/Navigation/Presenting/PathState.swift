@@ -172,13 +172,13 @@ struct PathState {
     return append(value)
   }
 
-  /// Forgets what screens have written into the lowest values, which were read.
+  /// Forgets the values that screens have written at the lowest positions, since those were read.
   func forgetWritten(_ values: any PathValues, below count: Int) {
     if written.all.isEmpty { return }
     written.all = written.all.filter { $0.key.position >= count || $0.key.id != values.id($0.key.position) }
   }
 
-  /// Forgets what the screen of a value has written, because it has ended.
+  /// Forgets the value that a screen has written, because the screen has ended.
   func forgetWritten(_ values: any PathValues, at index: Int) {
     if written.all.isEmpty { return }
     written.all[WrittenValues.Key(position: index, id: values.id(index))] = nil

@@ -297,8 +297,8 @@ public final class Presence {
   /// stays until its user closes it (P15).
   public func cancel() { end(dismissing: true) }
 
-  /// Ends the connection to the state, because the parent has ended. What was presented from that has ended before (C3); what is left
-  /// has no parent, or waits for the next item of the parent's slot. The next parent presents it anew if the state still contains it.
+  /// Ends the connection to the state, because the parent has ended. Items that were presented from it have ended before (C3). One that
+  /// is left has no parent, or waits for the next item of the parent's slot, whose screen presents it anew if the state still has it.
   func forget() {
     let place = (driver as? ItemDriver)?.place
     if place?.isWithoutParent == true { (driver as? ItemDriver)?.endWithParent() }

@@ -1,7 +1,7 @@
 /// How far a navigator has received the announcements of its coordinator, and the tasks that wait for more.
 @MainActor
 final class ReceivedEvents {
-  /// That of the last state or event received.
+  /// The moment of the last state or event received.
   private(set) var moment = Moment()
   /// Whether nothing more comes, because the bus has ended or the coordinator was closed.
   private(set) var isOver = false

@@ -241,7 +241,7 @@ public final class Showing: Presenting {
   private func endQuestions() async {
     let questions = children.compactMap { $0.driver as? ItemDriver }.filter(\.place.isWithoutParent)
     withTransaction(\.isForced, isForced) { for question in questions { question.endWithParent() } }
-    // A forced screen does not wait, and none does for an item that waits for the next one of its slot.
+    // A forced screen does not wait. No screen waits for an item that itself waits for the next screen of the slot.
     while !isForced, questions.contains(where: { $0.place.isWithoutParent && !$0.isOver }) { await navigator.change() }
   }
 

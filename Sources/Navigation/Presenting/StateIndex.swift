@@ -22,8 +22,8 @@ struct StateIndex {
   /// The presentations of a subject.
   subscript(subject: DrivenSubject) -> [PresentationState] { bySubject[subject] ?? [] }
 
-  /// Whether a presentation is one of a subject, with this id. A coordinator that has lost its record counts from the beginning, so
-  /// that another presentation may have the handle of one that is lost.
+  /// Whether a presentation belongs to a subject and has this id. A coordinator that has lost its record counts from the beginning, so
+  /// another presentation may have the handle of a lost one.
   func contains(_ presentation: PresentationHandle, of id: String, at subject: DrivenSubject) -> Bool {
     ids[subject]?[presentation] == id
   }

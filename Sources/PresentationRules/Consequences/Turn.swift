@@ -150,8 +150,8 @@ struct Turn: ~Copyable {
     return state.stacks[position.stack]?.dismissing.first == presentation.handle
   }
 
-  /// Starts and ends all presentations that can. None starts between the end of a presentation's hold and what follows from that (H8):
-  /// items that waited for that end may come instead.
+  /// Starts and ends all presentations that can. After the end of a presentation's hold, none starts until the items that waited for
+  /// that end have been considered (H8), since one of them may come instead.
   mutating func advance() {
     force()
     var (ended, started) = (0, 0)
