@@ -33,6 +33,23 @@ private final class Model {
   var first = false
 }
 
+/// The fields of screens, by the ids of their elements.
+@MainActor
+private final class Fields { var texts: [Int: Binding<String>] = [:] }
+
+extension NavigationFixture {
+  /// Shows the elements of the path, with a field each.
+  fileprivate func showPath(of model: Model) -> Fields {
+    let fields = Fields()
+    navigator.stack(path: Bindable(model).path.named("path"))
+      .navigationDestination(for: Binding<Model.Sheet>.self) { [display] $note in
+        fields.texts[note.id] = $note.text
+        return RecordingScreen("\(note.id)", on: display)
+      }
+    return fields
+  }
+}
+
 /// Programs that are careless with state and with showings.
 @Suite @MainActor struct CarelessProgramTests {
   // MARK: Showings that are used too late
@@ -179,26 +196,20 @@ private final class Model {
     arguments: CoordinatorKind.allCases)
   func element_writtenWhileItLeaves_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
-    let display = fixture.display
-    var texts: [Int: Binding<String>] = [:]
-    fixture.navigator.stack(path: Bindable(model).path.named("path"))
-      .navigationDestination(for: Binding<Model.Sheet>.self) { $note in
-        texts[note.id] = $note.text
-        return RecordingScreen("\(note.id)", on: display)
-      }
+    let (display, fields) = (fixture.display, fixture.showPath(of: model))
     model.path = [.init(id: 1), .init(id: 2)]
     try await fixture.state { $0.presentations.map(\.phase) == [.presented, .presented] }
     (display.asking, display.declining) = (["2"], ["2"])
-    texts[2]?.wrappedValue = "typed"
+    fields.texts[2]?.wrappedValue = "typed"
     model.path = []
     try await fixture.until { display.disappearing == ["2"] }
-    #expect(texts[2]?.wrappedValue == "typed")
-    texts[2]?.wrappedValue = "typed further"
+    #expect(fields.texts[2]?.wrappedValue == "typed")
+    fields.texts[2]?.wrappedValue = "typed further"
     display.asking = []
     try await fixture.until { model.path.count == 2 }
-    #expect(model.path.map(\.text) == ["", "typed further"] && texts[2]?.wrappedValue == "typed further")
+    #expect(model.path.map(\.text) == ["", "typed further"] && fields.texts[2]?.wrappedValue == "typed further")
     // The binding still is that of the element.
-    texts[2]?.wrappedValue = "and more"
+    fields.texts[2]?.wrappedValue = "and more"
     #expect(model.path.map(\.text) == ["", "and more"])
   }
 
@@ -236,19 +247,13 @@ private final class Model {
     arguments: CoordinatorKind.allCases)
   func element_writtenInTheTurnOfItsClose_isRemoved(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
-    let display = fixture.display
-    var texts: [Int: Binding<String>] = [:]
-    fixture.navigator.stack(path: Bindable(model).path.named("path"))
-      .navigationDestination(for: Binding<Model.Sheet>.self) { $note in
-        texts[note.id] = $note.text
-        return RecordingScreen("\(note.id)", on: display)
-      }
+    let (display, fields) = (fixture.display, fixture.showPath(of: model))
     for turns in 0..<8 {
       model.path = [.init(id: 1), .init(id: 2)]
       try await fixture.state { $0.presentations.map(\.phase) == [.presented, .presented] }
       let closing = Task { try await display["2"]?.close() }
       for _ in 0..<turns { await Task.yield() }
-      texts[2]?.wrappedValue = "typed"
+      fields.texts[2]?.wrappedValue = "typed"
       try await closing.value
       try await fixture.until { model.path.map(\.id) == [1] }
       await fixture.navigator.settle()

@@ -117,7 +117,7 @@ struct ParkingTests {
     #expect(fixture.taken().last == "end parked \(files) forced")
   }
 
-  @Test("N8, R5: a parked program that is about to be shown again when navd quits is told once to end")
+  @Test("N8, R5: a parked program that is about to be shown again when navd quits gets one request to end")
   func quit_whileShownAgain_endsProgramOnce() throws {
     let again = try park("again")
     let other = try fixture.show("other", "", .with(to: "files"))

@@ -318,6 +318,7 @@ final class ItemDriver: Driver {
 
   func accepted(_ replies: [[Value]], at moment: Moment) {
     acceptance = moment
+    let asked = asked
     if let asked, let wanted = asked.wanted {
       let path = replies.last?.first.flatMap(ObjectPath.init(value:))
       if let presentation = path.flatMap(Handle.init(path:)) {
@@ -331,9 +332,9 @@ final class ItemDriver: Driver {
         clear()
       }
     }
-    let isUnshown = asked?.wanted != nil && asked?.isUpdate == false && current == nil
+    let isUnshown = current == nil
     answered()
-    if isUnshown { content.onUnshown?() }
+    if isUnshown, let asked { tellUnshown(asked) }
   }
 
   func leftovers() -> [Coordinator.Request] { isRetired && asked == nil ? retire() : [] }
