@@ -357,51 +357,118 @@ private final class Model {
 
   @Test("P15: a decline is written back even if its event was missed, and the answer to the request had not yet come")
   func item_declinedUnseenWhileRequested_isWrittenBack() async throws {
-    let (backend, display, model) = (LossyBackend(), Display(), Model())
+    let (backend, display, model) = (HinderedBackend(losesDeclined: true), Display(), Model())
     let coordinator = Coordinator(backend, client: "lossy")
     let navigator = Navigator(coordinator, grace: Session.limit)
     navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
     model.note = .init(id: "a")
     try await until { display.names == ["a"] }
     display.declining = ["a"]
-    backend.isHolding = true
+    backend.held = CoordinatorInterface.apply.name
     model.note = nil
     try await until { backend.hasLost }
     // The next event shows the gap, and the whole state is read.
     _ = try await coordinator.present("other")
     try await until { backend.statesAfterLoss == 1 }
     #expect(model.note == nil)
-    backend.isHolding = false
+    backend.held = nil
     try await until { model.note?.id == "a" }
     #expect(display.names == ["a"])
   }
 
+  @Test("P15: an item that is requested while the state asks which item has declined is shown")
+  func item_requestedWhileADeclineIsTakenBack_isShown() async throws {
+    let (backend, display, model) = (HinderedBackend(losesDeclined: false), Display(), Model())
+    let coordinator = Coordinator(backend, client: "hindered")
+    let navigator = Navigator(coordinator, grace: Session.limit)
+    navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
+    model.note = .init(id: "a")
+    try await until { display.names == ["a"] }
+    display.declining = ["a"]
+    backend.held = CoordinatorInterface.get.name
+    model.note = nil
+    try await until { backend.heldAnswers == 1 }
+    display.declining = []
+    model.note = .init(id: "b")
+    try await until { display.names.isEmpty }
+    backend.held = nil
+    try await until { display.names == ["b"] }
+    #expect(model.note?.id == "b" && display.log == ["+a", "-a", "+b"])
+  }
+
+  @Test(
+    "P15: the item of a screen that declines the end of a former presence is written back, and its screen ends with the item",
+    arguments: CoordinatorKind.allCases)
+  func screen_declinesEndOfFormerPresence_isWrittenBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let presence = fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.isPresented()
+    model.note?.text = "edited"
+    await fixture.navigator.settle()
+    fixture.display.declining = ["a"]
+    presence.cancel()
+    fixture.presentNote(of: model)
+    model.note = .init(id: "b")
+    try await fixture.until { model.note == .init(id: "a", text: "edited") }
+    fixture.display.declining = []
+    model.note = nil
+    try await fixture.shows()
+    #expect(fixture.display.log == ["+a", "-a"])
+  }
+
+  @Test(
+    "P15: a page that declines is not put back into a path that has lost the pages below it since; its end is requested again"
+  )
+  func page_declinesAfterThePathWasCutBelow_isAskedAgain() {
+    let model = Model()
+    let driver = PathDriver(PathState(Bindable(model).path), name: "path", from: nil, destination: "own")
+    driver.screens.declare(TypeName.of(String.self), PathScreens.Maker { _, _ in nil })
+    func removals() -> [Bool] { driver.changes(Transaction()) { _ in }.map(\.isRemoval) }
+    model.path = ["x", "y"]
+    #expect(removals() == [false, false])
+    driver.accepted([1, 2].map { [.objectPath(Handle($0).path), .boolean(true)] }, at: Moment())
+    model.path = ["x"]
+    #expect(removals() == [true])
+    driver.accepted([[.boolean(true)]], at: Moment())
+    model.path = []
+    driver.declined(Handle(2))
+    #expect(model.path == [] && removals() == [true])
+    driver.accepted([[.boolean(true)]], at: Moment())
+    for handle in 1...2 { driver.declined(Handle(UInt64(handle))) }
+    #expect(model.path == ["x", "y"] && removals() == [])
+  }
+
   @Test("D8: a text typed while a request is under way is not lost to an edit of another client")
   func item_typedWhileAnotherClientEdits_isKept() async throws {
-    let (backend, display, model) = (LossyBackend(), Display(), Model())
+    let (backend, display, model) = (HinderedBackend(losesDeclined: true), Display(), Model())
     let (coordinator, other) = (Coordinator(backend, client: "one"), Coordinator(backend.embedded, client: "other"))
     let navigator = Navigator(coordinator, grace: Session.limit)
     navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
     model.note = .init(id: "a")
     try await until { display.names == ["a"] }
     func text() async throws -> Value? { try await other.state().presentations.first?.value["text"] }
-    backend.isHolding = true
+    backend.held = CoordinatorInterface.apply.name
     model.note?.text = "typed"
     while try await text() != .string("typed") { await Task.yield() }
     let binding = try #require(try await other.state().presentations.first?.binding)
     try await other.update(binding, ["text": .string("of another")])
     model.note?.text = "typed further"
-    backend.isHolding = false
+    backend.held = nil
     while try await text() != .string("typed further") { await Task.yield() }
     #expect(model.note?.text == "typed further")
   }
 }
 
-/// A coordinator whose event `Declined` is lost, and whose answers to transactions can be held back.
+/// A coordinator whose event `Declined` can be lost, and whose answers to calls of one method can be held back.
 @MainActor @Observable
-private final class LossyBackend: ForwardingBackend {
+private final class HinderedBackend: ForwardingBackend {
   nonisolated let embedded: any CoordinatorBackend = EmbeddedBackend()
-  var isHolding = false
+  /// The method whose answers are held back; nil for none.
+  var held: MemberName?
+  /// The number of answers that were held back.
+  private(set) var heldAnswers = 0
+  private let losesDeclined: Bool
   private(set) var hasLost = false
   /// The number of times that the whole state was read.
   private(set) var statesAfterLoss = 0
@@ -410,17 +477,22 @@ private final class LossyBackend: ForwardingBackend {
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
   ) async throws(NavigationError) -> (answer: Output, coordinator: Int) {
     let output = try await embedded.ask(method, input, starts: starts)
-    if method.name == CoordinatorInterface.apply.name { try? await NavigationTesting.until { !self.isHolding } }
+    if method.name == held {
+      heldAnswers += 1
+      try? await NavigationTesting.until { method.name != self.held }
+    }
     if method.name == CoordinatorInterface.getState.name { statesAfterLoss += 1 }
     return output
   }
+
+  init(losesDeclined: Bool) { self.losesDeclined = losesDeclined }
 
   func notices() async -> AsyncStream<Notice> {
     let notices = await embedded.notices()
     return AsyncStream { sink in
       Task {
         for await notice in notices {
-          if case .event(let event) = notice, case .declined = event.kind {
+          if losesDeclined, case .event(let event) = notice, case .declined = event.kind {
             hasLost = true
           } else {
             sink.yield(notice)

@@ -6,11 +6,12 @@ import Testing
 
 @MainActor @Observable
 private final class Model {
-  struct Note: Codable, Identifiable {
+  struct Note: Hashable, Codable, Identifiable {
     let id: Int
     var text: String
   }
   var note: Note?
+  var path: [Note] = []
   /// The question that a test answers with yes or no.
   @ObservationIgnored var answer: CheckedContinuation<Bool, Never>?
 }
@@ -56,5 +57,26 @@ private final class Editor: DecliningScreen {
     try await fixture.state { $0.presentations.first?.asking == true }
     model.answer?.resume(returning: false)
     try await fixture.until { model.note?.text == "typed" }
+  }
+
+  @Test(
+    "An edit of a page made while its screen asks is in the value that the path gets back, if the page is removed meanwhile",
+    arguments: CoordinatorKind.allCases)
+  func edit_whilePageAsks_isPutBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let path = Bindable(model).path.named("path")
+    fixture.navigator.stack(path: path).navigationDestination(for: Model.Note.self) { _ in Editor(model) }
+    model.path = [Model.Note(id: 1, text: "")]
+    try await fixture.isPresented()
+
+    try await fixture.coordinator.dismiss(fixture.text(path[0]))
+    try await fixture.state { $0.presentations.first?.asking == true }
+    model.path[0].text = "typed"
+    await fixture.navigator.settle()
+    model.path = []
+    await fixture.navigator.settle()
+    model.answer?.resume(returning: false)
+    try await fixture.until { model.path.map(\.text) == ["typed"] }
+    try await fixture.state { $0.presentations.map { $0.value["text"] } == [.string("typed")] }
   }
 }

@@ -305,6 +305,13 @@ final class ItemDriver: Driver {
     handOn()
   }
 
+  /// Takes over a presentation of an ended driver of the same state, because its screen has declined to disappear.
+  func takeOver(_ presentation: PresentationHandle, of former: ItemDriver) {
+    guard hasState(of: former), let wanted = former.remaining.removeValue(forKey: presentation) else { return }
+    remaining[presentation] = wanted
+    former.tellOver()
+  }
+
   private func handOn() {
     guard let successor, asked == nil else { return }
     if successor.asked == nil, successor.current == nil { successor.current = current }

@@ -99,6 +99,8 @@ final class PathDriver: Driver {
     private(set) var all: [Place] = []
     /// The values of the path when it was last read. The lowest ones belong to the screens.
     var values: any PathValues = MixedValues(elements: [])
+    /// The positions of the elements whose last edits the coordinator has not accepted, with the path in which they were read.
+    var edited: [Int: any PathValues] = [:]
     private var positions: [PresentationHandle: Int] = [:]
 
     var count: Int { all.count }
@@ -122,6 +124,7 @@ final class PathDriver: Driver {
       guard count < all.count else { return }
       for place in all[count...] { if let presentation = place.presentation { positions[presentation] = nil } }
       all.removeSubrange(count...)
+      edited = edited.filter { $0.key < count }
     }
   }
 
@@ -156,8 +159,16 @@ final class PathDriver: Driver {
   }
 
   private var places = Places()
-  /// The former screens of the path that have not ended, with their positions and the path in which they were read for the last time.
-  private var leaving: [PresentationHandle: (index: Int, values: any PathValues)] = [:]
+  /// A former screen of the path that has not ended.
+  private struct Leaving {
+    let index: Int
+    /// The path as the coordinator knows it.
+    let values: any PathValues
+    /// The path in which an edit of the element was read that the coordinator has not accepted; nil if there is none.
+    let edited: (any PathValues)?
+  }
+
+  private var leaving: [PresentationHandle: Leaving] = [:]
   private var asked: Asked?
   private var retirement: Retirement?
   /// The transaction of the last requests.
@@ -208,7 +219,9 @@ final class PathDriver: Driver {
       guard screens.canShow(element, at: index, above: below) else { break }
       added.append(element)
     }
-    let edited = isRefused ? [] : same.edited.filter { $0 < kept }
+    let edits = same.edited.filter { $0 < kept }
+    let edited = isRefused ? [] : edits
+    let unsent = Dictionary(uniqueKeysWithValues: edits.map { ($0, values) })
     // Screens above this position end with its screen (S2); lower screens that others pushed stay (S8).
     strays.removeAll { stray in stray.presentation.map { leaving[$0] == nil } ?? (stray.index < kept + added.count) }
     let stray = strays.filter { $0.index >= kept + added.count }.min { $0.index < $1.index }
@@ -222,7 +235,9 @@ final class PathDriver: Driver {
         ]
       } ?? []
     guard !removals.isEmpty || !added.isEmpty || !edited.isEmpty else {
-      places.values = values
+      // Refused edits are requested again after a change.
+      if edits.isEmpty { places.values = values }
+      places.edited = unsent
       return []
     }
     self.transaction = transaction
@@ -232,6 +247,7 @@ final class PathDriver: Driver {
       removed: Array(places.all.dropFirst(kept)))
     strays = []
     leave(to: kept)
+    places.edited = unsent
     for element in added { places.append(Place(element: element)) }
     for index in edited { places.set(values.element(index), at: index) }
     places.values = values
@@ -281,7 +297,9 @@ final class PathDriver: Driver {
   /// Removes the screens at a position and above it, which are dismissed.
   private func leave(to count: Int) {
     for index in places.all.indices.dropFirst(count) {
-      if let presentation = places.all[index].presentation { leaving[presentation] = (index, places.values) }
+      if let presentation = places.all[index].presentation {
+        leaving[presentation] = Leaving(index: index, values: places.values, edited: places.edited[index])
+      }
     }
     places.removeAll(from: count)
   }
@@ -300,6 +318,7 @@ final class PathDriver: Driver {
   func accepted(_ replies: [[Value]], at moment: Moment) {
     acceptance = moment
     guard let asked else { return }
+    places.edited = [:]
     for (index, reply) in replies.dropFirst(asked.removals).prefix(asked.additions).enumerated() {
       let index = asked.kept + index
       guard let presentation = reply.first.flatMap(ObjectPath.init(value:)).flatMap(Handle.init(path:))
@@ -347,7 +366,8 @@ final class PathDriver: Driver {
       for (index, former) in asked.edits where index < places.count { places.set(former, at: index) }
       for place in asked.removed {
         places.append(place)
-        if let presentation = place.presentation { leaving[presentation] = nil }
+        guard let left = place.presentation.flatMap({ leaving.removeValue(forKey: $0) }) else { continue }
+        places.edited[left.index] = left.edited
       }
       places.values = asked.formerValues
       strays = asked.strays
@@ -375,7 +395,7 @@ final class PathDriver: Driver {
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
     screens.ended(presentation)
     asked?.ended(presentation)
-    if let (index, values) = leaving.removeValue(forKey: presentation) { return path.forgetWritten(values, at: index) }
+    if let left = leaving.removeValue(forKey: presentation) { return path.forgetWritten(left.values, at: left.index) }
     guard let index = places.position(of: presentation) else {
       asked?.endedEarly.insert(presentation)
       return
@@ -395,18 +415,29 @@ final class PathDriver: Driver {
       asked?.declinedEarly.append(presentation)
       return
     }
-    guard let (index, former) = leaving[presentation], retirement == nil, places.count >= index else { return }
+    guard let left = leaving[presentation], retirement == nil, places.count >= left.index else { return }
+    let index = left.index
     leaving[presentation] = nil
     // The coordinator has ended the screen that took the place of this one, but none that was requested above it later.
     strays += places.all.indices.dropFirst(index + 1).compactMap { above in
       places.all[above].presentation.map { (above, $0) }
     }
     leave(to: index)
-    places.append(Place(element: former.element(index), presentation: presentation))
+    let isSame = path.read().kept(of: places.values, index).count == index
+    places.append(Place(element: left.values.element(index), presentation: presentation))
+    places.values = left.values
+    places.edited[index] = left.edited
+    // The path gets the value back only if it has not changed below it since it was last read; a change is requested next.
+    guard isSame else { return }
     path.truncate(index)
-    // The coordinator has not been told of what the screen has written since.
-    let isWritten = path.putBack(index, of: former)
-    places.values = isWritten ? former : path.read()
+    let isWritten = path.putBack(index, of: left.edited ?? left.values)
+    let values = path.read()
+    // The coordinator has not been told of the edit, nor of what the screen has written since.
+    if isWritten || left.edited != nil {
+      places.edited[index] = values
+    } else if values.count > index {
+      places.values = values
+    }
   }
 
   func updated(_ presentation: PresentationHandle, value: Properties, at moment: Moment) {}

@@ -35,6 +35,8 @@ public final class Navigator: Presenting {
   private var served: [String: Host] = [:]
   private var drivers = Drivers()
   private var isSending = false
+  /// The number of times that requests were sent.
+  private var sendCount = 0
   /// The tasks that wait until all requests are answered.
   private var unsettled: [CheckedContinuation<Void, Never>] = []
   private var screens = ShownScreens()
@@ -282,6 +284,7 @@ public final class Navigator: Presenting {
   private func plan() {
     guard !isSending else { return }
     isSending = true
+    sendCount += 1
     _ = inNoTransaction { [self] in
       // Changes later in this turn are reported in the next one.
       await Task.yield()
@@ -464,18 +467,26 @@ public final class Navigator: Presenting {
   private func takeBack(_ presentation: PresentationHandle, at binding: String) async {
     guard !drivers.live[binding].isEmpty else { return }
     var holder: PresentationHandle?
+    var count: Int
     repeat {
-      // When no request is under way, the slot shows the last one.
+      // When no request is under way, nor was one while the slot was read, the slot shows the last one.
       await answered()
+      count = sendCount
       holder = (try? await coordinator.presentation(at: binding))?.presentation
       await Task.yield()
-    } while isSending
+    } while isSending || count != sendCount
     guard holder == presentation else { return }
-    for driver in drivers.live[binding] { driver.declined(presentation) }
+    for driver in drivers.live[binding] {
+      if let driver = driver as? ItemDriver {
+        // The end may have been requested by a former presence of the same state.
+        for case let former as ItemDriver in drivers.retired[binding] { driver.takeOver(presentation, of: former) }
+      }
+      driver.declined(presentation)
+    }
   }
 
   private func hasGivenUp(_ entry: PresentationState) -> Bool {
-    drivers.live[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
+    drivers[entry.binding].contains { $0.hasGivenUp(entry.presentation) }
   }
 
   private func reconcile(_ state: NavigationState, at moment: Moment) {
