@@ -91,6 +91,29 @@ private final class Model: Navigable {
   }
 
   @Test(
+    "The button of a dialog whose successor is already in the state still has its action",
+    arguments: CoordinatorKind.allCases)
+  func dialog_isReplaced_itsButtonStillActs(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(dialog: Bindable(model).dialog) { action, _ in
+      display.notes.append("\(action)")
+    } content: { $dialog in
+      RecordingScreen(dialog.title, on: display)
+    }
+    model.ask()
+    try await fixture.shows("Delete the note?")
+    let showing = try #require(display["Delete the note?"]?.showing)
+    display.stuck = ["Delete the note?"]
+    model.dialog = Dialog("Rename instead?") { Dialog.Button("Rename", action: .rename) }
+    await fixture.navigator.settle()
+    try await showing.act("delete")
+    try await fixture.until { display.notes == ["delete"] }
+    display.stuck = []
+    try await fixture.shows("Rename instead?")
+  }
+
+  @Test(
     "An action that cannot be encoded is reported once, with the position of the state",
     arguments: CoordinatorKind.allCases)
   func dialog_actionNotEncodable_isReported(_ kind: CoordinatorKind) async throws {

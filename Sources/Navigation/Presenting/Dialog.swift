@@ -168,26 +168,22 @@ extension DrivenContent {
     onAction: @escaping @MainActor (Action, String) -> Void,
     content: ((Binding<Dialog<Action>>) -> (any Screen)?)? = nil
   ) -> DrivenContent {
-    // The state may have changed when a button is pressed.
-    let buttons = Last<[Dialog<Action>.Button]>([])
     let unencodable = OneReport()
     let route = dialog.route
-    var driven = item(
+    return item(
       dialog, id: \.id,
       options: { dialog in
-        buttons.value = dialog.buttons
         let value = dialog.value { action in
           unencodable.send(
             "the action \(action) of a dialog at “\(route.description)” cannot be encoded; its description in Swift is used",
             of: route.root)
         }
         return PresentationOptions(value: value, style: "dialog", title: dialog.title)
-      }, to: destination, onDismiss: onDismiss, content: content)
-    driven.onAction = { name, parameters in
-      guard let action = buttons.value.first(where: { $0.actionName == name })?.action else { return }
+      }, to: destination, onDismiss: onDismiss, content: content
+    ) { dialog, name, parameters in
+      guard let action = dialog.buttons.first(where: { $0.actionName == name })?.action else { return }
       onAction(action, parameters["text"].flatMap(String.init(value:)) ?? "")
     }
-    return driven
   }
 }
 

@@ -11,6 +11,8 @@ struct DrivenContent {
     var options: PresentationOptions
     /// Writes the item back into the state.
     var putBack: @MainActor () -> Void = {}
+    /// Handles an action of the user (P8) and its parameters; nil if the item has no actions.
+    var act: (@MainActor (String, Properties) -> Void)?
 
     static func == (one: Self, other: Self) -> Bool { one.id == other.id && one.options == other.options }
   }
@@ -28,14 +30,13 @@ struct DrivenContent {
   let onDismiss: OnDismiss?
   /// The values of the items that screens show; nil if these have no bindings of the items.
   private(set) var screens: (any AnyObject & InheritingValues)?
-  /// Called with an action of the user and its parameters.
-  var onAction: (@MainActor (String, Properties) -> Void)?
   /// Called when the request to present the item was refused, or could not be sent.
   var onUnshown: (@MainActor () -> Void)?
 
   static func item<Item, ID: Hashable & Codable>(
     _ item: Binding<Item?>, id: @escaping (Item) -> ID, options: @escaping @MainActor (Item) -> PresentationOptions,
-    to destination: String? = nil, onDismiss: OnDismiss?, content: ((Binding<Item>) -> (any Screen)?)? = nil
+    to destination: String? = nil, onDismiss: OnDismiss?, content: ((Binding<Item>) -> (any Screen)?)? = nil,
+    onAction: (@MainActor (Item, String, Properties) -> Void)? = nil
   ) -> DrivenContent {
     let (unencodableID, unencodableValue) = (OneReport(), OneReport())
     let screens = ScreenValues<Item>()
@@ -75,9 +76,11 @@ struct DrivenContent {
                 + "which other programs may not know", of: item.route.root)
           }
           screens.sees(value, id: text)
-          return Wanted(id: text, options: options) {
+          var wanted = Wanted(id: text, options: options) {
             item.restore(screens.last(of: text) { isSame(id($0), identity) } ?? value)
           }
+          if let onAction { wanted.act = { onAction(value, $0, $1) } }
+          return wanted
         }
       },
       clear: { item.wrappedValue = nil }, edit: edit,
@@ -228,6 +231,7 @@ final class ItemDriver: Driver {
       // The state gets this item back if its screen declines to disappear, even if the coordinator does not accept the update,
       // because the item is being dismissed. The item may differ where the options do not show it.
       remaining[current]?.putBack = wanted.putBack
+      remaining[current]?.act = wanted.act
       if isSame { return [] }
       asked = Asked(wanted: wanted, former: current, isUpdate: true)
       // The presentation may have been closed meanwhile, and an update must not present the item again.
@@ -307,8 +311,8 @@ final class ItemDriver: Driver {
 
   /// Takes over a presentation of an ended driver of the same state, because its screen has declined to disappear.
   func takeOver(_ presentation: PresentationHandle, of former: ItemDriver) {
-    guard hasState(of: former), let wanted = former.remaining.removeValue(forKey: presentation) else { return }
-    remaining[presentation] = wanted
+    guard remaining[presentation] == nil, hasState(of: former) else { return }
+    remaining[presentation] = former.remaining.removeValue(forKey: presentation)
     former.tellOver()
   }
 
@@ -448,9 +452,9 @@ final class ItemDriver: Driver {
   }
 
   func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties) {
-    guard !isRetired, let onAction = content.onAction else { return }
-    if remaining[presentation] != nil {
-      onAction(action, parameters)
+    if isRetired { return }
+    if let wanted = remaining[presentation] {
+      wanted.act?(action, parameters)
     } else {
       asked?.early.append((presentation, .acted(action, parameters)))
     }
