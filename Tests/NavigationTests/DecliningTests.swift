@@ -362,18 +362,54 @@ private final class Model {
     let navigator = Navigator(coordinator, grace: Session.limit)
     navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
     model.note = .init(id: "a")
-    try await until { display.names == ["a"] }
+    try await until(within: Session.limit) { display.names == ["a"] }
     display.declining = ["a"]
     backend.held = CoordinatorInterface.apply.name
     model.note = nil
-    try await until { backend.hasLost }
+    try await until(within: Session.limit) { backend.hasLost }
     // The next event shows the gap, and the whole state is read.
     _ = try await coordinator.present("other")
-    try await until { backend.statesAfterLoss == 1 }
+    try await until(within: Session.limit) { backend.statesAfterLoss == 1 }
     #expect(model.note == nil)
     backend.held = nil
-    try await until { model.note?.id == "a" }
+    try await until(within: Session.limit) { model.note?.id == "a" }
     #expect(display.names == ["a"])
+  }
+
+  @Test(
+    "P15, P16: a screen that agrees to disappear stays nevertheless if the question that it has presented declines",
+    arguments: CoordinatorKind.allCases)
+  func question_declines_itsScreenStays(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    try await fixture.presentQuestion(of: model)
+    fixture.display.declining = ["q"]
+    fixture.display.asking = []
+    try await fixture.until { model.note?.id == "a" && model.detail?.id == "q" }
+    try await fixture.state { $0.presentations.map(\.phase) == [.presented, .presented] }
+    #expect(fixture.display.log == ["+a", "+q"])
+    fixture.display.declining = []
+    model.note = nil
+    try await fixture.shows()
+    #expect(model.detail == nil && fixture.display.log == ["+a", "+q", "-q", "-a"])
+  }
+
+  @Test(
+    "C3: a question ends with its screen, which the user has closed, even if it declines",
+    arguments: CoordinatorKind.allCases, [false, true])
+  func question_itsScreenIsClosed_ends(_ kind: CoordinatorKind, isBeingDismissed: Bool) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    try await fixture.presentQuestion(of: model)
+    fixture.display.declining = ["q"]
+    if isBeingDismissed {
+      fixture.display.asking.insert("q")
+      model.detail = nil
+      try await fixture.until { fixture.display.disappearing == ["a", "q"] }
+    }
+    try await fixture.display["a"]?.close()
+    try await fixture.state { $0.presentations.count == 1 }
+    fixture.display.asking = []
+    try await fixture.shows()
+    #expect(model.note == nil && model.detail == nil)
   }
 
   @Test("P15: an item that is requested while the state asks which item has declined is shown")
@@ -383,16 +419,16 @@ private final class Model {
     let navigator = Navigator(coordinator, grace: Session.limit)
     navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
     model.note = .init(id: "a")
-    try await until { display.names == ["a"] }
+    try await until(within: Session.limit) { display.names == ["a"] }
     display.declining = ["a"]
     backend.held = CoordinatorInterface.get.name
     model.note = nil
-    try await until { backend.heldAnswers == 1 }
+    try await until(within: Session.limit) { backend.heldAnswers == 1 }
     display.declining = []
     model.note = .init(id: "b")
-    try await until { display.names.isEmpty }
+    try await until(within: Session.limit) { display.names.isEmpty }
     backend.held = nil
-    try await until { display.names == ["b"] }
+    try await until(within: Session.limit) { display.names == ["b"] }
     #expect(model.note?.id == "b" && display.log == ["+a", "-a", "+b"])
   }
 
@@ -446,7 +482,7 @@ private final class Model {
     let navigator = Navigator(coordinator, grace: Session.limit)
     navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
     model.note = .init(id: "a")
-    try await until { display.names == ["a"] }
+    try await until(within: Session.limit) { display.names == ["a"] }
     func text() async throws -> Value? { try await other.state().presentations.first?.value["text"] }
     backend.held = CoordinatorInterface.apply.name
     model.note?.text = "typed"
@@ -479,7 +515,7 @@ private final class HinderedBackend: ForwardingBackend {
     let output = try await embedded.ask(method, input, starts: starts)
     if method.name == held {
       heldAnswers += 1
-      try? await NavigationTesting.until { method.name != self.held }
+      try? await NavigationTesting.until(within: Session.limit) { method.name != self.held }
     }
     if method.name == CoordinatorInterface.getState.name { statesAfterLoss += 1 }
     return output
@@ -505,6 +541,24 @@ private final class HinderedBackend: ForwardingBackend {
 }
 
 extension NavigationFixture {
+  /// Presents the note “a”, which is being dismissed and asks its user, and from it the detail “q”.
+  fileprivate func presentQuestion(of model: Model) async throws {
+    let (display, detail) = (display, Bindable(model).detail.named("detail"))
+    navigator.present(item: Bindable(model).note.named("note")) {
+      RecordingScreen($0.wrappedValue.id, on: display) { showing in
+        showing.present(item: detail) { RecordingScreen($0.wrappedValue.id, on: display) }
+      }
+    }
+    model.note = .init(id: "a")
+    try await isPresented()
+    display.asking = ["a"]
+    model.note = nil
+    try await until { display.disappearing == ["a"] }
+    model.detail = .init(id: "q")
+    try await shows("a", "q")
+    try await state { $0.presentations.last?.phase == .presented }
+  }
+
   @discardableResult
   fileprivate func presentNote(of model: Model) -> Presence {
     let display = display

@@ -6,12 +6,12 @@ import Testing
 
 @MainActor @Observable
 private final class Model {
-  struct Note: Hashable, Codable, Identifiable {
+  struct EditedNote: Hashable, Codable, Identifiable {
     let id: Int
     var text: String
   }
-  var note: Note?
-  var path: [Note] = []
+  var note: EditedNote?
+  var path: [EditedNote] = []
   /// The question that a test answers with yes or no.
   @ObservationIgnored var answer: CheckedContinuation<Bool, Never>?
 }
@@ -40,7 +40,7 @@ private final class Editor: DecliningScreen {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let note = Bindable(model).note.named("note")
     fixture.navigator.present(item: note) { _ in Editor(model) }
-    model.note = Model.Note(id: 1, text: "")
+    model.note = Model.EditedNote(id: 1, text: "")
     try await fixture.isPresented()
 
     // Another client dismisses the item, so the state keeps its note.
@@ -65,8 +65,8 @@ private final class Editor: DecliningScreen {
   func edit_whilePageAsks_isPutBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let path = Bindable(model).path.named("path")
-    fixture.navigator.stack(path: path).navigationDestination(for: Model.Note.self) { _ in Editor(model) }
-    model.path = [Model.Note(id: 1, text: "")]
+    fixture.navigator.stack(path: path).navigationDestination(for: Model.EditedNote.self) { _ in Editor(model) }
+    model.path = [Model.EditedNote(id: 1, text: "")]
     try await fixture.isPresented()
 
     try await fixture.coordinator.dismiss(fixture.text(path[0]))

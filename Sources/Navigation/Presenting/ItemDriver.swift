@@ -187,7 +187,15 @@ final class ItemDriver: Driver {
   private var remaining: [PresentationHandle: DrivenContent.Wanted] = [:]
   /// A presentation of another client in the slot, with the item of the state, but without a destination.
   private var competitor: PresentationHandle?
-  private var isRetired = false
+  /// The end of the connection to the state.
+  private enum Retirement {
+    case ended
+    /// The parent is gone, and the presentation, which has no parent on the bus, has to follow it.
+    case orphaned
+  }
+
+  private var retirement: Retirement?
+  private var isRetired: Bool { retirement != nil }
   /// The item that was refused because of a limit: it is too large, or one too many. The state keeps it, and requests it again after
   /// a change.
   private var refused: DrivenContent.Wanted?
@@ -261,11 +269,31 @@ final class ItemDriver: Driver {
     if let wanted, content.read()?.id == wanted.id { clear() }
   }
 
+  /// Sets the state to nil, because the parent is gone. The screen cannot decline then.
+  func endAfterParent() {
+    endWithParent()
+    retirement = .orphaned
+  }
+
+  /// Whether the state has the item that is presented, and neither is about to change.
+  var isKept: Bool { asked == nil && current != nil && content.read()?.id == current.flatMap { remaining[$0]?.id } }
+
   func retire() -> [Coordinator.Request] {
-    isRetired = true
+    retirement = retirement ?? .ended
     guard let current, successor == nil else { return [] }
     self.current = nil
-    return [place.dismissal(of: current)]
+    return [dismissal(of: current)]
+  }
+
+  private func dismissal(of presentation: PresentationHandle) -> Coordinator.Request {
+    var transaction = Transaction()
+    transaction.isForced = retirement == .orphaned
+    return place.dismissal(of: presentation, transaction)
+  }
+
+  /// Returns the request that ends a presentation although its screen has declined, because its parent is gone.
+  func endOfOrphan(_ presentation: PresentationHandle) -> [Coordinator.Request] {
+    retirement == .orphaned && remaining[presentation] != nil ? [dismissal(of: presentation)] : []
   }
 
   /// Whether this driver waits for the answer to a request, or for the end of others' presentations.
@@ -301,7 +329,7 @@ final class ItemDriver: Driver {
   /// Gives the slot and its item to another driver.
   func handOver(to successor: ItemDriver) {
     self.successor = successor
-    isRetired = true
+    retirement = .ended
     if let predecessor {
       self.predecessor = nil
       successor.follow(predecessor)

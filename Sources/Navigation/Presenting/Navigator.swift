@@ -465,16 +465,21 @@ public final class Navigator: Presenting {
 
   /// Gives the state its item back, because the coordinator keeps the presentation (P15), unless a later request has ended it again.
   private func takeBack(_ presentation: PresentationHandle, at binding: String) async {
-    guard !drivers.live[binding].isEmpty else { return }
+    guard !drivers.live[binding].isEmpty else {
+      for case let driver as ItemDriver in drivers.retired[binding] {
+        drivers.dismiss(driver.endOfOrphan(presentation))
+      }
+      return plan()
+    }
     var holder: PresentationHandle?
     var count: Int
     repeat {
-      // When no request is under way, nor was one while the slot was read, the slot shows the last one.
-      await answered()
+      // When no request is under way, from before the slot is read until after that, the slot shows the last one.
+      repeat { await answered() } while isSending
       count = sendCount
       holder = (try? await coordinator.presentation(at: binding))?.presentation
       await Task.yield()
-    } while isSending || count != sendCount
+    } while count != sendCount
     guard holder == presentation else { return }
     for driver in drivers.live[binding] {
       if let driver = driver as? ItemDriver {

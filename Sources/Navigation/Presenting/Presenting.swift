@@ -301,7 +301,7 @@ public final class Presence {
   /// is left has no parent, or waits for the next item of the parent's slot, whose screen presents it anew if the state still has it.
   func forget() {
     let place = (driver as? ItemDriver)?.place
-    if place?.isWithoutParent == true { (driver as? ItemDriver)?.endWithParent() }
+    if place?.isWithoutParent == true { (driver as? ItemDriver)?.endAfterParent() }
     end(dismissing: place.map { $0.isWithoutParent || !$0.outlivesParent } ?? false)
   }
 

@@ -238,11 +238,19 @@ public final class Showing: Presenting {
   }
 
   /// Ends the items presented during the preparation. The coordinator does not know that they belong to this presentation.
-  private func endQuestions() async {
+  /// - Returns: the refusal of one of them to end, if any. A forced screen does not wait for it.
+  @discardableResult
+  private func endQuestions() async -> Declined? {
     let questions = children.compactMap { $0.driver as? ItemDriver }.filter(\.place.isWithoutParent)
     withTransaction(\.isForced, isForced) { for question in questions { question.endWithParent() } }
-    // A forced screen does not wait. No screen waits for an item that itself waits for the next screen of the slot.
-    while !isForced, questions.contains(where: { $0.place.isWithoutParent && !$0.isOver }) { await navigator.change() }
+    while !isForced {
+      // No screen waits for an item that itself waits for the next screen of the slot.
+      let open = questions.filter { $0.place.isWithoutParent && !$0.isOver }
+      if open.isEmpty { break }
+      if let kept = open.first(where: \.isKept) { return Declined("\(kept.place.binding) stays") }
+      await navigator.change()
+    }
+    return nil
   }
 
   /// Asks the screen if it may decline, and makes it disappear. This happens once, even if the screen is dismissed several times, and
@@ -271,20 +279,27 @@ public final class Showing: Presenting {
         // A screen that never appeared cannot decline.
         do { try await appearing?.value } catch { return nil }
         guard let screen = screen as? any DecliningScreen, !isForced else { return nil }
-        isPreparing = true
-        defer { isPreparing = false }
-        do {
-          try await screen.prepareToDisappear(self)
-          return nil
-        } catch {
-          (preparing, question, dismissing) = (nil, nil, nil)
-          Task { await endQuestions() }
-          return error as? Declined ?? Declined("\(error)")
-        }
+        let declined = await prepare(screen)
+        if declined != nil { (preparing, question, dismissing) = (nil, nil, nil) }
+        return declined
       }
     }
     preparing = task
     return task
+  }
+
+  /// Asks the screen, and ends what was presented meanwhile.
+  /// - Returns: the refusal of either, if any.
+  private func prepare(_ screen: any DecliningScreen) async -> Declined? {
+    isPreparing = true
+    do {
+      defer { isPreparing = false }
+      try await screen.prepareToDisappear(self)
+    } catch {
+      Task { await endQuestions() }
+      return error as? Declined ?? Declined("\(error)")
+    }
+    return await endQuestions()
   }
 
   private func beginDisappearing(animated: Bool) -> Task<Properties, Never> {
