@@ -457,22 +457,31 @@ private final class Model {
     "P15: a page that declines is not put back into a path that has lost the pages below it since; its end is requested again"
   )
   func page_declinesAfterThePathWasCutBelow_isAskedAgain() {
-    let model = Model()
-    let driver = PathDriver(PathState(Bindable(model).path), name: "path", from: nil, destination: "own")
-    driver.screens.declare(TypeName.of(String.self), PathScreens.Maker { _, _ in nil })
-    func removals() -> [Bool] { driver.changes(Transaction()) { _ in }.map(\.isRemoval) }
-    model.path = ["x", "y"]
-    #expect(removals() == [false, false])
-    driver.accepted([1, 2].map { [.objectPath(Handle($0).path), .boolean(true)] }, at: Moment())
-    model.path = ["x"]
-    #expect(removals() == [true])
-    driver.accepted([[.boolean(true)]], at: Moment())
-    model.path = []
-    driver.declined(Handle(2))
-    #expect(model.path == [] && removals() == [true])
-    driver.accepted([[.boolean(true)]], at: Moment())
-    for handle in 1...2 { driver.declined(Handle(UInt64(handle))) }
-    #expect(model.path == ["x", "y"] && removals() == [])
+    let path = DrivenPath()
+    path.accept(["x", "y"], removals: 0, presenting: 1...2)
+    path.accept(["x"], removals: 1)
+    path.model.path = []
+    path.driver.declined(Handle(2))
+    #expect(path.model.path == [])
+    path.accept([], removals: 1)
+    for handle in 1...2 { path.driver.declined(Handle(UInt64(handle))) }
+    #expect(path.model.path == ["x", "y"] && path.requests() == [])
+  }
+
+  @Test(
+    "A page is requested again after the end of another one, because of which its first request was refused as stale")
+  func page_refusedWhileAnotherEnds_isRequestedAgain() {
+    let path = DrivenPath()
+    path.accept(["a"], removals: 0, presenting: 1...1)
+    path.accept(["b", "c", "d"], removals: 1, presenting: 2...4)
+    path.driver.declined(Handle(1))
+    path.model.path = ["a", "e"]
+    // The dismissal of “d” is outdated.
+    #expect(path.requests() == [true, false])
+    #expect(!path.driver.refused(.stale))
+    path.isToBeReadAgain = false
+    path.driver.ended(Handle(4), Dismissal(reason: .declined, error: nil))
+    #expect(path.isToBeReadAgain && path.requests() == [false])
   }
 
   @Test("D8: a text typed while a request is under way is not lost to an edit of another client")
@@ -537,6 +546,33 @@ private final class HinderedBackend: ForwardingBackend {
         sink.finish()
       }
     }
+  }
+}
+
+/// The path of a model, and its driver without a coordinator.
+@MainActor
+private final class DrivenPath {
+  let model = Model()
+  let driver: PathDriver
+  var isToBeReadAgain = false
+
+  init() {
+    driver = PathDriver(PathState(Bindable(model).path), name: "path", from: nil, destination: "own")
+    driver.screens.declare(TypeName.of(String.self), PathScreens.Maker { _, _ in nil })
+    driver.onDifference = { [unowned self] in isToBeReadAgain = true }
+  }
+
+  /// Returns the requests that follow from the path: whether each is a removal.
+  func requests() -> [Bool] { driver.changes(Transaction()) { _ in }.map(\.isRemoval) }
+
+  /// Changes the path, and accepts the requests that follow.
+  func accept(_ path: [String], removals: Int, presenting handles: ClosedRange<UInt64>? = nil) {
+    model.path = path
+    let handles = handles.map(Array.init) ?? []
+    #expect(requests() == Array(repeating: true, count: removals) + handles.map { _ in false })
+    driver.accepted(
+      Array(repeating: [.boolean(true)], count: removals)
+        + handles.map { [.objectPath(Handle($0).path), .boolean(true)] }, at: Moment())
   }
 }
 

@@ -198,6 +198,9 @@ final class PathDriver: Driver {
 
   var subject: DrivenSubject { .stack(name) }
 
+  /// Whether the driver presents the same path as another driver, and not only a path with the same name.
+  func hasState(of other: PathDriver) -> Bool { path.route.place == other.path.route.place }
+
   private func binding(_ index: Int) -> String { StackElement.binding(name, index) }
 
   // MARK: State to coordinator
@@ -395,7 +398,11 @@ final class PathDriver: Driver {
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
     screens.ended(presentation)
     asked?.ended(presentation)
-    if let left = leaving.removeValue(forKey: presentation) { return path.forgetWritten(left.values, at: left.index) }
+    if let left = leaving.removeValue(forKey: presentation) {
+      // A request may have been refused because of this end.
+      if strays.contains(where: { $0.presentation == presentation }) { onDifference?() }
+      return path.forgetWritten(left.values, at: left.index)
+    }
     guard let index = places.position(of: presentation) else {
       asked?.endedEarly.insert(presentation)
       return
