@@ -311,6 +311,24 @@ extension NavigationFixture {
     #expect(model.drafts == drafts)
   }
 
+  @Test(
+    "A second stack of one path is reported, and declares its screens on the first", arguments: CoordinatorKind.allCases
+  )
+  func path_hasTwoStacks_isReported(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let (display, path) = (fixture.display, Bindable(model).path.named("path-\(kind)"))
+    _ = fixture.navigator.stack(path: path)
+    let messages = MisuseLog.messages {
+      fixture.navigator.stack(path: path)
+        .navigationDestination(for: Model.Sheet.self) { RecordingScreen("\($0.id)", on: display) }
+    }
+    #expect(messages.count == 1 && messages[0].contains("has two stacks, of which the first counts"))
+    model.path = [Model.Sheet(id: 1), Model.Sheet(id: 2)]
+    try await fixture.shows("1", "2")
+    model.path = []
+    try await fixture.shows()
+  }
+
   @Test("A screen edits an item whose id is not a number (NaN)", arguments: CoordinatorKind.allCases)
   func item_idIsNotANumber_isEdited(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

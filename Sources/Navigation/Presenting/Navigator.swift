@@ -204,6 +204,12 @@ public final class Navigator: Presenting {
       if let driver { self?.schedule(driver) }
     }
     if let driver = driver as? ItemDriver { takeOver(driver) }
+    if let driver = driver as? PathDriver, let former = path(named: driver.name), former.hasState(of: driver) {
+      reportMisuse(
+        "“\(driver.name)” has two stacks, of which the first counts; keep the one that the first call has returned",
+        of: driver.root)
+      return Presence(nil, self)
+    }
     claim(driver)
     drivers.add(driver)
     schedule(driver, in: Transaction.current)
