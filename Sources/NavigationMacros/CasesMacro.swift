@@ -49,7 +49,7 @@
     let parameters: [(label: String?, type: String)]
 
     init(_ element: EnumCaseElementSyntax) {
-      name = element.name.text.filter { $0 != "`" }
+      name = plainName(element.name)
       parameters = (element.parameterClause?.parameters ?? []).map { parameter in
         let label = parameter.firstName.map(\.text).flatMap { $0 == "_" ? nil : $0 }
         return (label, parameter.type.trimmedDescription)
@@ -99,6 +99,9 @@
     return levels[0].contains { ["public", "open"].contains($0) }
       ? "public " : levels[0].contains("package") ? "package " : ""
   }
+
+  /// An identifier without backticks.
+  func plainName(_ identifier: TokenSyntax) -> String { identifier.text.filter { $0 != "`" } }
 
   /// Whether a text is a name on the bus (B1).
   func isName(_ text: String) -> Bool {

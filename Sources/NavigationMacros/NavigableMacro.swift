@@ -56,8 +56,8 @@
         .filter {
           $0.bindingSpecifier.text == "var" && !$0.modifiers.contains { ["static", "class"].contains($0.name.text) }
         }
-        .flatMap(\.bindings).compactMap { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.text }
-      let entries = names.filter(isName).map { #"\\#(type).\#($0): "\#($0)""# }
+        .flatMap(\.bindings).compactMap { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier }.map(plainName)
+      let entries = names.filter(isName).map { #"\\#(type).`\#($0)`: "\#($0)""# }
       return entries.isEmpty ? "[:]" : "[\(entries.joined(separator: ", "))]"
     }
 

@@ -23,6 +23,10 @@ private final class Model {
     get { true }
     set {}
   }
+  var `default`: Note? {
+    get { nil }
+    set {}
+  }
   let constant = 1
 }
 
@@ -51,6 +55,7 @@ public enum Shared {
     let model = Bindable(Model(), .shared("model"))
     #expect(model.destination.route.text(client: "") == "model.destination")
     #expect(model.shape.route.text(client: "") == "model.shape")
+    #expect(model.default.route.text(client: "") == "model.default")
   }
 
   @Test func navigable_genericClass_hasTheNames() {
