@@ -60,9 +60,9 @@ private final class Editor: DecliningScreen {
   }
 
   @Test(
-    "An edit of a page made while its screen asks is in the value that the path gets back, if the page is removed meanwhile",
+    "An edit of a page made while its screen asks reaches other clients, and is in the path again if the page was removed",
     arguments: CoordinatorKind.allCases)
-  func edit_whilePageAsks_isPutBack(_ kind: CoordinatorKind) async throws {
+  func edit_whilePageAsks_isKept(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let path = Bindable(model).path.named("path")
     fixture.navigator.stack(path: path).navigationDestination(for: Model.EditedNote.self) { _ in Editor(model) }
@@ -73,10 +73,19 @@ private final class Editor: DecliningScreen {
     try await fixture.state { $0.presentations.first?.asking == true }
     model.path[0].text = "typed"
     await fixture.navigator.settle()
+    model.answer?.resume(returning: false)
+    try await fixture.state {
+      $0.presentations.map { $0.value["text"] } == [.string("typed")] && $0.presentations[0].phase == .presented
+    }
+
+    try await fixture.coordinator.dismiss(fixture.text(path[0]))
+    try await fixture.state { $0.presentations.first?.asking == true }
+    model.path[0].text = "typed further"
+    await fixture.navigator.settle()
     model.path = []
     await fixture.navigator.settle()
     model.answer?.resume(returning: false)
-    try await fixture.until { model.path.map(\.text) == ["typed"] }
-    try await fixture.state { $0.presentations.map { $0.value["text"] } == [.string("typed")] }
+    try await fixture.until { model.path.map(\.text) == ["typed further"] }
+    try await fixture.state { $0.presentations.map { $0.value["text"] } == [.string("typed further")] }
   }
 }

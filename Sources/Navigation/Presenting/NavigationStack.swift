@@ -413,6 +413,8 @@ final class PathDriver: Driver {
     // The screens above it have ended, too.
     asked?.removed = []
     cut(to: index, where: gone)
+    // What the path has in its place may have been refused because of this end.
+    if path.read().count > index { onDifference?() }
   }
 
   func hasGivenUp(_ presentation: PresentationHandle) -> Bool { leaving[presentation] != nil }
@@ -422,7 +424,12 @@ final class PathDriver: Driver {
       asked?.declinedEarly.append(presentation)
       return
     }
-    guard let left = leaving[presentation], retirement == nil, places.count >= left.index else { return }
+    guard let left = leaving[presentation] else {
+      // A request may have been refused while the screen was asked.
+      onDifference?()
+      return
+    }
+    guard retirement == nil, places.count >= left.index else { return }
     let index = left.index
     leaving[presentation] = nil
     // The coordinator has ended the screen that took the place of this one, but none that was requested above it later.

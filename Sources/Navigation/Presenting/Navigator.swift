@@ -475,7 +475,8 @@ public final class Navigator: Presenting {
       for case let driver as ItemDriver in drivers.retired[binding] {
         drivers.dismiss(driver.endOfOrphan(presentation))
       }
-      return plan()
+      if drivers.isWaitingToSend { plan() }
+      return
     }
     var holder: PresentationHandle?
     var count: Int

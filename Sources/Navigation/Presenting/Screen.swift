@@ -98,7 +98,7 @@ public final class Showing: Presenting {
 
   /// The source of items presented from here, which end before this presentation does (C3), and are pushed on the stack that contains
   /// it. An item presented while the screen prepares to disappear is the question to the user: the coordinator waits for the answer
-  /// (P16).
+  /// (P16). It ends with the preparation. If it declines to, so does the screen.
   public var presentationSource: PresentationSource {
     PresentationSource(navigator: navigator, binding: binding, stack: StateEntry(item).stack, parent: self)
   }
