@@ -357,23 +357,19 @@ private final class Model {
 
   @Test("P15: a decline is written back even if its event was missed, and the answer to the request had not yet come")
   func item_declinedUnseenWhileRequested_isWrittenBack() async throws {
-    let (backend, display, model) = (HinderedBackend(losesDeclined: true), Display(), Model())
-    let coordinator = Coordinator(backend, client: "lossy")
-    let navigator = Navigator(coordinator, grace: Session.limit)
-    navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
-    model.note = .init(id: "a")
-    try await until(within: Session.limit) { display.names == ["a"] }
-    display.declining = ["a"]
+    let (backend, model) = (HinderedBackend(losesDeclined: true), Model())
+    let fixture = try await NavigationFixture(backend, presenting: model)
+    fixture.display.declining = ["a"]
     backend.held = CoordinatorInterface.apply.name
     model.note = nil
-    try await until(within: Session.limit) { backend.hasLost }
+    try await fixture.until { backend.hasLost }
     // The next event shows the gap, and the whole state is read.
-    _ = try await coordinator.present("other")
-    try await until(within: Session.limit) { backend.statesAfterLoss == 1 }
+    _ = try await fixture.coordinator.present("other")
+    try await fixture.until { backend.statesAfterLoss == 1 }
     #expect(model.note == nil)
     backend.held = nil
-    try await until(within: Session.limit) { model.note?.id == "a" }
-    #expect(display.names == ["a"])
+    try await fixture.until { model.note?.id == "a" }
+    #expect(fixture.display.names == ["a"])
   }
 
   @Test(
@@ -414,22 +410,18 @@ private final class Model {
 
   @Test("P15: an item that is requested while the state asks which item has declined is shown")
   func item_requestedWhileADeclineIsTakenBack_isShown() async throws {
-    let (backend, display, model) = (HinderedBackend(losesDeclined: false), Display(), Model())
-    let coordinator = Coordinator(backend, client: "hindered")
-    let navigator = Navigator(coordinator, grace: Session.limit)
-    navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
-    model.note = .init(id: "a")
-    try await until(within: Session.limit) { display.names == ["a"] }
-    display.declining = ["a"]
+    let (backend, model) = (HinderedBackend(losesDeclined: false), Model())
+    let fixture = try await NavigationFixture(backend, presenting: model)
+    fixture.display.declining = ["a"]
     backend.held = CoordinatorInterface.get.name
     model.note = nil
-    try await until(within: Session.limit) { backend.heldAnswers == 1 }
-    display.declining = []
+    try await fixture.until { backend.heldAnswers == 1 }
+    fixture.display.declining = []
     model.note = .init(id: "b")
-    try await until(within: Session.limit) { display.names.isEmpty }
+    try await fixture.shows()
     backend.held = nil
-    try await until(within: Session.limit) { display.names == ["b"] }
-    #expect(model.note?.id == "b" && display.log == ["+a", "-a", "+b"])
+    try await fixture.shows("b")
+    #expect(model.note?.id == "b" && fixture.display.log == ["+a", "-a", "+b"])
   }
 
   @Test(
@@ -486,18 +478,14 @@ private final class Model {
 
   @Test("D8: a text typed while a request is under way is not lost to an edit of another client")
   func item_typedWhileAnotherClientEdits_isKept() async throws {
-    let (backend, display, model) = (HinderedBackend(losesDeclined: true), Display(), Model())
-    let (coordinator, other) = (Coordinator(backend, client: "one"), Coordinator(backend.embedded, client: "other"))
-    let navigator = Navigator(coordinator, grace: Session.limit)
-    navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
-    model.note = .init(id: "a")
-    try await until(within: Session.limit) { display.names == ["a"] }
+    let (backend, model) = (HinderedBackend(losesDeclined: true), Model())
+    let fixture = try await NavigationFixture(backend, presenting: model)
+    let other = Coordinator(backend.embedded, client: "other")
     func text() async throws -> Value? { try await other.state().presentations.first?.value["text"] }
     backend.held = CoordinatorInterface.apply.name
     model.note?.text = "typed"
     while try await text() != .string("typed") { await Task.yield() }
-    let binding = try #require(try await other.state().presentations.first?.binding)
-    try await other.update(binding, ["text": .string("of another")])
+    try await other.update(fixture.text(Bindable(model).note.named("note")), ["text": .string("of another")])
     model.note?.text = "typed further"
     backend.held = nil
     while try await text() != .string("typed further") { await Task.yield() }
@@ -593,6 +581,14 @@ extension NavigationFixture {
     model.detail = .init(id: "q")
     try await shows("a", "q")
     try await state { $0.presentations.last?.phase == .presented }
+  }
+
+  /// Presents the note “a” through a coordinator.
+  fileprivate convenience init(_ backend: HinderedBackend, presenting model: Model) async throws {
+    self.init(Coordinator(backend, client: "hindered"))
+    presentNote(of: model)
+    model.note = .init(id: "a")
+    try await shows("a")
   }
 
   @discardableResult

@@ -22,19 +22,24 @@ final class NavigationFixture {
   /// The session of navd; nil if the coordinator is embedded.
   let session: Session?
 
-  init(
+  convenience init(
     _ kind: CoordinatorKind, startTimeout: Duration = Session.limit, grace: Duration = Session.limit
   ) async throws {
-    _ = MisuseLog.shared
     switch kind {
-    case .embedded:
-      session = nil
-      coordinator = .embedded()
+    case .embedded: self.init(.embedded(), startTimeout: startTimeout, grace: grace)
     case .navd:
       let session = try Session()
-      self.session = session
-      coordinator = try await .bus(address: session.bus.address)
+      self.init(
+        try await .bus(address: session.bus.address), session, startTimeout: startTimeout, grace: grace)
     }
+  }
+
+  init(
+    _ coordinator: Coordinator, _ session: Session? = nil, startTimeout: Duration = Session.limit,
+    grace: Duration = Session.limit
+  ) {
+    _ = MisuseLog.shared
+    (self.coordinator, self.session) = (coordinator, session)
     navigator = Navigator(coordinator, startTimeout: startTimeout, grace: grace)
   }
 
