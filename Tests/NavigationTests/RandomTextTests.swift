@@ -198,7 +198,7 @@ private final class RandomProgram {
   private func presentAgain(
     _ presence: ReferenceWritableKeyPath<RandomProgram, Presence?>, after change: () -> Void, by present: () -> Presence
   ) async {
-    // A screen that declines the end of its presence would stay without one.
+    // A screen that declines before the next presence is there stays without one.
     (fixture.display.declining, fixture.display.asking) = ([], [])
     await fixture.navigator.settle()
     change()

@@ -413,7 +413,7 @@ final class PathDriver: Driver {
     // The screens above it have ended, too.
     asked?.removed = []
     cut(to: index, where: gone)
-    // What the path has in its place may have been refused because of this end.
+    // The request for the next element at this position may have been refused because of this end.
     if path.read().count > index { onDifference?() }
   }
 
