@@ -18,10 +18,7 @@ extension JSON {
     case .array(_, let elements), .structure(let elements): self = .array(elements.map { JSON($0) })
     case .dictionary(_, _, let entries):
       var members: [String: JSON] = [:]
-      for (key, value) in entries {
-        let key = JSON(key)
-        members[key.string ?? key.text] = JSON(value)
-      }
+      for (key, value) in entries { members[name(of: key)] = JSON(value) }
       self = .object(members)
     case .properties(let properties): self = JSON(properties)
     case .descriptor: self = .null
@@ -30,6 +27,13 @@ extension JSON {
   }
 
   public init(_ properties: Properties) { self = .object(properties.mapValues { JSON($0) }) }
+}
+
+/// Returns the name of a member for the key of a dictionary; two keys have two names. JSON has no infinite numbers and no NaN.
+private func name(of key: Value) -> String {
+  if case .double(let number) = key, !number.isFinite { return "\(number)" }
+  let key = JSON(key)
+  return key.string ?? key.text
 }
 
 extension Value {

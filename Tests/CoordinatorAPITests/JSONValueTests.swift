@@ -88,6 +88,12 @@ func value_ofAWordByItsType_isTextOrJSON(word: String, type: String, value: Valu
     (.array(element: .variant, [.variant(.byte(1)), .variant(.string("x"))]), #"[1,"x"]"#),
     (.structure([.string("x"), .boolean(false)]), #"["x",false]"#), (["b": Value.byte(1)].value, #"{"b":1}"#),
     ([UInt32(7): "seven"].value, #"{"7":"seven"}"#),
+    (
+      .dictionary(
+        key: .double, value: .byte,
+        [.double(.nan): .byte(1), .double(.infinity): .byte(2), .double(-.infinity): .byte(3), .double(1): .byte(4)]),
+      #"{"-inf":3,"1.0":4,"inf":2,"nan":1}"#
+    ),
   ] as [(Value, String)])
 func json_ofAValue_showsIt(value: Value, text: String) {
   #expect(JSON(value).text == text)
