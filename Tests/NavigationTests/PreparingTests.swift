@@ -27,6 +27,8 @@ private final class Desk {
   /// A function that the screen calls when it prepares, before it asks.
   var beforeAsking: (() throws -> Void)?
   var showing: Showing?
+  /// Whether the user closes the screen as soon as it has appeared.
+  var isClosedAtOnce = false
 }
 
 /// A screen with text that is lost when it disappears.
@@ -42,6 +44,12 @@ private final class Editor: DecliningScreen {
     desk.showing = showing
     desk.text = "typed"
     desk.log.append("appear")
+    guard desk.isClosedAtOnce else { return }
+    Task {
+      // The screen has appeared when this function has returned.
+      await Task.yield()
+      try await showing.dismiss()
+    }
   }
 
   func prepareToDisappear(_ showing: Showing) async throws {
@@ -149,6 +157,19 @@ extension NavigationFixture {
     try await fixture.isPresented()
     try await showing.dismiss()
     #expect(model.note == "b" && desk.text != nil)
+  }
+
+  @Test("P15: a screen that its user closes as soon as it has appeared is asked", arguments: CoordinatorKind.allCases)
+  func dismiss_asSoonAsItHasAppeared_asksFirst(_ kind: CoordinatorKind) async throws {
+    let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
+    desk.isClosedAtOnce = true
+    fixture.present(model, on: desk)
+    for round in 0..<100 {
+      (desk.log, desk.answers) = ([], [true])
+      model.note = "\(round)"
+      try await fixture.until { model.note == nil }
+      try #require(desk.log == ["appear", "prepare", "asked", "agreed", "disappear 1"], "round \(round)")
+    }
   }
 
   @Test("A button that discards asks nobody", arguments: CoordinatorKind.allCases)

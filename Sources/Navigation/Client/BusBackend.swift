@@ -312,21 +312,14 @@ actor BusBackend: CoordinatorBackend {
           beginning: service.moment)
         // The kept result is that of an earlier presentation with this handle, of which this navd has no record.
         if StateEntry(input.3).restored != true { service.results?.forget(item.presentation.number) }
-        service.answer(call) { () throws(DBusError) in
-          do throws(ShowingError) {
-            try await host.present(item)
-          } catch {
-            throw DBusError(name: .failed, message: error.why)
-          }
-        }
+        Task { await service.present(item, host, call) }
       }
     }
     object.implement(PresenterInterface.update) { [weak self] input, call in
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
-        service.answer(call) { () throws(DBusError) in
-          await host.update(Handle(path: input.0) ?? Handle(0), item: input.1)
-        }
+        let handle = Handle(path: input.0) ?? Handle(0)
+        Task { await service.update(handle, item: input.1, host, call) }
       }
     }
     object.implement(PresenterInterface.dismiss) { [weak self] input, call in
@@ -344,6 +337,18 @@ actor BusBackend: CoordinatorBackend {
     return object
   }
 
+  // An answer is sent before all later requests of the program, since the host returns from the main actor to this one directly.
+
+  private func present(_ item: PresentedItem, _ host: any PresenterHost, _ call: Call<Void>) async {
+    do throws(ShowingError) { call.reply(try await host.present(item)) } catch {
+      call.fail(DBusError(name: .failed, message: error.why))
+    }
+  }
+
+  private func update(_ handle: Handle, item: Properties, _ host: any PresenterHost, _ call: Call<Void>) async {
+    call.reply(await host.update(handle, item: item))
+  }
+
   private func dismiss(
     _ handle: Handle, _ options: DismissalOptions, _ host: any PresenterHost, _ call: Call<Properties>
   ) async {
@@ -353,19 +358,6 @@ actor BusBackend: CoordinatorBackend {
     } catch {
       call.fail(DBusError(name: ErrorCode.declined.errorName, message: error.message))
     }
-  }
-
-  private func answer<Output: Sendable>(
-    _ call: Call<Output>, _ body: @escaping @Sendable () async throws(DBusError) -> Output
-  ) {
-    nonisolated(unsafe) let call = call
-    Task { await reply(to: call, body) }
-  }
-
-  private func reply<Output: Sendable>(
-    to call: Call<Output>, _ body: @Sendable () async throws(DBusError) -> Output
-  ) async {
-    do throws(DBusError) { call.reply(try await body()) } catch { call.fail(error) }
   }
 
   // MARK: The end

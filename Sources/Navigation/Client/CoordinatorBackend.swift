@@ -62,7 +62,9 @@ enum Notice: Sendable {
   case failed(NavigationError)
 }
 
-/// Shows items in this program (rule D4).
+/// Shows items in this program (rule D4). It is isolated as a whole: a function of a protocol that is not returns by way of another
+/// executor, and a later request of the program could overtake its answer.
+@MainActor
 protocol PresenterHost: AnyObject, Sendable {
   /// Returns when the item is on screen. An error ends the presentation as failed (D7).
   func present(_ item: PresentedItem) async throws(ShowingError)

@@ -306,6 +306,7 @@ public final class Navigator: Presenting {
 
   /// Reads the state of the scheduled drivers, and sends all requests that follow.
   private func send() async {
+    await appearancesReported()
     let stateCount = drivers.stateCount
     var asking: [Asking] = drivers.takeDismissals().map { (nil, [$0]) }
     for driver in drivers.takeScheduled() {
@@ -530,6 +531,11 @@ public final class Navigator: Presenting {
   /// Returns at the next change.
   func change() async { await received.change() }
 
+  /// Returns when the coordinator knows of every screen that has appeared, or will know of it before it gets any later request.
+  func appearancesReported() async {
+    while screens.hasUnreported { await change() }
+  }
+
   /// Resumes the tasks that wait for a change.
   func changed() { received.changed() }
 
@@ -583,6 +589,7 @@ public final class Navigator: Presenting {
     do {
       try await showing.appear()
       screens.unwant(showing.presentation)
+      changed()
     } catch {
       let isWanted = screens.isWanted(showing.presentation)
       leave(showing.presentation)
@@ -616,31 +623,31 @@ private typealias Content = @MainActor (PresentedItem) throws -> any Screen
 
 /// Receives the coordinator's calls of a destination, without retaining the navigator.
 private final class Host: PresenterHost {
-  @MainActor private weak var navigator: Navigator?
+  private weak var navigator: Navigator?
   /// Makes the screens of a served destination; nil for the program's own destination.
   private let content: Content?
 
-  @MainActor init(_ navigator: Navigator, _ content: Content? = nil) {
+  init(_ navigator: Navigator, _ content: Content? = nil) {
     self.navigator = navigator
     self.content = content
   }
 
-  @MainActor func present(_ item: PresentedItem) async throws(ShowingError) {
+  func present(_ item: PresentedItem) async throws(ShowingError) {
     guard let navigator else { throw ShowingError(why: "the program has released its navigator") }
     try await navigator.present(item, content)
   }
 
-  @MainActor func update(_ presentation: PresentationHandle, item: Properties) async {
+  func update(_ presentation: PresentationHandle, item: Properties) async {
     navigator?.update(presentation, item: item)
   }
 
-  @MainActor func dismiss(
+  func dismiss(
     _ presentation: PresentationHandle, _ options: DismissalOptions
   ) async throws(Declined) -> Properties {
     try await navigator?.dismiss(presentation, options) ?? [:]
   }
 
-  @MainActor func registrationRefused(_ error: NavigationError) async { navigator?.tellRefused(error) }
+  func registrationRefused(_ error: NavigationError) async { navigator?.tellRefused(error) }
 }
 
 /// Starts a task that does not inherit the current transaction.

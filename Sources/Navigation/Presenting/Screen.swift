@@ -123,6 +123,7 @@ public final class Showing: Presenting {
     if isLost {
       return await dismissWithoutCoordinator(animated: transaction.animated, isForced: isForced)
     }
+    await navigator.appearancesReported()
     do throws(NavigationError) {
       try await navigator.coordinator.dismiss(
         binding, animated: transaction.animated, force: isForced, expecting: Expectation(presentation: presentation))

@@ -4,6 +4,8 @@ struct ShownScreens {
   private(set) var showings: [PresentationHandle: Showing] = [:]
   /// Presentations that the coordinator has asked for and not dismissed, until they have appeared.
   private var wanted: Set<PresentationHandle> = []
+  /// Presentations whose screens have appeared, while the report of that is on its way to the coordinator.
+  private var unreported: Set<PresentationHandle> = []
   /// The errors of presentations that this program could not show, until they end.
   private var failures: [PresentationHandle: any Error] = [:]
   private var placesOfVisible: [ObjectIdentifier: (place: Int, showing: Showing)] = [:]
@@ -18,11 +20,19 @@ struct ShownScreens {
 
   mutating func want(_ presentation: PresentationHandle) { wanted.insert(presentation) }
 
-  mutating func unwant(_ presentation: PresentationHandle) { wanted.remove(presentation) }
+  mutating func unwant(_ presentation: PresentationHandle) {
+    wanted.remove(presentation)
+    unreported.remove(presentation)
+  }
+
+  /// Whether there is a screen of which the coordinator does not know that it has appeared. Such a screen cannot decline to disappear
+  /// (P15).
+  var hasUnreported: Bool { !unreported.isEmpty }
 
   mutating func show(_ showing: Showing) { showings[showing.presentation] = showing }
 
   mutating func appeared(_ showing: Showing) {
+    if isWanted(showing.presentation) { unreported.insert(showing.presentation) }
     lastPlace += 1
     placesOfVisible[ObjectIdentifier(showing)] = (lastPlace, showing)
   }
@@ -33,14 +43,14 @@ struct ShownScreens {
   func failure(of presentation: PresentationHandle) -> (any Error)? { failures[presentation] }
 
   mutating func failed(_ presentation: PresentationHandle, _ error: any Error) {
-    wanted.remove(presentation)
+    unwant(presentation)
     failures[presentation] = error
   }
 
   /// Forgets a presentation that has ended.
   /// - Returns: its screen, which may still be there.
   mutating func remove(_ presentation: PresentationHandle) -> Showing? {
-    wanted.remove(presentation)
+    unwant(presentation)
     failures[presentation] = nil
     return showings.removeValue(forKey: presentation)
   }
