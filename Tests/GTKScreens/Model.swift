@@ -21,6 +21,8 @@ final class Model: Navigable {
   var sheet: Sheet?
   /// A note whose text is not saved, so that its window declines to be closed.
   var note: Sheet?
+  /// The number of times that its user has kept it.
+  var keptNotes = 0
   var isHinted = false
   var dialog: Dialog<Answer>?
   var path: [Int] = []
@@ -36,6 +38,7 @@ final class Model: Navigable {
   var description: String {
     [
       "sheet=\(sheet?.id, default: "nil")", "note=\(note?.id, default: "nil")", "text=\(note?.text ?? "")",
+      "kept=\(keptNotes)",
       "hint=\(isHinted)",
       "dialog=\(dialog?.title, default: "nil")", "path=\(path)", "panel=\(panel?.rawValue, default: "nil")",
       "answer=\(answer?.rawValue, default: "nil")", "twins=\(twin) \(otherTwin)", "error=\(error)",

@@ -101,7 +101,7 @@ final class Program {
     "windows=\(live.scan()) alive=\(live.widgets) screens=\(live.screens) \(live.strays.joined(separator: " "))"
   }
 
-  /// The middle of a widget in its window, and the title of the window.
+  /// The middle of a widget in its window, whether the pointer is on it, and the title of the window.
   private func place(of name: String) -> String {
     // A widget has no size before its first frame.
     guard let widget = live.widget(name), gtk_widget_get_width(widget) > 0, let root = gtk_widget_get_root(widget)
@@ -114,7 +114,8 @@ final class Program {
     let x = Int(bounds.origin.x + bounds.size.width / 2)
     let y = Int(bounds.origin.y + bounds.size.height / 2)
     let title = gtk_window_get_title(window.assumingMemoryBound(to: GtkWindow.self))
-    return "\(x) \(y) \(title.map { String(cString: $0) } ?? "")"
+    let isHovered = gtk_widget_get_state_flags(widget).rawValue & GTK_STATE_FLAG_PRELIGHT.rawValue != 0
+    return "\(x) \(y) \(isHovered) \(title.map { String(cString: $0) } ?? "")"
   }
 
   /// Presents and dismisses every kind of screen in turns, and writes how many objects are left.

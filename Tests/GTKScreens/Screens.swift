@@ -70,7 +70,10 @@ struct Screens {
         Dialog.Button("Keep", role: .cancel, action: Model.Answer.keep)
         Dialog.Button("Discard", role: .destructive, action: Model.Answer.delete)
       }
-      guard try await showing.answer(to: question) == .delete else { throw Declined("the note is not saved") }
+      guard try await showing.answer(to: question) == .delete else {
+        model.keptNotes += 1
+        throw Declined("the note is not saved")
+      }
     }
   }
 

@@ -170,18 +170,21 @@ final class GTKProgram {
 
   // MARK: Its user
 
-  /// Clicks on a widget, by its name, its style class or its title.
-  func click(on widget: String) throws {
-    try wait(untilShown: widget)
-    let place = try ask("where \(widget)").split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-    guard place.count == 3 else { throw Session.Failure("\(widget) is gone") }
-    var corner: (x: Int, y: Int)?
-    try session.poll("sway has the window “\(place[2])”") {
-      corner = try self.corner(of: String(place[2]))
-      return corner != nil
+  /// Clicks on a button, by its name, its style class or its title. A window that has just appeared misses a click before it knows
+  /// of the pointer.
+  func click(on button: String) throws {
+    try wait(untilShown: button)
+    try explaining {
+      try session.poll("the pointer is on \(button)") {
+        let place = try ask("where \(button)").split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+        guard place.count == 4, let x = Int(place[0]), let y = Int(place[1]),
+          let corner = try corner(of: String(place[3]))
+        else { return false }
+        if place[2] == "true" { return true }
+        try keyboard.point(corner.x + x, corner.y + y)
+        return false
+      }
     }
-    guard let corner, let x = Int(place[0]), let y = Int(place[1]) else { return }
-    try keyboard.point(corner.x + x, corner.y + y)
     try keyboard.click()
   }
 

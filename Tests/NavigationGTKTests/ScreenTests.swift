@@ -117,12 +117,12 @@ func gtk_unsavedText_declines_byADialog() throws {
   try program.session.poll("the window stays") {
     try !program.session.navctl("list").outputText.contains("dismissing")
   }
-  try program.wait(for: "note=1")
+  try program.wait(for: "note=1", "kept=1")
   // A change of the state asks, too, and gets its note back.
   program.send("note")
   try program.wait(untilShown: "Discard")
   try program.keyboard.press("Escape")
-  try program.wait(for: "note=1")
+  try program.wait(for: "note=1", "kept=2")
   try program.wait(windows: "Main", "Note 1")
 
   // An open question goes with its window, if the window is forced to close.
@@ -258,6 +258,7 @@ func gtk_unsavedText_asksWithoutNavd() throws {
   try program.keyboard.press("Escape")
   try program.wait(untilShown: "Discard")
   try program.keyboard.press("Escape")
+  try program.wait(for: "note=1", "kept=1")
   try program.wait(windows: "Main", "Note 1")
   try program.keyboard.press("Escape")
   try program.click(on: "Discard")
