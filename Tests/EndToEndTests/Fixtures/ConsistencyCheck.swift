@@ -12,6 +12,10 @@ struct ConsistencyCheck {
   private let session: Session
   private let watcher: Watcher
   private var replayed: ReplayedState
+  /// The number of times that the watcher has missed events, because it left very much unread (W3).
+  private(set) var gaps = 0
+  /// The limit of gaps: in a run of an hour, this process may stand still for some seconds.
+  private static let maxGaps = isThorough ? 5 : 0
 
   init(_ session: Session) throws {
     self.session = session
@@ -37,10 +41,20 @@ struct ConsistencyCheck {
     typealias Rows = CoordinatorInterface
     let (state, serial) = try session.call(Rows.getState, (), by: watcher.connection)
     let json = JSON(state)
-    for event in watcher.events where event.serial <= serial { replayed.apply(event) }
-    var faults = replayed.differences(from: json)
-    for event in watcher.events where event.serial > serial { replayed.apply(event) }
+    var events = watcher.events
     watcher.clear()
+    if zip(events, events.dropFirst()).contains(where: { $0.serial + 1 < $1.serial })
+      || events.first.map({ $0.serial > replayed.serial + 1 }) == true
+    {
+      gaps += 1
+      if gaps > Self.maxGaps { return ["the watcher missed events \(gaps) times"] }
+      // It asks for the state again, as any client does.
+      replayed = ReplayedState(.object((json.object ?? [:]).merging(["serial": JSON(serial)]) { $1 }))
+      events.removeAll { $0.serial <= serial }
+    }
+    for event in events where event.serial <= serial { replayed.apply(event) }
+    var faults = replayed.differences(from: json)
+    for event in events where event.serial > serial { replayed.apply(event) }
 
     let entries = json["presentations"]?.array ?? []
     let members = try session.call(Rows.members, ("all", ""))

@@ -91,7 +91,7 @@ private final class FuzzedSession {
   let session: Session
   let navd: Program
   private let seed: UInt64
-  private var consistency: ConsistencyCheck
+  private(set) var consistency: ConsistencyCheck
   private let honest: HonestClient
 
   init(on program: BusProgram, seed: UInt64) throws {
@@ -206,7 +206,8 @@ func fuzz_everyMethod_leavesNavdAsBefore(on program: BusProgram) throws {
     """
     fuzz on \(program.rawValue): NAVD_SEED=\(seed), \(fuzzer.calls) calls, answered by \(fuzzer.counts); \
     memory \(before.memory >> 10) KiB, then \(after.memory >> 10) KiB; \(times.count) answers to an honest client, median \
-    \(times.median), 99.9 % within \(times.percentile(99.9)), longest \(times.longest); its median × \(slowness)
+    \(times.median), 99.9 % within \(times.percentile(99.9)), longest \(times.longest); its median × \(slowness); \
+    \(fuzzed.consistency.gaps) gaps of the watcher
     """)
   // Other programs delay the answers of a debug build too much on a machine with few processors.
   #if !DEBUG
