@@ -27,6 +27,8 @@ private final class Desk {
   /// A function that the screen calls when it prepares, before it asks.
   var beforeAsking: (() throws -> Void)?
   var showing: Showing?
+  /// Whether the screen reports that it asks its user.
+  var reportsAsking = true
   /// Whether the user closes the screen as soon as it has appeared.
   var isClosedAtOnce = false
 }
@@ -55,7 +57,7 @@ private final class Editor: DecliningScreen {
   func prepareToDisappear(_ showing: Showing) async throws {
     desk.log.append("prepare")
     try desk.beforeAsking?()
-    try await showing.ask("Discard the text?")
+    if desk.reportsAsking { try await showing.ask("Discard the text?") }
     desk.log.append("asked")
     // The wait for the answer goes on when the screen's task is cancelled.
     await Task { [desk] in try? await until(within: .seconds(20)) { !desk.answers.isEmpty } }.value
@@ -181,6 +183,34 @@ extension NavigationFixture {
     try await desk.showing?.dismiss(force: true)
     try await fixture.until { model.note == nil }
     #expect(desk.log == ["appear", "disappear forced 1"])
+  }
+
+  @Test(
+    "P14: a screen that prepares for longer than its grace time is not forced, and stays if it declines",
+    arguments: CoordinatorKind.allCases)
+  func prepare_longerThanItsGraceTime_keepsTheText(_ kind: CoordinatorKind) async throws {
+    let (fixture, model, desk) = (try await NavigationFixture(kind, grace: .milliseconds(50)), Model(), Desk())
+    desk.reportsAsking = false
+    fixture.present(model, on: desk)
+    model.note = "a"
+    try await fixture.isPresented()
+    let showing = try #require(desk.showing)
+    model.note = nil
+    // The coordinator waits no longer, and presents the next item.
+    try await fixture.until { fixture.display.ends == [.dismissed] }
+    model.note = "b"
+    try await fixture.until { desk.log == ["appear", "prepare", "asked", "appear"] }
+    desk.answers = [false]
+    try await fixture.until { desk.answers.isEmpty }
+    // navd has heard the late answer.
+    await fixture.navigator.settle()
+    await fixture.navigator.settle()
+    #expect(model.note == "b" && fixture.navigator.screens.count == 2 && showing.screen != nil)
+    // The button of the screen closes it.
+    desk.answers = [true]
+    try await showing.dismiss()
+    #expect(desk.log.suffix(3) == ["asked", "agreed", "disappear 1"])
+    #expect(model.note == "b" && fixture.navigator.screens.count == 1)
   }
 
   @Test("P16: a screen whose navd is gone asks all the same, keeps its text, and is asked again by the next navd")

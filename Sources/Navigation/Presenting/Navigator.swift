@@ -526,7 +526,10 @@ public final class Navigator: Presenting {
     if error != .closed { tellRefused(error) }
   }
 
-  private func leave(_ presentation: PresentationHandle) { screens.remove(presentation)?.leave() }
+  private func leave(_ presentation: PresentationHandle) {
+    guard let showing = screens.remove(presentation) else { return }
+    if showing.mayStay { showing.leaveLost() } else { showing.leave() }
+  }
 
   /// Returns at the next change.
   func change() async { await received.change() }

@@ -331,8 +331,14 @@ public final class Showing: Presenting {
     }
   }
 
-  /// Ends the presentation because the coordinator is gone, or no longer knows it. Nobody has dismissed the screen then, and a screen
-  /// that declines stays until its user closes it. So does each screen from which it is presented (C3).
+  /// Whether the screen may decline to disappear, and has not been able to: its presentation has ended, since the coordinator has not
+  /// waited any longer for its answer (P14), or for its appearance (D4).
+  var mayStay: Bool {
+    disappearing == nil && closed == nil && !isForced && screen is any DecliningScreen && isShown
+  }
+
+  /// Ends the presentation because the coordinator is gone, no longer knows it, or has not waited for the screen. A screen that declines
+  /// stays then until its user closes it. So does each screen from which it is presented (C3).
   func leaveLost() {
     forgetChildren()
     let others = navigator.screens(presentedFrom: self)
