@@ -433,6 +433,8 @@ private func windows_badData_isLeftOut() throws {
   #expect(Session.peakMemory(of: adapter.program.processID) - memory < 48 << 20)
   #expect(adapter.program.status == nil)
 
+  // The adapter may end before the words have been told.
+  adapter.program.mayFail = true
   try manager.tell("connection.sendall(b'GET / HTTP/1.1' * 10)")
   try session.wait("the adapter ends") { adapter.program.hasEnded }
   #expect(adapter.program.exitCode == 1)
