@@ -141,12 +141,18 @@ check: lint
 	swift build --build-tests
 	.ci/tests swift test --skip-build --filter '$(FAST)' --filter '$(FAST_END_TO_END)'
 
+# The tests on desktops wait most of their time, so they run beside the others.
+empty =
+DESKTOP_FILES = $(notdir $(wildcard Tests/EndToEndTests/Desktop/*Tests.swift Tests/EndToEndTests/Windows/*Tests.swift))
+ON_DESKTOPS = ^EndToEndTests\..*/($(subst $(empty) $(empty),|,$(DESKTOP_FILES))):
+
 # The library's scenarios all begin at once, each with a bus and a navd. Beside them, user managers would get no inotify instance,
 # of which the kernel allows a user 128.
 test:
 	@.ci/setup
 	.ci/tests swift test --filter NavigationTests
-	.ci/tests swift test --skip-build --skip NavigationTests
+	.ci/tests swift test --skip-build --ignore-lock --filter '$(ON_DESKTOPS)' -- \
+		swift test --skip-build --ignore-lock --skip NavigationTests --skip '$(ON_DESKTOPS)'
 
 test-debug-libdbus:
 	@.ci/setup
