@@ -300,9 +300,13 @@ public final class Session {
   }
 
   /// The lines that a unit has written to the systemd journal.
+  ///
+  /// If its process has ended before the journal looks it up, the journal takes the unit for one of the system's, which
+  /// “--user-unit” does not find.
   public func journal(of unit: String) throws -> [String] {
     guard let inside = manager?.inside else { return [] }
-    let arguments = inside + ["/usr/bin/journalctl", "--user-unit=\(unit)", "--no-pager", "--output=cat"]
+    let matches = ["_SYSTEMD_USER_UNIT=\(unit)", "+", "_SYSTEMD_UNIT=\(unit)", "+", "USER_UNIT=\(unit)"]
+    let arguments = inside + ["/usr/bin/journalctl", "--no-pager", "--output=cat"] + matches
     return try run(program: arguments[0], Array(arguments.dropFirst())).lines
   }
 
