@@ -10,6 +10,7 @@ private final class Model {
     let id: Int
     var text: String
   }
+  var sheet: EditedNote?
   var note: EditedNote?
   var path: [EditedNote] = []
   /// The question that a test answers with yes or no.
@@ -19,9 +20,13 @@ private final class Model {
 /// A screen that asks a question when it is dismissed.
 private final class Editor: DecliningScreen {
   private let model: Model
-  init(_ model: Model) { self.model = model }
+  private let content: (Showing) -> Void
 
-  func appear(_ showing: Showing) async throws {}
+  init(_ model: Model, content: @escaping (Showing) -> Void = { _ in }) {
+    (self.model, self.content) = (model, content)
+  }
+
+  func appear(_ showing: Showing) async throws { content(showing) }
 
   func prepareToDisappear(_ showing: Showing) async throws {
     try await showing.ask("Discard the text?")
@@ -57,6 +62,42 @@ private final class Editor: DecliningScreen {
     try await fixture.state { $0.presentations.first?.asking == true }
     model.answer?.resume(returning: false)
     try await fixture.until { model.note?.text == "typed" }
+  }
+
+  @Test(
+    "An item that was presented without its parent, and declines just as it is requested, stays without an error",
+    arguments: CoordinatorKind.allCases)
+  func item_withoutParentDeclinesWhenRequested_stays(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let (sheet, note) = (Bindable(model).sheet.named("sheet"), Bindable(model).note.named("note"))
+    fixture.navigator.present(item: sheet) { _ in Editor(model) { $0.present(item: note) { _ in Editor(model) } } }
+    var refusals: [NavigationError] = []
+    fixture.navigator.onRefused = { refusals.append($0) }
+    let item = Model.EditedNote(id: 1, text: "typed")
+    model.sheet = item
+    try await fixture.isPresented()
+
+    // The note is presented while the sheet asks. Both stay.
+    model.sheet = nil
+    try await fixture.state { $0.presentations.first?.asking == true }
+    model.note = item
+    try await fixture.state { $0.presentations.last?.phase == .presented }
+    model.answer.take()?.resume(returning: false)
+    try await fixture.state { $0.presentations.last?.asking == true && model.answer != nil }
+    model.answer.take()?.resume(returning: false)
+    try await fixture.until { model.sheet == item && model.note == item }
+
+    // The request comes before navd knows of the decline, before the program hears of it, or after that.
+    for pause in 0..<60 {
+      model.note = nil
+      try await fixture.state { $0.presentations.last?.asking == true }
+      model.answer.take()?.resume(returning: false)
+      for _ in 0..<pause { await Task.yield() }
+      model.note = item
+      await fixture.navigator.settle()
+      try await fixture.until { model.note == item }
+    }
+    #expect(refusals.isEmpty)
   }
 
   @Test(

@@ -396,12 +396,16 @@ final class ItemDriver: Driver {
     }
     // The parent has just ended.
     let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !place.isTooLate
+    // The item is there already, since its screen has just declined to disappear. It cannot get its parent back (P2), and is in the
+    // state again when the navigator hears of it.
+    let hasStayed =
+      name == .invalidArgument && !asked.isUpdate && remaining.values.contains { $0.id == asked.wanted?.id }
     // The item to update may have been closed; the event of its end will follow.
     if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && place.outlivesParent)
     {
       clear()
     }
-    return !isOrphan
+    return !isOrphan && !hasStayed
   }
 
   func postponed() {
