@@ -53,6 +53,7 @@ public final class ErrorFiles {
   private let loop: EventLoop
   private let onLine: (_ name: ByteString, _ line: [UInt8]) -> Void
   private let onLeftOut: (_ name: ByteString, _ count: Int) -> Void
+  private let onEnd: (_ name: ByteString) -> Void
   /// The suffix of the files' names.
   public static let suffix: ByteString = ".errors"
   private let notifications: Int32
@@ -72,14 +73,16 @@ public final class ErrorFiles {
   ///   - directory: an absolute path.
   ///   - onLine: called with each line and the name of its file.
   ///   - onLeftOut: called with the number of lines left out beyond ``maxLinesPerSecond``.
+  ///   - onEnd: called when a command has ended and no more lines of it will come, also if it has no file.
   public init(
     directory: ByteString, loop: EventLoop, onLine: @escaping (ByteString, [UInt8]) -> Void,
-    onLeftOut: @escaping (ByteString, Int) -> Void
+    onLeftOut: @escaping (ByteString, Int) -> Void, onEnd: @escaping (ByteString) -> Void
   ) {
     self.directory = directory
     self.loop = loop
     self.onLine = onLine
     self.onLeftOut = onLeftOut
+    self.onEnd = onEnd
     // Without inotify, commands have this process's standard error.
     notifications = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     if notifications >= 0 {
@@ -132,7 +135,10 @@ public final class ErrorFiles {
   /// Notes that a command has ended. Its unread lines are passed on later.
   /// - Returns: the last non-empty line, without its end; empty if there is no such line, or no file.
   public func finish(_ name: ByteString) -> [UInt8] {
-    guard files[name] != nil else { return [] }
+    guard files[name] != nil else {
+      onEnd(name)
+      return []
+    }
     let last = lastLine(of: name)
     files[name]!.isOfCommand = false
     removeIfDone(name)
@@ -358,6 +364,7 @@ public final class ErrorFiles {
     if !state.part.isEmpty { onLine(name, state.part) }
     reportLeftOut(name)
     remove(name)
+    onEnd(name)
   }
 
   private func remove(_ name: ByteString) {

@@ -54,6 +54,7 @@ private final class ScriptedLauncher: CommandLauncher {
 
   func start(_ handle: Handle, error: String? = nil) { observer?.started(handle, error: error) }
   func end(_ handle: Handle, _ status: ProcessStatus, output: CapturedOutput? = nil) {
+    for index in launches.indices where launches[index].handle == handle { launches[index].errors = nil }
     observer?.ended(handle, ProcessResult(status: status, output: output))
   }
 }
@@ -88,6 +89,7 @@ private final class CommandFixture {
   let direct: ScriptedLauncher
   let services = ScriptedLauncher()
   private(set) var presenter: CommandPresenter!
+  let errors: CommandErrors
   private(set) var reports: [Report] = []
   private(set) var memories: [Handle: Properties] = [:]
   private let directory = TemporaryDirectory()
@@ -97,10 +99,11 @@ private final class CommandFixture {
     direct = ScriptedLauncher(isAllowed: mayStart)
     manager = SystemdManager(self.bus.connection)
     let runtime = try RuntimeDirectory(directory.path, bus: ("", ""))
+    errors = CommandErrors(self.bus.loop, runtime, manager)
     presenter = CommandPresenter(
       CommandLaunchers(manager, direct: direct, services: services, log: self.bus.logger),
       CommandOutputs(self.bus.loop, runtime, token: "token", limit: 100),
-      CommandErrors(self.bus.loop, runtime, manager), log: self.bus.logger,
+      errors, log: self.bus.logger,
       remember: { [unowned self] in memories[$0] = $1 },
       report: { [unowned self] in reports.append($0) })
   }
@@ -269,6 +272,20 @@ func commandPresenter_ended_isReportedWithItsResult(
   fixture.direct.end(handle, status, output: output)
   #expect(fixture.reports.last == .ended(handle, failed: failed, result: result))
   #expect(fixture.presenter.platform(of: handle) == [:])
+}
+
+@Test("L1: nothing of a service's name stays when no more lines of it will come")
+func commandPresenter_serviceEnded_leavesNoName() throws {
+  let bus = try BusFixture()
+  _ = try FakeSystemd(bus)
+  let fixture = try CommandFixture(bus)
+  try bus.wait { fixture.manager.isPresent }
+  fixture.services.surviving = [Handle(2)]
+  _ = try fixture.adopt([try fixture.presentation(2)])
+  try fixture.present(1)
+  #expect(fixture.errors.units.count == 2)
+  for number: UInt64 in [1, 2] { fixture.services.end(Handle(number), .exited(code: 0)) }
+  try bus.wait { fixture.errors.units.isEmpty }
 }
 
 @Test("D6: the output stays until the result is on record")

@@ -13,6 +13,8 @@ private final class ErrorFileFixture {
   private(set) var lines: [String] = []
   /// The numbers of lines that were left out, by the names of files.
   private(set) var leftOut: [String: Int] = [:]
+  /// The names of commands of which no more lines will come.
+  private(set) var ended: [String] = []
 
   init() throws {
     loop = try EventLoop()
@@ -25,6 +27,8 @@ private final class ErrorFileFixture {
       lines.append("\(name) \(String(decoding: line, as: UTF8.self))")
     } onLeftOut: { [unowned self] name, count in
       leftOut["\(name)", default: 0] += count
+    } onEnd: { [unowned self] name in
+      ended.append("\(name)")
     }
   }
 
@@ -114,8 +118,12 @@ private final class ErrorFileFixture {
     #expect(fixture.names == ["a"])
     fixture.write("later\n", to: inherited)
     try fixture.wait { fixture.lines == ["a later"] }
+    #expect(fixture.ended == [])
     close(inherited)
     try fixture.wait { fixture.names == [] }
+    #expect(fixture.ended == ["a"])
+    #expect(fixture.files.finish("without a file") == [])
+    #expect(fixture.ended == ["a", "without a file"])
   }
 
   @Test("The next reader goes on where the one before has ended, and removes files into which nobody writes any more")

@@ -8,8 +8,8 @@ import TextFormats
 /// and the last line is kept for the result of a command that fails (D7).
 final class CommandErrors {
   private var files: ErrorFiles!
-  /// The units of commands that the service manager runs, by their markers.
-  private var units: [ByteString: UnitName] = [:]
+  /// The units of commands that the service manager runs, by their markers, until no more lines of them will come.
+  private(set) var units: [ByteString: UnitName] = [:]
   private let journal = Journal()
 
   private let manager: SystemdManager
@@ -22,6 +22,8 @@ final class CommandErrors {
     } onLeftOut: { [unowned self] marker, count in
       let why = "navd left out \(count) lines of a command: more than \(ErrorFiles.maxLinesPerSecond) in a second"
       write(Array(why.utf8), of: marker)
+    } onEnd: { [unowned self] marker in
+      units[marker] = nil
     }
   }
 
