@@ -121,6 +121,20 @@ private func bytes(_ message: OutgoingMessage, serial: UInt8) -> [UInt8] {
   #expect(received == messages.flatMap { bytes($0, serial: 1) })
 }
 
+@Test("L2: the memory of a large message is given back when it is written; that of small ones stays for the next")
+func outgoing_largeMessage_leavesNoMemory() throws {
+  let sockets = Sockets()
+  let small = try message([.bytes([UInt8](repeating: 1, count: 1000))])
+  let large = try message([.bytes([UInt8](repeating: 1, count: 100_000))])
+  var outgoing = OutgoingBytes()
+  outgoing.append(small, serial: 1)
+  #expect(outgoing.write(to: sockets.ours) == .written)
+  #expect(outgoing.capacity >= small.bytes.count)
+  outgoing.append(large, serial: 1)
+  #expect(outgoing.write(to: sockets.ours) == .written)
+  #expect(outgoing.capacity < large.bytes.count)
+}
+
 @Test func outgoing_closedReader_isBrokenWithoutSIGPIPE() throws {
   var outgoing = OutgoingBytes()
   outgoing.append(try message([]), serial: 1)

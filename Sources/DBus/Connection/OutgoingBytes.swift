@@ -15,6 +15,9 @@ struct OutgoingBytes {
     case broken
   }
 
+  /// The capacity that stays for the next messages. A larger one is freed, since a single large message would otherwise keep it.
+  private static let mostKept = 64 << 10
+
   private var bytes: [UInt8] = []
   /// The number of `bytes` already written.
   private var written = 0
@@ -23,6 +26,8 @@ struct OutgoingBytes {
 
   var count: Int { bytes.count - written }
   var isEmpty: Bool { written == bytes.count }
+  /// The number of bytes for which there is memory.
+  var capacity: Int { bytes.capacity }
 
   mutating func append(_ message: OutgoingMessage, serial: UInt32) {
     let start = bytes.count
@@ -63,7 +68,7 @@ struct OutgoingBytes {
   /// Frees the written bytes if they are more than half of all bytes.
   private mutating func discardWritten() {
     guard written > bytes.count / 2 else { return }
-    if isEmpty, bytes.capacity <= 1 << 20 {
+    if isEmpty, capacity <= Self.mostKept {
       bytes.removeAll(keepingCapacity: true)
     } else {
       bytes = Array(bytes[written...])
