@@ -4,7 +4,7 @@ import Glibc
 /// Waits for descriptors, timers, signals and ends of processes on one thread, with one epoll descriptor.
 ///
 /// The loop runs in *turns*. A turn waits for an event and then calls handlers in this order: the work that was given to ``soon(_:)``
-/// before the turn; each ready descriptor, once; each timer that is due; the hooks of ``atEndOfTurn(_:)``. Handlers limit their own
+/// before the turn; each ready descriptor, once; each timer that is due; the hooks of ``atEndOfTurn(of:_:)``. Handlers limit their own
 /// work, so that none starves another. A handler that was cancelled is not called, even later in the same turn.
 ///
 /// If the program was stopped, or kept from running, input that came in time may be behind other input. So timers that are late wait
@@ -39,7 +39,8 @@ public final class EventLoop {
   private static let longestPatience = Duration.milliseconds(200)
 
   private var soonWork: [() -> Void] = []
-  private var endOfTurnHooks: [() -> Void] = []
+  /// Each tells whether it still has its owner.
+  private var endOfTurnHooks: [() -> Bool] = []
   private var isStopping = false
   private var isInTurn = false
 
@@ -182,16 +183,21 @@ public final class EventLoop {
   /// Calls the work in the next turn, which does not wait for an event.
   public func soon(_ work: @escaping () -> Void) { soonWork.append(work) }
 
-  /// Adds a permanent hook. Hooks run at the end of each turn, in the order in which they were added. Work that they give to
-  /// ``soon(_:)`` runs in the next turn.
-  public func atEndOfTurn(_ hook: @escaping () -> Void) { endOfTurnHooks.append(hook) }
+  /// Adds a hook for as long as its owner lives. Hooks run at the end of each turn, in the order in which they were added. Work that they
+  /// give to ``soon(_:)`` runs in the next turn.
+  public func atEndOfTurn<Owner: AnyObject>(of owner: Owner, _ hook: @escaping (Owner) -> Void) {
+    endOfTurnHooks.append { [weak owner] in
+      guard let owner else { return false }
+      hook(owner)
+      return true
+    }
+  }
 
   private func runHooks() {
     // Iterated by index, since a hook may add a hook.
     var index = 0
     while index < endOfTurnHooks.count {
-      endOfTurnHooks[index]()
-      index += 1
+      if endOfTurnHooks[index]() { index += 1 } else { endOfTurnHooks.remove(at: index) }
     }
   }
 

@@ -200,7 +200,7 @@ func busPresenter_leavesWithMany_isReportedOverTurns() throws {
   for _ in 1...250 { try program.answer() }
   try fixture.bus.settle()
   var counts = [fixture.reports.count]
-  fixture.bus.loop.atEndOfTurn { [unowned fixture] in counts.append(fixture.reports.count) }
+  fixture.bus.loop.atEndOfTurn(of: fixture) { counts.append($0.reports.count) }
   try fixture.bus.close(program.connection)
   try #require(fixture.bus.loop.turn { fixture.reports.count == 500 })
   #expect(Set(fixture.reports.map { "\($0)" }).count == 500)

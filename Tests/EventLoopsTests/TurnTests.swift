@@ -23,8 +23,8 @@ import Testing
     let loop = try EventLoop()
     let pipe = Pipe()
     var order: [String] = []
-    loop.atEndOfTurn { order.append("first hook") }
-    loop.atEndOfTurn { order.append("second hook") }
+    loop.atEndOfTurn(of: loop) { _ in order.append("first hook") }
+    loop.atEndOfTurn(of: loop) { _ in order.append("second hook") }
     try loop.watch(pipe.reader, .read) { _ in
       order.append("descriptor")
       pipe.empty()
@@ -45,7 +45,7 @@ import Testing
   @Test func hook_callingSoon_nextTurnDoesNotWait() throws {
     let loop = try EventLoop()
     var left = 3
-    loop.atEndOfTurn {
+    loop.atEndOfTurn(of: loop) { _ in
       guard left > 0 else { return }
       left -= 1
       loop.soon { if left == 0 { loop.stop() } }
@@ -54,11 +54,25 @@ import Testing
     #expect(left == 0)
   }
 
+  @Test func hook_withoutItsOwner_runsNoMore() throws {
+    let loop = try EventLoop()
+    var owner: Pipe? = Pipe()
+    var order: [String] = []
+    if let owner { loop.atEndOfTurn(of: owner) { _ in order.append("owned") } }
+    loop.atEndOfTurn(of: loop) { _ in order.append("other") }
+    loop.turn(wait: .zero)
+    #expect(order.contains("owned"))
+    owner = nil
+    order = []
+    loop.turn(wait: .zero)
+    #expect(Set(order) == ["other"])
+  }
+
   @Test func hooks_afterChangesBetweenTurns_runBeforeTheWait() throws {
     let loop = try EventLoop()
     var outbox: [String] = []
     var flushed: [String] = []
-    loop.atEndOfTurn {
+    loop.atEndOfTurn(of: loop) { _ in
       flushed += outbox
       outbox = []
     }

@@ -34,7 +34,7 @@ final class CoordinatorTurns {
     // The next program starts before the end of the last one is announced, because the user waits for the new program. A client
     // that asks about the failure then also finds the new program.
     coordinator.connection.handlers.hasMoreToCome = { [unowned self] in !commands.isEmpty && mayStart }
-    coordinator.loop.atEndOfTurn { [unowned self] in finish() }
+    coordinator.loop.atEndOfTurn(of: self) { $0.finish() }
   }
 
   private var service: CoordinatorService<Coordinator> { coordinator.service }

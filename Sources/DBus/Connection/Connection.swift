@@ -104,7 +104,7 @@ public final class Connection {
     self.loop = loop
     self.limits = limits
     transport.onReady = { [unowned self] in drain() }
-    loop.atEndOfTurn { [weak self] in self?.endTurn() }
+    loop.atEndOfTurn(of: self) { $0.endTurn() }
     // Messages may have been read together with the reply to Hello, and then do not wake the loop.
     scheduleDrain()
   }

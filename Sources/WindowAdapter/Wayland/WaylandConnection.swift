@@ -53,7 +53,7 @@ final class WaylandConnection {
   /// Follows changes from now on.
   func follow(_ loop: EventLoop) throws(SystemError) {
     watch = try loop.watch(wl_display_get_fd(display), .read) { [unowned self] _ in read() }
-    loop.atEndOfTurn { [weak self] in self?.flush() }
+    loop.atEndOfTurn(of: self) { $0.flush() }
   }
 
   private func read() {

@@ -50,9 +50,8 @@ package final class XConnection {
     }
     // During the wait for an answer, events are read into libxcb's queue, and the descriptor does not show them. Their handlers may
     // ask again, so the turn after one with events does not wait.
-    loop.atEndOfTurn { [weak self, unowned loop] in
-      guard let self, !isEnded, readEvents() else { return }
-      loop.soon {}
+    loop.atEndOfTurn(of: self) { [unowned loop] connection in
+      if !connection.isEnded, connection.readEvents() { loop.soon {} }
     }
   }
 
