@@ -67,6 +67,8 @@ extension WindowTracker {
   mutating func giveUpClaim(_ handle: Handle) {
     guard let program = claims.removeValue(forKey: handle) else { return }
     if case .parked(handle)? = followed[program]?.role { followed[program]!.role = .parked(claimant: nil) }
+    // A program that ended before it could be claimed was released already, and the claim has called for it again.
+    if followed[program] == nil { effects.append(.released(program)) }
   }
 
   /// Shows the windows of a parked program again, with the focus, for the presentation that claims it.

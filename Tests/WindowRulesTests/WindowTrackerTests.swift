@@ -2135,6 +2135,23 @@ import Testing
     #expect(isShown && tracker.windows(of: Handle(3)).map(\.id) == ["w1", "w2"])
   }
 
+  @Test("N8: a parked program that ended before a presentation could claim it leaves nothing")
+  func claim_programHasEnded_isReleased() {
+    for isDismissed in [false, true] {
+      var tracker = parked()
+      for window in ["w1", "w2"] { tracker.closed(window) }
+      tracker.programEnded(one, failed: false, result: [:])
+      #expect(tracker.next().contains(.released(one)))
+      tracker.claim(one, for: two)
+      let isShown = tracker.showAgain(two)
+      #expect(!isShown)
+      if isDismissed { tracker.dismiss(two, isForced: false) } else { tracker.drop(two) }
+      #expect(tracker.next().contains(.released(one)))
+      tracker.forget(two)
+      #expect(!tracker.follows(two))
+    }
+  }
+
   @Test("N8: another adapter is asked again to hide; a parked program is taken over after a restart")
   func hiding_isContinued() {
     var tracker = dismissed()
