@@ -24,6 +24,8 @@ private final class ScriptedLauncher: CommandLauncher {
   var error: String?
   /// The presentations whose commands `adopt` finds.
   var surviving: Set<Handle> = []
+  /// Called by `adopt` before it finds the commands.
+  var beforeFound: () -> Void = {}
   /// The calls of commands, such as `terminate 1`.
   fileprivate(set) var calls: [String] = []
   private weak var observer: (any LaunchObserver)?
@@ -47,6 +49,7 @@ private final class ScriptedLauncher: CommandLauncher {
   ) {
     adopted = remembered
     self.observer = observer
+    beforeFound()
     found(remembered.filter { surviving.contains($0.key) }.mapValues { _ in ScriptedCommand(handle, self) })
   }
 
@@ -349,6 +352,20 @@ func commandPresenter_adopted_isShownGoneOrToBeShown() throws {
   #expect(fixture.direct.adopted[handle]?.first == ProcessIdentity(pid: 7, startTime: 8))
   fixture.direct.end(handle, .unknown)
   #expect(fixture.reports == [.ended(handle, failed: false, result: [:])])
+}
+
+@Test("R2: a command that ends while others are adopted is shown until its end is on record, and leaves nothing")
+func commandPresenter_endedWhileAdopting_leavesNothing() throws {
+  let bus = try BusFixture()
+  _ = try FakeSystemd(bus)
+  let fixture = try CommandFixture(bus)
+  try bus.wait { fixture.manager.isPresent }
+  fixture.services.surviving = [handle]
+  fixture.services.beforeFound = { [unowned fixture] in fixture.services.end(handle, .exited(code: 0)) }
+  #expect(try fixture.adopt([try fixture.presentation()]) == [handle: .shown])
+  #expect(fixture.reports == [.ended(handle, failed: false, result: ["status": .int32(0)])])
+  #expect(fixture.presenter.platform(of: handle) == [:])
+  #expect(fixture.errors.units.isEmpty)
 }
 
 @Test func commandPresenter_adoptedAfterAReboot_hasNoProcess() throws {

@@ -23,6 +23,8 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   private let remember: (Handle, Properties) -> Void
   private let report: (Report) -> Void
   private var running: [Handle: any RunningCommand] = [:]
+  /// The commands that have ended while they are adopted; nil otherwise.
+  private var endedEarly: Set<Handle>?
   /// Presentations to start once the manager's presence is known.
   private var waiting: Set<Handle> = []
 
@@ -73,6 +75,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
 
   func ended(_ handle: Handle, _ result: ProcessResult) {
     running[handle] = nil
+    endedEarly?.insert(handle)
     var properties = result.properties
     let lastLine = errors.finish(outputs.marker(of: handle))
     if result.status.isFailure { properties[PresentationResult.keys.error] = lastLine }
@@ -142,9 +145,12 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     errors.resume(Dictionary(uniqueKeysWithValues: launches.values.map { ($0.marker, $0.unit) }))
     guard !launches.isEmpty else { return completion([:]) }
     launchers.whenKnown { [self] launcher in
+      endedEarly = []
       launcher.adopt(launches, for: self) { [self] commands in
-        running.merge(commands) { $1 }
-        for command in commands.values.map(\.remembered) {
+        let running = commands.filter { endedEarly?.contains($0.key) == false }
+        endedEarly = nil
+        self.running.merge(running) { $1 }
+        for command in running.values.map(\.remembered) {
           if let unit = command.unit { errors.rename(command.marker, to: unit) }
         }
         var survivals: [Handle: Survival] = [:]
