@@ -112,8 +112,9 @@ final class Inhibitors {
       lastQuestion += 1
       let question = lastQuestion
       locks[purpose] = .asked(question)
+      // A logind that does not answer is not asked again: each call would stay in the bus.
       system.call(
-        Logind.Manager.inhibit, on: Logind.name, at: Logind.path, lock, autoStart: false
+        Logind.Manager.inhibit, on: Logind.name, at: Logind.path, lock, timeout: nil, autoStart: false
       ) { [weak self] result in self?.answered(question, for: purpose, result) }
     }
   }

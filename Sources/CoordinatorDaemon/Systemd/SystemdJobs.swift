@@ -113,10 +113,11 @@ final class SystemdJobs {
     for (path, job) in jobs { check(job, at: path) }
   }
 
-  /// Ends a job that has ended while the manager was away. The job's result is unknown; the state of its unit tells the rest.
+  /// Ends a job that has ended while the manager was away. The job's result is unknown; the state of its unit tells the rest. A manager
+  /// that is too busy answers later: asking it again would leave one more call in the bus.
   private func check(_ job: Job, at path: ObjectPath) {
     connection.call(
-      PropertyAccessing.get, on: Systemd.name, at: path, (Systemd.job.text, "Unit"), autoStart: false
+      PropertyAccessing.get, on: Systemd.name, at: path, (Systemd.job.text, "Unit"), timeout: nil, autoStart: false
     ) { [weak self] result in
       guard let self, jobs[path] != nil else { return }
       switch result {
@@ -124,8 +125,6 @@ final class SystemdJobs {
       case .success(.structure(let fields)) where fields.first == .string(job.unit): break
       // The manager is asked once more when it is back.
       case .failure(let error) where [.noReply, .nameHasNoOwner, .disconnected].contains(error.name): break
-      // The manager is present and too busy; nothing else would ask about the job again.
-      case .failure(let error) where error.name == .timedOut: check(job, at: path)
       case .success, .failure: removed(path, Self.done)
       }
     }

@@ -14,7 +14,8 @@ struct WindowReading {
 
   /// The number of outdated answers in a row that are dropped. The next one is used, because an adapter may change without end.
   private static let maxDroppedAnswers = 3
-  private static let maxDoublings = 5
+  /// Two days, if an answer may take 3 seconds. A silent adapter may stay on the bus, and never answers what was asked.
+  private static let maxDoublings = 16
 
   private var state = State.none
   /// Counts readings and their ends before an answer, so that an answer to an earlier reading is ignored.
@@ -32,7 +33,7 @@ struct WindowReading {
   /// Whether the last reading has this number, and was not forgotten.
   func isCurrent(_ number: Int) -> Bool { self.number == number }
 
-  /// The factor of the time to wait for the answer. It grows with each silent reading, so that few wait in the bus.
+  /// The factor of the time to wait for the answer. It grows with each silent reading, so that few wait in the bus, however long.
   var patience: Int { 1 << min(silentReadings, Self.maxDoublings) }
 
   /// Begins a reading, or notes that the pending one has to be repeated once it is complete: an adapter may give reasons to read
