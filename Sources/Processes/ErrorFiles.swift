@@ -181,7 +181,11 @@ public final class ErrorFiles {
         offset += size + Int(event.len)
       }
     }
-    if hasMissed { for name in files.keys { enqueue(name) } }
+    if hasMissed {
+      // The ends of watches may be missed, too.
+      watched = watched.filter { files[$0.value] != nil }
+      for name in files.keys { enqueue(name) }
+    }
     takeTurn()
   }
 
