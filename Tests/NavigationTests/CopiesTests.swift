@@ -85,7 +85,7 @@ private final class Model {
   @Test("A presentation of another client that has ended is not dismissed later")
   func competitor_hasEnded_isForgotten() {
     let (driver, model) = Self.driver()
-    func removals() -> [Bool] { driver.changes(Transaction()) { _ in }.map(\.isRemoval) }
+    func removals() -> [Bool] { driver.changes(Transaction(), driver.noted.tracking {}).map(\.isRemoval) }
     model.note = .init(id: "n")
     #expect(removals() == [false])
     driver.appeared(Handle(1), id: "n", destination: nil)
@@ -100,7 +100,7 @@ private final class Model {
     let (driver, model) = Self.driver()
     var isToBeReadAgain = false
     driver.onDifference = { isToBeReadAgain = true }
-    func removals() -> [Bool] { driver.changes(Transaction()) { _ in }.map(\.isRemoval) }
+    func removals() -> [Bool] { driver.changes(Transaction(), driver.noted.tracking {}).map(\.isRemoval) }
     model.note = .init(id: "n")
     driver.appeared(Handle(1), id: "n", destination: nil)
     #expect(removals() == [true, false])

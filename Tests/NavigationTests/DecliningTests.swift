@@ -551,7 +551,7 @@ private final class DrivenPath {
   }
 
   /// Returns the requests that follow from the path: whether each is a removal.
-  func requests() -> [Bool] { driver.changes(Transaction()) { _ in }.map(\.isRemoval) }
+  func requests() -> [Bool] { driver.changes(Transaction(), driver.noted.tracking {}).map(\.isRemoval) }
 
   /// Changes the path, and accepts the requests that follow.
   func accept(_ path: [String], removals: Int, presenting handles: ClosedRange<UInt64>? = nil) {

@@ -1,6 +1,7 @@
-import Navigation
 import Observation
 import Testing
+
+@testable import Navigation
 
 @Observable
 private final class Model {
@@ -30,6 +31,13 @@ private actor Reader {
     return afterOneTurn
   }
 }
+
+/// An actor that observes a model of others.
+private actor Visitor {
+  func observeText(of model: Model) -> Observing { observe { _ = model.text } }
+}
+
+extension Model: @unchecked Sendable {}
 
 extension Transaction {
   fileprivate var isLoud: Bool {
@@ -80,5 +88,42 @@ private enum IsLoud: TransactionKey { static let defaultValue = false }
     model.text = "a"
     for _ in 1...100 { await Task.yield() }
     #expect(count == 1)
+  }
+
+  @Test("An observation that has ended leaves nothing with its model, whose properties may never change")
+  func observe_ended_isReleased() async {
+    let model = Model()
+    for isCancelled in [true, false] {
+      weak var visitor: Visitor?
+      var observing: Observing?
+      do {
+        let one = Visitor()
+        visitor = one
+        observing = await one.observeText(of: model)
+      }
+      #expect(visitor != nil)
+      if isCancelled { observing?.cancel() } else { observing = nil }
+      for _ in 1...1000 where visitor != nil { await Task.yield() }
+      #expect(visitor == nil)
+    }
+  }
+
+  @Test("A tracking that was followed by another one, or whose driver is gone, leaves nothing with its model")
+  func tracking_ended_isReleased() {
+    final class Probe: Sendable {}
+    let model = Model()
+    var noted: NotedTransaction? = NotedTransaction()
+    func track() -> () -> Probe? {
+      let probe = Probe()
+      let tracking = noted?.tracking { _ = probe }
+      #expect(tracking?.begin { model.text } == "")
+      return { [weak probe] in probe }
+    }
+    let first = track()
+    #expect(first() != nil)
+    let second = track()
+    #expect(first() == nil && second() != nil)
+    noted = nil
+    #expect(second() == nil)
   }
 }

@@ -21,12 +21,10 @@ protocol Driver: AnyObject, Sendable {
   var onDifference: (() -> Void)? { get set }
 
   /// Reads the state, and returns the requests that make the presentations follow it. It is not called again before they are answered.
-  /// - Parameter onChange: called within the next change of the state.
-  func changes(_ transaction: Transaction, onChange: @escaping @Sendable (Transaction) -> Void)
-    -> [Coordinator.Request]
+  func changes(_ transaction: Transaction, _ tracking: Tracking) -> [Coordinator.Request]
 
   /// Reads the state only to observe it.
-  func watch(onChange: @escaping @Sendable (Transaction) -> Void)
+  func watch(_ tracking: Tracking)
 
   /// The transaction in which the state requested a presentation or its end; nil if the state requested neither.
   func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction?
@@ -117,13 +115,26 @@ final class ChangedDrivers: Sendable {
   }
 }
 
+/// An observation of a state, from a reading of it to the next change.
+struct Tracking: Sendable {
+  fileprivate let end = ObservationEnd()
+  fileprivate let onChange: @Sendable (Transaction) -> Void
+
+  /// Evaluates `read`, and notes the first change of a property read.
+  @MainActor
+  func begin<Result>(_ read: () -> Result) -> Result {
+    end.observing(read) { [onChange] in onChange(Transaction.current) }
+  }
+}
+
 /// The transaction of the changes of a state since it was last read. A change is noted while it is made: the state may be read for
 /// another reason before the change is reported, and that reading uses the same transaction.
 final class NotedTransaction: Sendable {
   private struct Content {
     var transaction = Transaction()
-    /// The number of the last tracking, which alone notes changes.
-    var tracking = 0
+    /// The last tracking, which alone notes changes, and its number.
+    var tracking: Tracking?
+    var number = 0
 
     mutating func note(_ change: Transaction) { transaction = transaction.merging(change) }
   }
@@ -132,21 +143,34 @@ final class NotedTransaction: Sendable {
 
   func note(_ change: Transaction) { content.withLock { $0.note(change) } }
 
-  /// Begins a tracking, and returns a function that notes a change of it. The function returns false, and notes nothing, if another
-  /// tracking has begun since then.
-  func noting() -> @Sendable (Transaction) -> Bool {
-    let tracking = content.withLock { content in
-      content.tracking += 1
+  /// Ends the last tracking, and makes the next one, which notes the next change.
+  /// - Parameter onNoted: called when a change was noted.
+  func tracking(_ onNoted: @escaping @Sendable () -> Void) -> Tracking {
+    let number = content.withLock { content in
+      content.number += 1
+      return content.number
+    }
+    let tracking = Tracking { [weak self] change in
+      if self?.note(change, in: number) == true { onNoted() }
+    }
+    let former = content.withLock { content in
+      defer { content.tracking = tracking }
       return content.tracking
     }
-    return { change in
-      self.content.withLock { content in
-        guard content.tracking == tracking else { return false }
-        content.note(change)
-        return true
-      }
+    former?.end.reach()
+    return tracking
+  }
+
+  /// - Returns: false if another tracking was made since then.
+  private func note(_ change: Transaction, in tracking: Int) -> Bool {
+    content.withLock { content in
+      guard content.number == tracking else { return false }
+      content.note(change)
+      return true
     }
   }
+
+  deinit { content.withLock { $0.tracking }?.end.reach() }
 
   /// Returns the transaction when the state is read, and begins an empty one.
   func take() -> Transaction {

@@ -220,10 +220,8 @@ final class ItemDriver: Driver {
 
   // MARK: State to coordinator
 
-  func changes(
-    _ transaction: Transaction, onChange: @escaping @Sendable (Transaction) -> Void
-  ) -> [Coordinator.Request] {
-    let read = track(content.read, onChange: onChange)
+  func changes(_ transaction: Transaction, _ tracking: Tracking) -> [Coordinator.Request] {
+    let read = tracking.begin(content.read)
     if predecessor != nil { return [] }
     if read != refused { refused = nil }
     let wanted = refused == nil ? read : nil
@@ -254,9 +252,7 @@ final class ItemDriver: Driver {
     }
   }
 
-  func watch(onChange: @escaping @Sendable (Transaction) -> Void) {
-    _ = track(content.read, onChange: onChange)
-  }
+  func watch(_ tracking: Tracking) { _ = tracking.begin(content.read) }
 
   func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction? {
     let isRequested = isEnding ? presentation != current : presentation == current || asked != nil

@@ -205,10 +205,8 @@ final class PathDriver: Driver {
 
   // MARK: State to coordinator
 
-  func changes(
-    _ transaction: Transaction, onChange: @escaping @Sendable (Transaction) -> Void
-  ) -> [Coordinator.Request] {
-    let values = track(path.read, onChange: onChange)
+  func changes(_ transaction: Transaction, _ tracking: Tracking) -> [Coordinator.Request] {
+    let values = tracking.begin(path.read)
     let same = values.kept(of: places.values, places.count)
     let kept = screens.countOfDeclared(values, upTo: same.count)
     path.forgetWritten(values, below: kept)
@@ -282,9 +280,7 @@ final class PathDriver: Driver {
     return PresentationOptions(value: value)
   }
 
-  func watch(onChange: @escaping @Sendable (Transaction) -> Void) {
-    _ = track(path.read, onChange: onChange)
-  }
+  func watch(_ tracking: Tracking) { _ = tracking.begin(path.read) }
 
   func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction? {
     let isRequested =

@@ -281,7 +281,7 @@ public final class Navigator: Presenting {
   func schedule(_ driver: any Driver, in transaction: Transaction = Transaction()) {
     guard drivers.schedule(driver) else { return }
     driver.noted.note(transaction)
-    driver.watch(onChange: scheduling(driver))
+    driver.watch(tracking(driver))
     plan()
   }
 
@@ -310,7 +310,7 @@ public final class Navigator: Presenting {
     let stateCount = drivers.stateCount
     var asking: [Asking] = drivers.takeDismissals().map { (nil, [$0]) }
     for driver in drivers.takeScheduled() {
-      let changes = driver.changes(driver.noted.take(), onChange: scheduling(driver))
+      let changes = driver.changes(driver.noted.take(), tracking(driver))
       if !changes.isEmpty { asking.append((driver, changes)) }
     }
     // State may have changed back, and a screen that waited for that appears now.
@@ -365,9 +365,10 @@ public final class Navigator: Presenting {
     reportMisuse("\(error)", file: root?.file ?? file, line: root?.line ?? line)
   }
 
-  private func scheduling(_ driver: any Driver) -> @Sendable (Transaction) -> Void {
-    { [weak self, weak driver, changed = drivers.changed, note = driver.noted.noting()] transaction in
-      guard note(transaction), let driver, changed.add(driver) else { return }
+  /// Makes a tracking of a driver's state, which schedules the driver.
+  private func tracking(_ driver: any Driver) -> Tracking {
+    driver.noted.tracking { [weak self, weak driver, changed = drivers.changed] in
+      guard let driver, changed.add(driver) else { return }
       // One task serves all drivers that change in this turn.
       Task { @MainActor in
         for driver in changed.take() { self?.schedule(driver) }

@@ -38,11 +38,17 @@ public final class Observing: Sendable {
 
   /// The body; nil after the end.
   private let body: Mutex<Body?>
+  private let end = ObservationEnd()
 
   init(_ apply: @escaping () -> Void) { body = Mutex(Body(apply: apply)) }
 
+  deinit { end.reach() }
+
   /// Ends the observation. If this is called on its actor, the body does not run again.
-  public func cancel() { body.withLock { $0 = nil } }
+  public func cancel() {
+    body.withLock { $0 = nil }
+    end.reach()
+  }
 
   func run(isolation: isolated any Actor = #isolation) {
     guard let body = body.withLock({ $0 }) else { return }
@@ -51,18 +57,32 @@ public final class Observing: Sendable {
       self?.run()
     }
     // The task begins on the actor of the observation, with the transaction of the change.
-    withObservationTracking(body.apply) { Task(operation: again) }
+    end.observing(body.apply) { Task(operation: again) }
+    // The body may have cancelled it.
+    if self.body.withLock({ $0 == nil }) { end.reach() }
   }
+}
+
+/// The end of observations. The runtime forgets what an observation reads when a part of it changes, and not before: the model would
+/// keep the observation as long as it lives, if that part never changes.
+final class ObservationEnd: Observable, Sendable {
+  private let registrar = ObservationRegistrar()
+
+  /// Evaluates `read`, and calls `onChange` once: within the first change of a property read, or at the end.
+  func observing<Result>(_ read: () -> Result, onChange: @escaping @Sendable () -> Void) -> Result {
+    withObservationTracking {
+      registrar.access(self, keyPath: \.self)
+      return read()
+    } onChange: {
+      onChange()
+    }
+  }
+
+  /// Ends all observations that have begun.
+  func reach() { registrar.withMutation(of: self, keyPath: \.self) {} }
 }
 
 /// Returns a function with the isolation of its context. A task with it begins on that actor.
 private func inheritingIsolation(
   @_inheritActorContext _ body: @escaping @isolated(any) @Sendable () async -> Void
 ) -> @isolated(any) @Sendable () async -> Void { body }
-
-/// Evaluates `read`, and calls `onChange` once, within the first change of a property read, with the transaction of the
-/// change.
-@MainActor
-func track<Result>(_ read: () -> Result, onChange: @escaping @Sendable (Transaction) -> Void) -> Result {
-  withObservationTracking(read) { onChange(Transaction.current) }
-}
