@@ -1,8 +1,8 @@
 #if canImport(CGTK)
   import CGTK
 
-  /// Signal handlers that end together. A handler retains the objects that it uses, which may in turn retain the object of the
-  /// signal. So objects of a screen are released only when its handlers end.
+  /// Signal handlers that end together, or each with its object. A handler retains the objects that it uses, which may in turn retain the
+  /// object of the signal. So objects of a screen are released only when its handlers end.
   @MainActor
   final class Signals {
     typealias Handler = @MainActor (Arguments) -> Bool
@@ -23,18 +23,26 @@
       }
     }
 
+    @MainActor
     private final class Box {
       let handler: Handler
-      init(_ handler: @escaping Handler) { self.handler = handler }
+      private weak var signals: Signals?
+
+      init(_ handler: @escaping Handler, of signals: Signals) {
+        self.handler = handler
+        self.signals = signals
+      }
+
+      func hasEnded(_ closure: UnsafeMutablePointer<GClosure>) { signals?.forget(closure) }
     }
 
-    private var closures: [UnsafeMutablePointer<GClosure>] = []
+    private var closures: Set<UnsafeMutablePointer<GClosure>> = []
 
     /// Calls the handler whenever the signal is emitted.
     /// - Parameter handler: returns whether the signal was handled, for a signal with such a result.
     func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ handler: @escaping Handler) {
       let closure = g_closure_new_simple(
-        guint(MemoryLayout<GClosure>.size), Unmanaged.passRetained(Box(handler)).toOpaque())!
+        guint(MemoryLayout<GClosure>.size), Unmanaged.passRetained(Box(handler, of: self)).toOpaque())!
       g_closure_set_marshal(closure) { closure, result, count, values, _, _ in
         guard let data = closure?.pointee.data else { return }
         let box = Unmanaged<Box>.fromOpaque(data).takeUnretainedValue()
@@ -46,10 +54,22 @@
       g_closure_add_finalize_notifier(closure, closure.pointee.data) { data, _ in
         if let data { Unmanaged<Box>.fromOpaque(data).release() }
       }
+      // An object may be disposed of on any thread, and in the middle of a signal.
+      g_closure_add_invalidate_notifier(closure, closure.pointee.data) { data, closure in
+        guard let data, let closure else { return }
+        let box = Unmanaged<Box>.fromOpaque(data).takeUnretainedValue()
+        nonisolated(unsafe) let ended = closure
+        Task { @MainActor in box.hasEnded(ended) }
+      }
       g_closure_ref(closure)
       g_closure_sink(closure)
-      closures.append(closure)
+      closures.insert(closure)
+      g_object_watch_closure(object.assumingMemoryBound(to: GObject.self), closure)
       g_signal_connect_closure(object, signal, closure, 0)
+    }
+
+    private func forget(_ closure: UnsafeMutablePointer<GClosure>) {
+      if closures.remove(closure) != nil { g_closure_unref(closure) }
     }
 
     /// Ends all handlers, including those of objects that are gone.

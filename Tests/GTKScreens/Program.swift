@@ -82,6 +82,7 @@ final class Program {
     case "respond": live.respond(with: number ?? 0)
     case "where": write("where \(place(of: words[1]))")
     case "count": write("count \(counts)")
+    case "rows": Task { await rows(number ?? 0) }
     case "rounds":
       let kinds = words.dropFirst(2).compactMap { Int($0) }
       Task { await rounds(number ?? 0, of: kinds.isEmpty ? Array(0...5) : kinds) }
@@ -99,6 +100,21 @@ final class Program {
   /// The counts of widgets in windows, living widgets and living screens, and the types of living widgets in no window.
   private var counts: String {
     "windows=\(live.scan()) alive=\(live.widgets) screens=\(live.screens) \(live.strays.joined(separator: " "))"
+  }
+
+  /// Connects buttons of the main window that are gone at once, and writes how many of their handlers are left.
+  private func rows(_ count: Int) async {
+    final class Row {}
+    guard let showing = navigator.visible.first else { return write("rows none") }
+    var rows: [() -> Row?] = []
+    for _ in 0..<count {
+      let row = Row()
+      let button = WidgetOwner(gtk_button_new())
+      rows.append { [weak row] in row }
+      showing.connect(button.widget, "clicked") { _ = row }
+    }
+    for _ in 0..<1000 where rows.contains(where: { $0() != nil }) { await Task.yield() }
+    write("rows \(rows.count { $0() != nil })")
   }
 
   /// The middle of a widget in its window, whether the pointer is on it, and the title of the window.

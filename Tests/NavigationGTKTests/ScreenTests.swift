@@ -46,6 +46,14 @@ func gtk_sheet_closedByAnybody_isNil() throws {
   try expectNothingIsLeft(of: program)
 }
 
+@Test("The handlers of a widget that is gone are released, while its screen goes on")
+func gtk_handlersOfWidgetsThatAreGone_areReleased() throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"])
+  try program.wait(windows: "Main")
+  #expect(try program.ask("rows 100") == "0")
+  #expect(program.complaints == [])
+}
+
 @Test("A popover closes by a click beside it, an alert by its buttons and Escape", arguments: [false, true])
 func gtk_popoverAndAlert_closedByTheirUser_areNil(isPlain: Bool) throws {
   let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: isPlain)
