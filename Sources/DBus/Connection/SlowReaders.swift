@@ -31,7 +31,7 @@ struct SlowReaders {
   /// The connection that asks the bus; nil if the bus is not asked. It is separate, since an answer to this connection would arrive
   /// behind all calls that others have made to it.
   fileprivate var observer: Connection?
-  /// Connects the observer; nil if nothing is observed.
+  /// Connects the observer; nil unless readers are observed.
   fileprivate var connect: (() -> Connection?)?
   /// Called with false when a client has left too much unread, and with true when it reads again.
   fileprivate var onChange: ((BusName, Bool) -> Void)?
@@ -94,8 +94,8 @@ extension Connection {
 
   /// Stops sending to clients that leave much unread (see ``Limits/unreadBytes``).
   /// - Parameters:
-  ///   - connect: opens another connection to the same bus, which serves nothing. It is called when much has been sent for the first time.
-  ///     It returns nil to observe nothing.
+  ///   - connect: opens another connection to the same bus, which serves nothing. It is called when much has been sent, and there is no such
+  ///     connection. It returns nil if there is none now.
   ///   - onChange: called with false when a client has left too much unread, and with true when it reads again.
   public func observeReaders(
     by connect: @escaping () -> Connection?, onChange: ((BusName, Bool) -> Void)? = nil
@@ -128,8 +128,12 @@ extension Connection {
 
   private func look() {
     slowReaders.lookedAt = transport.sentSize
-    guard !slowReaders.isLooking, let observer = openObserver() else { return }
-    guard slowReaders.source != .none else { return }
+    guard !slowReaders.isLooking else { return }
+    guard slowReaders.source != .none, let observer = openObserver() else {
+      // Nobody can tell when a client has read.
+      if !slowReaders.stalled.isEmpty { judge([:]) }
+      return
+    }
     // Set before the question, since the answer ends the look.
     slowReaders.isLooking = true
     if slowReaders.source == .ofAll { lookAtAll(observer) } else { lookAtOwn(observer) }
@@ -142,7 +146,6 @@ extension Connection {
     guard let connect = slowReaders.connect else { return nil }
     slowReaders.observer = connect()
     slowReaders.observer?.callers = .ignored
-    if slowReaders.observer == nil { slowReaders.connect = nil }
     return slowReaders.observer
   }
 
