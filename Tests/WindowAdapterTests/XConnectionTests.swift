@@ -171,3 +171,56 @@ func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
   xcb_flush(client.raw)
   #expect(loop.turn { !connection.isAskedInAdvance(other) })
 }
+
+@Test("Of many windows that are not shown, the latest are asked in advance")
+func xWindowFacts_manyHiddenWindows_latestAreReadInAdvance() throws {
+  let loop = try EventLoop()
+  let server = try XServer(loop)
+  let client = try XConnection(display: server.display)
+  let facts = try XWindowFacts(WindowIDs(), display: server.display)
+  let connection = facts.connection
+  try connection.follow(loop)
+  connection.onEvent = { _ = facts.changedProperty($0) }
+  facts.followNew()
+  #expect(connection.has(connection.root))
+  let windows = (0..<65).map { _ in
+    let window = xcb_generate_id(client.raw)
+    xcb_create_window(client.raw, 0, window, client.root, 0, 0, 1, 1, 0, 0, 0, 0, nil)
+    return window
+  }
+  xcb_flush(client.raw)
+  #expect(loop.turn { connection.isAskedInAdvance(windows[64]) })
+  #expect(!connection.isAskedInAdvance(windows[0]) && connection.isAskedInAdvance(windows[1]))
+}
+
+@Test("N1: the startup id of a leader counts for one window, also for the next adapter")
+func xWindowFacts_startupIDOfALeader_isGivenOnce() throws {
+  let loop = try EventLoop()
+  let server = try XServer(loop)
+  let client = try XConnection(display: server.display)
+  func create(leader: UInt32? = nil) -> UInt32 {
+    let window = xcb_generate_id(client.raw)
+    xcb_create_window(client.raw, 0, window, client.root, 0, 0, 1, 1, 0, 0, 0, 0, nil)
+    if var leader {
+      xcb_change_property(
+        client.raw, UInt8(XCB_PROP_MODE_REPLACE.rawValue), window, client.atom("WM_CLIENT_LEADER"),
+        client.atom("WINDOW"), 32, 1, &leader)
+    }
+    xcb_flush(client.raw)
+    return window
+  }
+  let leader = create()
+  client.setText(leader, "_NET_STARTUP_ID", "first")
+  let windows = (0..<4).map { _ in create(leader: leader) }
+  #expect(client.has(leader))
+
+  let facts = try XWindowFacts(WindowIDs(), display: server.display)
+  #expect(facts.startupID(of: windows[0]) == "first")
+  #expect(facts.startupID(of: windows[1]) == nil)
+  let next = try XWindowFacts(WindowIDs(), display: server.display)
+  #expect(next.startupID(of: windows[2]) == nil)
+  #expect(next.startupID(of: windows[0]) == "first")
+  client.setText(leader, "_NET_STARTUP_ID", "second")
+  #expect(client.has(leader))
+  #expect(next.startupID(of: windows[3]) == "second")
+}

@@ -178,7 +178,10 @@ package final class XConnection {
   private var questions: Questions?
   /// The questions about windows that are followed from their creation.
   private var early: [Window: Questions] = [:]
-  /// The limit of windows that are followed from their creation, because a client may create any number and show none.
+  /// The windows of these questions, in the order of their creation.
+  private var earlyWindows: [Window] = []
+  /// The limit of windows that are followed from their creation, because a client may create any number and show none, or show them
+  /// inside another one. The oldest is asked later.
   private static let maxEarly = 64
 
   /// Asks for properties of a window and for its process at once, so that all questions in the body take one round trip together, or
@@ -188,7 +191,7 @@ package final class XConnection {
       // Some of these events may say that the window has changed since the question.
       while waiting.count < Self.maxWaiting, let event = nextEvent() { waiting.append(event) }
     }
-    questions = early.removeValue(forKey: window) ?? ask(for: names, of: window)
+    questions = takeEarly(window) ?? ask(for: names, of: window)
     defer {
       if let questions { discard(questions) }
       questions = nil
@@ -198,9 +201,16 @@ package final class XConnection {
 
   /// Asks for properties of a window and for its process, but leaves the answers to the next ``asking(for:of:_:)``.
   func askInAdvance(for names: [String], of window: Window) {
-    guard early.count < Self.maxEarly else { return }
     forget(window)
+    if earlyWindows.count == Self.maxEarly { forget(earlyWindows[0]) }
+    earlyWindows.append(window)
     early[window] = ask(for: names, of: window)
+  }
+
+  private func takeEarly(_ window: Window) -> Questions? {
+    guard let questions = early.removeValue(forKey: window) else { return nil }
+    earlyWindows.removeAll { $0 == window }
+    return questions
   }
 
   /// Whether answers about a window wait for ``asking(for:of:_:)``.
@@ -215,7 +225,7 @@ package final class XConnection {
 
   /// Discards the answers to questions about a window that were asked in advance.
   func forget(_ window: Window) {
-    if let questions = early.removeValue(forKey: window) { discard(questions) }
+    if let questions = takeEarly(window) { discard(questions) }
   }
 
   private func ask(for names: [String], of window: Window) -> Questions {

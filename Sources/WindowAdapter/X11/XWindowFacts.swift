@@ -110,22 +110,22 @@ final class XWindowFacts {
     connection.text(window, "_NET_STARTUP_ID").flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The startup id with which the client opened a window that has none itself, from its client leader or its group.
-  private func leaderStartupID(of window: UInt32) -> String? {
+  /// The leader of a window, or of its group, that has the startup id with which the client opened a window that has none itself.
+  private func leader(of window: UInt32) -> (window: UInt32, startupID: String)? {
     let hints = connection.numbers(window, "WM_HINTS")
     // The ninth number is the group, if the flag says so (ICCCM 4.1.2.4).
     let group = hints.count > 8 && hints[0] & 64 != 0 ? hints[8] : 0
     for leader in [connection.numbers(window, "WM_CLIENT_LEADER").first ?? 0, group]
     where leader != 0 && leader != window {
-      if let id = ownStartupID(of: leader) { return id }
+      if let id = ownStartupID(of: leader) { return (leader, id) }
     }
     return nil
   }
 
   /// The property that holds the startup id of a leader for the first window that was opened with it.
   private static let startupProperty = "_NAVD_STARTUP_ID"
-  /// The startup ids of leaders that were given to a window.
-  private var given: Set<String> = []
+  /// The property of a leader that holds the last of its startup ids that was given to a window.
+  private static let givenProperty = "_NAVD_GIVEN_STARTUP_ID"
 
   /// The startup id with which a window was opened; nil if it is not known. Ask before the window is given an id.
   ///
@@ -133,15 +133,13 @@ final class XWindowFacts {
   /// opened a later window in the same program.
   func startupID(of window: UInt32) -> String? {
     if let own = ownStartupID(of: window) { return own }
-    if let kept = connection.text(window, Self.startupProperty), !kept.isEmpty {
-      given.insert(kept)
-      return kept
-    }
-    guard connection.text(window, Self.property) == nil, let id = leaderStartupID(of: window),
-      given.insert(id).inserted
+    if let kept = connection.text(window, Self.startupProperty), !kept.isEmpty { return kept }
+    guard connection.text(window, Self.property) == nil, let leader = leader(of: window),
+      connection.text(leader.window, Self.givenProperty) != leader.startupID
     else { return nil }
-    connection.setText(window, Self.startupProperty, id)
-    return id
+    connection.setText(leader.window, Self.givenProperty, leader.startupID)
+    connection.setText(window, Self.startupProperty, leader.startupID)
+    return leader.startupID
   }
 
   func pid(of window: UInt32) -> UInt32? { connection.process(of: window) }
