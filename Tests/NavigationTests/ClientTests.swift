@@ -478,6 +478,30 @@ extension ContainerValues {
     try await fixture.shows("calendar")
   }
 
+  @Test("Navigators that are gone leave no objects on the bus, also those whose destinations others serve now")
+  func navigator_released_leavesNoObject() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let (session, coordinator, display) = (try #require(fixture.session), fixture.coordinator, fixture.display)
+    for _ in 0..<3 {
+      var former: Navigator? = Navigator(coordinator)
+      for destination in ["calendar", "clock", "clock"] {
+        try await former?.serve(destination) { _ in RecordingScreen("former", on: display) }
+      }
+      try await fixture.navigator.serve("calendar") { _ in RecordingScreen("later", on: display) }
+      former = nil
+      while try await coordinator.destinations()["clock"] != nil { await Task.yield() }
+      try await fixture.navigator.stopServing("calendar")
+    }
+    let introspect = Method("org.freedesktop.DBus.Introspectable", "Introspect", out: Arg<String>("xml_data"))
+    let program = try #require(BusName(":" + coordinator.client.replacing("-", with: ".")))
+    let client = try session.connect()
+    // Those of the navigator that is still there stay.
+    try session.poll("the objects of the others are gone") {
+      try client.callAndWait(introspect, on: program, at: "/org/navd/Navigation", ()).split(separator: "<node name=")
+        .count == 4
+    }
+  }
+
   @Test("D1: a registration that a later navd refuses is reported to the program")
   func navigator_registrationRefusedLater_isReported() async throws {
     let fixture = try await NavigationFixture(.navd)

@@ -246,6 +246,8 @@ private final class RecordingHost: PresenterHost {
     _ presentation: PresentationHandle, _ options: DismissalOptions
   ) async throws(Declined) -> Properties { [:] }
 
+  var isOver: Bool { false }
+
   func registrationRefused(_ error: NavigationError) async {}
 }
 
@@ -260,6 +262,8 @@ private final class FailingHost: PresenterHost {
   func dismiss(
     _ presentation: PresentationHandle, _ options: DismissalOptions
   ) async throws(Declined) -> Properties { [:] }
+
+  var isOver: Bool { false }
 
   func registrationRefused(_ error: NavigationError) async {}
 }

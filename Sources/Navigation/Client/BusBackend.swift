@@ -21,6 +21,8 @@ actor BusBackend: CoordinatorBackend {
   private var follower: StateFollower?
   private let listeners = Listeners()
   private var servings: [Serving] = []
+  /// The servings that have ended or were replaced, whose screens may still be shown: navd dismisses them by the same objects.
+  private var formerServings: [Serving] = []
   private var lastServing = 0
   /// The results that navd may ask for again; nil as long as `connection` is.
   private var results: KeptResults?
@@ -264,11 +266,13 @@ actor BusBackend: CoordinatorBackend {
         // The former registration is still in effect.
         servings.replaceSubrange(index...index, with: former.filter { !$0.hasFailed })
         self.connection?.unexport(path)
-      } else {
-        note(path, hasFailed: true)
+        throw error
       }
+      note(path, hasFailed: true)
+      formerServings += former.filter { !$0.hasFailed }
       throw error
     }
+    formerServings += former.filter { !$0.hasFailed }
   }
 
   private func note(_ path: ObjectPath, hasFailed: Bool) {
@@ -276,10 +280,26 @@ actor BusBackend: CoordinatorBackend {
   }
 
   func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
-    if let serving = servings.first(where: { $0.destination == destination }), serving.host !== host { return }
-    // The object stays, because navd dismisses the presentations that it still shows.
-    servings.removeAll { $0.destination == destination }
-    try await call(CoordinatorInterface.unregisterPresenter, destination, starts: false)
+    if let serving = servings.first(where: { $0.destination == destination }) {
+      guard serving.host === host else { return await removeFormerObjects() }
+      formerServings.append(serving)
+      servings.removeAll { $0.destination == destination }
+    }
+    do throws(NavigationError) {
+      try await call(CoordinatorInterface.unregisterPresenter, destination, starts: false)
+    } catch {
+      await removeFormerObjects()
+      throw error
+    }
+    await removeFormerObjects()
+  }
+
+  /// Removes the objects of former servings that show nothing any more.
+  private func removeFormerObjects() async {
+    for serving in formerServings where await serving.host.isOver {
+      connection?.unexport(serving.path)
+      formerServings.removeAll { $0.path == serving.path }
+    }
   }
 
   /// Registers the destinations with a navd that has started.

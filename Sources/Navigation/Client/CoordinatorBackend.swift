@@ -71,6 +71,8 @@ protocol PresenterHost: AnyObject, Sendable {
   func update(_ presentation: PresentationHandle, item: Properties) async
   /// Returns when the presentation is gone, with the result for clients that wait.
   func dismiss(_ presentation: PresentationHandle, _ options: DismissalOptions) async throws(Declined) -> Properties
+  /// Whether nothing of the host is shown, nor will be.
+  var isOver: Bool { get async }
   /// A later coordinator refused the registration.
   func registrationRefused(_ error: NavigationError) async
 }

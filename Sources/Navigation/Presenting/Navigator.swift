@@ -651,6 +651,9 @@ private final class Host: PresenterHost {
     try await navigator?.dismiss(presentation, options) ?? [:]
   }
 
+  /// Screens retain their navigator.
+  var isOver: Bool { navigator == nil }
+
   func registrationRefused(_ error: NavigationError) async { navigator?.tellRefused(error) }
 }
 
