@@ -33,16 +33,17 @@
         self.signals = signals
       }
 
-      func hasEnded(_ closure: UnsafeMutablePointer<GClosure>) { signals?.forget(closure) }
+      func hasEnded(_ closure: UnsafeMutablePointer<GClosure>) { signals?.forget(closure, of: self) }
     }
 
-    private var closures: Set<UnsafeMutablePointer<GClosure>> = []
+    private var closures: [UnsafeMutablePointer<GClosure>: Box] = [:]
 
     /// Calls the handler whenever the signal is emitted.
     /// - Parameter handler: returns whether the signal was handled, for a signal with such a result.
     func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ handler: @escaping Handler) {
+      let box = Box(handler, of: self)
       let closure = g_closure_new_simple(
-        guint(MemoryLayout<GClosure>.size), Unmanaged.passRetained(Box(handler, of: self)).toOpaque())!
+        guint(MemoryLayout<GClosure>.size), Unmanaged.passRetained(box).toOpaque())!
       g_closure_set_marshal(closure) { closure, result, count, values, _, _ in
         guard let data = closure?.pointee.data else { return }
         let box = Unmanaged<Box>.fromOpaque(data).takeUnretainedValue()
@@ -63,20 +64,23 @@
       }
       g_closure_ref(closure)
       g_closure_sink(closure)
-      closures.insert(closure)
+      closures[closure] = box
       g_object_watch_closure(object.assumingMemoryBound(to: GObject.self), closure)
       g_signal_connect_closure(object, signal, closure, 0)
     }
 
-    private func forget(_ closure: UnsafeMutablePointer<GClosure>) {
-      if closures.remove(closure) != nil { g_closure_unref(closure) }
+    /// Forgets the handler of an object that is gone. After the end of all handlers, another one may have the address of its closure.
+    private func forget(_ closure: UnsafeMutablePointer<GClosure>, of box: Box) {
+      guard closures[closure] === box else { return }
+      closures[closure] = nil
+      g_closure_unref(closure)
     }
 
     /// Ends all handlers, including those of objects that are gone.
     func disconnect() {
       let closures = closures
-      self.closures = []
-      for closure in closures {
+      self.closures = [:]
+      for closure in closures.keys {
         g_closure_invalidate(closure)
         g_closure_unref(closure)
       }
