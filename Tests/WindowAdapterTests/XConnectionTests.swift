@@ -128,20 +128,35 @@ func xWindowFacts_numberUsedAgain_isAnotherWindow() throws {
   #expect(!facts.isStill(window, id) && !facts.isStill(window, nil))
 }
 
+/// A display with a client that makes windows, whose facts are read in advance.
+private final class FollowedDisplay {
+  let loop: EventLoop
+  private let server: XServer
+  let client: XConnection
+  let facts: XWindowFacts
+  var connection: XConnection { facts.connection }
+  /// The properties that have changed.
+  var changed: [String] = []
+
+  init() throws {
+    loop = try EventLoop()
+    server = try XServer(loop)
+    client = try XConnection(display: server.display)
+    facts = try XWindowFacts(WindowIDs(), display: server.display)
+    try connection.follow(loop)
+    connection.onEvent = { [unowned self] event in
+      if let change = facts.changedProperty(event) { changed.append(change.name) }
+    }
+    facts.followNew()
+    // The answer shows that the server has handled the request, before the client makes a window.
+    #expect(connection.has(connection.root))
+  }
+}
+
 @Test("A window that is followed from its creation is read as it is when the window manager tells of it")
 func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
-  let loop = try EventLoop()
-  let server = try XServer(loop)
-  let client = try XConnection(display: server.display)
-  let facts = try XWindowFacts(WindowIDs(), display: server.display)
-  let connection = facts.connection
-  try connection.follow(loop)
-  var changed: [String] = []
-  connection.onEvent = { event in if let change = facts.changedProperty(event) { changed.append(change.name) } }
-  facts.followNew()
-  // The answer shows that the server has handled the request, before the other connection makes a window.
-  #expect(connection.has(connection.root))
-
+  let display = try FollowedDisplay()
+  let (loop, client, facts, connection) = (display.loop, display.client, display.facts, display.connection)
   func create(isMenu: Bool = false) -> UInt32 {
     let window = xcb_generate_id(client.raw)
     var values = [isMenu ? 1 : 0 as UInt32]
@@ -162,9 +177,9 @@ func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
   let read = facts.reading(window) { (facts.appID(of: window), facts.startupID(of: window), facts.pid(of: window)) }
   #expect(read.0 == "second" && read.1 == "id" && read.2 == UInt32(getpid()))
   // The changes of the window are told from now on.
-  changed = []
+  display.changed = []
   set("WM_CLASS", of: window, "a\0third\0")
-  #expect(loop.turn { changed.contains("WM_CLASS") })
+  #expect(loop.turn { display.changed.contains("WM_CLASS") })
   #expect(facts.reading(window) { facts.appID(of: window) } == "third")
   #expect(!connection.isAskedInAdvance(menu))
   xcb_destroy_window(client.raw, other)
@@ -174,15 +189,8 @@ func xWindowFacts_windowReadInAdvance_isUpToDate() throws {
 
 @Test("Of many windows that are not shown, the latest are asked in advance")
 func xWindowFacts_manyHiddenWindows_latestAreReadInAdvance() throws {
-  let loop = try EventLoop()
-  let server = try XServer(loop)
-  let client = try XConnection(display: server.display)
-  let facts = try XWindowFacts(WindowIDs(), display: server.display)
-  let connection = facts.connection
-  try connection.follow(loop)
-  connection.onEvent = { _ = facts.changedProperty($0) }
-  facts.followNew()
-  #expect(connection.has(connection.root))
+  let display = try FollowedDisplay()
+  let (loop, client, connection) = (display.loop, display.client, display.connection)
   let windows = (0..<65).map { _ in
     let window = xcb_generate_id(client.raw)
     xcb_create_window(client.raw, 0, window, client.root, 0, 0, 1, 1, 0, 0, 0, 0, nil)
