@@ -104,16 +104,20 @@ final class HonestClient: Sendable {
     }
   }
 
-  /// Measures the answers while a body runs, and at least one.
-  /// - Parameter most: the number of answers after which the client pauses.
-  func times(atMost most: Int? = nil, while doing: () throws -> Void) throws -> Times {
+  /// Measures all answers while a body runs, and at least one.
+  func times(while doing: () throws -> Void) throws -> Times { try times(atMost: nil) { _ in try doing() } }
+
+  /// - Parameters:
+  ///   - most: the number of answers after which the client pauses.
+  ///   - doing: called with the number of answers before.
+  private func times(atMost most: Int?, while doing: (_ start: Int) throws -> Void) throws -> Times {
     let start = state.withLock { state in
       state.isMeasured = true
       state.most = most.map { state.answers.count + $0 } ?? .max
       return state.answers.count
     }
     resume()
-    try doing()
+    try doing(start)
     let limit = MonotonicInstant.now + Session.limit
     while state.withLock({ $0.answers.count == start && !$0.hasEnded }), MonotonicInstant.now < limit { sched_yield() }
     let (answers, faults) = state.withLock { ($0.answers[start...], $0.faults) }
@@ -126,10 +130,9 @@ final class HonestClient: Sendable {
   /// Waits for `count` more answers and calls `doing` repeatedly in the meantime. If that takes long, the client makes no more than ten
   /// times as many, since each changes the state: navd leaves out a watcher of the test that comes to read too late (W3).
   func times(_ count: Int, _ session: Session, while doing: () throws -> Void) throws -> Times {
-    try times(atMost: 10 * count) {
-      let target = state.withLock { $0.answers.count + count }
+    try times(atMost: 10 * count) { start in
       let limit = session.loop.now + Session.limit
-      while state.withLock({ $0.answers.count < target && !$0.hasEnded }) {
+      while state.withLock({ $0.answers.count < start + count && !$0.hasEnded }) {
         guard session.loop.now < limit else {
           throw Session.Failure("timed out after \(Session.limit) waiting for answers to the honest client")
         }
