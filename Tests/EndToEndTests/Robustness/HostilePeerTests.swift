@@ -231,11 +231,21 @@ func hostile_aThousandClients_leaveNothing() throws {
     #expect(try session.call(Rows.destinations, ()).isEmpty)
     try session.poll("no command is left") { session.processes().isEmpty }
   }
+  // navd remembers when 4096 slots that are empty again have changed (P10), and the last ends. These memories are full from here on.
+  let remembered = (0..<4096).map { number -> TransactionRequest in
+    TransactionRequest("Present", [.string("remembered[\(number)]"), .string(""), ([:] as Properties).value])
+  }
+  try session.call(Rows.apply, (remembered, [:]))
+  try session.call(Rows.dismissAll, ["root": .string("remembered")])
   // The first round fills the buffers that exist from then on.
   try visit(500)
   let (memory, descriptors) = try (session.memory, session.descriptors)
   try visit(1000)
-  #expect(Double(try session.memory) <= Double(memory) * 1.1)
+  // navd returns free memory to the system in the first turn after a second.
+  try session.poll("navd has at most a tenth more than \(memory >> 10) KiB") {
+    try session.call(Peer.ping, ())
+    return Double(try session.memory) <= Double(memory) * 1.1
+  }
   // navd opens a second connection when it has sent much.
   #expect(try session.descriptors <= descriptors + 1)
   try concurrent.stop(session)
