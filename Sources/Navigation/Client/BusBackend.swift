@@ -257,6 +257,7 @@ actor BusBackend: CoordinatorBackend {
     connection.export(path, [presenter(host)])
     let former = servings.filter { $0.destination == destination }
     for serving in former where serving.hasFailed { connection.unexport(serving.path) }
+    let registered = former.filter { !$0.hasFailed }
     servings.removeAll { $0.destination == destination }
     servings.append(Serving(destination: destination, path: path, options: options, host: host))
     do throws(NavigationError) {
@@ -264,15 +265,15 @@ actor BusBackend: CoordinatorBackend {
     } catch {
       if case .refused = error, let index = servings.firstIndex(where: { $0.path == path }) {
         // The former registration is still in effect.
-        servings.replaceSubrange(index...index, with: former.filter { !$0.hasFailed })
+        servings.replaceSubrange(index...index, with: registered)
         self.connection?.unexport(path)
-        throw error
+      } else {
+        note(path, hasFailed: true)
+        formerServings += registered
       }
-      note(path, hasFailed: true)
-      formerServings += former.filter { !$0.hasFailed }
       throw error
     }
-    formerServings += former.filter { !$0.hasFailed }
+    formerServings += registered
   }
 
   private func note(_ path: ObjectPath, hasFailed: Bool) {

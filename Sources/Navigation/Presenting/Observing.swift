@@ -70,12 +70,11 @@ final class ObservationEnd: Observable, Sendable {
 
   /// Evaluates `read`, and calls `onChange` once: within the first change of a property read, or at the end.
   func observing<Result>(_ read: () -> Result, onChange: @escaping @Sendable () -> Void) -> Result {
-    withObservationTracking {
-      registrar.access(self, keyPath: \.self)
-      return read()
-    } onChange: {
-      onChange()
-    }
+    withObservationTracking(
+      {
+        registrar.access(self, keyPath: \.self)
+        return read()
+      }, onChange: onChange)
   }
 
   /// Ends all observations that have begun.
