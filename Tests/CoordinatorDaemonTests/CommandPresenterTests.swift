@@ -118,6 +118,15 @@ private final class CommandFixture {
     return fixture
   }
 
+  /// A presenter whose commands the manager runs.
+  static func withManager() throws -> CommandFixture {
+    let bus = try BusFixture()
+    _ = try FakeSystemd(bus)
+    let fixture = try CommandFixture(bus)
+    try bus.wait { fixture.manager.isPresent }
+    return fixture
+  }
+
   func presentation(_ number: UInt64 = 1, phase: Lifecycle = .presenting) throws -> Presentation {
     try .example(
       number, .command([Array("sh".utf8), Array("{value.file}".utf8)]), value: ["file": .string("a b")], phase: phase
@@ -279,16 +288,13 @@ func commandPresenter_ended_isReportedWithItsResult(
 
 @Test("L1: nothing of a service's name stays when no more lines of it will come")
 func commandPresenter_serviceEnded_leavesNoName() throws {
-  let bus = try BusFixture()
-  _ = try FakeSystemd(bus)
-  let fixture = try CommandFixture(bus)
-  try bus.wait { fixture.manager.isPresent }
+  let fixture = try CommandFixture.withManager()
   fixture.services.surviving = [Handle(2)]
   _ = try fixture.adopt([try fixture.presentation(2)])
   try fixture.present(1)
   #expect(fixture.errors.units.count == 2)
   for number: UInt64 in [1, 2] { fixture.services.end(Handle(number), .exited(code: 0)) }
-  try bus.wait { fixture.errors.units.isEmpty }
+  try fixture.bus.wait { fixture.errors.units.isEmpty }
 }
 
 @Test("D6: the output stays until the result is on record")
@@ -356,10 +362,7 @@ func commandPresenter_adopted_isShownGoneOrToBeShown() throws {
 
 @Test("R2: a command that ends while others are adopted is shown until its end is on record, and leaves nothing")
 func commandPresenter_endedWhileAdopting_leavesNothing() throws {
-  let bus = try BusFixture()
-  _ = try FakeSystemd(bus)
-  let fixture = try CommandFixture(bus)
-  try bus.wait { fixture.manager.isPresent }
+  let fixture = try CommandFixture.withManager()
   fixture.services.surviving = [handle]
   fixture.services.beforeFound = { [unowned fixture] in fixture.services.end(handle, .exited(code: 0)) }
   #expect(try fixture.adopt([try fixture.presentation()]) == [handle: .shown])
