@@ -29,9 +29,7 @@ func freeMemory_afterManyItems_isGivenBack() throws {
     }
   }
   // A part of the memory keeps the endings, and tables that have grown.
-  try session.poll("navd, which had \(memory >> 10) KiB, has given a third of it back") {
-    // navd gives memory back in a turn, for which nothing else wakes it up.
-    try session.call(Peer.ping, ())
-    return Session.privateMemory(of: navd) < memory * 2 / 3
+  try session.pollMemory("navd, which had \(memory >> 10) KiB, has given a third of it back") {
+    Session.privateMemory(of: navd) < memory * 2 / 3
   }
 }

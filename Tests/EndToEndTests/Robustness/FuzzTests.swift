@@ -171,12 +171,9 @@ private final class FuzzedSession {
   /// Requires that navd has as much memory and as many descriptors as before, a little more excepted.
   /// - Returns: what it has.
   func expectNoMore(than before: Kept) -> Kept {
-    // navd returns free memory to the system in the first turn after a second. Its tables still grow after few calls.
+    // Its tables still grow after few calls.
     let most = before.memory + before.memory / 10 + (isThorough ? 0 : 1 << 20)
-    try? session.poll("navd has at most \(most >> 10) KiB") {
-      try session.call(Peer.ping, ())
-      return keptNow.memory <= most
-    }
+    try? session.pollMemory("navd has at most \(most >> 10) KiB") { keptNow.memory <= most }
     let after = keptNow
     #expect(
       after.memory <= most, "NAVD_SEED=\(seed): \(before.memory >> 10) KiB, then \(after.memory >> 10) KiB")

@@ -52,9 +52,8 @@ func hostile_massOfWaits_isAnsweredBesideOthers() throws {
   }
   // The allocator keeps a megabyte more or less, until a turn that comes a second after a change. A hundred bytes for each call of the
   // last three rounds would be more.
-  try session.poll("navd has the memory that it had after the second round") {
-    try session.call(Peer.ping, ())
-    return Session.privateMemory(of: navd) < memory + 3 * clients.count * count * 100
+  try session.pollMemory("navd has the memory that it had after the second round") {
+    Session.privateMemory(of: navd) < memory + 3 * clients.count * count * 100
   }
   try honest.stop(session)
 }
