@@ -121,7 +121,7 @@ extension WindowSystemInterface {
     name, "FocusedOutput", doc: "The output that has the focus; empty if it is not known.")
   public static let backend = Property<String>(
     name, "Backend",
-    doc: "How the windows are known: sway, hyprland, niri, plasma, kwin, wlr, x11, or another word of the adapter's.")
+    doc: "How the windows are known: sway, hyprland, niri, plasma, wlr, x11, or another word of the adapter's.")
 }
 
 // MARK: Events

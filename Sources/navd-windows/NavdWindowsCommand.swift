@@ -19,16 +19,15 @@ struct NavdWindowsCommand: ParsableCommand {
 
       The backend sway is for sway and i3, by their socket ($SWAYSOCK, $I3SOCK). The backends hyprland and niri are for these \
       compositors, by their sockets ($HYPRLAND_INSTANCE_SIGNATURE, $NIRI_SOCKET). The backend plasma is for KDE Plasma on \
-      Wayland, kwin for the same by scripts of KWin, and wlr for other Wayland compositors that have wlr-foreign-toplevel-management ($WAYLAND_DISPLAY). The backend x11 is for X window managers \
-      ($DISPLAY). Without --backend, the first of them that works is used.
+      Wayland, and wlr for other Wayland compositors that have wlr-foreign-toplevel-management ($WAYLAND_DISPLAY). The \
+      backend x11 is for X window managers ($DISPLAY). Without --backend, the first of them that works is used.
 
       It also gives navd the variables of the compositor, since navd may have started before that.
       """,
     version: "navd-windows \(Release.version)")
 
   @Option(
-    help: ArgumentHelp("How to know the windows: sway, hyprland, niri, plasma, kwin, wlr or x11.", valueName: "backend")
-  )
+    help: ArgumentHelp("How to know the windows: sway, hyprland, niri, plasma, wlr or x11.", valueName: "backend"))
   var backend: BackendName?
 
   @Option(help: ArgumentHelp("Address of the bus to use instead of the session bus.", valueName: "address"))

@@ -8,7 +8,6 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   private var desktopManager: OpaquePointer?
   private var outputManager: OpaquePointer?
   private var isKWin = false
-  private let tellsWindows: Bool
   /// The outputs in the compositor's order.
   private(set) var outputs: [PlasmaOutput] = []
   /// The ids of the virtual desktops.
@@ -27,20 +26,15 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   private static let sending: UInt32 = 15
 
   /// Connects to the compositor of the environment.
-  /// - Parameter tellsWindows: whether windows are reported; if not, only outputs and desktops of KWin are.
-  package init(tellsWindows: Bool = true) throws(BackendFailure) {
-    self.tellsWindows = tellsWindows
+  package override init() throws(BackendFailure) {
     try super.init()
     connection.onGlobal = { [unowned self] in found($0) }
     connection.onGlobalRemoved = { [unowned self] in lost($0) }
     try connection.readGlobals()
-    guard tellsWindows ? manager != nil : isKWin else {
-      throw BackendFailure(description: reasonOfAbsence, isFinal: true)
-    }
+    guard manager != nil else { throw BackendFailure(description: reasonOfAbsence, isFinal: true) }
   }
 
   private var reasonOfAbsence: String {
-    guard tellsWindows else { return "the compositor is not KWin" }
     guard isKWin else { return "the compositor does not offer \(Self.interface), which KWin has" }
     let path = realpath("/proc/self/exe", nil)
     defer { free(path) }
@@ -66,7 +60,7 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
     let (registry, number) = (connection.registry, global.number)
     let this = Unmanaged.passUnretained(self).toOpaque()
     switch global.interface {
-    case Self.interface where tellsWindows && manager == nil && global.version >= Self.oldest:
+    case Self.interface where manager == nil && global.version >= Self.oldest:
       manager = plasma_bind_manager(registry, number, min(global.version, UInt32(PLASMA_WINDOW_MANAGEMENT_VERSION)))
       plasma_listen_to_manager(manager, Listeners.manager, this)
     case "org_kde_plasma_virtual_desktop_management" where desktopManager == nil:

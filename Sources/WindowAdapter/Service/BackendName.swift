@@ -3,7 +3,7 @@ import Logging
 
 /// The backends, in the order in which they are tried.
 package enum BackendName: String, CaseIterable {
-  case sway, hyprland, niri, plasma, kwin, wlr, x11
+  case sway, hyprland, niri, plasma, wlr, x11
 
   /// Finds a backend that works here.
   /// - Parameter chosen: the only one to try; nil for all.
@@ -15,10 +15,6 @@ package enum BackendName: String, CaseIterable {
         if let backend = try name.open(loop, log) {
           // i3's socket reports more; a service knows the display, but not the path of the socket.
           if chosen == nil, let path = (backend as? X11Backend)?.i3Socket { return try I3Backend(path, loop, log) }
-          // The last failure is the reason to use the second-best backend.
-          if name == .kwin, chosen == nil, let reason = reasons.last {
-            log.notice("\(reason); its scripts tell the windows")
-          }
           return backend
         }
         reasons.append("\(name): \(name.variables.joined(separator: " and ")) not set")
@@ -40,7 +36,7 @@ package enum BackendName: String, CaseIterable {
     case .sway: ["SWAYSOCK", "I3SOCK"]
     case .hyprland: ["HYPRLAND_INSTANCE_SIGNATURE"]
     case .niri: ["NIRI_SOCKET"]
-    case .plasma, .kwin, .wlr: ["WAYLAND_DISPLAY"]
+    case .plasma, .wlr: ["WAYLAND_DISPLAY"]
     case .x11: ["DISPLAY"]
     }
   }
@@ -53,7 +49,6 @@ package enum BackendName: String, CaseIterable {
     case .hyprland: return try HyprlandBackend(instance: place, loop, log)
     case .niri: return try NiriBackend(place, loop, log)
     case .plasma: return try PlasmaBackend(loop, log)
-    case .kwin: return try KWinBackend(loop, log)
     case .wlr: return try WlrBackend(loop, log)
     case .x11: return try X11Backend(loop, log)
     }

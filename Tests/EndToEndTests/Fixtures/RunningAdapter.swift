@@ -23,11 +23,11 @@ struct AdapterSetup: CustomTestStringConvertible {
       AdapterSetup(manager: .gnome, backend: "gnome"), AdapterSetup(manager: .kwin, backend: "plasma"),
     ] + (getenv("NAVD_TEST_DESKTOPS") == nil ? [] : onRequest)
 
-  /// The setups that only `make check-desktops` runs: other X window managers, and the second backend for KWin.
+  /// The setups that only `make check-desktops` runs: other X window managers.
   private static let onRequest =
     [
       Desktop.Manager.xfwm4, .mutter, .metacity, .fluxbox, .awesome, .bspwm, .herbstluftwm, .kwinX11,
-    ].map { AdapterSetup(manager: $0, backend: "x11") } + [AdapterSetup(manager: .kwin, backend: "kwin")]
+    ].map { AdapterSetup(manager: $0, backend: "x11") }
 
   /// The setups with navd-windows.
   static let programs = all.filter { $0.manager != .gnome }
