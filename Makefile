@@ -17,15 +17,12 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # relocates such a program only if it has no path for libraries. libdbus-1 needs libsystemd for socket-activated servers, and no
 # program here is one; --defsym replaces the two functions that it provides. navd uses libsqlite3 once, to read the record of an
 # earlier release. LINKING makes the linker choose the static libstdc++, libdbus-1 and libsqlite3. No library is loaded that would
-# look for symbols of a program, so their names are left out: 0.4 MB. Debug builds, and so the tests, check exclusive access to
-# memory at run time; without the check release builds are 3 % faster. Packed relocations, where the loader supports them, save
+# look for symbols of a program, so their names are left out: 0.4 MB. Packed relocations, where the loader supports them, save
 # two megabytes of file and memory.
 #
 # The options of the compiler's front end: by default a program has the names of the generic types that it uses, and Swift's
-# runtime reads each name and looks for the conformances of its parameters. This was half of navctl's work and of navd's start;
-# now the program calls the accessors of the types. With a section for each function, the linker leaves out those that nobody
-# calls, and puts those of a start and of the usual work next to each other (.ci/order). The module for regular expressions is hidden, since one
-# search for a text brings all of its 1.5 MB.
+# runtime reads each name and looks for the conformances of its parameters. Now the program calls the accessors of the types, and
+# navctl and navd start faster. The module for regular expressions is hidden, since one search for a text brings all of its 1.5 MB.
 #
 # Two builds of one commit are the same bytes, whatever their directories: they have no hashes of modules for incremental builds,
 # and a build id that is not made of the debug information, which has paths.
@@ -34,12 +31,11 @@ LINKING = $(CURDIR)/.build/linking
 # LIBC=shared leaves the C library out of navd and navctl, as distributions may prefer (docs/architecture.md weighs both).
 LIBC ?= static
 BUILD = $(if $(filter static,$(LIBC)),NAVD_LINKS_ALONE=1) PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib --disable-local-rpath \
-	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked \
-	-Xfrontend -function-sections -Xfrontend -disable-concrete-type-metadata-mangled-name-accessors \
+	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc \
+	-Xfrontend -disable-concrete-type-metadata-mangled-name-accessors \
 	-Xfrontend -disable-implicit-string-processing-module-import \
 	-Xfrontend -disable-incremental-llvm-codegen) \
-	$(addprefix -Xlinker --,defsym=sd_listen_fds=0 defsym=sd_is_socket=0 no-export-dynamic \
-	symbol-ordering-file=$(CURDIR)/packaging/functions.order no-warn-symbol-ordering) $(PACKED)
+	$(addprefix -Xlinker --,defsym=sd_listen_fds=0 defsym=sd_is_socket=0 no-export-dynamic) $(PACKED)
 PROGRAMS = navd navctl navd-windows
 UNITS = navd.service navd-windows.service
 # KWin tells windows only to a program that a desktop file names.
@@ -63,14 +59,13 @@ DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 # The tests of NavigationGTK are built with all others. Programs to install need no GTK.
 check test test-debug-libdbus kill-storm check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
 
-.PHONY: help run build order test check test-debug-libdbus bench bench-windows soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build test check test-debug-libdbus bench bench-windows soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
 	@echo 'make check               lint, build, and the fast tests, for the inner loop'
 	@echo 'make test                all tests, and the ten slowest of them'
 	@echo 'make build               release binaries, in .build/release'
-	@echo 'make order               counts what the programs call most, for the order of their functions: packaging/functions.order'
 	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; make uninstall removes everything'
 	@echo 'make deb                 Debian packages, in .build/deb; make deb-check tests them on a fresh Debian 12'
 	@echo 'make release             a tarball with an installer, in .build/release-files; make release-check tests it on bare systems'
@@ -107,12 +102,6 @@ build:
 	  $(BUILD) --product $$program -Xlinker --build-id=0x$$id -Xlinker -Map=$(LINKING)/$$program.map || exit; \
 	done
 	@packaging/sbom .build/sbom $(foreach program,$(PROGRAMS),.build/release/$(program)=$(LINKING)/$(program).map)
-
-# Removes the programs, since SwiftPM does not see that the list changed.
-order: build
-	@.ci/setup build test
-	.ci/order
-	rm -f $(PROGRAMS:%=.build/release/%)
 
 # The packages do not need Swift: the Swift libraries are linked statically.
 deb: build
