@@ -150,9 +150,6 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
         let running = commands.filter { endedEarly?.contains($0.key) == false }
         endedEarly = nil
         self.running.merge(running) { $1 }
-        for command in running.values.map(\.remembered) {
-          if let unit = command.unit { errors.rename(command.marker, to: unit) }
-        }
         var survivals: [Handle: Survival] = [:]
         for presentation in remembered.map(\.presentation) {
           survivals[presentation.handle] = survival(of: presentation, isFound: commands[presentation.handle] != nil)
