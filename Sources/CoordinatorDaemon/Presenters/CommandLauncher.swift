@@ -1,4 +1,5 @@
 import DBusValues
+import EventLoops
 import PresentationModel
 import PresentationRules
 import Processes
@@ -48,6 +49,8 @@ struct RememberedLaunch: Hashable, Sendable {
   var formerUnit: UnitName?
   /// The first process, if navd itself has started it, or if the command consists of it alone.
   var first: ProcessIdentity?
+  /// The exit status of the first process, if it is known and other processes of the command still run.
+  var status: ProcessStatus?
   var scope = CommandScope.tree
 }
 

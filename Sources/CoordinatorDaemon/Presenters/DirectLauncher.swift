@@ -1,4 +1,5 @@
 import DBusValues
+import EventLoops
 import PresentationModel
 import PresentationRules
 import Processes
@@ -59,7 +60,7 @@ final class DirectLauncher: CommandLauncher {
         marker: remembered.marker, first: remembered.first, output: remembered.output,
         service: remembered.unit.map { ByteString($0.text) }, isWholeTree: remembered.scope == .tree)
       supervisor.adopt(command) { tree in
-        running[handle] = tree.map { DirectCommand($0, remembered.output, remembered.scope) }
+        running[handle] = tree.map { DirectCommand($0, remembered.output, remembered.scope, status: remembered.status) }
         unanswered -= 1
         if unanswered == 0 { finish() }
       }
@@ -76,16 +77,21 @@ private final class DirectCommand: RunningCommand {
   private let tree: ProcessTree
   private let output: OutputCapture
   private let scope: CommandScope
+  /// The exit status of the first process, if it had ended before the tree was found.
+  private let status: ProcessStatus?
 
-  init(_ tree: ProcessTree, _ output: OutputCapture, _ scope: CommandScope) {
+  init(_ tree: ProcessTree, _ output: OutputCapture, _ scope: CommandScope, status: ProcessStatus? = nil) {
     self.tree = tree
     self.output = output
     self.scope = scope
+    self.status = status
   }
 
   /// Reports the command's end from now on. An end since the command was found is reported at once.
   func reportEnd(of handle: Handle, to observer: any LaunchObserver) {
-    tree.onExit = { [weak observer] result in observer?.ended(handle, result) }
+    tree.onExit = { [weak observer, status] result in
+      observer?.ended(handle, ProcessResult(status: status ?? result.status, output: result.output))
+    }
   }
 
   func terminate() { tree.terminate() }

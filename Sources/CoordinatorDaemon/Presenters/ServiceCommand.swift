@@ -7,29 +7,48 @@ import PresentationRules
 import Processes
 
 /// A command that the user's manager runs as a service. If the manager refuses it, or leaves, navd itself runs or keeps it.
-final class ServiceCommand: RunningCommand, LaunchObserver {
-  /// The way in which the command runs.
-  private enum Way {
-    /// It runs or starts as the unit.
-    case unit(UnitWatch)
-    /// navd searches for its processes, because the manager cannot be asked any more or knows only a part of them.
-    case search
+final class ServiceCommand: RunningCommand {
+  private enum State {
+    /// The manager has not accepted the start. A unit of another navd may have the name, and nothing is done with that unit.
+    case requested(Requested)
+    /// The unit is this command's.
+    case running(Running)
+    /// The unit has ended, and navd searches for processes that have moved out of it.
+    case leaving(Running)
+    /// navd searches for the processes, because the manager cannot be asked any more or knows only a part of them.
+    case searching(Search)
     /// Another command has taken its place: processes of navd itself, or a unit started once more.
-    case other(any RunningCommand)
+    case replaced(by: any RunningCommand, isStopped: Bool)
     /// It has not begun, has ended, or is given up.
-    case nothing
+    case over(isStopped: Bool)
   }
 
-  /// How far the unit has come.
-  private enum Phase: Comparable {
-    /// The manager has not accepted the start. A unit of another navd may have the name, and nothing is done with that unit.
-    case requested
-    /// The unit is this command's. Its state may be from before the start: a new unit is reported as inactive first.
-    case own
-    /// The unit's state is a result of this start.
-    case underWay
-    /// The unit has ended, and navd searches for processes that have moved out of it.
-    case ending
+  private struct Requested {
+    let watch: UnitWatch
+    let reader: OutputReader?
+    let start: Start
+    /// The request that is carried out once the manager has accepted the start.
+    var request = Request.none
+  }
+
+  private struct Running {
+    let watch: UnitWatch
+    let reader: OutputReader?
+    /// The start; nil once its result was reported.
+    var start: Start?
+    var isStopping = false
+    /// Whether the unit's state is a result of this start. Before that, a new unit is reported as inactive.
+    var isUnderWay = false
+    /// The main process, as far as the manager has told it.
+    var pid: UInt32?
+    var nextCheck: Timer?
+  }
+
+  private struct Search {
+    let start: Start?
+    let pid: UInt32?
+    /// The request that is carried out once navd has found the processes.
+    var request: Request
   }
 
   /// Requests that wait. Each includes the requests before it.
@@ -56,46 +75,29 @@ final class ServiceCommand: RunningCommand, LaunchObserver {
     }
   }
 
-  private unowned let launcher: ServiceLauncher
+  private let launcher: ServiceLauncher
   private weak var observer: (any LaunchObserver)?
   private let handle: Handle
-  private var launched: RememberedLaunch
   private let unit: UnitName
-  private var way = Way.nothing
-  private var phase = Phase.requested
-  /// The request that is carried out once the manager has accepted the start, or navd has found the processes.
-  private var waiting = Request.none
-  private var reader: OutputReader?
-  /// The start, until the program was executed; nil for a command that was found running.
-  private var pending: Start?
-  private var nextCheck: Timer?
-  /// The main process, as far as the manager has told it.
-  private var pid: UInt32?
-  /// Whether the observer has received the result of the start.
-  private var isStarted = false
-  private var isStopping = false
-  /// The exit status of the service's main process, if other processes outside of the service still run.
-  private var status: ProcessStatus?
+  private var launched: RememberedLaunch
+  private var state = State.over(isStopped: false)
 
-  init(_ launcher: ServiceLauncher, _ handle: Handle, _ launched: RememberedLaunch, _ observer: any LaunchObserver) {
+  init(
+    _ launcher: ServiceLauncher, _ handle: Handle, _ unit: UnitName, _ launched: RememberedLaunch,
+    _ observer: any LaunchObserver
+  ) {
     self.launcher = launcher
     self.handle = handle
+    self.unit = unit
     self.launched = launched
     self.observer = observer
-    unit = launched.unit!
   }
-
-  private var watch: UnitWatch? { if case .unit(let watch) = way { watch } else { nil } }
-  private var other: (any RunningCommand)? { if case .other(let command) = way { command } else { nil } }
-  private var isSearching: Bool { if case .search = way { true } else { false } }
-  /// Whether the unit is known to be this command's.
-  private var isOwn: Bool { phase >= .own }
 
   // MARK: Starting
 
   func start(_ given: ServiceProperties, _ launch: Launch) throws(SystemError) {
-    pending = Start(launch: launch, program: given.program)
     var properties = given.list
+    var reader: OutputReader?
     do throws(SystemError) {
       let input = Descriptor(owning: try launch.command.openInput())
       properties.append(Structure("StandardInputFileDescriptor", .descriptor(input)))
@@ -115,12 +117,16 @@ final class ServiceCommand: RunningCommand, LaunchObserver {
       launched.output.remove()
       throw error
     }
-    way = .unit(launcher.manager.watch(unit) { [weak self] in self?.changed() })
+    let watch = launcher.manager.watch(unit) { [weak self] in self?.changed() }
+    state = .requested(
+      Requested(watch: watch, reader: reader, start: Start(launch: launch, program: given.program)))
+    var isAccepted = false
     launcher.manager.startTransient(unit, properties) { [self] in
+      isAccepted = true
       accepted()
     } _: { [self] end in
       switch end {
-      case .finished where isOwn: started()
+      case .finished where isAccepted: started()
       // A repeated start found a unit of its name, perhaps of the first attempt.
       case .finished:
         launcher.manager.askWhether(unit, isOf: launched.marker) { [self] isOwn in
@@ -139,29 +145,32 @@ final class ServiceCommand: RunningCommand, LaunchObserver {
   }
 
   private func accepted() {
-    phase = .own
-    guard watch != nil else { return }
+    guard case .requested(let requested) = state else { return }
+    let request = requested.request
+    state = .running(
+      Running(
+        watch: requested.watch, reader: requested.reader, start: requested.start, isStopping: request >= .terminate))
     // The manager may have told the unit's state before it has answered.
     changed()
-    let request = waiting
-    waiting = .none
-    if request != .none { terminate() }
+    if request >= .terminate { terminate() }
     if request == .kill { kill() }
   }
 
   private func started() {
-    guard watch != nil else {
-      // The manager could not be asked to stop a unit that it had not started, and no process was found.
-      if isStopping { launcher.manager.stop(unit) { _ in } }
-      return
+    switch state {
+    case .running(var running):
+      running.isUnderWay = true
+      state = .running(running)
+      changed()
+    // The manager could not be asked to stop a unit that it had not started.
+    case .searching, .replaced, .over: if isStopping { launcher.manager.stop(unit) { _ in } }
+    case .requested, .leaving: break
     }
-    phase = max(phase, .underWay)
-    changed()
   }
 
   /// Starts the command directly, unless the manager may have started it despite the error.
   private func refused(_ error: DBusError, _ launch: Launch) {
-    guard watch != nil, let observer else { return }
+    guard isOfManager, let observer else { return }
     release()
     switch error.name {
     case .noReply, .timedOut, .disconnected:
@@ -188,12 +197,10 @@ final class ServiceCommand: RunningCommand, LaunchObserver {
 
   /// Takes over a service of the previous navd.
   func resume(_ completion: @escaping (RecordedUnit) -> Void) {
-    isStarted = true
     let watch = launcher.manager.watch(unit) { [weak self] in self?.changed() }
-    way = .unit(watch)
     var isRunning: Bool { watch.state.active != nil && !watch.state.hasEnded }
     func found(_ unit: RecordedUnit) {
-      if unit != .own { release() }
+      if unit != .own { watch.cancel() }
       completion(unit)
     }
     launcher.manager.refresh(watch) { [self] in
@@ -201,8 +208,8 @@ final class ServiceCommand: RunningCommand, LaunchObserver {
       launcher.manager.askWhether(unit, isOf: launched.marker) { [self] isOwn in
         guard isOwn == true else { return found(isOwn == nil ? .ended : .another) }
         guard isRunning else { return found(.ended) }
-        phase = .own
-        if launched.scope == .tree { reader = try? .resume(launched.output, loop: launcher.loop) }
+        let reader = launched.scope == .tree ? try? OutputReader.resume(launched.output, loop: launcher.loop) : nil
+        state = .running(Running(watch: watch, reader: reader))
         changed()
         found(.own)
       }
@@ -212,68 +219,77 @@ final class ServiceCommand: RunningCommand, LaunchObserver {
   // MARK: State changes
 
   private func changed() {
-    guard isOwn, phase < .ending, let state = watch?.state else { return }
-    pid = state.mainProcess
+    guard case .running(var running) = state else { return }
+    let unitState = running.watch.state
+    running.pid = unitState.mainProcess
     // The manager no longer reports the main process when navd has to find it.
-    if launched.scope == .process, let pid, launched.first?.pid != pid_t(pid) {
+    if launched.scope == .process, let pid = running.pid, launched.first?.pid != pid_t(pid) {
       launched.first = ProcessIdentity(of: pid_t(pid))
     }
-    switch state.active {
+    let wasUnderWay = running.isUnderWay
+    if let active = unitState.active, active != "inactive", active != "failed" { running.isUnderWay = true }
+    state = .running(running)
+    switch unitState.active {
     // A manager that was away, and reports only this, may be another one that never started the unit.
-    case "inactive" where phase == .underWay && !isStopping && state.result == nil: handOver()
-    case "inactive", "failed":
-      if phase == .underWay { ended(state) }
-    case nil: break
-    default:
-      phase = .underWay
-      if !isStarted, state.active == "active" { checkExecution() }
+    case "inactive" where wasUnderWay && !running.isStopping && unitState.result == nil: handOver()
+    case "inactive", "failed": if wasUnderWay { ended(running, unitState) }
+    case "active": checkExecution()
+    default: break
     }
   }
 
   /// Reports the start once the process executes the program; before that, the execution can still fail.
   private func checkExecution() {
-    guard let state = watch?.state, !isStarted, nextCheck?.isPending != true else { return }
+    guard case .running(var running) = state, let start = running.start, running.nextCheck?.isPending != true else {
+      return
+    }
     // Without a main process, the service's other processes prove that the program was executed.
     let execution: ExecutionState =
-      if let pid = state.mainProcess {
+      if let pid = running.watch.state.mainProcess {
         ExecutionState(
           of: pid_t(pid), CommandPresenter.markerVariable, is: launched.marker,
           placeholder: ServiceProperties.placeholder)
       } else {
-        pending?.failure(state) == nil ? .executed : .ended
+        start.failure(running.watch.state) == nil ? .executed : .ended
       }
     switch execution {
     case .executed:
-      isStarted = true
-      pending = nil
+      running.start = nil
+      state = .running(running)
       observer?.started(handle, error: nil)
-    case .forked: nextCheck = launcher.loop.timer(after: .milliseconds(5)) { [weak self] in self?.checkExecution() }
+    case .forked:
+      running.nextCheck = launcher.loop.timer(after: .milliseconds(5)) { [weak self] in self?.checkExecution() }
+      state = .running(running)
     // The manager will report the end.
     case .ended: break
     }
   }
 
-  private func ended(_ state: UnitState) {
-    phase = .ending
+  private func ended(_ running: Running, _ unitState: UnitState) {
+    state = .leaving(running)
     findMoved { [self] moved in
-      if moved.isEmpty { return reportEnd(state) }
-      status = state.status
-      pending = nil
-      handOver(isStopping ? .terminate : .none)
+      guard case .leaving(var running) = state else { return }
+      if moved.isEmpty { return reportEnd(of: running, unitState) }
+      launched.status = unitState.status
+      let wasStarted = running.start == nil
+      running.start = nil
+      state = .leaving(running)
+      if !wasStarted { observer?.started(handle, error: nil) }
+      handOver(running.isStopping ? .terminate : .none)
     }
   }
 
-  private func reportEnd(_ state: UnitState) {
-    if !isStarted, !isStopping, state.hasRunThePlaceholder, let pending, let observer {
+  private func reportEnd(of running: Running, _ unitState: UnitState) {
+    if !running.isStopping, unitState.hasRunThePlaceholder, let start = running.start, let observer {
       release()
-      return replace(by: launcher.launch(pending.launch, for: observer))
+      return replace(by: launcher.launch(start.launch, for: observer))
     }
-    let result = ProcessResult(status: state.status, output: reader?.finish())
+    let result = ProcessResult(status: unitState.status, output: running.reader?.finish())
     release()
-    if !isStarted {
-      if !isStopping, let pending, let error = pending.failure(state) {
+    if let start = running.start {
+      if !running.isStopping, let error = start.failure(unitState) {
         launched.output.remove()
-        observer?.started(handle, error: "\(pending.program): \(error); see “journalctl --user -u '\(unit)'”")
+        observer?.started(handle, error: "\(start.program): \(error); see “journalctl --user -u '\(unit)'”")
         return
       }
       observer?.started(handle, error: nil)
@@ -281,23 +297,46 @@ final class ServiceCommand: RunningCommand, LaunchObserver {
     observer?.ended(handle, result)
   }
 
+  /// Whether the manager starts, runs or ends the unit.
+  private var isOfManager: Bool {
+    switch state {
+    case .requested, .running, .leaving: true
+    case .searching, .replaced, .over: false
+    }
+  }
+
+  private var isStopping: Bool {
+    switch state {
+    case .requested(let requested): requested.request >= .terminate
+    case .running(let running), .leaving(let running): running.isStopping
+    case .searching(let search): search.request >= .terminate
+    case .replaced(_, let isStopped), .over(let isStopped): isStopped
+    }
+  }
+
   /// Ends all activity through the manager.
   private func release() {
-    nextCheck?.cancel()
-    watch?.cancel()
-    way = .nothing
-    reader = nil
+    switch state {
+    case .requested(let requested): requested.watch.cancel()
+    case .running(let running), .leaving(let running):
+      running.nextCheck?.cancel()
+      running.watch.cancel()
+    case .searching, .replaced, .over: break
+    }
+    state = .over(isStopped: isStopping)
     launcher.forget(self)
   }
 
-  private func replace(by command: (any RunningCommand)?) { way = command.map(Way.other) ?? .nothing }
+  private func replace(by command: (any RunningCommand)?) {
+    if let command { state = .replaced(by: command, isStopped: isStopping) }
+  }
 
   /// Finds processes that descend from the command and are outside of its unit, for example in a scope made by `systemd-run --scope`.
   /// - Parameter found: not called if this object no longer uses the manager by then.
   private func findMoved(_ found: @escaping ([ProcessOrigin]) -> Void) {
     guard launched.scope == .tree else { return found([]) }
     launcher.findProcesses(of: launched.marker) { [self] processes in
-      if watch != nil { found(processes.filter { !isInService($0) }) }
+      if isOfManager { found(processes.filter { !isInService($0) }) }
     }
   }
 
@@ -305,99 +344,146 @@ final class ServiceCommand: RunningCommand, LaunchObserver {
     process.controlGroups.contains(ByteString(unit.text))
   }
 
-  func managerLeft() { handOver(isStopping ? max(waiting, .terminate) : waiting) }
+  func managerLeft() {
+    switch state {
+    case .requested(let requested): handOver(requested.request)
+    case .running(let running), .leaving(let running): handOver(running.isStopping ? .terminate : .none)
+    case .searching, .replaced, .over: break
+    }
+  }
 
   /// Lets navd search for the processes itself, because the manager cannot be asked any more or knows only a part of the command.
   /// - Parameter request: the action on the processes when they are found.
   private func handOver(_ request: Request = .none) {
-    guard watch != nil, let observer else { return }
+    guard let observer else { return }
+    let search: Search
+    switch state {
+    case .requested(let requested): search = Search(start: requested.start, pid: nil, request: request)
+    case .running(let running), .leaving(let running):
+      search = Search(start: running.start, pid: running.pid, request: request)
+    case .searching, .replaced, .over: return
+    }
     release()
-    (way, waiting) = (.search, request)
-    launcher.direct.adopt([handle: launched], for: self) { [self] commands in
-      let (found, request) = (commands[handle], waiting)
-      replace(by: found)
-      if request == .abandon {
-        _ = found?.abandon()
-        return
-      }
-      if !isStarted {
-        isStarted = true
-        if found == nil, request == .none, let pending {
-          // The manager has left the bus before it started the command.
-          return replace(by: launcher.launch(pending.launch, for: observer))
-        }
-        observer.started(handle, error: nil)
-      }
-      switch (found, request) {
-      case (nil, _): ended(handle, ProcessResult(status: .unknown, output: launched.output.read()))
-      case (let found?, .terminate): found.terminate()
-      case (let found?, .kill): found.kill()
-      case (_?, _): break
-      }
+    state = .searching(search)
+    launcher.direct.adopt([handle: launched], for: observer) { [self] commands in
+      guard case .searching(let search) = state else { return }
+      found(commands[handle], search, observer)
     }
   }
 
-  private func wait(for request: Request) { waiting = max(waiting, request) }
-
-  // MARK: The observer of what navd itself keeps
-
-  func started(_ handle: Handle, error: String?) { observer?.started(handle, error: error) }
-
-  func ended(_ handle: Handle, _ result: ProcessResult) {
-    observer?.ended(handle, ProcessResult(status: status ?? result.status, output: result.output))
+  private func found(_ command: (any RunningCommand)?, _ search: Search, _ observer: any LaunchObserver) {
+    state = .over(isStopped: isStopping)
+    replace(by: command)
+    if search.request == .abandon {
+      _ = command?.abandon()
+      return
+    }
+    if let start = search.start {
+      // The manager has left the bus before it started the command.
+      if command == nil, search.request == .none {
+        return replace(by: launcher.launch(start.launch, for: observer))
+      }
+      observer.started(handle, error: nil)
+    }
+    guard let command else {
+      let status = launched.status ?? .unknown
+      return observer.ended(handle, ProcessResult(status: status, output: launched.output.read()))
+    }
+    if search.request == .terminate { command.terminate() }
+    if search.request == .kill { command.kill() }
   }
 
   // MARK: Ending
 
   func terminate() {
-    if let other { return other.terminate() }
-    isStopping = true
-    if isSearching { return wait(for: .terminate) }
-    guard isOwn else {
+    switch state {
+    case .requested(var requested):
       // A manager that is away may have started the command, or may start it when it is back.
-      return launcher.manager.isPresent ? wait(for: .terminate) : handOver(.terminate)
-    }
-    // A command that has not started has no processes outside of its unit.
-    guard isStarted else { return stop() }
-    findMoved { [self] moved in
-      if !moved.isEmpty { handOver(.terminate) } else if phase < .ending { stop() }
+      guard launcher.manager.isPresent else { return handOver(.terminate) }
+      requested.request = max(requested.request, .terminate)
+      state = .requested(requested)
+    case .running(var running):
+      running.isStopping = true
+      state = .running(running)
+      // A command that has not started has no processes outside of its unit.
+      guard running.start == nil else { return stop() }
+      findMoved { [self] moved in
+        if !moved.isEmpty { handOver(.terminate) } else if case .running = state { stop() }
+      }
+    case .leaving(var running):
+      running.isStopping = true
+      state = .leaving(running)
+    case .searching(var search):
+      search.request = max(search.request, .terminate)
+      state = .searching(search)
+    case .replaced(let command, _): command.terminate()
+    case .over: state = .over(isStopped: true)
     }
   }
 
   private func stop() {
     launcher.manager.stop(unit) { [self] end in
       guard case .refused = end else { return }
-      handOver()
-      if isSearching { wait(for: .terminate) } else { other?.terminate() }
+      if isOfManager { handOver(.terminate) } else { terminate() }
     }
   }
 
   func kill() {
-    if let other { return other.kill() }
-    if isSearching || !isOwn { wait(for: .kill) } else { launcher.manager.kill(unit, launched.scope) }
+    switch state {
+    case .requested(var requested):
+      requested.request = max(requested.request, .kill)
+      state = .requested(requested)
+    case .running, .leaving: launcher.manager.kill(unit, launched.scope)
+    case .searching(var search):
+      search.request = max(search.request, .kill)
+      state = .searching(search)
+    case .replaced(let command, _): command.kill()
+    case .over: break
+    }
   }
 
   func abandon() -> String {
-    if let other { return other.abandon() }
-    if isSearching { wait(for: .abandon) } else { release() }
+    switch state {
+    case .replaced(let command, _): return command.abandon()
+    case .searching(var search):
+      search.request = .abandon
+      state = .searching(search)
+    case .requested, .running, .leaving, .over: release()
+    }
     return "the unit \(unit)"
   }
 
   func includes(_ process: ProcessOrigin) -> Bool {
-    if let other { return other.includes(process) }
-    switch launched.scope {
-    case .tree: return isOwn && isInService(process) || process.descends(from: launched.marker)
-    // The manager may report the process after its first window. The process has hardly started others by then.
-    case .process: return pid.map { process.pid == pid_t($0) } ?? (!isStarted && isOwn && isInService(process))
+    switch state {
+    case .running(let running), .leaving(let running):
+      switch launched.scope {
+      case .tree: isInService(process) || process.descends(from: launched.marker)
+      // The manager may report the process after its first window. The process has hardly started others by then.
+      case .process: running.pid.map { process.pid == pid_t($0) } ?? (running.start != nil && isInService(process))
+      }
+    case .requested, .over: launched.scope == .tree && process.descends(from: launched.marker)
+    case .searching(let search):
+      switch launched.scope {
+      case .tree: process.descends(from: launched.marker)
+      case .process: search.pid.map { process.pid == pid_t($0) } ?? false
+      }
+    case .replaced(let command, _): command.includes(process)
     }
   }
 
-  var remembered: RememberedLaunch { other?.remembered ?? launched }
+  var remembered: RememberedLaunch {
+    if case .replaced(let command, _) = state { command.remembered } else { launched }
+  }
 
   var platform: Properties {
-    if let other { return other.platform }
     var all: Properties = ["unit": .string(unit.text)]
-    if let pid { all[StateEntry.keys.pid] = UInt64(pid) }
+    switch state {
+    case .running(let running), .leaving(let running):
+      if let pid = running.pid { all[StateEntry.keys.pid] = UInt64(pid) }
+    case .searching(let search): if let pid = search.pid { all[StateEntry.keys.pid] = UInt64(pid) }
+    case .replaced(let command, _): return command.platform
+    case .requested, .over: break
+    }
     return all
   }
 }

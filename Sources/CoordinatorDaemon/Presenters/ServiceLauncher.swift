@@ -42,7 +42,7 @@ final class ServiceLauncher: CommandLauncher {
           launch, because: "the user manager accepts only UTF-8, and variable names of letters, digits and “_”",
           for: observer)
       }
-      let service = ServiceCommand(self, launch.handle, RememberedLaunch(of: launch), observer)
+      let service = ServiceCommand(self, launch.handle, launch.unit, RememberedLaunch(of: launch), observer)
       do throws(SystemError) { try service.start(properties, launch) } catch { throw .failed(error) }
       running[ObjectIdentifier(service)] = service
       return service
@@ -64,8 +64,9 @@ final class ServiceLauncher: CommandLauncher {
       direct.adopt(others, for: observer) { found(services.merging($0) { first, _ in first }) }
     }
     guard unanswered > 0 else { return finish() }
-    for (handle, command) in remembered where command.unit != nil {
-      resume(command, of: handle, for: observer) { found in
+    for (handle, command) in remembered {
+      guard let unit = command.unit else { continue }
+      resume(unit, command, of: handle, for: observer) { found in
         unanswered -= 1
         switch found {
         case .running(let service):
@@ -90,22 +91,22 @@ final class ServiceLauncher: CommandLauncher {
 
   /// Finds a service of the previous navd, which may have been an earlier release.
   private func resume(
-    _ command: RememberedLaunch, of handle: Handle, for observer: any LaunchObserver,
+    _ unit: UnitName, _ command: RememberedLaunch, of handle: Handle, for observer: any LaunchObserver,
     _ completion: @escaping (Found) -> Void
   ) {
-    let service = ServiceCommand(self, handle, command, observer)
-    service.resume { [weak self] unit in
-      if unit == .own {
+    let service = ServiceCommand(self, handle, unit, command, observer)
+    service.resume { [weak self] recorded in
+      if recorded == .own {
         self?.running[ObjectIdentifier(service)] = service
         completion(.running(service))
       } else if let self, let former = command.formerUnit {
         var command = command
         (command.unit, command.formerUnit) = (former, nil)
-        resume(command, of: handle, for: observer) { found in
-          if case .ended = found, unit == .another { completion(.another) } else { completion(found) }
+        resume(former, command, of: handle, for: observer) { found in
+          if case .ended = found, recorded == .another { completion(.another) } else { completion(found) }
         }
       } else {
-        completion(unit == .another ? .another : .ended)
+        completion(recorded == .another ? .another : .ended)
       }
     }
   }
