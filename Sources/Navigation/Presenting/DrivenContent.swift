@@ -1,0 +1,153 @@
+import CoordinatorAPI
+import DBusValues
+import PresentationModel
+
+/// A piece of optional state, with the ways to read, write and show it.
+@MainActor
+struct DrivenContent {
+  /// The item that the state asks for.
+  struct Wanted: Equatable {
+    var id: String
+    var options: PresentationOptions
+    /// Writes the item back into the state.
+    var putBack: @MainActor () -> Void = {}
+    /// Handles an action of the user (P8) and its parameters; nil if the item has no actions.
+    var act: (@MainActor (String, Properties) -> Void)?
+
+    static func == (one: Self, other: Self) -> Bool { one.id == other.id && one.options == other.options }
+  }
+
+  let route: BindingRoute
+  let read: () -> Wanted?
+  /// Writes nil.
+  let clear: () -> Void
+  /// Writes the item's value as edited by another client, unless the state has another item; nil if others cannot edit it.
+  let edit: ((Properties) -> Bool)?
+  /// Writes that the state is presented, because another client has presented it; nil if this cannot be written.
+  let adopt: (() -> Void)?
+  /// Makes the screen of the current item, or no screen if the program cannot; nil if another destination presents it.
+  let content: (() -> (any Screen)?)?
+  let onDismiss: OnDismiss?
+  /// The values of the items that screens show; nil if these have no bindings of the items.
+  private(set) var screens: (any AnyObject & InheritingValues)?
+  /// Called when the request to present the item was refused, or could not be sent.
+  var onUnshown: (@MainActor () -> Void)?
+
+  static func item<Item, ID: Hashable & Codable>(
+    _ item: Binding<Item?>, id: @escaping (Item) -> ID, options: @escaping @MainActor (Item) -> PresentationOptions,
+    to destination: String? = nil, onDismiss: OnDismiss?, content: ((Binding<Item>) -> (any Screen)?)? = nil,
+    onAction: (@MainActor (Item, String, Properties) -> Void)? = nil
+  ) -> DrivenContent {
+    let (unencodableID, unencodableValue) = (OneReport(), OneReport())
+    let screens = ScreenValues<Item>()
+    // A number that is none (NaN) does not equal itself, but has the same text.
+    func isSame(_ one: ID, _ other: ID) -> Bool { one == other || Coding.id(of: one) {} == Coding.id(of: other) {} }
+    var edit: ((Properties) -> Bool)?
+    if let type = Item.self as? any Decodable.Type {
+      edit = { properties in
+        // Others cannot change the item's identity (D8).
+        guard let current = item.wrappedValue, let value = Coding.value(type, of: properties) as? Item,
+          isSame(id(value), id(current))
+        else { return false }
+        item.wrappedValue = value
+        return true
+      }
+    }
+    var driven = DrivenContent(
+      route: item.route,
+      read: {
+        item.wrappedValue.map { value in
+          var options = options(value)
+          options.destination = options.destination ?? destination
+          if options.value == nil, let value = value as? any Encodable {
+            options.value = Coding.properties(of: value)
+            if options.value == nil {
+              options.value = [:]
+              unencodableValue.send(
+                "a \(Item.self) at “\(item.route.description)” is presented without a value, since it cannot be encoded, or has "
+                  + "a null, which D-Bus cannot; leave nil out when it is encoded, or give another value in the options",
+                of: item.route.root)
+            }
+          }
+          let identity = id(value)
+          let text = Coding.id(of: identity) {
+            unencodableID.send(
+              "the id of a \(Item.self) at “\(item.route.description)” cannot be encoded; its description in Swift is used, "
+                + "which other programs may not know", of: item.route.root)
+          }
+          screens.sees(value, id: text)
+          var wanted = Wanted(id: text, options: options) {
+            item.restore(screens.last(of: text) { isSame(id($0), identity) } ?? value)
+          }
+          if let onAction { wanted.act = { onAction(value, $0, $1) } }
+          return wanted
+        }
+      },
+      clear: { item.wrappedValue = nil }, edit: edit,
+      adopt: Item.self == Void.self ? { item.restore(() as? Item) } : nil,
+      content: content.map { content in
+        {
+          item.wrappedValue.flatMap { value in
+            let shown = id(value)
+            let last = screens.shows(value, id: Coding.id(of: shown) {})
+            return content(Binding(item, last: last) { isSame(id($0), shown) })
+          }
+        }
+      }, onDismiss: onDismiss)
+    driven.screens = screens
+    return driven
+  }
+
+  static func bool(
+    _ isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions,
+    to destination: String? = nil,
+    onDismiss: OnDismiss?, content: (@MainActor () -> (any Screen)?)? = nil
+  ) -> DrivenContent {
+    DrivenContent(
+      route: isPresented.route,
+      read: {
+        guard isPresented.wrappedValue else { return nil }
+        var options = options()
+        options.destination = options.destination ?? destination
+        return Wanted(id: "", options: options) { isPresented.restore(true) }
+      },
+      clear: { isPresented.wrappedValue = false }, edit: nil, adopt: { isPresented.restore(true) },
+      content: content.map { content in { content() } }, onDismiss: onDismiss)
+  }
+}
+
+/// Values that are passed on to a later presence of the same state.
+@MainActor
+protocol InheritingValues {
+  func inherit(from former: AnyObject)
+}
+
+/// The last values of the items that screens show, by the texts of their ids. A screen may have written a value after the driver has
+/// read the state for the last time, also while the state does not contain the item.
+@MainActor
+private final class ScreenValues<Item>: InheritingValues {
+  private struct Value { weak var last: Last<Item>? }
+  private var values: [String: Value] = [:]
+
+  /// Returns the last value for the binding of a new screen of an item.
+  func shows(_ item: Item, id: String) -> Last<Item> {
+    values = values.filter { $0.value.last != nil }
+    let last = Last(item)
+    values[id] = Value(last: last)
+    return last
+  }
+
+  /// Takes over the values of screens that were made for an earlier presence of the same state.
+  func inherit(from former: AnyObject) {
+    guard let former = former as? Self else { return }
+    values.merge(former.values) { last, _ in last }
+  }
+
+  /// Notes the value that the state has now.
+  func sees(_ item: Item, id: String) { values[id]?.last?.value = item }
+
+  /// The last value of an item's screen; nil if there is no screen, or it has made another item of it.
+  func last(of id: String, where isSame: (Item) -> Bool) -> Item? {
+    values[id]?.last.flatMap { isSame($0.value) ? $0.value : nil }
+  }
+}
