@@ -15,9 +15,8 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # Installed binaries need no Swift on the machine. lld links the static libraries without the warnings of the default linker.
 # navctl starts at every key press and navd runs all day, so they have no shared libraries at all (see Package.swift); glibc
 # relocates such a program only if it has no path for libraries. libdbus-1 needs libsystemd for socket-activated servers, and no
-# program here is one; --defsym replaces the two functions that it provides. navd uses libsqlite3 once, to read the record of an
-# earlier release. LINKING makes the linker choose the static libstdc++, libdbus-1 and libsqlite3. No library is loaded that would
-# look for symbols of a program, so their names are left out: 0.4 MB. Packed relocations, where the loader supports them, save
+# program here is one; --defsym replaces the two functions that it provides. LINKING makes the linker choose the static libstdc++ and
+# libdbus-1. No library is loaded that would look for symbols of a program, so their names are left out: 0.4 MB. Packed relocations, where the loader supports them, save
 # two megabytes of file and memory.
 #
 # The options of the compiler's front end: by default a program has the names of the generic types that it uses, and Swift's
@@ -95,7 +94,7 @@ run:
 build:
 	@.ci/setup build
 	@mkdir -p $(LINKING)
-	@for name in libstdc++ libdbus-1 libsqlite3; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
+	@for name in libstdc++ libdbus-1; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
 	@sed 's|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
 	@for program in $(PROGRAMS) $(TOOLS); do \
 	  id=$$({ git rev-parse HEAD 2>/dev/null || cat Sources/CoordinatorAPI/Release.swift; echo $$program; } | sha1sum | cut -c1-40); \

@@ -63,7 +63,6 @@ let package = Package(
     .systemLibrary(name: "CWayland"),
     .systemLibrary(name: "CXCB"),
     .systemLibrary(name: "CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
     // Libraries that know nothing of navd.
     .target(name: "DBusValues", swiftSettings: strict),
@@ -90,7 +89,7 @@ let package = Package(
     .target(name: "WindowRules", dependencies: ["DBusValues", "PresentationModel"], swiftSettings: strict),
     .target(
       name: "PresentationRecord",
-      dependencies: ["CLinux", "CSQLite", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules"],
+      dependencies: ["CLinux", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules"],
       swiftSettings: strict),
     .target(
       name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues", "PresentationModel", "TextFormats"],
@@ -208,8 +207,8 @@ let package = Package(
     .testTarget(
       name: "PresentationRecordTests",
       dependencies: [
-        "CSQLite", "DBusValues", "PresentationModel", "PresentationRecord", "PresentationRules", "TestSupport",
-      ], exclude: ["Fixtures"], swiftSettings: strict),
+        "DBusValues", "PresentationModel", "PresentationRecord", "PresentationRules", "TestSupport",
+      ], swiftSettings: strict),
     .testTarget(
       name: "CoordinatorAPITests",
       dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "TestSupport", "TextFormats"],

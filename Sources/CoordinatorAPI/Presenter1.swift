@@ -50,17 +50,9 @@ public enum PresenterInterface {
       grace period. A presenter that asks its user first calls Asking, and then has any time. A dismissal that was not forced \
       may be called again as a forced one.
 
-      Presenters that implement this method with the signature “osb” of earlier versions, where the last argument is \
-      “animated”, are called with that.
-
       Options:
       \(DismissalOptions.table.doc)
       """)
-
-  /// The `Dismiss` that presenters of earlier versions implement.
-  public static let earlierDismiss = Method(
-    name, "Dismiss", in: Arg<ObjectPath>("presentation"), Arg<String>("reason"), Arg<Bool>("animated"),
-    out: Arg<Properties>("result"), doc: "")
 }
 
 /// The options with which presenters are called to dismiss an item.

@@ -6,9 +6,8 @@ import PresentationRules
 
 /// The record of one navd: a file that outlives it (R1). The file has no other writer.
 public final class Record {
-  /// All files of a record, including those of earlier releases.
-  public static let files = EarlierRecord.files + [name, name + RecordFile.newSuffix]
-  /// An earlier release has a file of the same name besides its tables. If it finds this file and no tables, it sets this file aside.
+  /// The files of a record.
+  public static let files = [name, name + RecordFile.newSuffix]
   private static let name = "record.journal"
 
   /// The circumstances in which a record was written.
@@ -127,27 +126,23 @@ public final class Record {
     if let (file, rows) = try RecordFile.open("\(directory)/\(name)") {
       let content = try content(of: rows, isTorn: file.isTorn)
       let restored = try restore(content)
-      // Files of an earlier release are left if navd was killed in `begin` before it removed them.
-      EarlierRecord.remove(from: directory)
       let record = Record(directory, lock, .file(file))
       record.leaveOut(content)
       return (record, restored)
     }
-    let rows = try EarlierRecord.rows(in: directory, timeout: timeout)
-    let content = try content(of: rows)
-    let restored = try restore(content)
+    let rows = try LiveRows([])
+    let restored = try restore(Content())
     let record = Record(directory, lock, .none(rows))
-    record.leaveOut(content)
     do throws(SystemError) {
       _ = try record.begin(rows)
     } catch {
       // The next commit tries again.
-      guard !rows.isEmpty || error.isPassing else { throw error }
+      guard error.isPassing else { throw error }
     }
     return (record, restored)
   }
 
-  /// Makes the file, in place of one of an earlier release.
+  /// Makes the file.
   private func begin(_ rows: LiveRows) throws(SystemError) -> RecordFile {
     if lock?.isLost == true { lock = nil }
     if lock == nil {
@@ -163,7 +158,6 @@ public final class Record {
     }
     let file = try RecordFile.create("\(directory)/\(Self.name)", rows)
     storage = .file(file)
-    EarlierRecord.remove(from: directory)
     return file
   }
 

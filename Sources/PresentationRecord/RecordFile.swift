@@ -48,14 +48,14 @@ final class RecordFile {
   deinit { close(descriptor) }
 
   /// Opens a file. A file that cannot be written now is still read.
-  /// - Returns: nil if there is none, or none of this format.
+  /// - Returns: nil if there is none.
   /// - Throws: `SystemError`; `Unreadable` if the file is damaged or from a later release.
   static func open(_ path: String) throws -> (file: RecordFile, rows: LiveRows)? {
     guard try fileExists(path) else { return nil }
     let writable = Glibc.open(path, O_RDWR | O_CLOEXEC)
     let file = RecordFile(path, writable >= 0 ? writable : try openFile(path, O_RDONLY))
     file.isReadOnly = writable < 0
-    guard let (rows, snapshotEnd, end, fileEnd, isTorn) = try file.read() else { return nil }
+    let (rows, snapshotEnd, end, fileEnd, isTorn) = try file.read()
     file.isTorn = isTorn
     (file.length, file.checkpointLength) = (end, checkpointLength(snapshotEnd))
     // The next frame may be shorter than the rest of an incomplete one.
@@ -72,11 +72,10 @@ final class RecordFile {
 
   // MARK: Reading
 
-  /// The live rows, and the ends of the snapshot, of the last complete frame and of the file. nil if the file does not have this
-  /// format.
-  private func read() throws -> (rows: LiveRows, snapshotEnd: Int, end: Int, fileEnd: Int, isTorn: Bool)? {
+  /// The live rows, and the ends of the snapshot, of the last complete frame and of the file.
+  private func read() throws -> (rows: LiveRows, snapshotEnd: Int, end: Int, fileEnd: Int, isTorn: Bool) {
     let bytes = try recorded(in: descriptor, at: path)
-    guard bytes.starts(with: Self.name) else { return nil }
+    guard bytes.starts(with: Self.name) else { throw Unreadable("it is no record") }
     var header = PayloadReader(bytes.dropFirst(Self.name.count))
     let version: UInt32 = try header.get()
     guard version == Self.version else {
@@ -220,7 +219,8 @@ final class RecordFile {
 
   /// All rows that were written, even if the file was removed since.
   func rows() throws -> LiveRows {
-    guard let (rows, _, end, _, _) = try read(), end == length else {
+    let (rows, _, end, _, _) = try read()
+    guard end == length else {
       throw Unreadable("another program changed \(path)")
     }
     return rows

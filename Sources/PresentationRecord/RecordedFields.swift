@@ -96,9 +96,6 @@ extension PresentationFields {
     let pending = author.map { UpdateState.underWayAndPending(author: $0.isEmpty ? nil : Client($0)) }
     updates = isUnderWay ? .underWay : pending ?? .idle
     try coder.field(39, &result, default: [:])
-    // Earlier releases also store here that the phase is `departed`.
-    var hasDeparted = false
-    try coder.mark(40, &hasDeparted)
     // Apart from the item, since writing to the item would copy it.
     var queueAge = item.queueAge
     try coder.field(41, &queueAge)
@@ -261,8 +258,6 @@ extension Destination: Recordable {
   private static let protection: UInt8 = 5
   /// Precedes the kind of a presenter whose items follow windows.
   private static let windows: UInt8 = 8
-  /// The value of ``windows`` in records of 0.1, which have no later settings.
-  private static let earlierWindows: UInt8 = 7
   /// Precedes the settings of items.
   private static let settings: UInt8 = 6
 
@@ -305,13 +300,10 @@ extension Destination: Recordable {
       itemSettings = Shared(settings)
     }
     let isProtected = payload.isNext(Self.protection)
-    var window: WindowFollowing? = payload.isNext(Self.windows) ? try payload.get() : nil
-    let isEarlier = payload.isNext(Self.earlierWindows)
-    if isEarlier { window = try WindowFollowing(earlier: &payload) }
+    let window: WindowFollowing? = payload.isNext(Self.windows) ? try payload.get() : nil
     let presenter: Presenter =
       switch try payload.get(UInt8.self) {
       case 0: .none
-      // Earlier releases have no other scope than the tree.
       case 1: .command(try payload.get(InlineCommand.self).arguments)
       case 2: .unit(try payload.get())
       case 3: try .bus(name: payload.get(), path: payload.path())
@@ -323,7 +315,6 @@ extension Destination: Recordable {
       name: name, presenter: presenter,
       style: payload.get(Bool.self) ? payload.get() : nil, startTimeout: payload.get(), grace: payload.get(),
       source: .request, isProtected: isProtected, itemSettings: itemSettings, window: window)
-    if isEarlier, case .command(_, .process) = presenter { self.window?.takesAll = false }
     if !group.isEmpty { self.group = try DestinationGroup(recorded: group) }
     switch try payload.get(UInt8.self) {
     case 0: break
@@ -347,18 +338,6 @@ extension WindowFollowing: Recordable {
     var content = payload.reader(of: try payload.bytes())
     try code(with: &content)
     try content.finish()
-  }
-
-  /// Reads a record of 0.1. That release had no time between windows unless the file gave one, and wrote 0 for none.
-  fileprivate init(earlier payload: inout PayloadReader) throws(Unreadable) {
-    let (appID, title): (String, String) = try (payload.get(), payload.get())
-    self.init(
-      WindowPattern(appID: appID.isEmpty ? nil : appID, title: title.isEmpty ? nil : title), adopts: try payload.get(),
-      kills: try payload.get(), endsUnfocused: try payload.get())
-    let linger: UInt64
-    (linger, endsWithOutput, hides) = try (payload.get(), payload.get(), payload.get())
-    if linger > 0 { self.linger = linger }
-    endsLeftover = kills
   }
 
   private mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {

@@ -34,8 +34,7 @@ public struct OutputCapture: Hashable, Sendable {
 
   var fifo: ByteString { path + ".fifo" }
   var file: ByteString { path + ".output" }
-  /// The file that the child of a command without a FIFO creates just before it executes the program. In earlier releases every
-  /// command had this file.
+  /// The file that the child of a command without a FIFO creates just before it executes the program.
   var evidence: ByteString { path + ".started" }
 
   /// Whether the command was started; false after ``remove()``. This distinguishes a command that has ended from one that was
@@ -45,7 +44,7 @@ public struct OutputCapture: Hashable, Sendable {
     let isMarked = fifo.withCString { stat($0, &status) } == 0 && status.st_mode & S_ISVTX == 0
     return isMarked || evidence.withCString { access($0, F_OK) } == 0
   }
-  /// The started process; nil if there is none, or an earlier release started it and did not write its number.
+  /// The started process; nil if there is none.
   var startedProcess: pid_t? {
     ProcessTable.read(evidence.description).flatMap { pid_t(ascii: $0.prefix { $0 != UInt8(ascii: "\n") }) }
   }

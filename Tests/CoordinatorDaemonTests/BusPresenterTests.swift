@@ -486,42 +486,17 @@ func busPresenter_declinedAfterItWasGivenUp_isForcedOnce() throws {
   #expect(fixture.reports == [])
 }
 
-/// A presenter of an earlier version: its `Dismiss` has the signature `osb`, if it has one.
-private func earlierPresenter(_ fixture: BusPresenterFixture, dismisses: Bool) throws -> () -> [String] {
+@Test("P15: a presenter without a suitable Dismiss ends nothing")
+func busPresenter_noDismiss_isNoEnd() throws {
+  let fixture = try BusPresenterFixture()
   let connection = try fixture.bus.connect()
-  let methods: [any InterfaceMember] =
-    [PresenterInterface.present] + (dismisses ? [PresenterInterface.earlierDismiss] : [])
-  let object = ImplementedInterface(Interface(PresenterInterface.name, doc: "", members: methods))
-  var calls: [String] = []
+  let object = ImplementedInterface(Interface(PresenterInterface.name, doc: "", members: [PresenterInterface.present]))
   object.implement(PresenterInterface.present) { _, call in call.reply() }
-  if dismisses {
-    object.implement(PresenterInterface.earlierDismiss) { input, call in
-      calls.append("\(input.1) \(input.2)")
-      call.reply(["answer": .string("bye")])
-    }
-  }
   connection.export("/presenter", [object])
   try fixture.bus.own(barName, connection)
   try fixture.present()
   try fixture.bus.settle()
   try #require(fixture.reports == [.presentAnswered(handle, error: nil)])
-  return { calls }
-}
-
-@Test("D4: a presenter with the earlier signature of Dismiss is called with that signature")
-func busPresenter_earlierSignature_isCalledByThat() throws {
-  let fixture = try BusPresenterFixture()
-  let calls = try earlierPresenter(fixture, dismisses: true)
-  try fixture.dismiss()
-  try fixture.bus.settle()
-  #expect(calls() == ["replaced false"])
-  #expect(fixture.reports.last == .dismissAnswered(handle, result: ["answer": .string("bye")]))
-}
-
-@Test("P15: a presenter without a suitable Dismiss ends nothing")
-func busPresenter_noDismiss_isNoEnd() throws {
-  let fixture = try BusPresenterFixture()
-  _ = try earlierPresenter(fixture, dismisses: false)
   try fixture.dismiss()
   try fixture.bus.settle()
   #expect(fixture.reports == [.presentAnswered(handle, error: nil)])

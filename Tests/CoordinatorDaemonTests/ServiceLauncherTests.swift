@@ -491,7 +491,7 @@ func serviceLauncher_adopted_isFoundIfItsUnitRuns() throws {
   #expect(result.status == .exited(code: 0))
 }
 
-@Test("R2: a unit of an earlier release has no mark and is recognized by the variable that its processes have")
+@Test("R2: a unit whose mark the user's file changes is recognized by the variable that its processes have")
 func serviceLauncher_adoptedWithoutAMark_isFoundByItsVariable() throws {
   let fixture = try LauncherFixture()
   fixture.systemd.set(unit, active: "active", of: fixture.marker, isMarked: false)

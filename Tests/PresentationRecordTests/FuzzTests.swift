@@ -1,4 +1,3 @@
-import CSQLite
 import DBusValues
 import Glibc
 import PresentationModel
@@ -105,7 +104,7 @@ private func settle(_ machine: inout StateMachine) throws {
 
 private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $0)) }
 
-/// Damaged records of this and of earlier releases: each is read or set aside (R4).
+/// Damaged records: each is read or set aside (R4).
 @Suite struct FuzzTests {
   @Test("A record with rows of each kind is read, and the machine accepts it")
   func recordFuzz_undamaged_isRead() throws {
@@ -170,37 +169,6 @@ private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $
       try put(parts.damaged(&dice), directory.path(of: "record.journal"))
       let isSetAside = try open(directory)
       #expect(try !open(directory), "NAVD_SEED=\(seed &+ UInt64(round)), set aside: \(isSetAside)")
-    }
-  }
-
-  @Test(
-    "R4: the tables of an earlier release are read or set aside, whatever they contain",
-    arguments: ["schema-1", "schema-4"])
-  func recordFuzz_earlierRelease_isReadOrSetAside(schema: String) throws {
-    let columns = [
-      "numbers": ["serial", "handle", "queueAge", "forgotten"], "session": ["bus", "boot", "clock", "token"],
-      "presentation": ["handle", "binding", "id", "phase", "body", "memory"],
-      "changed": ["kind", "name", "serial", "absent", "stamp"],
-      "tag": ["groupName", "tag", "binding", "id", "body", "stamp"],
-      "ending": ["handle", "binding", "id", "reason", "serial", "body"], "containerValue": ["key", "body"],
-      "registration": ["destination", "body"],
-    ]
-    let values = [
-      "-1", "0", "9223372036854775807", "-9223372036854775808", "256", "NULL", "''", "'a' || char(0) || 'b'", "x'ff'",
-      "x'00'", "1.5", "CAST(x'ff' AS TEXT)", "zeroblob(9)",
-    ]
-    for (table, names) in columns {
-      for name in names {
-        for value in values {
-          let directory = try record(ofSchema: schema)
-          var database: OpaquePointer?
-          try #require(sqlite3_open(directory.path(of: "record.sqlite"), &database) == SQLITE_OK)
-          // The table itself refuses some of the values.
-          sqlite3_exec(database, "UPDATE OR IGNORE \(table) SET \(name) = \(value)", nil, nil, nil)
-          sqlite3_close(database)
-          _ = try open(directory)
-        }
-      }
     }
   }
 }

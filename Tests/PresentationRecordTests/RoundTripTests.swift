@@ -152,7 +152,7 @@ private func write(_ directory: TemporaryDirectory, _ body: (Record) throws -> V
   try record.commit()
 }
 
-/// The full state, also with the fields that were unknown to earlier releases.
+/// The full state, with the fields that only some rows have.
 private func stateOfThisRelease() throws -> RecordedState {
   var state = try fullState()
   state.presentations[Handle(2)]?.presentation.item.destination?.presenter = .command([[1]], scope: .process)

@@ -40,21 +40,19 @@ func unreadable_garbage_isSetAside() throws {
     Array("nonsense".utf8), [UInt8](repeating: 0, count: 4096), [], record.dropLast(), Array(record.prefix(500)),
   ]
   for bytes in garbage {
-    for name in ["record.journal", "record.sqlite"] {
-      let directory = TemporaryDirectory()
-      try put(bytes, directory.path(of: name))
-      let (record, content) = try Record.open(in: directory.path) { $0 }
-      let (path, reason) = try #require(content.setAside)
-      #expect(content.state == RecordedState())
-      #expect(Files.contents(of: path) == bytes)
-      #expect(path.hasSuffix(name.dropFirst("record".count)))
-      #expect(!reason.isEmpty)
-      // The new file is a record.
-      var changes = RecordChanges()
-      changes.numbers = .init(serial: Serial(5))
-      record.note(changes)
-      try record.commit()
-    }
+    let directory = TemporaryDirectory()
+    try put(bytes, directory.path(of: "record.journal"))
+    let (record, content) = try Record.open(in: directory.path) { $0 }
+    let (path, reason) = try #require(content.setAside)
+    #expect(content.state == RecordedState())
+    #expect(Files.contents(of: path) == bytes)
+    #expect(path.hasSuffix(".journal"))
+    #expect(!reason.isEmpty)
+    // The new file is a record.
+    var changes = RecordChanges()
+    changes.numbers = .init(serial: Serial(5))
+    record.note(changes)
+    try record.commit()
   }
 }
 

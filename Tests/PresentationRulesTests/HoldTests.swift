@@ -796,7 +796,7 @@ struct HoldTests {
     #expect(again.changes.isEmpty, "nothing has changed since")
   }
 
-  @Test("H4: a held item that an earlier release has recorded as its group's selection is put into the queue")
+  @Test("H4: a held item that is recorded as its group's selection is put into the queue")
   func restart_heldSelection_isQueued() throws {
     let recorded = try Recorded()
     var member = ItemOptions()
@@ -805,7 +805,7 @@ struct HoldTests {
     _ = try recorded.machine.perform(Request(.present("alarm", id: "", member)), by: nil, at: recorded.now)
     #expect(recorded.machine.queuedTags(of: "g") == ["alarm"])
     recorded.disk.apply(recorded.machine.takeUnrecorded())
-    // The earlier release had it so: the hold had begun before the item was selected.
+    // The hold began while the item was selected.
     recorded.disk.presentations[1]!.presentation.phase = .waiting
     var holder = Holder()
     holder.client = "anna"

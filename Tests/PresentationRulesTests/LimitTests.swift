@@ -136,7 +136,7 @@ import Testing
     }
     try fixture.ask(.dismiss("a"))
     try fixture.present("b", "", .with(value: text(900)))
-    // A record of an earlier release may have more. What does not grow is taken.
+    // A record of a navd with larger limits may have more. What does not grow is taken.
     fixture.machine.state.limits.state = 500
     try fixture.present("b", "", .with(value: text(900), title: ""))
     #expect(fixture.refusal(.present("b", id: "", .with(title: "T"))) == .limitExceeded, "it is a byte more")

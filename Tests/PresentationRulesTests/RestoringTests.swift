@@ -56,22 +56,8 @@ private final class RestartableMachine {
     return try machine.perform(request, by: nil, at: now).outcome.commands
   }
 
-  /// Makes the record look like one of a release that did not know which parents were named.
-  func forgetNames() {
-    for handle in record.presentations.keys { record.presentations[handle]!.presentation.hasNamedParent = false }
-  }
-
   /// Makes the record one in which a text of each of these presentations is bad.
   func spoil(_ handles: Handle...) { for handle in handles { record.unreadable[handle] = "a text is bad" } }
-
-  /// Makes the record look like one of a release that did not know what is forced.
-  func forgetForce() {
-    for (handle, row) in record.presentations {
-      guard var dismissal = row.presentation.phase.dismissal else { continue }
-      dismissal.isForced = false
-      record.presentations[handle]!.presentation.phase = .dismissing(dismissal)
-    }
-  }
 
   func asks(_ handle: Handle, _ message: String) throws {
     _ = try machine.asking(handle, message: message, byPresenter: true, at: now)
@@ -381,18 +367,6 @@ private final class RestartableMachine {
     #expect(navd.machine.current(at: "a.b.c")?.parent == navd.machine.current(at: isNamed ? "a" : "a.b")?.handle)
   }
 
-  @Test("R2, C1: a parent recorded by an earlier release was named if the item's binding does not derive from it")
-  func restored_parentOfEarlierRelease_isNamedIfElsewhere() throws {
-    let navd = try RestartableMachine()
-    _ = try navd.present("p", "1")
-    _ = try navd.present("a.b") { $0.from = "p" }
-    navd.forgetNames()
-    _ = try navd.restart()
-    try navd.perform(
-      .present("p", id: "2", .with()), .present("a.b", id: "", .with()), .present("a", id: "", .with()))
-    #expect(navd.machine.current(at: "a.b")?.parent == navd.machine.current(at: "p")?.handle)
-  }
-
   @Test("R2: items of clients that left end as owner, and their registrations are removed")
   func restored_owned_endsForItsOwner() throws {
     let navd = try RestartableMachine()
@@ -567,17 +541,5 @@ private final class RestartableMachine {
     let survivals = Dictionary(uniqueKeysWithValues: shown.map { ($0, Survival.toBeShown) })
     let again = Command.dismiss(shown[2], .popped, animated: true, isForced: false)
     #expect(try navd.restart(survivals, left: [Client(":1.1")]).first == again)
-  }
-
-  @Test("P15: a record of an earlier release forces the dismissals that nobody may decline")
-  func restored_fromEarlierRelease_knowsWhatIsForced() throws {
-    let navd = try RestartableMachine()
-    let parent = try navd.present("a", to: "bus", by: Client(":1.1")) { $0.owned = true }
-    let child = try navd.present("a.b", to: "bus")
-    for handle in [parent, child] { navd.hear(.presentAnswered(handle, error: nil)) }
-    navd.leave(Client(":1.1"))
-    navd.forgetForce()
-    let again = Command.dismiss(child, .parent, animated: true, isForced: true)
-    #expect(try navd.restart([parent: .toBeShown, child: .toBeShown]) == [again])
   }
 }

@@ -78,9 +78,6 @@ import Testing
     #expect(capture.wasStarted)
     capture.remove()
     #expect(!capture.wasStarted)
-    // This file is that of an earlier release.
-    fixture.touch("out.started")
-    #expect(capture.wasStarted)
   }
 
   @Test("R2: A command that changes the mode of its output was started all the same", arguments: ["600", "755"])

@@ -4,7 +4,7 @@ import Glibc
 /// A small file system in memory, in a mount namespace of its own, that exists while this object is held. For tests of full and
 /// read-only disks.
 public final class SmallDisk {
-  /// The file system's directory outside of the namespace. SQLite does not follow this path.
+  /// The file system's directory outside of the namespace.
   public let path: String
   /// The file system's directory in the namespace.
   public let inner: String

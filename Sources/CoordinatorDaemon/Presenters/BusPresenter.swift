@@ -233,18 +233,10 @@ final class BusPresenter: ProgramPresenter {
           self?.answered(handle, showing, reason, result)
           return
         }
-        // A presenter of an earlier version cannot decline.
-        self?.call(PresenterInterface.earlierDismiss, of: showing, (handle.path, reason.rawValue, animated)) {
-          [weak self] result in
-          guard case .failure(let error) = result, error.name == .unknownMethod || error.name == .invalidArgs else {
-            self?.answered(handle, showing, reason, result)
-            return
-          }
-          // The presenter may still close the item by itself; otherwise its grace time ends the item (P14).
-          self?.log.warning(
-            "the presenter does not implement Dismiss of \(PresenterInterface.name): \(error)",
-            metadata: ["presenter": "\(showing.name)", "presentation": "\(handle)"])
-        }
+        // The presenter may still close the item by itself; otherwise its grace time ends the item (P14).
+        self?.log.warning(
+          "the presenter does not implement Dismiss of \(PresenterInterface.name): \(error)",
+          metadata: ["presenter": "\(showing.name)", "presentation": "\(handle)"])
       }
     }
   }

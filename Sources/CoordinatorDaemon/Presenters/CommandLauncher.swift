@@ -45,8 +45,6 @@ struct RememberedLaunch: Hashable, Sendable {
   var output: OutputCapture
   /// The command's unit, if the service manager runs it.
   var unit: UnitName?
-  /// The name that the unit has if an earlier release started it.
-  var formerUnit: UnitName?
   /// The first process, if navd itself has started it, or if the command consists of it alone.
   var first: ProcessIdentity?
   /// The exit status of the first process, if it is known and other processes of the command still run.

@@ -137,7 +137,6 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
       launches[handle] = RememberedLaunch(
         marker: outputs.marker(of: handle), output: outputs.keep(handle),
         unit: .command(of: presentation.application, handle),
-        formerUnit: .formerCommand(at: presentation.binding, handle),
         first: recovered.isSameBoot ? ProcessIdentity(memory) : nil,
         scope: presentation.item.destination?.scope ?? .tree)
     }

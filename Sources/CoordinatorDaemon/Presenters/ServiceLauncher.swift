@@ -89,7 +89,7 @@ final class ServiceLauncher: CommandLauncher {
     case another
   }
 
-  /// Finds a service of the previous navd, which may have been an earlier release.
+  /// Finds a service of the previous navd.
   private func resume(
     _ unit: UnitName, _ command: RememberedLaunch, of handle: Handle, for observer: any LaunchObserver,
     _ completion: @escaping (Found) -> Void
@@ -99,12 +99,6 @@ final class ServiceLauncher: CommandLauncher {
       if recorded == .own {
         self?.running[ObjectIdentifier(service)] = service
         completion(.running(service))
-      } else if let self, let former = command.formerUnit {
-        var command = command
-        (command.unit, command.formerUnit) = (former, nil)
-        resume(former, command, of: handle, for: observer) { found in
-          if case .ended = found, recorded == .another { completion(.another) } else { completion(found) }
-        }
       } else {
         completion(recorded == .another ? .another : .ended)
       }

@@ -215,7 +215,7 @@ final class SystemdManager {
       if case .uint64(let number) = value, DescentMark.isMark(number) {
         return completion(number == DescentMark(marker).number)
       }
-      // The unit was started by a release that set no mark, or a file of the user changes the limit.
+      // A file of the user changes the limit.
       let variable = "\(CommandPresenter.markerVariable)=\(marker)"
       read("Environment") { completion([String](value: $0)?.contains(variable) ?? false) }
     }

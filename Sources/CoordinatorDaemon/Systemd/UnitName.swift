@@ -47,11 +47,6 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
     return UnitName(beginning: "app-navd-" + escaped(application.utf8), end: end)
   }
 
-  /// The unit that navd 0.1 gave to a presentation's command, as `navd-files-17.service`.
-  static func formerCommand(at binding: BindingID, _ handle: Handle) -> UnitName {
-    UnitName(beginning: "navd-" + escaped(binding.text.utf8), end: "-\(handle).service")
-  }
-
   /// - Parameter beginning: escaped text, which is cut to the room that a name has.
   private init(beginning: String, end: String) { text = beginning.prefix(Self.maxBytes - end.utf8.count) + end }
 

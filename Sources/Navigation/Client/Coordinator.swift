@@ -157,19 +157,6 @@ public final class Coordinator: Sendable {
     try await change(Rows.asking, (presentation.path, message))
   }
 
-  /// The former name of ``reportClosed(_:result:)``.
-  @available(*, deprecated, renamed: "reportClosed")
-  @discardableResult
-  public func closed(
-    _ presentation: PresentationHandle, result: Properties = [:]
-  ) async throws(NavigationError) -> Bool { try await reportClosed(presentation, result: result) }
-
-  /// The former name of ``reportAsking(_:_:)``.
-  @available(*, deprecated, renamed: "reportAsking")
-  public func asking(_ presentation: PresentationHandle, _ message: String) async throws(NavigationError) {
-    try await reportAsking(presentation, message)
-  }
-
   /// Reports an action in a presentation, such as a pressed button, to all watching clients (P8).
   public func act(
     _ presentation: PresentationHandle, _ action: String, _ parameters: Properties = [:]

@@ -172,10 +172,6 @@ public final class Showing: Presenting {
     closed?.isTold = true
   }
 
-  /// The former name of ``reportClosed(_:)``.
-  @available(*, deprecated, renamed: "reportClosed")
-  public func close(_ result: Properties = [:]) async throws(NavigationError) { try await reportClosed(result) }
-
   /// Reports an action of the user. All watchers are notified before its consequences (P8).
   public func act(_ action: String, _ parameters: Properties = [:]) async throws(NavigationError) {
     try await navigator.coordinator.act(presentation, action, parameters)

@@ -281,16 +281,6 @@ extension StateMachine {
     }
     return forced
   }
-
-  /// Forces the dismissals that no presenter may decline, since a record of an earlier release does not mark them.
-  mutating func forceRecorded() {
-    let forced = state.presentations.values.filter { presentation in
-      guard let dismissal = presentation.phase.dismissal else { return false }
-      return dismissal.isForced || dismissal.reason.isForced || dismissal.stage == .departed
-        || presentation.presentedAt == nil
-    }
-    _ = force(forced.map { $0.handle })
-  }
 }
 
 extension Reason {

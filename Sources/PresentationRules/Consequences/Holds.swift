@@ -173,8 +173,8 @@ extension StateMachine {
     item.membership != nil && item.position != nil && item.isHeld(by: state.holdsInForce)
   }
 
-  /// The selected members of groups that a hold keeps from being presented (H4). They were selected before the hold began, or by an
-  /// earlier release. In a stack the topmost is first, so none is popped by the end of another.
+  /// The selected members of groups that a hold keeps from being presented (H4). They were selected before the hold began. In a
+  /// stack the topmost is first, so none is popped by the end of another.
   var heldSelections: [Handle] {
     guard !state.holdsInForce.isEmpty else { return [] }
     return state.presentations.values.filter { presentation in

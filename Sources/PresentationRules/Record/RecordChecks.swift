@@ -5,13 +5,13 @@ import TextFormats
 extension RecordedState {
   /// The largest number of a serial, a handle, an age or a stamp. The numbers beyond it are enough for as long as any navd runs.
   private static let maxNumber = UInt64(Int64.max)
-  /// The limits of items and of their bytes, as multiples of ``Limits``. An earlier release may have had larger limits, but one message
+  /// The limits of items and of their bytes, as multiples of ``Limits``. A release may have smaller limits than the one before, but one message
   /// has to hold the whole state.
   private static let spare = 4
 
   /// Refuses a record that no navd has written and whose faults could not be refused later: numbers too large to count on from, texts
   /// that neither the bus nor a process accepts, and rows that contradict each other. Single sizes are not checked against the limits
-  /// (L1), since an earlier release may have had larger ones.
+  /// (L1), since a release may have smaller ones than the one before.
   ///
   /// Presentations are checked while they are restored: with many, most of the time is spent on reading them from memory.
   func check(_ limits: Limits) throws(RecordFault) {
@@ -166,6 +166,9 @@ extension RecordedState {
       let (item, phase) = (row.presentation.item, row.presentation.phase)
       if item.isQueued || phase.isDismissing && !presentation.phase.isDismissing {
         throw RecordFault("presentation \(handle) stays while its parent \(parent) ends or is queued")
+      }
+      guard presentation.hasNamedParent || presentation.binding.derives(from: row.presentation.binding) else {
+        throw RecordFault("presentation \(handle) has the parent \(parent), which no request named")
       }
     } else if presentation.hasNamedParent {
       throw RecordFault("presentation \(handle) has no parent, though a request named one")

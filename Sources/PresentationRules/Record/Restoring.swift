@@ -30,7 +30,6 @@ extension StateMachine {
     var state = State(limits: limits, serial: recorded.numbers.serial, lastHandle: recorded.numbers.lastHandle)
     try state.restore(recorded, destinations)
     self.init(state)
-    forceRecorded()
   }
 
   /// Has everything recorded again, after a change that the record could not follow.
@@ -329,11 +328,6 @@ extension State {
   private mutating func restoreRelations(of presentation: Presentation) throws(RecordFault) {
     if let parent = presentation.parent {
       presentations.modifyDerived(parent) { $0.children.insert(presentation.handle) }
-      // Records of earlier releases do not tell which parents were named. A parent was named if the item's binding does not derive from
-      // the parent's.
-      if !presentation.binding.derives(from: presentations[parent]!.binding) {
-        presentations.modifyDerived(presentation.handle) { $0.hasNamedParent = true }
-      }
     }
     if presentation.phase.dismissal?.stage == .settling { return }
     let isGoing = presentation.phase.isDismissing

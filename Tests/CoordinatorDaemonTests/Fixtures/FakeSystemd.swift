@@ -127,7 +127,7 @@ final class FakeSystemd {
   /// Sets the state with which the manager answers questions about a unit, without sending a change.
   /// - Parameters:
   ///   - marker: that of the command that it was started for.
-  ///   - isMarked: whether its processes carry the command's mark; a release that set none has given them a variable.
+  ///   - isMarked: whether its processes carry the command's mark; if not, they have a variable.
   func set(_ unit: UnitName, active: String, process: UInt32 = 0, of marker: ByteString? = nil, isMarked: Bool = true) {
     let new = Unit(
       active: active, process: process,

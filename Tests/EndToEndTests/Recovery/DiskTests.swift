@@ -19,7 +19,7 @@ private let large: Properties = [
 ]
 
 /// The record that navd finds when it starts.
-enum FoundRecord: CaseIterable { case noDirectory, none, current, ofEarlierRelease }
+enum FoundRecord: CaseIterable { case noDirectory, none, current }
 
 /// The room that a disk has left.
 enum Room: CaseIterable { case nothing, noInodes, mebibytes3, mebibytes8 }
@@ -41,7 +41,6 @@ extension Session {
       try start(option(disk.inner + "/navd"))
       try present("note", "1")
       try stop(SIGKILL)
-    case .ofEarlierRelease: try RecordFixture.tables.copy(to: disk.path + "/navd")
     }
   }
 }
@@ -63,7 +62,7 @@ func disk_fullAtStart_isServedFrom(record: FoundRecord, room: Room) throws {
   }
   try session.start(option(directory))
   let before = try session.presented()
-  #expect(before["note"] == (record == .current || record == .ofEarlierRelease ? "1" : nil))
+  #expect(before["note"] == (record == .current ? "1" : nil))
   // A record that is there already needs no other file.
   let isRefused = room == .nothing || room == .noInodes && record != .current
   if isRefused {
@@ -95,7 +94,7 @@ func disk_readOnlyAtStart_isServedFrom(record: FoundRecord) throws {
   }
   try session.leave(record, on: disk)
   try remount("ro")
-  guard record == .current || record == .ofEarlierRelease else {
+  guard record == .current else {
     let run = try session.run(
       program: disk.prefix[0], disk.prefix.dropFirst() + [Session.program("navd")] + option(directory))
     #expect(run.exitCode == 1)

@@ -7,25 +7,9 @@ import TestSupport
 import Testing
 import TextFormats
 
-// Records that a started navd finds: of earlier releases, damaged ones, and those of another time (R1, R4, O2).
+// Records that a started navd finds: damaged ones, and those of another time (R1, R4, O2).
 
 private typealias Rows = CoordinatorInterface
-
-/// A record that a navd of some release left when it was killed.
-enum RecordFixture: String, CaseIterable {
-  /// The tables of SQLite, and a journal of turns.
-  case tables
-  /// A file of frames.
-  case frames
-
-  func copy(to directory: String) throws {
-    let source = "\(Files.package)/Tests/PresentationRecordTests/Fixtures/\(rawValue)"
-    mkdir(directory, 0o700)
-    for name in try Files.names(in: source) {
-      try put(Files.contents(of: "\(source)/\(name)"), "\(directory)/\(name)")
-    }
-  }
-}
 
 private func put(_ bytes: [UInt8], _ path: String) throws {
   let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -44,38 +28,6 @@ func record_relativeRuntimeDirectory_isIgnored() throws {
     navd.errorText.contains("the record is in /tmp/navd-") && navd.errorText.contains("; set XDG_RUNTIME_DIR")
   }
   try session.stop()
-}
-
-@Test("R1: a navd that was updated continues with the record of an earlier release", arguments: RecordFixture.allCases)
-func record_ofEarlierRelease_isContinued(release: RecordFixture) throws {
-  let session = try Session(starting: false)
-  // On another bus, only a record that the user names counts as a whole (R8).
-  let directory = session.path("record")
-  try release.copy(to: directory)
-  for signal in [SIGKILL, SIGTERM] {
-    try session.start(["--state-directory", directory])
-    let state = try session.state()
-    let presented = (state["presentations"]?.array ?? []).map {
-      "\($0["binding"]?.string ?? "") \($0["id"]?.string ?? "") \($0["phase"]?.string ?? "")"
-    }
-    #expect(
-      presented.sorted() == [
-        "detail 2 presented", "list 1 presented", "note 1 presented", "note.child 2 presented",
-        "panels.late  waiting", "panels.volume  presented",
-      ])
-    #expect(try session.call(Rows.get, "note").1["value"] == (["text": .string("é")] as Properties).value)
-    #expect(state["groups"]?["panels"]?["selection"]?.string == "volume")
-    #expect(try session.call(Rows.containerValue, ("note", "badge")) == .int32(3))
-    let history = try session.call(Rows.history, (0, [:]))
-    #expect(history.count == 2, "\(history)")
-    #expect(session.navd?.errorText.contains("cannot be read") == false)
-    try session.stop(signal)
-  }
-  try session.start(["--state-directory", directory])
-  // The queue continues, and so do the numbers.
-  try session.dismiss("panels.volume")
-  #expect(try session.state()["groups"]?["panels"]?["selection"]?.string == "late")
-  #expect(try #require(CoordinatorNames.number(of: session.present("more"))) == 9)
 }
 
 // MARK: Damage

@@ -281,30 +281,6 @@ func service_afterAReloadOfTheManager_isLoaded() throws {
   #expect(try session.ending(of: path).result["signal"] == .string("SIGTERM"))
 }
 
-@Test("R2: a command that navd 0.1 has started, in a unit with the name of that release, is adopted")
-func service_ofTheFormerRelease_isAdopted() throws {
-  let session = try Session(managed: true)
-  let path = try session.present("notes[1]", "1", shell("exec sleep 60"))
-  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
-  let unit = try #require(try session.unit(of: "notes[1]"))
-  let variables = try session.systemctl("show", "-p", "Environment", "--value", unit).outputText
-  let marker = try #require(variables.split { $0.isWhitespace }.first { $0.hasPrefix("NAVD_MARKER=") })
-  #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
-  #expect(try session.systemctl("stop", unit).exitCode == 0)
-  // Release 0.1 has named the unit so.
-  let former = #"navd-notes\x5b1\x5d-1.service"#
-  let started = try session.run(
-    program: "/usr/bin/systemd-run",
-    ["--user", "-q", "--unit", former, "-p", "ExitType=cgroup", "--setenv", String(marker), "sleep", "60"])
-  #expect(started.exitCode == 0, "\(started.errorText)")
-  try session.start()
-  #expect(try session.call(Rows.get, "notes[1]").0 == path)
-  #expect(try session.unit(of: "notes[1]") == former)
-  try session.dismiss("notes[1]")
-  #expect(try session.ending(of: path).reason == "dismissed")
-  #expect(try session.isActive(former) == false)
-}
-
 @Test(
   "R2: a service with the name of a command is neither adopted nor ended if a navd with another record has started it")
 func service_ofAnotherRecord_isLeftAlone() throws {
