@@ -58,14 +58,17 @@ private final class ScriptedPresenter {
 /// The presenter under test, and the reports that it makes.
 private final class BusPresenterFixture {
   let bus: BusFixture
-  private(set) var presenter: BusPresenter!
-  private(set) var reports: [Report] = []
+  let presenter: BusPresenter
+  private let log = ReportLog()
+  var reports: [Report] {
+    get { log.reports }
+    set { log.reports = newValue }
+  }
 
   init(limits: Limits = Limits()) throws {
     bus = try BusFixture()
     presenter = BusPresenter(
-      bus.connection, limits: limits, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    ) { [unowned self] in reports.append($0) }
+      bus.connection, limits: limits, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, reports: log)
   }
 
   func presentation(

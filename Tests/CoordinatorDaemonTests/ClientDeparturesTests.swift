@@ -8,12 +8,23 @@ import Testing
 
 // The watcher of clients: each departure from the bus is reported once (O1).
 
+/// The clients whose departures have come in.
+private final class Departed: IncomingHandler {
+  let inbox = Inbox()
+  private(set) var clients: [Client] = []
+
+  init() { _ = inbox.open(to: self) }
+
+  func handle(_ incoming: Incoming) { if case .clientLeft(let client) = incoming { clients.append(client) } }
+}
+
 @Test("O1: a client that leaves is reported once, however often it is watched")
 func clientDepartures_clientLeaves_isReportedOnce() throws {
   let bus = try BusFixture()
   let (leaving, staying) = (try bus.connect(), try bus.connect())
-  var left: [Client] = []
-  let watcher = ClientDepartures(bus.connection) { left.append($0) }
+  let departed = Departed()
+  let watcher = ClientDepartures(bus.connection, departed.inbox)
+  var left: [Client] { departed.clients }
   defer { withExtendedLifetime(watcher) {} }
   for _ in 0..<2 { for client in [leaving, staying] { watcher.follow(Client(client.uniqueName.text)) } }
   try bus.settle()
@@ -27,8 +38,9 @@ func clientDepartures_clientLeaves_isReportedOnce() throws {
   let bus = try BusFixture()
   let client = try bus.connect()
   try bus.close(client)
-  var left: [Client] = []
-  let watcher = ClientDepartures(bus.connection) { left.append($0) }
+  let departed = Departed()
+  let watcher = ClientDepartures(bus.connection, departed.inbox)
+  var left: [Client] { departed.clients }
   defer { withExtendedLifetime(watcher) {} }
   watcher.follow(Client(client.uniqueName.text))
   watcher.follow(Client("no unique name"))

@@ -91,10 +91,11 @@ private final class CommandFixture {
   let manager: SystemdManager
   let direct: ScriptedLauncher
   let services = ScriptedLauncher()
-  private(set) var presenter: CommandPresenter!
+  let presenter: CommandPresenter
   let errors: CommandErrors
-  private(set) var reports: [Report] = []
-  private(set) var memories: [Handle: Properties] = [:]
+  private let log = ReportLog()
+  var reports: [Report] { log.reports }
+  var memories: [Handle: Properties] { log.memories }
   private let directory = TemporaryDirectory()
 
   init(_ bus: BusFixture? = nil, mayStart: Bool = true) throws {
@@ -106,9 +107,7 @@ private final class CommandFixture {
     presenter = CommandPresenter(
       CommandLaunchers(manager, direct: direct, services: services, log: self.bus.logger),
       CommandOutputs(self.bus.loop, runtime, token: "token", limit: 100),
-      errors, log: self.bus.logger,
-      remember: { [unowned self] in memories[$0] = $1 },
-      report: { [unowned self] in reports.append($0) })
+      errors, log: self.bus.logger, reports: log)
   }
 
   /// A presenter that knows that there is no manager.

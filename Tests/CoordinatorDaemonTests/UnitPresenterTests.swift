@@ -16,13 +16,17 @@ private let statesOfUnits = "“systemctl --user status 'mixer.service'”"
 private final class UnitFixture {
   let bus: BusFixture
   let manager: SystemdManager
-  private(set) var presenter: UnitPresenter!
-  private(set) var reports: [Report] = []
+  let presenter: UnitPresenter
+  private let log = ReportLog()
+  var reports: [Report] {
+    get { log.reports }
+    set { log.reports = newValue }
+  }
 
   init(_ bus: BusFixture) throws {
     self.bus = bus
     manager = SystemdManager(bus.connection)
-    presenter = UnitPresenter(manager, log: bus.logger) { [unowned self] in reports.append($0) }
+    presenter = UnitPresenter(manager, log: bus.logger, reports: log)
   }
 
   /// A presenter whose manager is known.

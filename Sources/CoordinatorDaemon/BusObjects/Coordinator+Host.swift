@@ -25,7 +25,7 @@ extension Coordinator: CoordinatorHost {
     let names = service.machine.environment.keys.sorted()
     if !names.isEmpty { diagnosis.environment = names }
     diagnosis.recordError = record.error
-    diagnosis.left = Array(presenters.windows.left.prefix(most))
+    diagnosis.left = presenters.windows.left.prefix(most).map(\.description)
     diagnosis.directories = configuration.files.directories.map(displayed)
     diagnosis.mistakes = configuration.faults.prefix(most).map(\.description)
     let unfit = windowSystem.isPresent ? windowSystem.faults(of: service.machine.destinations) : []
@@ -96,7 +96,7 @@ extension Coordinator: CoordinatorHost {
   }
 
   func isPresenter(_ client: Client, of handle: Handle) -> Bool {
-    presenters[handle]?.shows(handle, as: client) ?? false
+    presenters.isPresenter(client, of: handle)
   }
 
   func platform(of handle: Handle) -> Properties { presenters[handle]?.platform(of: handle) ?? [:] }

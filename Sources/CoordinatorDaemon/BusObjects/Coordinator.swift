@@ -10,7 +10,7 @@ import PresentationRecord
 import PresentationRules
 
 /// The session's coordinator: it serves on the bus, with the presenters and the record. Use it on the loop's thread only.
-final class Coordinator {
+final class Coordinator: IncomingHandler {
   let connection: Connection
   let log: Logger
   private(set) var service: CoordinatorService<Coordinator>!
@@ -27,9 +27,7 @@ final class Coordinator {
   private(set) var clientDepartures: ClientDepartures!
   private(set) var objects: CoordinatorObjects!
   private(set) var turns: CoordinatorTurns!
-  /// Events that came while navd searched for the presentations of the previous navd. They are handled once the search is over
-  /// (R2); nil from then on.
-  var early: [() -> Void]? = []
+  let inbox = Inbox()
 
   var loop: EventLoop { connection.loop }
 
@@ -42,7 +40,7 @@ final class Coordinator {
   ) {
     let loop = connection.loop
     self.connection = connection
-    self.configuration = LoadedConfiguration(configuration, loop: loop, log: log)
+    self.configuration = LoadedConfiguration(configuration, loop: loop, inbox, log: log)
     self.log = log
     self.record = record
     ownFacts = Diagnosis(of: runtime, recovered)
@@ -50,35 +48,39 @@ final class Coordinator {
     authorization = Authorization(connection)
     let manager = SystemdManager(connection)
     windowSystem = WindowSystem(connection, log: log)
-    facts = SessionFacts(connection, log: log)
+    facts = SessionFacts(connection, inbox, log: log)
     inhibitors = Inhibitors(facts.logind, log: log)
     let windows = WindowPresenter(
-      loop: loop, windowSystem, maxParked: limits.parked, log: log, remember: { record.note(memory: $1, of: $0) },
-      report: { [unowned self] in take($0) })
-    let report: (Report) -> Void = { [unowned self] in if !windows.take($0) { take($0) } }
+      loop: loop, windowSystem, maxParked: limits.parked, facts, log: log, reports: inbox)
     let launchers = CommandLaunchers(manager, loop: loop, log: log)
     let commands = CommandPresenter(
       launchers, CommandOutputs(loop, runtime, token: recovered.token, limit: limits.output),
       CommandErrors(loop, runtime, manager), environment: { [unowned self] in service.machine.environment }, log: log,
-      remember: { if !windows.note($1, of: $0) { record.note(memory: $1, of: $0) } }, report: report)
+      reports: windows)
     let hooks = HookRunner(
       loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.hooks,
       environment: { [unowned self] in service.machine.environment }, log: log,
       launcher: { launchers.current })
     presenters = PresenterTable(
-      commands: commands, units: UnitPresenter(manager, log: log, report: report),
-      bus: BusPresenter(connection, limits: limits, log: log) { [unowned self] in take($0) }, windows: windows
+      commands: commands, units: UnitPresenter(manager, log: log, reports: windows),
+      bus: BusPresenter(connection, limits: limits, log: log, reports: inbox), windows: windows
     )
-    clientDepartures = ClientDepartures(connection) { [unowned self] in service.clientLeft($0) }
+    clientDepartures = ClientDepartures(connection, inbox)
     service = CoordinatorService(machine, host: self)
-    facts.onChange = { [unowned self] fact, isTrue in
-      afterResuming { [unowned self] in service.set(fact, isTrue) }
-    }
-    self.configuration.onChange = { [unowned self] in loadConfiguration(isSettled: $0) }
-    facts.logind.onArrival = { [unowned self] in inhibitors.takeAll() }
-    windows.onOtherFullscreen = { [unowned self] in facts.set(.fullscreen, $0, by: .windows) }
     turns = CoordinatorTurns(of: self, hooks)
     objects = CoordinatorObjects(of: self)
+  }
+
+  /// Handles what comes in besides the calls of clients.
+  func handle(_ incoming: Incoming) {
+    switch incoming {
+    case .report(let report): service.report(report)
+    case .memory(let memory, let handle): record.note(memory: memory, of: handle)
+    case .fact(let fact, let isTrue): service.set(fact, isTrue)
+    case .alarm: turns.expire()
+    case .files(let isSettled): loadConfiguration(isSettled: isSettled)
+    case .clientLeft(let client): service.clientLeft(client)
+    }
   }
 
   /// A short description of the state, for the service manager.

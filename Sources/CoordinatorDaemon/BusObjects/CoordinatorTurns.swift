@@ -52,11 +52,12 @@ final class CoordinatorTurns {
   func setAlarm(at time: Instant) {
     alarm?.cancel()
     alarm = coordinator.loop.timer(at: MonotonicInstant(nanoseconds: Int64(clamping: time.nanoseconds))) {
-      [unowned self] in coordinator.afterResuming { [unowned self] in expire() }
+      [inbox = coordinator.inbox] in inbox.take(.alarm)
     }
   }
 
-  private func expire() {
+  /// Handles the alarm.
+  func expire() {
     // A presenter cannot be late with a command that it has not received yet.
     for command in commands {
       let due = service.machine.presentation(command.handle)?.answerDue
@@ -157,12 +158,12 @@ final class CoordinatorTurns {
     case .kill(let handle):
       presenters[handle]?.kill(handle)
     case .raise(let handle):
-      presenters[handle]?.raise(handle)
+      presenters.arranger(of: handle)?.raise(handle)
     case .bring(let handle, let output):
-      presenters[handle]?.bring(handle, to: output)
+      presenters.arranger(of: handle)?.bring(handle, to: output)
     case .move(let handle):
       guard let presentation = service.machine.presentation(handle) else { return }
-      presenters[handle]?.move(presentation)
+      presenters.arranger(of: handle)?.move(presentation)
     // This was carried out at once.
     case .abandon: break
     case .endParked(let program, let isForced):

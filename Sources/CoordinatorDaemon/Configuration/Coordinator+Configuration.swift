@@ -12,9 +12,6 @@ extension Coordinator {
   ///   - isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
   ///   - isSettled: as for ``Configuration/reload(isSettled:)``.
   func loadConfiguration(isStart: Bool = false, isSettled: Bool = true) {
-    guard isStart || early == nil else {
-      return afterResuming { [unowned self] in loadConfiguration(isSettled: isSettled) }
-    }
     let loaded = configuration.reload(isSettled: isSettled) { declare($0, isStart: isStart) }
     service.load(
       loaded.destinations, mistakes: configuration.files.mistakes.mapValues { "\($0)" }, holds: loaded.holds)

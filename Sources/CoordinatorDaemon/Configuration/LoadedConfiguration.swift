@@ -15,11 +15,12 @@ final class LoadedConfiguration {
   private let log: Logger
   /// The mistakes and the warnings about names that were logged.
   private var logged: (faults: Set<FileFault>, names: Set<FileFault>) = ([], [])
-  /// Called when files have changed.
-  var onChange: ((_ isSettled: Bool) -> Void)?
+  /// Learns of changed files.
+  private let inbox: Inbox
 
-  init(_ files: Configuration, loop: EventLoop, log: Logger) {
+  init(_ files: Configuration, loop: EventLoop, _ inbox: Inbox, log: Logger) {
     self.files = files
+    self.inbox = inbox
     self.loop = loop
     self.log = log
   }
@@ -52,7 +53,7 @@ final class LoadedConfiguration {
 
   private func follow() {
     do throws(SystemError) {
-      if watch == nil { watch = try ConfigurationWatch(loop) { [unowned self] in onChange?($0) } }
+      if watch == nil { watch = try ConfigurationWatch(loop) { [inbox] in inbox.take(.files(isSettled: $0)) } }
       try watch?.follow(files)
     } catch {
       log.notice("changes of the configuration files are not noticed, only by “navctl reload”: \(error)")

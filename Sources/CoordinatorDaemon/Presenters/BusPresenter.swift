@@ -29,7 +29,7 @@ final class BusPresenter: ProgramPresenter {
   private let connection: Connection
   private let limits: Limits
   private let log: Logger
-  private let report: (Report) -> Void
+  private let reports: any ReportReceiver
   private var showing: [Handle: Showing] = [:]
   /// Presentations that presenters shall show again and were not asked to: those of the previous navd (R2), and those of
   /// presenters that have left the bus (D4).
@@ -42,11 +42,11 @@ final class BusPresenter: ProgramPresenter {
   /// The limit of `movements` reported in one turn: a presenter may leave very many presentations behind (L2).
   private static let reportsPerTurn = 100
 
-  init(_ connection: Connection, limits: Limits, log: Logger, report: @escaping (Report) -> Void) {
+  init(_ connection: Connection, limits: Limits, log: Logger, reports: any ReportReceiver) {
     self.connection = connection
     self.limits = limits
     self.log = log
-    self.report = report
+    self.reports = reports
   }
 
   /// The reason that a presenter gives for its failure, without the name of the general error, which adds nothing.
@@ -57,11 +57,11 @@ final class BusPresenter: ProgramPresenter {
   func present(_ presentation: Presentation, _ properties: Properties) {
     let handle = presentation.handle
     guard case .bus(let text, let path) = presentation.item.destination?.presenter, let name = BusName(text) else {
-      report(.presentAnswered(handle, error: "the destination has no valid bus name"))
+      reports.take(.presentAnswered(handle, error: "the destination has no valid bus name"))
       return
     }
     guard waiting[name] == nil, hasRoom(name) else {
-      report(.presentAnswered(handle, error: noRoom(name)))
+      reports.take(.presentAnswered(handle, error: noRoom(name)))
       return
     }
     stopShowing(handle)
@@ -79,10 +79,10 @@ final class BusPresenter: ProgramPresenter {
     ) { [weak self] result in
       guard let self, self.showing[handle] === showing else { return }
       switch result {
-      case .success: report(.presentAnswered(handle, error: nil))
+      case .success: reports.take(.presentAnswered(handle, error: nil))
       // The bus may send this error before the change of the name's owner.
       case .failure(let error) where error.name == .noReply: left(handle)
-      case .failure(let error): report(.presentAnswered(handle, error: Self.reason(error)))
+      case .failure(let error): reports.take(.presentAnswered(handle, error: Self.reason(error)))
       }
     }
     // The name may have no owner until the call has activated its program.
@@ -200,28 +200,28 @@ final class BusPresenter: ProgramPresenter {
     let some = movements.prefix(Self.reportsPerTurn)
     movements.removeFirst(some.count)
     if !movements.isEmpty { connection.loop.soon { [weak self] in self?.reportMovements() } }
-    for movement in some { report(movement) }
+    for movement in some { reports.take(movement) }
   }
 
   func update(_ presentation: Presentation, _ properties: Properties, author: Client?) {
     let handle = presentation.handle
     guard let showing = showing[handle], !showing.isGone else { return }
     guard author == nil || author != showing.owner else {
-      report(.updateAnswered(handle))
+      reports.take(.updateAnswered(handle))
       return
     }
     whenRoom(showing.name) { [weak self] in
       guard let self, self.showing[handle] === showing else { return }
       call(PresenterInterface.update, of: showing, (handle.path, properties)) { [weak self] _ in
         guard let self, self.showing[handle] === showing else { return }
-        report(.updateAnswered(handle))
+        reports.take(.updateAnswered(handle))
       }
     }
   }
 
   func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
     guard let showing = showing[handle], !showing.isGone else {
-      report(.dismissAnswered(handle, result: [:]))
+      reports.take(.dismissAnswered(handle, result: [:]))
       return
     }
     showing.isForced = showing.isForced || isForced
@@ -256,13 +256,13 @@ final class BusPresenter: ProgramPresenter {
       return
     }
     switch result {
-    case .failure(let error) where isDeclined: return report(.declined(handle, message: error.message))
+    case .failure(let error) where isDeclined: return reports.take(.declined(handle, message: error.message))
     case .success(let values):
       forget(handle)
-      report(.dismissAnswered(handle, result: values))
+      reports.take(.dismissAnswered(handle, result: values))
     case .failure(let error):
       forget(handle)
-      report(.dismissAnswered(handle, result: ["error": .string(error.description)]))
+      reports.take(.dismissAnswered(handle, result: ["error": .string(error.description)]))
     }
   }
 
@@ -289,6 +289,13 @@ final class BusPresenter: ProgramPresenter {
     completion(survivals)
   }
 
+  /// Does nothing: navd has not started the program.
+  func kill(_ handle: Handle) {}
+  func abandon(_ handle: Handle) {}
+
+  func platform(of handle: Handle) -> Properties { [:] }
+
+  /// Whether a client is the presenter of the presentation (D11).
   func shows(_ handle: Handle, as client: Client) -> Bool { showing[handle]?.owner == client }
 
   func forget(_ handle: Handle) {

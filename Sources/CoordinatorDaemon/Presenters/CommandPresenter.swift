@@ -10,7 +10,7 @@ import Processes
 
 /// Shows items by running commands: as services if the user has a service manager, otherwise as child processes of navd. An item
 /// is shown as long as a process in its command's scope lives (D3).
-final class CommandPresenter: ProgramPresenter, LaunchObserver {
+final class CommandPresenter: ProcessPresenter, LaunchObserver {
   /// The environment variable that identifies the processes of a command.
   static let markerVariable: ByteString = "NAVD_MARKER"
 
@@ -20,27 +20,23 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   /// The variables that clients have given for all commands (K6).
   private let environment: () -> [String: String]
   private let log: Logger
-  private let remember: (Handle, Properties) -> Void
-  private let report: (Report) -> Void
+  private let reports: any ReportReceiver
   private var running: [Handle: any RunningCommand] = [:]
   /// The commands that have ended while they are adopted; nil otherwise.
   private var endedEarly: Set<Handle>?
   /// Presentations to start once the manager's presence is known.
   private var waiting: Set<Handle> = []
 
-  /// - Parameter remember: records the data with which the next navd adopts a command.
   init(
     _ launchers: CommandLaunchers, _ outputs: CommandOutputs, _ errors: CommandErrors,
-    environment: @escaping () -> [String: String] = { [:] }, log: Logger,
-    remember: @escaping (Handle, Properties) -> Void, report: @escaping (Report) -> Void
+    environment: @escaping () -> [String: String] = { [:] }, log: Logger, reports: any ReportReceiver
   ) {
     self.launchers = launchers
     self.outputs = outputs
     self.errors = errors
     self.environment = environment
     self.log = log
-    self.remember = remember
-    self.report = report
+    self.reports = reports
   }
 
   func present(_ presentation: Presentation, _ properties: Properties) {
@@ -55,9 +51,12 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     }
   }
 
+  /// Does nothing: a command gets its item once, at its start (D8).
+  func update(_ presentation: Presentation, _ properties: Properties, author: Client?) {}
+
   /// Records the first process, once it is known.
   private func rememberFirst(of handle: Handle) {
-    if let first = running[handle]?.remembered.first { remember(handle, first.properties) }
+    if let first = running[handle]?.remembered.first { reports.remember(first.properties, of: handle) }
   }
 
   // MARK: Launch observer
@@ -65,12 +64,12 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   func started(_ handle: Handle, error: String?) {
     guard let error else {
       rememberFirst(of: handle)
-      return report(.presentAnswered(handle, error: nil))
+      return reports.take(.presentAnswered(handle, error: nil))
     }
     running[handle] = nil
     _ = errors.finish(outputs.marker(of: handle))
     // `ended` also completes a dismissal that came before the start.
-    report(.ended(handle, failed: true, result: ["error": .string("could not be started: \(error)")]))
+    reports.take(.ended(handle, failed: true, result: ["error": .string("could not be started: \(error)")]))
   }
 
   func ended(_ handle: Handle, _ result: ProcessResult) {
@@ -79,7 +78,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     var properties = result.properties
     let lastLine = errors.finish(outputs.marker(of: handle))
     if result.status.isFailure { properties[PresentationResult.keys.error] = lastLine }
-    report(.ended(handle, failed: result.hasCrashed, result: properties))
+    reports.take(.ended(handle, failed: result.hasCrashed, result: properties))
   }
 
   func forget(_ handle: Handle) { outputs.remove(handle) }
@@ -89,7 +88,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
     waiting.remove(handle)
     guard let command = running[handle] else {
-      report(.dismissAnswered(handle, result: [:]))
+      reports.take(.dismissAnswered(handle, result: [:]))
       return
     }
     command.terminate()

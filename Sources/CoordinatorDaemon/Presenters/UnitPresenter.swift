@@ -9,7 +9,7 @@ import TextFormats
 
 /// Shows items by starting units of the user's service manager, and dismisses them by stopping the units. The end of each job is
 /// the acknowledgement (D5). A unit that already runs is taken over.
-final class UnitPresenter: ProgramPresenter {
+final class UnitPresenter: ProcessPresenter {
   private final class Showing {
     let unit: UnitName
     /// The subscription to the unit; nil until its start is requested.
@@ -23,13 +23,13 @@ final class UnitPresenter: ProgramPresenter {
 
   private let manager: SystemdManager
   private let log: Logger
-  private let report: (Report) -> Void
+  private let reports: any ReportReceiver
   private var showing: [Handle: Showing] = [:]
 
-  init(_ manager: SystemdManager, log: Logger, report: @escaping (Report) -> Void) {
+  init(_ manager: SystemdManager, log: Logger, reports: any ReportReceiver) {
     self.manager = manager
     self.log = log
-    self.report = report
+    self.reports = reports
   }
 
   // MARK: Starting
@@ -39,7 +39,7 @@ final class UnitPresenter: ProgramPresenter {
     do throws(UnitName.Mistake) {
       let unit = try presentation.content.unitName()
       if let other = showing.first(where: { $0.value.unit == unit }) {
-        return report(
+        return reports.take(
           .presentAnswered(
             handle,
             error:
@@ -52,7 +52,7 @@ final class UnitPresenter: ProgramPresenter {
         start(showing, handle)
       }
     } catch {
-      report(.presentAnswered(handle, error: error.why))
+      reports.take(.presentAnswered(handle, error: error.why))
     }
   }
 
@@ -84,14 +84,17 @@ final class UnitPresenter: ProgramPresenter {
 
   private func started(_ handle: Handle) {
     showing[handle]?.isStarted = true
-    report(.presentAnswered(handle, error: nil))
+    reports.take(.presentAnswered(handle, error: nil))
     changed(handle)
   }
 
   private func failed(_ handle: Handle, _ error: String) {
     forget(handle)
-    report(.presentAnswered(handle, error: error))
+    reports.take(.presentAnswered(handle, error: error))
   }
+
+  /// Does nothing: a unit has no item to update (D8).
+  func update(_ presentation: Presentation, _ properties: Properties, author: Client?) {}
 
   // MARK: Ending
 
@@ -103,14 +106,14 @@ final class UnitPresenter: ProgramPresenter {
       forget(handle)
       let error = "the unit \(showing.unit) failed: \(state.result ?? "unknown")"
       let hasFailed = state.active == "failed"
-      report(.ended(handle, failed: hasFailed, result: hasFailed ? ["error": .string(error)] : [:]))
+      reports.take(.ended(handle, failed: hasFailed, result: hasFailed ? ["error": .string(error)] : [:]))
     }
   }
 
   func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
     guard let showing = showing[handle], showing.watch != nil else {
       forget(handle)
-      report(.dismissAnswered(handle, result: [:]))
+      reports.take(.dismissAnswered(handle, result: [:]))
       return
     }
     showing.isStopping = true
@@ -138,7 +141,7 @@ final class UnitPresenter: ProgramPresenter {
 
   private func stopped(_ handle: Handle, _ result: Properties = [:]) {
     forget(handle)
-    report(.dismissAnswered(handle, result: result))
+    reports.take(.dismissAnswered(handle, result: result))
   }
 
   func kill(_ handle: Handle) {
@@ -165,6 +168,11 @@ final class UnitPresenter: ProgramPresenter {
   func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool {
     showing[handle].map { process.controlGroups.contains(ByteString($0.unit.text)) } ?? false
   }
+
+  func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool { runs(handle, process) }
+
+  /// None: the manager starts the unit with an environment of its own.
+  func startupID(of presentation: Presentation) -> String? { nil }
 
   // MARK: After a restart
 

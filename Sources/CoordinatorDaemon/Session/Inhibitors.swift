@@ -38,6 +38,7 @@ final class Inhibitors {
   init(_ logind: LogindFacts, log: Logger) {
     self.logind = logind
     self.log = log
+    logind.inhibitors = self
   }
 
   /// Takes the locks of items that an earlier navd has presented.

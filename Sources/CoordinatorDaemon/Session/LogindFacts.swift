@@ -7,8 +7,8 @@ import PresentationModel
 
 /// Reports what logind says of the session: whether it is locked, idle, or about to sleep (H2).
 final class LogindFacts {
-  /// Called when logind joins the bus, for the first time or again.
-  var onArrival: (() -> Void)?
+  /// Holds the locks, which end with each logind.
+  weak var inhibitors: Inhibitors?
   /// The system bus; nil if there is none, or until it answers.
   private(set) var system: Connection?
 
@@ -79,7 +79,7 @@ final class LogindFacts {
       patience?.cancel()
       if owner != nil {
         findSession()
-        onArrival?()
+        inhibitors?.takeAll()
       } else if isFirst {
         isAbsent("logind is not on the system bus")
       } else {

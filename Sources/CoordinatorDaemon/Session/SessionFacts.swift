@@ -19,12 +19,12 @@ final class SessionFacts {
     case record
   }
 
-  /// Called when a fact has changed, and only after the completion of ``whenKnown(recorded:_:)``.
-  var onChange: (SessionFact, Bool) -> Void = { _, _ in }
   private(set) lazy var logind = LogindFacts(self, on: loop, log: log)
   private lazy var screenSavers = ScreenSaverFacts(self, on: session)
 
   private let session: Connection
+  /// Learns of changed facts after the completion of ``whenKnown(recorded:_:)``.
+  private let inbox: Inbox
   private let log: Logger
   private var truths: [SessionFact: Set<Source>] = [:]
   /// The sources that have not answered yet, with the facts that they may report.
@@ -44,8 +44,9 @@ final class SessionFacts {
 
   private var loop: EventLoop { session.loop }
 
-  init(_ session: Connection, log: Logger) {
+  init(_ session: Connection, _ inbox: Inbox, log: Logger) {
     self.session = session
+    self.inbox = inbox
     self.log = log
   }
 
@@ -114,7 +115,7 @@ final class SessionFacts {
     let now = trueFacts
     told = now
     for fact in SessionFact.allCases where before.contains(fact) != now.contains(fact) {
-      onChange(fact, now.contains(fact))
+      inbox.take(.fact(fact, isTrue: now.contains(fact)))
     }
     return now != before
   }

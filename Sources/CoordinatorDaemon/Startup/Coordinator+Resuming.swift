@@ -20,13 +20,6 @@ extension Coordinator {
     facts.whenKnown(recorded: service.machine.facts) { [unowned self] facts in resume(recovered, facts, completion) }
   }
 
-  /// Handles the report of a presenter.
-  func take(_ report: Report) { afterResuming { [unowned self] in service.report(report) } }
-
-  func afterResuming(_ event: @escaping () -> Void) {
-    if early == nil { event() } else { early?.append(event) }
-  }
-
   private func resume(
     _ recovered: RecoveredSession, _ facts: [SessionFact: Bool], _ completion: @escaping () -> Void
   ) {
@@ -44,8 +37,7 @@ extension Coordinator {
       // The kept items also include those that end now.
       let kept = recovered.isFirst ? service.machine.keptItems : []
       let before = service.machine.count
-      let early = self.early ?? []
-      self.early = nil
+      let early = inbox.open(to: self)
       service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: facts)
       inhibitors.follow(service.machine)
       objects.follow(service.machine)
@@ -57,7 +49,7 @@ extension Coordinator {
             "presentations": "\(service.machine.count)", "ended meanwhile": "\(before - service.machine.count)",
           ])
       }
-      for event in early { event() }
+      for incoming in early { handle(incoming) }
       connection.callers = .served
       service.presentLateItems()
       if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }

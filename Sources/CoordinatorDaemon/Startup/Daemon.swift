@@ -133,7 +133,7 @@ public final class Daemon {
     do {
       signals = [
         try loop.onSignal([SIGTERM, SIGINT]) { [unowned self] _ in leave() },
-        try loop.onSignal([SIGHUP]) { [unowned self] _ in coordinator.loadConfiguration() },
+        try loop.onSignal([SIGHUP]) { [unowned self] _ in coordinator.inbox.take(.files(isSettled: true)) },
       ]
     } catch {
       throw Failure(description: "\(error)")

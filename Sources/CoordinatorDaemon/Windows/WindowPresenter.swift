@@ -10,19 +10,17 @@ import Processes
 import TextFormats
 import WindowRules
 
-/// Shows items by their windows (N1–N6). It stands between the coordinator and a presenter that starts and ends programs, and
-/// carries out the decisions of the ``WindowTracker``.
-final class WindowPresenter: Presenter {
+/// Shows items by their windows (N1–N6): a filter for the reports of presenters that start and end programs. It carries out the decisions
+/// of the ``WindowTracker``.
+final class WindowPresenter: WindowArranger, ReportReceiver {
   private typealias Rows = WindowSystemInterface
 
   /// A program whose windows are followed, as this presenter keeps it. The tracker keeps its stage.
   private struct Program {
     /// The presenter that starts and ends the program.
-    let presenter: any Presenter
+    let presenter: any ProcessPresenter
     /// The presentation for which the program is to be started, and the item as every presenter receives it.
     var start: (presentation: Presentation, properties: Properties)?
-    /// The data of the program's presenter, recorded together with the windows.
-    var memory: Properties = [:]
     var timer: Timer?
     /// The time of the program's first window.
     var shown: EventLoop.Instant?
@@ -31,39 +29,36 @@ final class WindowPresenter: Presenter {
   private let loop: EventLoop
   private let system: WindowSystem
   private let log: Logger
-  private let remember: (Handle, Properties) -> Void
-  private let report: (Report) -> Void
+  private let facts: SessionFacts
+  /// Receives the reports about items.
+  private let reports: any ReportReceiver
   private var tracker: WindowTracker
   /// The programs, by the handles for which they were started.
   private var programs: [Handle: Program] = [:]
   private var isPerforming = false
-  /// The programs whose windows differ from the record.
-  private var changed: Set<Handle> = []
+  private var record = WindowRecord()
   /// Runs while no window has the focus: another one may get it in a moment (N9).
   private var focusTimer: Timer?
-  /// Called when the focused window has become fullscreen and belongs to no presentation, or when this has ended (H2).
-  var onOtherFullscreen: ((Bool) -> Void)?
   private var isOtherFullscreen = false
 
   /// - Parameters:
   ///   - maxParked: the limit of parked programs (N8).
-  ///   - remember: records the data with which the next navd finds the windows.
+  ///   - facts: learns whether the focused window is fullscreen and belongs to no presentation (H2).
   init(
-    loop: EventLoop, _ system: WindowSystem, maxParked: Int, log: Logger,
-    remember: @escaping (Handle, Properties) -> Void,
-    report: @escaping (Report) -> Void
+    loop: EventLoop, _ system: WindowSystem, maxParked: Int, _ facts: SessionFacts, log: Logger,
+    reports: any ReportReceiver
   ) {
     self.loop = loop
     self.system = system
     tracker = WindowTracker(maxParked: maxParked)
     self.log = log
-    self.remember = remember
-    self.report = report
+    self.facts = facts
+    self.reports = reports
     system.observer = self
   }
 
   /// Assigns the presenter that runs the program of a presentation.
-  func follow(_ presentation: Presentation, runBy presenter: any Presenter) {
+  func follow(_ presentation: Presentation, runBy presenter: any ProcessPresenter) {
     let program = presentation.program ?? presentation.handle
     if programs[program] == nil { programs[program] = Program(presenter: presenter) }
   }
@@ -72,7 +67,7 @@ final class WindowPresenter: Presenter {
   private func process(of window: Window) -> WindowProcess? {
     guard let pid = window.properties.pid, pid > 1 else { return nil }
     let process = ProcessOrigin(of: pid_t(truncatingIfNeeded: pid))
-    func first(where isOf: (any Presenter, Handle) -> Bool) -> Handle? {
+    func first(where isOf: (any ProcessPresenter, Handle) -> Bool) -> Handle? {
       programs.filter { isOf($0.value.presenter, $0.key) }.keys.min()
     }
     let program = first { $0.runs($1, process) }
@@ -120,7 +115,7 @@ final class WindowPresenter: Presenter {
     }
     if tracker.follows(handle) {
       // The previous navd has started the program.
-      if !tracker.windows(of: handle).isEmpty { report(.presentAnswered(handle, error: nil)) }
+      if !tracker.windows(of: handle).isEmpty { reports.take(.presentAnswered(handle, error: nil)) }
       return
     }
     programs[handle]?.start = (presentation, properties)
@@ -177,7 +172,7 @@ final class WindowPresenter: Presenter {
 
   private func refuse(_ handle: Handle, _ error: String) {
     track { $0.drop(handle) }
-    report(.presentAnswered(handle, error: error))
+    reports.take(.presentAnswered(handle, error: error))
   }
 
   /// Starts a program, once the windows that exist before it are on record. So after a crash of navd none of them is taken for
@@ -190,35 +185,37 @@ final class WindowPresenter: Presenter {
     }
   }
 
-  /// Handles the report of a presenter that runs programs.
-  /// - Returns: whether the report was about a presentation that follows windows.
-  func take(_ report: Report) -> Bool {
+  /// Does nothing: a program that was started gets its item once (D8).
+  func update(_ presentation: Presentation, _ properties: Properties, author: Client?) {}
+
+  // MARK: Reports of programs
+
+  /// Takes the report of a presenter that runs programs, and passes on what it says about an item.
+  func take(_ report: Report) {
     switch report {
-    case .presentAnswered(let handle, let error):
-      guard tracker.follows(handle) else { return false }
+    case .presentAnswered(let handle, error: nil) where tracker.follows(handle):
       // A program that runs has no window yet.
-      if error == nil {
-        track { $0.programStarted(handle) }
-        return true
-      }
+      track { $0.programStarted(handle) }
+    case .presentAnswered(let handle, _) where tracker.follows(handle):
       tracker.drop(handle)
-      self.report(report)
-    case .dismissAnswered(let handle, let result):
-      guard programEnded(handle, failed: false, result) else { return false }
-    case .ended(let handle, let failed, let result):
-      guard programEnded(handle, failed: failed, result) else { return false }
-    case .updateAnswered, .declined, .hidden, .parkedEnded, .outputGone, .asking, .focused, .focusLost, .noFocus,
-      .windowsGone, .windowsBack, .presenterLeft, .presenterReturned:
-      return false
+      reports.take(report)
+      perform()
+    case .dismissAnswered(let handle, let result) where tracker.follows(handle):
+      track { $0.programEnded(handle, failed: false, result: result) }
+    case .ended(let handle, let failed, let result) where tracker.follows(handle):
+      track { $0.programEnded(handle, failed: failed, result: result) }
+    default: reports.take(report)
     }
-    perform()
-    return true
   }
 
-  private func programEnded(_ handle: Handle, failed: Bool, _ result: Properties) -> Bool {
-    guard tracker.follows(handle) else { return false }
-    tracker.programEnded(handle, failed: failed, result: result)
-    return true
+  /// Records the data of a program's presenter, together with the program's windows if they are followed.
+  func remember(_ memory: Properties, of handle: Handle) {
+    if tracker.follows(handle) { record.note(memory, of: handle) } else { reports.remember(memory, of: handle) }
+  }
+
+  /// Records the windows that changed in a turn.
+  func recordChanges() {
+    for (handle, memory) in record.takeChanges(tracker) { reports.remember(memory, of: handle) }
   }
 
   // MARK: Ending
@@ -227,7 +224,7 @@ final class WindowPresenter: Presenter {
     // A program that has not been asked to start is not asked to end.
     if programs[handle]?.start != nil {
       track { $0.drop(handle) }
-      return report(.dismissAnswered(handle, result: [:]))
+      return reports.take(.dismissAnswered(handle, result: [:]))
     }
     let isNew = programs[tracker.program(of: handle)]?.shown.map {
       loop.now - $0 < .milliseconds(WindowTracker.timeToStart)
@@ -271,6 +268,7 @@ final class WindowPresenter: Presenter {
   private func release(_ program: Handle) {
     guard let released = programs.removeValue(forKey: program) else { return }
     released.timer?.cancel()
+    record.forget(program)
     released.presenter.forget(program)
     system.restIfUnneeded()
   }
@@ -292,7 +290,7 @@ final class WindowPresenter: Presenter {
     }
     guard tracker.isOtherFullscreen != isOtherFullscreen else { return }
     isOtherFullscreen = tracker.isOtherFullscreen
-    onOtherFullscreen?(isOtherFullscreen)
+    facts.set(.fullscreen, isOtherFullscreen, by: .windows)
   }
 
   private func perform(_ effect: WindowTracker.Effect) {
@@ -301,8 +299,8 @@ final class WindowPresenter: Presenter {
     case .presented(let handle):
       let program = tracker.program(of: handle)
       if programs[program]?.shown == nil { programs[program]?.shown = loop.now }
-      report(.presentAnswered(handle, error: nil))
-    case .report(let report): self.report(report)
+      reports.take(.presentAnswered(handle, error: nil))
+    case .report(let report): reports.take(report)
     case .parkedStays(let program, let message):
       log.notice("a hidden program does not end: \(message)", metadata: ["presentation": "\(program)"])
     case .abandon(let program): programs[program]?.presenter.abandon(program)
@@ -351,7 +349,7 @@ final class WindowPresenter: Presenter {
     case .stopWaiting(let handle):
       programs[handle]?.timer?.cancel()
       programs[handle]?.timer = nil
-    case .windowsChanged(let handle): changed.insert(handle)
+    case .windowsChanged(let handle): if programs[handle] != nil { record.windowsChanged(of: handle) }
     case .released(let handle): release(handle)
     }
   }
@@ -373,13 +371,11 @@ final class WindowPresenter: Presenter {
     return all
   }
 
-  /// The programs that outlive the last windows of their items (N3), one line each, the oldest first.
-  var left: [String] {
+  /// The programs that outlive the last windows of their items (N3), the oldest first.
+  var left: [LeftProgram] {
     programs.filter { tracker.isLeft($0.key) }.sorted { $0.key < $1.key }.map { handle, program in
-      let platform = StateEntry(program.presenter.platform(of: handle))
-      let place = platform.unit.map { "unit \($0)" } ?? platform.pid.map { "process \($0)" }
-      let name = tracker.destination(of: handle).map { "“\($0)”" } ?? "a command"
-      return "\(name) goes on without a window" + (place.map { " (\($0))" } ?? "")
+      LeftProgram(
+        destination: tracker.destination(of: handle), platform: StateEntry(program.presenter.platform(of: handle)))
     }
   }
 
@@ -388,42 +384,6 @@ final class WindowPresenter: Presenter {
     WindowProperties.keys.focused.name, WindowProperties.keys.inView.name,
   ]
 
-  // MARK: Record
-
-  private static let windowsKey = DictionaryKey<[String: Properties]>("windows", doc: "")
-  private static let beforeKey = DictionaryKey<[String]>("before", doc: "")
-  private static let beganKey = DictionaryKey<UInt64>("began", doc: "")
-
-  /// Records data of the presenter that runs the program.
-  /// - Returns: whether the presentation follows windows.
-  func note(_ memory: Properties, of handle: Handle) -> Bool {
-    guard tracker.follows(handle) else { return false }
-    programs[handle]?.memory = memory
-    changed.insert(handle)
-    return true
-  }
-
-  /// Records the windows that changed in a turn.
-  func recordChanges() {
-    for handle in changed { record(handle) }
-    changed.removeAll(keepingCapacity: true)
-  }
-
-  /// The limit in bytes of the recorded ids of windows that existed before an item. Above the limit, they are unknown after a restart.
-  private static let maxBefore = 1 << 16
-
-  private func record(_ handle: Handle) {
-    guard let program = programs[handle] else { return }
-    var memory = program.memory
-    memory[Self.windowsKey] = Dictionary(
-      tracker.windows(of: handle).map { ($0.id, $0.properties.properties) }, uniquingKeysWith: { $1 })
-    if let before = tracker.windowsBefore(handle), before.reduce(0, { $0 + $1.utf8.count }) <= Self.maxBefore {
-      memory[Self.beforeKey] = before.sorted()
-    }
-    memory[Self.beganKey] = tracker.beginning(of: handle)?.milliseconds
-    remember(tracker.presentation(of: handle), memory)
-  }
-
   // MARK: After a restart
 
   /// Announces presentations of the previous navd. The ends of their programs wait until the remaining windows are known.
@@ -431,7 +391,7 @@ final class WindowPresenter: Presenter {
     for one in remembered {
       tracker.recover(
         one.presentation.handle, one.presentation.item.destination?.window ?? WindowFollowing(),
-        settings(of: one.presentation), for: one.shownAs, windows: windows(in: one.memory))
+        settings(of: one.presentation), for: one.shownAs, windows: WindowMemory(one.memory).windows)
     }
   }
 
@@ -447,54 +407,16 @@ final class WindowPresenter: Presenter {
       var all: [Handle: Survival] = [:]
       for one in remembered {
         let handle = one.presentation.handle
-        all[handle] = survival(of: one, survivals[handle] ?? .gone(result: [:]))
+        let item = WindowRestart(one, survivals[handle] ?? .gone(result: [:]))
+        if item.wasStarted {
+          record.restore(one.memory, of: handle)
+          suggest(handle, one.presentation)
+        }
+        all[handle] = item.survival(in: &tracker)
       }
       completion(all)
       perform()
     }
-  }
-
-  private func windows(in memory: Properties) -> [Window] {
-    (memory[Self.windowsKey] ?? [:]).map { Window(id: $0.key, WindowProperties(reading: $0.value)) }
-      .sorted { $0.id < $1.id }
-  }
-
-  private func survival(of remembered: Remembered, _ survival: Survival) -> Survival {
-    let (presentation, memory) = (remembered.presentation, remembered.memory)
-    let handle = presentation.handle
-    let isParked = remembered.shownAs == nil
-    var end: Properties?
-    switch survival {
-    case .toBeShown, .awaited:
-      tracker.notStarted(handle)
-      return .toBeShown
-    case .gone(let result): end = result
-    case .shown: break
-    }
-    let windows = windows(in: memory)
-    programs[handle]?.memory = memory
-    suggest(handle, presentation)
-    let hasWindows = tracker.restore(
-      handle, on: presentation.item.output, windows: windows,
-      before: memory[Self.beforeKey].map { Set($0) },
-      beganAt: memory[Self.beganKey].map { BootTime(milliseconds: $0) }, end: end,
-      isPresented: presentation.presentedAt != nil)
-    end = tracker.end(of: handle)
-    if isParked {
-      guard hasWindows || end == nil else {
-        tracker.drop(handle)
-        return .gone(result: end ?? [:])
-      }
-      return presentation.phase == .presenting ? .toBeShown : .shown
-    }
-    if hasWindows { return .shown }
-    // The item still waits for its first window, or was dismissed while it waited.
-    if windows.isEmpty, presentation.presentedAt == nil {
-      return presentation.phase == .presenting ? .toBeShown : .shown
-    }
-    guard let end else { return .shown }
-    tracker.drop(handle)
-    return .gone(result: end)
   }
 }
 

@@ -1,0 +1,77 @@
+import DBusValues
+import PresentationModel
+import WindowRules
+
+/// What the record has about the windows of a program.
+struct WindowMemory {
+  private static let windowsKey = DictionaryKey<[String: Properties]>("windows", doc: "")
+  private static let beforeKey = DictionaryKey<[String]>("before", doc: "")
+  private static let beganKey = DictionaryKey<UInt64>("began", doc: "")
+  /// The limit in bytes of the recorded ids of windows that existed before an item. Above the limit, they are unknown after a restart.
+  private static let maxBefore = 1 << 16
+
+  let windows: [Window]
+  /// The ids of the windows that existed before the item; nil if unknown.
+  let before: Set<String>?
+  let began: BootTime?
+
+  init(_ memory: Properties) {
+    windows = (memory[Self.windowsKey] ?? [:]).map { Window(id: $0.key, WindowProperties(reading: $0.value)) }
+      .sorted { $0.id < $1.id }
+    before = memory[Self.beforeKey].map { Set($0) }
+    began = memory[Self.beganKey].map { BootTime(milliseconds: $0) }
+  }
+
+  fileprivate init(of program: Handle, _ tracker: borrowing WindowTracker) {
+    windows = tracker.windows(of: program)
+    before = tracker.windowsBefore(program)
+    began = tracker.beginning(of: program)
+  }
+
+  /// Adds the windows to the data of the program's presenter.
+  fileprivate func added(to memory: Properties) -> Properties {
+    var memory = memory
+    memory[Self.windowsKey] = Dictionary(
+      windows.map { ($0.id, $0.properties.properties) }, uniquingKeysWith: { $1 })
+    if let before, before.reduce(0, { $0 + $1.utf8.count }) <= Self.maxBefore {
+      memory[Self.beforeKey] = before.sorted()
+    }
+    memory[Self.beganKey] = began?.milliseconds
+    return memory
+  }
+}
+
+/// The data by which the next navd finds programs and their windows (R2).
+struct WindowRecord {
+  /// The data of the programs' presenters.
+  private var memories: [Handle: Properties] = [:]
+  /// The programs whose data differ from the record.
+  private var changed: Set<Handle> = []
+
+  /// Notes the data of a program's presenter.
+  mutating func note(_ memory: Properties, of program: Handle) {
+    memories[program] = memory
+    changed.insert(program)
+  }
+
+  /// Continues with data that are on record.
+  mutating func restore(_ memory: Properties, of program: Handle) { memories[program] = memory }
+
+  mutating func windowsChanged(of program: Handle) { changed.insert(program) }
+
+  mutating func forget(_ program: Handle) {
+    memories[program] = nil
+    changed.remove(program)
+  }
+
+  /// Removes and returns what has changed: the data of presentations.
+  mutating func takeChanges(_ tracker: borrowing WindowTracker) -> [(Handle, Properties)] {
+    defer { changed.removeAll(keepingCapacity: true) }
+    var all: [(Handle, Properties)] = []
+    for program in changed {
+      let memory = WindowMemory(of: program, tracker).added(to: memories[program] ?? [:])
+      all.append((tracker.presentation(of: program), memory))
+    }
+    return all
+  }
+}
