@@ -42,12 +42,12 @@ extension Coordinator: CoordinatorHost {
     let privilege = try authorization.privilege(for: requests, inTransaction: isTransaction)
     guard windowSystem.mustBeKnown(for: requests, hides: hidesWindows) else {
       try windowSystem.check(requests, inTransaction: isTransaction)
-      return authorization.authorize(privilege, call) { [unowned self] trust throws(Refusal) in
+      return authorization.authorize(privilege, call) { [self] trust throws(Refusal) in
         try body(trust, windowSystem.placing(requests, among: presenters.windows.places, inTransaction: isTransaction))
       }
     }
     hold(call.client)
-    windowSystem.whenKnown { [unowned self] in
+    windowSystem.whenKnown { [self] in
       do throws(Refusal) {
         try authorize(requests, isTransaction: isTransaction, call, body)
       } catch {
@@ -87,7 +87,7 @@ extension Coordinator: CoordinatorHost {
 
   /// Sends the query before the client gets its answer and leaves the bus.
   func identify(_ client: Client) {
-    let identify = { [unowned self] (process: UInt32?) in
+    let identify = { [self] (process: UInt32?) in
       service.identify(Requester(client, process: process, program: process.flatMap(ProcessName.of)))
     }
     if let process = authorization.process(of: client) { return identify(process) }
@@ -112,40 +112,11 @@ extension Coordinator: CoordinatorHost {
     }
   }
 
-  func announceCreation(of handle: Handle) { connection.objectAdded(handle.path) }
+  func announceCreation(of handle: Handle) { tell(.created(handle)) }
 
   func announce(_ event: StateEvent, _ change: Change) {
-    objects.announce(event, change)
+    tell(.event(event, change))
     turns.note(change.event)
-    inhibitors.note(change.event, in: service.machine)
-    switch change.event {
-    case .presented(let handle, let binding, _, let item):
-      if item.destination != nil { objects.announcePlatform(of: handle) }
-      log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
-    case .dismissed(let handle, let binding, _, let reason, let result):
-      // The metadata is computed only for log levels that are enabled.
-      func metadata() -> Logger.Metadata {
-        ["binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)"]
-      }
-      if let next = service.machine.current(at: binding)?.continuation, next.restarts > 0 {
-        note(restart: next, after: result, metadata)
-      } else if reason == .failed, let error = PresentationResult(result).error {
-        log.warning("\(error)", metadata: metadata())
-      } else {
-        log.debug("dismissed", metadata: metadata())
-      }
-    default: break
-    }
-  }
-
-  /// Logs the restart of an item (K3), but only its first one, so that a program that never runs for long does not fill the log.
-  private func note(restart: Continuation, after result: Properties, _ metadata: () -> Logger.Metadata) {
-    let cause = PresentationResult(result).error ?? "the item ended by itself"
-    if restart.restarts == 1 {
-      log.notice("\(cause); it is presented again", metadata: metadata())
-    } else {
-      log.debug("\(cause); it is presented again, for the \(restart.restarts)th time", metadata: metadata())
-    }
   }
 
   func note(_ refused: RefusedFallback) {
@@ -154,14 +125,14 @@ extension Coordinator: CoordinatorHost {
       metadata: ["group": "\(refused.group)", "fallback": "\(refused.destination)"])
   }
 
-  func announceDestinations() { objects.announceDestinations() }
+  func announceDestinations() { tell(.destinationsChanged) }
 
   func setAlarm(at time: Instant) { turns.setAlarm(at: time) }
 
   /// Runs `work` behind the calls that have arrived, and once the bus has read most of the messages: a reply to anybody waits behind
   /// them.
   func soon(_ work: @escaping () -> Void) {
-    loop.timer(after: connection.hasRoomForReplies ? .zero : .milliseconds(10)) { [unowned self] in
+    loop.timer(after: connection.hasRoomForReplies ? .zero : .milliseconds(10)) { [self] in
       if connection.hasRoomForReplies { work() } else { soon(work) }
     }
   }

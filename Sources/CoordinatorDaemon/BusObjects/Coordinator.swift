@@ -13,21 +13,24 @@ import PresentationRules
 final class Coordinator: IncomingHandler {
   let connection: Connection
   let log: Logger
-  private(set) var service: CoordinatorService<Coordinator>!
+  /// The recorded state, until the service has it.
+  private var machine: StateMachine?
+  private(set) lazy var service = CoordinatorService(machine.take()!, host: self)
   let record: RecordWriter
   /// The facts that stay the same while navd runs.
   let ownFacts: Diagnosis
   let configuration: LoadedConfiguration
 
   let authorization: Authorization
-  private(set) var presenters: PresenterTable!
+  let presenters: PresenterTable
   let windowSystem: WindowSystem
   let facts: SessionFacts
-  let inhibitors: Inhibitors
-  private(set) var clientDepartures: ClientDepartures!
-  private(set) var objects: CoordinatorObjects!
-  private(set) var turns: CoordinatorTurns!
+  let hooks: HookRunner
+  let clientDepartures: ClientDepartures
+  private(set) lazy var turns = CoordinatorTurns(of: self)
   let inbox = Inbox()
+  /// The parts that follow what happens, in the order in which they hear of it.
+  private var features: [any Feature] = []
 
   var loop: EventLoop { connection.loop }
 
@@ -45,30 +48,38 @@ final class Coordinator: IncomingHandler {
     self.record = record
     ownFacts = Diagnosis(of: runtime, recovered)
     let limits = machine.limits
+    self.machine = consume machine
     authorization = Authorization(connection)
     let manager = SystemdManager(connection)
     windowSystem = WindowSystem(connection, log: log)
     facts = SessionFacts(connection, inbox, log: log)
-    inhibitors = Inhibitors(facts.logind, log: log)
     let windows = WindowPresenter(
       loop: loop, windowSystem, maxParked: limits.parked, facts, log: log, reports: inbox)
     let launchers = CommandLaunchers(manager, loop: loop, log: log)
     let commands = CommandPresenter(
       launchers, CommandOutputs(loop, runtime, token: recovered.token, limit: limits.output),
-      CommandErrors(loop, runtime, manager), environment: { [unowned self] in service.machine.environment }, log: log,
-      reports: windows)
-    let hooks = HookRunner(
-      loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.hooks,
-      environment: { [unowned self] in service.machine.environment }, log: log,
+      CommandErrors(loop, runtime, manager), log: log, reports: windows)
+    hooks = HookRunner(
+      loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.hooks, log: log,
       launcher: { launchers.current })
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log, reports: windows),
       bus: BusPresenter(connection, limits: limits, log: log, reports: inbox), windows: windows
     )
     clientDepartures = ClientDepartures(connection, inbox)
-    service = CoordinatorService(machine, host: self)
-    turns = CoordinatorTurns(of: self, hooks)
-    objects = CoordinatorObjects(of: self)
+    features = [
+      CoordinatorObjects(of: self),
+      hooks,
+      Inhibitors(facts.logind, log: log),
+      EventLog(log),
+      FreeMemory(loop),
+      self.configuration,
+    ]
+    turns.begin()
+  }
+
+  func tell(_ happening: Happening) {
+    for feature in features { feature.note(happening, in: service.machine) }
   }
 
   /// Handles what comes in besides the calls of clients.

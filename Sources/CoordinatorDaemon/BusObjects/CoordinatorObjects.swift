@@ -76,3 +76,21 @@ final class CoordinatorObjects {
   /// Encodes the entries of presentations anew for the next answer.
   func changed(_ presentations: some Sequence<Handle>) { entries.forget(presentations) }
 }
+
+extension CoordinatorObjects: Feature {
+  func note(_ happening: Happening, in machine: borrowing StateMachine) {
+    switch happening {
+    case .resumed: follow(machine)
+    case .created(let handle): coordinator.connection.objectAdded(handle.path)
+    case .event(let event, let change):
+      announce(event, change)
+      if case .presented(let handle, _, _, let item) = change.event, item.destination != nil {
+        announcePlatform(of: handle)
+      }
+    case .platformChanged(let handle): announcePlatform(of: handle)
+    case .destinationsChanged: announceDestinations()
+    case .changed(let changes): changed(changes.presentations.lazy.map { $0.key })
+    case .turnEnded: break
+    }
+  }
+}

@@ -10,8 +10,6 @@ import PresentationRules
 /// ended presentations leave their presenters, hooks start, presenters get their commands, and after `Quit` navd ends.
 final class CoordinatorTurns {
   private unowned let coordinator: Coordinator
-  let hooks: HookRunner
-  private let freeMemory: FreeMemory
   private var alarm: Timer?
   /// The next attempt to record what waits for room on the disk.
   private var attempt: Timer?
@@ -27,10 +25,9 @@ final class CoordinatorTurns {
   /// Called once, when everything has ended after `Quit`.
   var onQuit: (() -> Void)?
 
-  init(of coordinator: Coordinator, _ hooks: HookRunner) {
-    self.coordinator = coordinator
-    self.hooks = hooks
-    freeMemory = FreeMemory(coordinator.loop)
+  init(of coordinator: Coordinator) { self.coordinator = coordinator }
+
+  func begin() {
     // The next program starts before the end of the last one is announced, because the user waits for the new program. A client
     // that asks about the failure then also finds the new program.
     coordinator.connection.handlers.hasMoreToCome = { [unowned self] in !commands.isEmpty && mayStart }
@@ -38,11 +35,11 @@ final class CoordinatorTurns {
   }
 
   private var service: CoordinatorService<Coordinator> { coordinator.service }
+  private var hooks: HookRunner { coordinator.hooks }
 
   func append(_ command: Command) { commands.append(command) }
 
   func note(_ event: Change.Event) {
-    hooks.note(event)
     if case .dismissed(let handle, _, _, _, _) = event { ended.append(handle) }
   }
 
@@ -70,10 +67,7 @@ final class CoordinatorTurns {
   func record() {
     coordinator.presenters.windows.recordChanges()
     let changes = service.takeUnrecorded()
-    if !changes.isEmpty {
-      freeMemory.noteChange()
-      coordinator.objects.changed(changes.presentations.lazy.map { $0.key })
-    }
+    if !changes.isEmpty { coordinator.tell(.changed(changes)) }
     do throws(Refusal) {
       try coordinator.record.write(changes, clock: service.machine.wallClockLead)
     } catch {
@@ -84,12 +78,14 @@ final class CoordinatorTurns {
   /// Ends a turn after its announcements: removes ended presentations, and carries out commands.
   private func finish() {
     let connection = coordinator.connection
-    coordinator.configuration.endTurn()
-    freeMemory.endTurn()
+    coordinator.tell(.turnEnded)
     // No other code calls this when the bus is not connected.
     if !connection.isOpen { connection.handlers.beforeFlush?() }
     for handle in ended { coordinator.presenters.forget(handle) }
     ended.removeAll(keepingCapacity: true)
+    let environment = service.machine.environment
+    coordinator.presenters.commands.environment = environment
+    hooks.environment = environment
     if mayStart { hooks.startSome(isLast: isQuitting) } else { waitForRoom() }
     guard !commands.isEmpty else {
       if isQuitting, service.machine.isEmpty, hooks.isIdle {
@@ -136,7 +132,7 @@ final class CoordinatorTurns {
   }
 
   private func carryOut(_ command: Command) {
-    let presenters = coordinator.presenters!
+    let presenters = coordinator.presenters
     switch command {
     case .present(let handle):
       guard let presentation = service.machine.presentation(handle) else { return }
@@ -149,7 +145,7 @@ final class CoordinatorTurns {
       }
       presenters.presenter(for: presentation)?.present(
         presentation, service.machine.itemEntry(of: presentation).properties)
-      coordinator.objects.announcePlatform(of: handle)
+      coordinator.tell(.platformChanged(handle))
     case .update(let handle, let author):
       guard let presentation = service.machine.presentation(handle) else { return }
       presenters[handle]?.update(presentation, service.machine.itemEntry(of: presentation).properties, author: author)

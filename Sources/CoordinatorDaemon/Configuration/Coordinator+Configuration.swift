@@ -30,7 +30,7 @@ extension Coordinator {
     else { return }
     windowSystem.isNeededForFullscreen = true
     facts.expect([.fullscreen], from: .windows)
-    windowSystem.whenKnown { [unowned self] in
+    windowSystem.whenKnown { [self] in
       if !windowSystem.isPresent {
         log.notice(
           "no adapter for the window system is on the bus, so it cannot say whether a window is fullscreen; start navd-windows"

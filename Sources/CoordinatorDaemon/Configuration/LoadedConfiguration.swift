@@ -1,9 +1,10 @@
 import EventLoops
 import Logging
+import PresentationRules
 import TextFormats
 
 /// The configuration files as last read, and their mistakes.
-final class LoadedConfiguration {
+final class LoadedConfiguration: Feature {
   private(set) var files: Configuration
   /// The mistakes in the files.
   private(set) var faults: [FileFault] = []
@@ -77,5 +78,7 @@ final class LoadedConfiguration {
   }
 
   /// Discards the first warnings of the turn: the next request looks for the programs again.
-  func endTurn() { warningsOfTurn = nil }
+  func note(_ happening: Happening, in machine: borrowing StateMachine) {
+    if case .turnEnded = happening { warningsOfTurn = nil }
+  }
 }

@@ -18,7 +18,7 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
   private let outputs: CommandOutputs
   private let errors: CommandErrors
   /// The variables that clients have given for all commands (K6).
-  private let environment: () -> [String: String]
+  var environment: [String: String] = [:]
   private let log: Logger
   private let reports: any ReportReceiver
   private var running: [Handle: any RunningCommand] = [:]
@@ -29,12 +29,11 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
 
   init(
     _ launchers: CommandLaunchers, _ outputs: CommandOutputs, _ errors: CommandErrors,
-    environment: @escaping () -> [String: String] = { [:] }, log: Logger, reports: any ReportReceiver
+    log: Logger, reports: any ReportReceiver
   ) {
     self.launchers = launchers
     self.outputs = outputs
     self.errors = errors
-    self.environment = environment
     self.log = log
     self.reports = reports
   }
@@ -172,7 +171,7 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
     let handle = presentation.handle
     let extra = [ByteString(ItemCommand.startupIDVariable): ByteString(startupID(of: presentation) ?? "")]
     let item = ItemCommand(
-      presentation.item.content, at: presentation.binding, handle, properties, session: environment(), extra: extra
+      presentation.item.content, at: presentation.binding, handle, properties, session: environment, extra: extra
     ) {
       $0.destination?.content.arguments(for: $0, at: presentation.binding, home: $1) ?? []
     }

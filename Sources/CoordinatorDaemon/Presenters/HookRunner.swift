@@ -8,7 +8,7 @@ import Processes
 
 /// Runs the commands that files declare for when an item was presented, and for when it has ended (D14). Nothing waits for them
 /// or fails because of them; their failures are logged.
-final class HookRunner {
+final class HookRunner: Feature {
   private static let mostInATurn = 8
   private static let mostAtOnce = 64
   fileprivate static let timeLimit = Duration.seconds(30)
@@ -20,7 +20,7 @@ final class HookRunner {
   private let token: String
   private let maxCount: Int
   /// The variables that clients have given for all commands (K6).
-  private let environment: () -> [String: String]
+  var environment: [String: String] = [:]
   private let log: Logger
   /// The launcher of new commands; nil until the manager's presence is known.
   private let launcher: () -> (any CommandLauncher)?
@@ -32,15 +32,13 @@ final class HookRunner {
   private var isLeavingOut = false
 
   init(
-    loop: EventLoop, runtime: RuntimeDirectory, token: String, maxCount: Int,
-    environment: @escaping () -> [String: String] = { [:] }, log: Logger,
+    loop: EventLoop, runtime: RuntimeDirectory, token: String, maxCount: Int, log: Logger,
     launcher: @escaping () -> (any CommandLauncher)?
   ) {
     self.loop = loop
     self.runtime = runtime
     self.token = token
     self.maxCount = maxCount
-    self.environment = environment
     self.log = log
     self.launcher = launcher
   }
@@ -57,6 +55,10 @@ final class HookRunner {
   private func follow(_ handle: Handle, _ binding: BindingID, _ item: Shared<Item>) {
     guard item.destination?.itemSettings?.onDismiss != nil else { return }
     presented[handle] = (binding, item)
+  }
+
+  func note(_ happening: Happening, in machine: borrowing StateMachine) {
+    if case .event(_, let change) = happening { note(change.event) }
   }
 
   /// Notes the commands that a change asks for. They start at the end of the turn, when the change is on record.
@@ -104,7 +106,8 @@ final class HookRunner {
       running[ObjectIdentifier(hook)] = hook
       if !isLast { busy.insert(hook.destination) }
       let marker = ByteString("\(token)-\(hook.handle)-\(hook.occasion)")
-      hook.start(by: launcher, loop, marker: marker, runtime, environment()) { [unowned self] failure in
+      hook.start(by: launcher, loop, marker: marker, runtime, environment) { [weak self] failure in
+        guard let self else { return }
         if let failure { log.warning("\(hook): \(failure)") }
         running[ObjectIdentifier(hook)] = nil
       }

@@ -7,7 +7,7 @@ import PresentationRules
 
 /// logind's inhibitor locks: one for each presented item that asks for one (H7), and one that delays the sleep of the computer
 /// until the items that sleep dismisses have ended (H5). `InhibitedAction` has the words of the destination files.
-final class Inhibitors {
+final class Inhibitors: Feature {
   private enum Purpose: Hashable {
     case item(Handle)
     case sleep
@@ -41,8 +41,16 @@ final class Inhibitors {
     logind.inhibitors = self
   }
 
+  func note(_ happening: Happening, in machine: borrowing StateMachine) {
+    switch happening {
+    case .resumed: follow(machine)
+    case .event(_, let change): note(change.event, in: machine)
+    default: break
+    }
+  }
+
   /// Takes the locks of items that an earlier navd has presented.
-  func follow(_ machine: borrowing StateMachine) {
+  private func follow(_ machine: borrowing StateMachine) {
     isAsleep = machine.holdsInForce.contains(SessionFact.sleep.rawValue)
     machine.forEachPresentation { presentation in
       guard presentation.phase.isLive else { return }

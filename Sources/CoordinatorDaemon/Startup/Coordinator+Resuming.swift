@@ -16,8 +16,8 @@ extension Coordinator {
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
     // Items that ended with another session have ended long ago.
-    if !recovered.isOfOtherSession { service.machine.forEachPresentation(turns.hooks.follow) }
-    facts.whenKnown(recorded: service.machine.facts) { [unowned self] facts in resume(recovered, facts, completion) }
+    if !recovered.isOfOtherSession { service.machine.forEachPresentation(hooks.follow) }
+    facts.whenKnown(recorded: service.machine.facts) { [self] facts in resume(recovered, facts, completion) }
   }
 
   private func resume(
@@ -28,7 +28,7 @@ extension Coordinator {
     // The presentations of another session end, and its fallbacks end with them.
     let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
     presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
-      [unowned self] survivals in
+      [self] survivals in
       if !isFresh { service.load(fallbacks: configuration.files.fallbacks) }
       let clients = service.machine.knownClients
       let left = recovered.left(of: clients)
@@ -39,8 +39,7 @@ extension Coordinator {
       let before = service.machine.count
       let early = inbox.open(to: self)
       service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: facts)
-      inhibitors.follow(service.machine)
-      objects.follow(service.machine)
+      tell(.resumed)
       for client in clients.subtracting(left) { clientDepartures.follow(client) }
       if before > 0 {
         log.notice(
@@ -53,7 +52,7 @@ extension Coordinator {
       connection.callers = .served
       service.presentLateItems()
       if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
-      present(again: kept[...]) { [unowned self] in
+      present(again: kept[...]) { [self] in
         guard isFresh else { return completion() }
         // The fallbacks come after the startup transaction, so that none is started for a moment (K1).
         func finish() {
@@ -94,7 +93,7 @@ extension Coordinator {
     for (index, (binding, item)) in zip(kept.indices, kept) {
       guard let request = service.machine.request(presentingAgain: item, at: binding) else { continue }
       guard !windowSystem.mustBeKnown(for: [request]) else {
-        return windowSystem.whenKnown { [unowned self] in present(again: kept[index...], completion) }
+        return windowSystem.whenKnown { [self] in present(again: kept[index...], completion) }
       }
       do throws(Refusal) {
         try windowSystem.check([request], inTransaction: false)
