@@ -40,7 +40,7 @@ UNITS = navd.service navd-windows.service
 # KWin tells windows only to a program that a desktop file names.
 ENTRY = org.navd.navd-windows.desktop
 # Built with the programs, and not installed.
-TOOLS = navbench navdoc
+TOOLS = navdoc
 MANUALS = navctl.1 navd.8 navd-windows.8 navd.destination.5
 # The directory of the programs to install.
 BUILT ?= .build/release
@@ -58,7 +58,7 @@ DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 # The tests of NavigationGTK are built with all others. Programs to install need no GTK.
 check test test-debug-libdbus kill-storm check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
 
-.PHONY: help run build test check test-debug-libdbus bench bench-windows soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build test check test-debug-libdbus bench soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -69,7 +69,6 @@ help:
 	@echo 'make deb                 Debian packages, in .build/deb; make deb-check tests them on a fresh Debian 12'
 	@echo 'make release             a tarball with an installer, in .build/release-files; make release-check tests it on bare systems'
 	@echo 'make bench               measures navd beside its peers, three times, and writes docs/performance.md'
-	@echo 'make bench-windows       measures windows on each desktop of the tests: navbench --only windows'
 	@echo 'make simulate            a long simulation of the rules [SEED=] [WORLDS=50000]'
 	@echo 'make mutate              changes the rules at random places, and lists what their tests do not notice [SEED=] [N=200]'
 	@echo 'make soak                a long mixed load, its growth in memory and descriptors, and wake-ups when idle [MINUTES=10]'
@@ -147,28 +146,26 @@ test-debug-libdbus:
 	swift build --build-tests
 	LD_LIBRARY_PATH=$(DEBUG_LIBDBUS) DBUS_FATAL_WARNINGS=1 swift test --skip-build --filter 'DBusTests|EndToEndTests'
 
+# A package of its own, in a build directory beside the others.
+BENCHMARKS = swift build --package-path Benchmarks --scratch-path .build/benchmarks
+
 # A goal is reached if all three runs on all processors, and all three on one, reach it. They alternate, since the speed of a
 # machine varies. The programs are copies without symbols, as packages install them: a linker writes its file in small pieces, in which
 # the kernel then keeps it, so that the program starts a tenth slower.
 bench: build
 	@.ci/setup
+	$(BENCHMARKS) -c release
 	@rm -rf .build/bench && install -d .build/bench/programs
-	install -s -t .build/bench/programs $(PROGRAMS:%=.build/release/%) .build/release/navbench
+	install -s -t .build/bench/programs $(PROGRAMS:%=.build/release/%) .build/benchmarks/release/navbench
 	for run in 1 2 3; do \
 	  dbus-run-session -- .build/bench/programs/navbench --json >.build/bench/$$run.json || exit; \
 	  taskset -c 0 dbus-run-session -- .build/bench/programs/navbench --json >.build/bench/$$run-one.json || exit; \
 	done
-	.build/release/navbench --summary .build/bench/*.json --write docs/performance.md
-
-bench-windows: build
-	@.ci/setup
-	@rm -rf .build/bench-windows && install -d .build/bench-windows
-	install -s -t .build/bench-windows $(PROGRAMS:%=.build/release/%) .build/release/navbench
-	NAVD_TEST_BENCH=1 NAVD_TEST_BUILD=$(CURDIR)/.build/bench-windows swift test --no-parallel --filter WindowBenchmarkTests
+	.build/bench/programs/navbench --summary .build/bench/*.json --write docs/performance.md
 
 soak: build
 	@.ci/setup
-	dbus-run-session -- .build/release/navbench --soak $$(($(MINUTES) * 60)) --idle $$(($(MINUTES) * 60))
+	NAVD_TEST_BUILD=$(CURDIR)/.build/release NAVD_TEST_SOAK_SECONDS=$$(($(MINUTES) * 60)) swift test --filter soak_
 
 # In a separate build directory, since the flags differ from those of `build`.
 simulate:
@@ -243,10 +240,10 @@ docs:
 	.ci/docc
 
 lint:
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests docs/recipes Examples/*/Package.swift Examples/*/Sources Examples/*/Tests
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources docs/recipes Examples/*/Package.swift Examples/*/Sources Examples/*/Tests
 
 format:
-	swift format --in-place --parallel --recursive Package.swift Sources Tests docs/recipes Examples/*/Package.swift Examples/*/Sources Examples/*/Tests
+	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources docs/recipes Examples/*/Package.swift Examples/*/Sources Examples/*/Tests
 
 # Installs the existing build, so that `sudo make install` compiles nothing as root.
 install:

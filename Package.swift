@@ -30,7 +30,6 @@ let package = Package(
     .executable(name: "navd", targets: ["navd"]),
     .executable(name: "navctl", targets: ["navctl"]),
     .executable(name: "navd-windows", targets: ["navd-windows"]),
-    .executable(name: "navbench", targets: ["navbench"]),
     .executable(name: "navdoc", targets: ["navdoc"]),
     // For Swift programs that present from their own state.
     .library(name: "Navigation", targets: ["Navigation", "DBusValues", "PresentationModel"]),
@@ -161,14 +160,6 @@ let package = Package(
         .product(name: "Logging", package: "swift-log", condition: programs),
       ], swiftSettings: strict),
     .executableTarget(
-      name: "navbench",
-      dependencies: [
-        "CLinux", "CXCB", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "Navigation", "PresentationModel",
-        "Processes", "TextFormats", "WindowAdapter",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-      ], swiftSettings: strict),
-
-    .executableTarget(
       name: "navdoc",
       dependencies: [
         "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "TextFormats",
@@ -250,8 +241,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TestSupport",
-        "TextFormats", "navd", "navctl", "navd-windows", "navbench", "navdoc", "presenter",
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TestSupport", "TextFormats", "navd", "navctl", "navd-windows", "navdoc", "presenter",
       ],
       swiftSettings: strict),
   ]

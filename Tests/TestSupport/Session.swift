@@ -364,17 +364,26 @@ public final class Session {
   }
 
   /// The peak of a process's resident memory since ``forgetPeak(of:)``, in bytes.
-  public static func peakMemory(of pid: pid_t) -> Int { status("VmHWM:", of: pid) }
+  public static func peakMemory(of pid: pid_t) -> Int { number("VmHWM:", of: pid) << 10 }
 
   public static func forgetPeak(of pid: pid_t) throws { try Files.write("5", to: "/proc/\(pid)/clear_refs") }
 
   /// The anonymous memory of a process, in bytes. Code is not counted, because it is loaded when first used.
-  public static func privateMemory(of pid: pid_t) -> Int { status("RssAnon:", of: pid) }
+  public static func privateMemory(of pid: pid_t) -> Int { number("RssAnon:", of: pid) << 10 }
 
-  private static func status(_ field: String, of pid: pid_t) -> Int {
+  /// The number of times that a process with one thread has begun to wait.
+  public static func wakeUps(of pid: pid_t) -> Int { number("voluntary_ctxt_switches:", of: pid) }
+
+  /// Whether a process waits for something other than a processor.
+  public static func isAsleep(_ pid: pid_t) -> Bool { status("State:", of: pid) == "S" }
+
+  private static func number(_ field: String, of pid: pid_t) -> Int { status(field, of: pid).flatMap { Int($0) } ?? 0 }
+
+  /// The first word of a field of the process's status.
+  private static func status(_ field: String, of pid: pid_t) -> Substring? {
     let status = String(decoding: Files.contents(of: "/proc/\(pid)/status"), as: UTF8.self)
     let line = status.split(separator: "\n").first { $0.hasPrefix(field) }
-    return (line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
+    return line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
   }
 
   /// The number of open descriptors of a process.

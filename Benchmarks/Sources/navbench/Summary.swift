@@ -1,6 +1,4 @@
-import EventLoops
 import Glibc
-import Processes
 import TextFormats
 
 /// Several runs of the measurements, on all processors and on one, in one table.
@@ -12,10 +10,9 @@ struct Summary {
   /// Reads reports printed with `--json`.
   init(files: [String]) throws {
     runs = try files.map { file in
-      guard let content = ProcessTable.read(file), let report = try? Report(json: content) else {
-        throw BenchmarkError(description: "\(file): expected a report of navbench --json, found none")
+      do { return try Report(json: read(file)) } catch is DecodingError {
+        throw BenchmarkError("\(file): expected a report of navbench --json, found none")
       }
-      return report
     }
   }
 
@@ -24,8 +21,8 @@ struct Summary {
   ]
 
   /// A row for each line of the first run.
-  private var rows: [[String]] {
-    (runs.first?.lines ?? []).map { line in
+  private func rows(withDetails: Bool) -> [[String]] {
+    (runs.first?.lines ?? []).filter { withDetails || !$0.isDetail }.map { line in
       let all = runs.map { run in
         (isOnOne: run.processors == 1, lines: run.lines.filter { $0.subject == line.subject && $0.peer == line.peer })
       }
@@ -53,8 +50,7 @@ struct Summary {
   }
 
   private func goal(_ goal: Goal, _ text: (Double) -> String) -> String {
-    let each = goal.eachLimit.map { ", each round ≤ \(text($0))" } ?? ""
-    return "\(goal.isUpperLimit ? "≤" : "≥") \(text(goal.limit))\(each)\(goal.isForOneProcessor ? ", on one" : "")"
+    "≤ \(text(goal.limit))\(goal.isForOneProcessor ? ", on one" : "")"
   }
 
   /// The result for a goal, which is reached if each run reaches it.
@@ -66,7 +62,7 @@ struct Summary {
 
   /// The table for a terminal.
   var text: String {
-    let rows = [Self.titles] + rows
+    let rows = [Self.titles] + rows(withDetails: true)
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       let line = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
@@ -77,7 +73,9 @@ struct Summary {
   /// The table and the place of the measurements, in Markdown.
   private var markdown: String {
     let line = { (cells: [String]) in "| \(cells.joined(separator: " | ")) |" }
-    let table = [line(Self.titles), "|" + String(repeating: "---|", count: Self.titles.count)] + rows.map(line)
+    let table =
+      [line(Self.titles), "|" + String(repeating: "---|", count: Self.titles.count)]
+      + rows(withDetails: false).map(line)
     let counts = Set(runs.map(\.processors)).sorted(by: >).map { count in
       "\(runs.count { $0.processors == count }) runs on \(count) processor\(count == 1 ? "" : "s")"
     }
@@ -88,8 +86,9 @@ struct Summary {
   private static var date: String {
     var (now, parts) = (time(nil), tm())
     localtime_r(&now, &parts)
-    let twoDigits = { (number: Int32) in number < 10 ? "0\(number)" : "\(number)" }
-    return "\(parts.tm_year + 1900)-\(twoDigits(parts.tm_mon + 1))-\(twoDigits(parts.tm_mday))"
+    var text = [CChar](repeating: 0, count: 11)
+    strftime(&text, text.count, "%Y-%m-%d", &parts)
+    return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
   }
 
   private static var system: String {
@@ -103,17 +102,12 @@ struct Summary {
 
   /// Replaces the table in a document.
   func write(to document: String) throws {
-    guard let content = ProcessTable.read(document) else {
-      throw BenchmarkError(description: SystemError(document).description)
+    let text = try read(document)
+    let (start, end) = (text.ranges(of: Self.marks.start).first, text.ranges(of: Self.marks.end).first)
+    guard let start, let end else {
+      throw BenchmarkError("\(document): expected the comments between which the table is, found none")
     }
-    let text = String(decoding: content, as: UTF8.self)
-    guard let (head, rest) = text.parted(at: Self.marks.start), let (_, tail) = rest.parted(at: Self.marks.end) else {
-      throw BenchmarkError(description: "\(document): expected the comments between which the table is, found none")
-    }
-    guard let file = fopen(document, "w") else {
-      throw BenchmarkError(description: SystemError(document).description)
-    }
-    fputs("\(head)\(Self.marks.start)\(markdown)\n\(Self.marks.end)\(tail)", file)
-    fclose(file)
+    let (head, tail) = (text[..<start.upperBound], text[end.lowerBound...])
+    try navbench.write("\(head)\(markdown)\n\(tail)", to: document)
   }
 }

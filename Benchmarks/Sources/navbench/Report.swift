@@ -4,37 +4,28 @@ import FoundationEssentials
 enum Unit: String, Codable {
   case nanoseconds = "ns"
   case bytes
-  case perSecond = "1/s"
   case count = "1"
 
   func text(_ number: Double) -> String {
     switch self {
     case .nanoseconds: number < 1e6 ? "\(hundredths(number / 1e3)) µs" : "\(hundredths(number / 1e6)) ms"
     case .bytes: number < 1e5 ? "\(Int(number)) B" : "\(hundredths(number / Double(1 << 20))) MiB"
-    case .perSecond: "\(Int(number)) /s"
     case .count: number < 1e3 ? hundredths(number) : "\(Int(number))"
     }
   }
 }
 
-/// The limit for a line's ratio, or for its number.
+/// The upper limit for a line's ratio, or for its number.
 struct Goal: Codable {
   let limit: Double
-  var isUpperLimit = true
-  /// The limit for each round alone; nil if only the median counts.
-  var eachLimit: Double?
   /// Whether the goal applies only to programs that share one processor.
-  var isForOneProcessor = false
+  let isForOneProcessor: Bool
 
-  static func atMost(_ limit: Double, inEachRound each: Double? = nil, onOneProcessor: Bool = false) -> Goal {
-    Goal(limit: limit, eachLimit: each, isForOneProcessor: onOneProcessor)
+  static func atMost(_ limit: Double, onOneProcessor: Bool = false) -> Goal {
+    Goal(limit: limit, isForOneProcessor: onOneProcessor)
   }
-  static func atLeast(_ limit: Double) -> Goal { Goal(limit: limit, isUpperLimit: false) }
 
-  func isMet(by results: [Double]) -> Bool {
-    let middle = median(results)
-    return (isUpperLimit ? middle <= limit : middle >= limit) && results.allSatisfy { $0 <= eachLimit ?? .infinity }
-  }
+  func isMet(by results: [Double]) -> Bool { median(results) <= limit }
 }
 
 /// A subject measured in rounds, with a peer in the same rounds if possible. With a peer, only the ratio is meaningful: the speed of
@@ -47,6 +38,8 @@ struct Line: Codable {
   let subjects: [Double]
   let peers: [Double]
   let goal: Goal?
+  /// Whether the table in the documents leaves the line out.
+  let isDetail: Bool
 
   /// The values for the goal: the ratios, or the numbers of a subject without a peer.
   var results: [Double] { peer == nil ? subjects : zip(subjects, peers).map { $0 / $1 } }
@@ -62,13 +55,16 @@ struct Report: Codable {
 
   mutating func compare(
     _ subject: String, with peer: String, _ subjects: [Double], _ peers: [Double], unit: Unit = .nanoseconds,
-    goal: Goal? = nil
+    goal: Goal? = nil, isDetail: Bool = false
   ) {
-    lines.append(Line(subject: subject, peer: peer, unit: unit, subjects: subjects, peers: peers, goal: goal))
+    lines.append(
+      Line(
+        subject: subject, peer: peer, unit: unit, subjects: subjects, peers: peers, goal: goal, isDetail: isDetail))
   }
 
-  mutating func add(_ subject: String, _ numbers: [Double], _ unit: Unit, _ goal: Goal? = nil) {
-    lines.append(Line(subject: subject, peer: nil, unit: unit, subjects: numbers, peers: [], goal: goal))
+  mutating func add(_ subject: String, _ numbers: [Double], _ unit: Unit, _ goal: Goal) {
+    lines.append(
+      Line(subject: subject, peer: nil, unit: unit, subjects: numbers, peers: [], goal: goal, isDetail: false))
   }
 }
 
@@ -85,11 +81,11 @@ extension Report {
   }
 
   /// - Throws: a `DecodingError` unless the JSON was written by this program.
-  init(json: [UInt8]) throws {
+  init(json: String) throws {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-    self = try decoder.decode(Report.self, from: Data(json))
+    self = try decoder.decode(Report.self, from: Data(json.utf8))
   }
 }
 

@@ -2,23 +2,20 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
-import Glibc
 import PresentationModel
 
-/// A stateless service that uses the same library and sends the same messages as navd for a Present with another id (two signals of
-/// the coordinator, InterfacesAdded, InterfacesRemoved, the reply), for an Apply of these, and for GetState. A Toggle only starts or
-/// ends a program before the answer. The difference between navd and this service is the cost of all other work.
+/// A stateless service that uses the same library and sends the same messages as navd for a Present with another id: two signals of
+/// the coordinator, InterfacesAdded, InterfacesRemoved, the reply. A Toggle only starts or ends a program before the answer. The
+/// difference between navd and this service is the cost of all other work.
 final class BareEcho {
   static let name: BusName = "org.navd.Bench.BareEcho"
 
   private let connection: Connection
   private let objects: BareObjects
-  /// The answer of `GetState`, copied from navd at the last `Reload`.
-  private var state: [UInt8] = []
   /// The number of the next handle, as long as navd's handles, which begin with the time of day.
   private var number: UInt64 = 1_700_000_000_000_000
   /// The program that a Toggle has started.
-  private var program: pid_t?
+  private var program: Program?
 
   /// Runs until the process is killed.
   /// - Parameter name: the bus name, for clients that know only navd's name.
@@ -37,34 +34,9 @@ final class BareEcho {
       try? answer(input.0, input.1)
       call.reply((CoordinatorNames.presentation(number), true, number))
     }
-    object.implement(CoordinatorInterface.apply) { [unowned self] input, call in
-      let replies: [[Value]] = input.0.map { request in
-        guard case .string(let binding)? = request.arguments.first,
-          case .string(let id)? = request.arguments.dropFirst().first
-        else { return [] }
-        try? answer(binding, id)
-        return [.objectPath(CoordinatorNames.presentation(number)), .boolean(true)]
-      }
-      call.reply((replies, number))
-    }
     object.implement(CoordinatorInterface.toggle) { [unowned self] _, call in
       try? toggleProgram()
       call.reply((program != nil, .root, number))
-    }
-    object.implement(CoordinatorInterface.get) { [unowned self] _, call in call.reply((.root, [:], number)) }
-    object.implement(CoordinatorInterface.reload) { [unowned self] _, call in
-      connection.callNavd(CoordinatorInterface.getState, ()) { [unowned self] result in
-        var writer = MessageWriter()
-        if case .success(let (properties, serial)) = result {
-          try? writer.append(properties)
-          try? writer.append(serial)
-        }
-        state = [UInt8](writer.bytes)
-        call.reply()
-      }
-    }
-    object.implement(CoordinatorInterface.getState) { [unowned self] _, call in
-      call.reply(writing: { [unowned self] writer throws(DBusError) in writer.copy(state) })
     }
     connection.export(CoordinatorNames.object, [object], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, objects)
@@ -85,11 +57,10 @@ final class BareEcho {
 
   private func toggleProgram() throws {
     if let program {
-      kill(program, SIGTERM)
-      waitForExit(program)
+      program.end()
       self.program = nil
     } else {
-      program = try spawn(Harness.command, reading: STDIN_FILENO, writing: STDOUT_FILENO)
+      program = try Program(["sleep", "1000"])
     }
   }
 

@@ -45,7 +45,7 @@ struct LibraryBenchmark {
         for (index, count) in Self.counts.enumerated().dropFirst() {
           report.compare(
             "\(count) \(subject.name), each, \(place)", with: "\(Self.counts[0])", results[index], results[0],
-            goal: Self.goal)
+            goal: Self.goal, isDetail: count != Self.counts.last)
         }
       }
     }
