@@ -314,20 +314,20 @@ func sandbox_commandSwitchedOffAndDismissed_isGoneAtOnce() throws {
   _ = try session.ending(of: former)
   try session.write("inline-commands = false\n", to: "config/navd/navd.toml")
   try session.call(Rows.reload, ())
-  // Both requests arrive in one turn.
-  let navd = try #require(session.navd)
-  navd.send(SIGSTOP)
-  let selection = session.begin(Rows.select, ("group", "tag", [:]))
-  let end = session.begin(Rows.dismiss, ("group.tag", [:]))
-  session.client.flush()
-  _ = try session.client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
-  navd.send(SIGCONT)
-  let path = try session.answer(to: selection).0
-  #expect(try session.answer(to: end).0)
-  let (reason, result) = try session.ending(of: path)
+  // On a busy machine, navd may serve the second request in a later turn, when the start was refused already. Then they are made again.
+  var reason = ""
+  for _ in 1...50 where reason != "dismissed" {
+    let selection = session.begin(Rows.select, ("group", "tag", [:]))
+    let end = session.begin(Rows.dismiss, ("group.tag", [:]))
+    let path = try session.answer(to: selection).0
+    let isDismissed = try session.answer(to: end).0
+    let ending = try session.ending(of: path)
+    reason = ending.reason
+    #expect(reason == (isDismissed ? "dismissed" : "failed"))
+    let error = ending.result["error"].flatMap { String(value: $0) } ?? ""
+    #expect(error.contains("switched off by inline-commands"), "\(error)")
+  }
   #expect(reason == "dismissed")
-  let error = result["error"].flatMap { String(value: $0) } ?? ""
-  #expect(error.contains("switched off by inline-commands"), "\(error)")
 }
 
 @Test("L3: the configuration can disable and enable inline commands")
