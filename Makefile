@@ -74,7 +74,7 @@ help:
 	@echo 'make soak                a long mixed load, its growth in memory and descriptors, and wake-ups when idle [MINUTES=10]'
 	@echo 'make fuzz                calls navd for long with valid and invalid arguments [SEED=] [CALLS=1000000]'
 	@echo 'make kill-storm          kills navd many times at random instants under load [KILLS=300]'
-	@echo 'make walk                a random walk through the rules with a real navd, beside a model of its own [SEED=] [STEPS=40000]'
+	@echo 'make walk                worlds of the simulation with a real navd on a bus [SEED=] [STEPS=40000]'
 	@echo 'make check-programs      presents well-known programs on sway, i3 and openbox, and writes what was seen to docs/windows.md'
 	@echo 'make check-clients       compiles what code generators for C++ make of the interfaces, and runs a program with it'
 	@echo 'make check-desktops      runs the adapters on the desktops of Debian 12, 13 and sid, and writes what was seen to docs/windows.md [ONLY=]'
@@ -182,11 +182,9 @@ kill-storm: build
 	@.ci/setup
 	NAVD_TEST_BUILD=$(CURDIR)/.build/release NAVD_TEST_KILLS=$(KILLS) swift test --filter killStorm
 
-# On one bus after the other.
 walk: build
 	@.ci/setup
-	NAVD_TEST_BUILD=$(CURDIR)/.build/release NAVD_SEED=$(SEED) NAVD_TEST_WALK_STEPS=$(STEPS) \
-		swift test --no-parallel --filter walk_
+	NAVD_TEST_BUILD=$(CURDIR)/.build/release NAVD_SEED=$(SEED) NAVD_TEST_WALK_STEPS=$(STEPS) swift test --filter walk_
 
 # The long form of tests in `make test`: all limits at their real size, and more broken buses; with release binaries, so that
 # times count.

@@ -187,10 +187,14 @@ let package = Package(
     .testTarget(
       name: "DBusTests", dependencies: ["DBus", "DBusValues", "EventLoops", "TestSupport"],
       swiftSettings: strict),
+    // The rules a second time, and the worlds in which both are tried: for the state machine alone, and for navd.
+    .target(
+      name: "Simulation", dependencies: ["DBusValues", "PresentationModel", "PresentationRules"],
+      path: "Tests/Simulation", swiftSettings: strict),
     .testTarget(
       name: "PresentationRulesTests",
       dependencies: [
-        "PresentationModel", "PresentationRules", "DBusValues",
+        "PresentationModel", "PresentationRules", "DBusValues", "Simulation",
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .testTarget(
@@ -241,7 +245,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TestSupport", "TextFormats", "navd", "navctl", "navd-windows", "navdoc", "presenter",
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules",
+        "Simulation", "TestSupport", "TextFormats", "navd", "navctl", "navd-windows", "navdoc", "presenter",
       ],
       swiftSettings: strict),
   ]

@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// Fallbacks, which groups show while they have nothing else: when they come, give way and return (K1).
 struct FallbackTests {

@@ -2,6 +2,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// Holds: what begins, dismisses, postpones and releases one (H1 to H6, H8).
 struct HoldTests {

@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// Interruptions: members that give way to another one, and return (K2).
 struct InterruptionTests {

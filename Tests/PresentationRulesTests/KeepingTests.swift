@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// K4: items that are kept beyond the session, and presented again at the next login.
 @Suite struct KeepingTests {

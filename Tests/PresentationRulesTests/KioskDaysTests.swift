@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// Two days of a kiosk on the test's clock: fallbacks, interruptions and restarts together (K1, K2, K3).
 struct KioskDaysTests {

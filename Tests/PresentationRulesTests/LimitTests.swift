@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// Limits of sizes and counts, each at its bound and beyond it (L1, L2).
 @Suite struct LimitTests {

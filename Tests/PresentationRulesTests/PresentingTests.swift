@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// Presenting in one slot: setting, replacing, dismissing, ends, expectations and deadlines (P1 to P14).
 @Suite struct PresentingTests {

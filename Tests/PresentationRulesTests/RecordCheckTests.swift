@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// R4: records that no navd has written. Each test damages one part of a record that is accepted.
 @Suite struct RecordCheckTests {

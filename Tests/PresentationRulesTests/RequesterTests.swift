@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// Requesters: the client whose request ended a presentation, and since when an item is shown.
 @Suite struct RequesterTests {

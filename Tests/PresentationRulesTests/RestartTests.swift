@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// Restarts of items: an item that has ended by itself is presented again, with its delays and limits (K3).
 struct RestartTests {

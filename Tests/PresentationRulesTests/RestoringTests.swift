@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// A machine with its record, which can be restarted at any time.
 private final class RestartableMachine {

@@ -3,6 +3,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// A state machine in which the test is everything else: clients, presenters, and a clock that only the test moves.
 ///
@@ -443,23 +444,6 @@ final class RulesFixture {
   }
 }
 
-extension StateMachine {
-  /// Copies the whole state.
-  func copy() -> StateMachine {
-    var copy = StateMachine(limits: limits)
-    copy.state = state
-    return copy
-  }
-
-  /// Ends all parked programs and all presentations in one turn, as `Quit` does in several (R5).
-  mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
-    let ended = endParked(isForced: true)
-    var outcome = end(beginShutDown(), by: client, at: now)
-    outcome.commands += ended.commands
-    return outcome
-  }
-}
-
 /// The whole content of a value as text, with dictionaries and sets sorted.
 func picture(of value: Any) -> String {
   let mirror = Mirror(reflecting: value)
@@ -470,20 +454,5 @@ func picture(of value: Any) -> String {
   default:
     if children.isEmpty { return "\(value)" }
     return "\(mirror.subjectType)(\(children.map { ($0.label ?? "") + ": " + $0.text }.joined(separator: ", ")))"
-  }
-}
-
-extension RecordedState {
-  mutating func apply(_ changes: RecordChanges) {
-    if let numbers = changes.numbers { self.numbers = numbers }
-    for (key, row) in changes.presentations { presentations[key] = row }
-    for (key, row) in changes.changed { changed[key] = row }
-    for (key, row) in changes.tags { tags[key] = row }
-    for (key, row) in changes.endings { endings[key] = row?.content }
-    for (key, row) in changes.containerValues { containerValues[key] = row }
-    for (key, row) in changes.registrations { registrations[key] = row }
-    for (key, row) in changes.holders { holders[key] = row }
-    for (name, row) in changes.environment { environment[name] = row }
-    for (key, row) in changes.kept { kept[key] = row }
   }
 }

@@ -2,6 +2,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// Variables of the session, for commands that navd starts without a request (K6).
 struct SessionEnvironmentTests {

@@ -5,6 +5,7 @@ import PresentationModel
 import Testing
 
 @testable import PresentationRules
+@testable import Simulation
 
 /// Answers all commands for presenters, until there are no more.
 private func answer(_ commands: [Command], of machine: inout StateMachine, at now: Instant) -> Int {

@@ -3,6 +3,8 @@ import PresentationModel
 import PresentationRules
 import Testing
 
+@testable import Simulation
+
 /// Faults that the simulation has found, each as the shortest sequence that shows it.
 @Suite struct RegressionTests {
   private let client = Client(":1.1")

@@ -2,6 +2,8 @@ import Glibc
 import PresentationRules
 import Testing
 
+@testable import Simulation
+
 /// The size of the simulation, from the environment. Repeat a failing world with:
 /// `NAVD_SEED=7 swift test --filter Simulation`. A long run is a release build:
 /// `NAVD_SEED=1 NAVD_WORLDS=50000 swift test -c release -Xswiftc -enable-testing --filter Simulation`.

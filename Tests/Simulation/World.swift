@@ -11,7 +11,7 @@ struct World: ~Copyable {
   private(set) var machine: StateMachine
   /// The record of the navd that runs.
   private(set) var disk = RecordedState()
-  private let files: [Destination]
+  let files: [Destination]
   /// The last handle before each registration that is left, by the names of the destination and of the client (D4).
   private var registered: [String: Handle] = [:]
   private let fallbacks: [BindingID: String]
@@ -19,15 +19,15 @@ struct World: ~Copyable {
   private var asked: Int?
   /// The presentations for which no command has reached a presenter.
   private var undelivered: Set<Handle> = []
-  private var model: NaiveModel
+  private(set) var model: NaiveModel
   private var watcher = Watcher()
   private var checker = OrderChecker()
   private var presenters = Presenters()
   /// The time in milliseconds.
   private var now: UInt64 = 1000
-  private var clients: [Client]
+  private(set) var clients: [Client]
   private var lastClient = 3
-  private var handles: [Token: Handle] = [:]
+  private(set) var handles: [Token: Handle] = [:]
   private var tokens: [Handle: Token] = [:]
   /// The times at which the subjects last changed, by the model (P10).
   private var changes: [NaiveSubject: UInt64] = [:]
@@ -44,12 +44,15 @@ struct World: ~Copyable {
   /// The events of the run, which are kept only if it is traced.
   private(set) var trace: [String] = []
   private let isTracing: Bool
+  /// Gives each input that is not refused by mistake to a navd on a bus, with whether it is refused.
+  var mirror: ((Input, Refusal?) throws(Violation) -> Void)?
 
-  init(seed: UInt64, isTracing: Bool = false) {
+  /// - Parameter isLive: whether all inputs can be given to a navd on a bus, too.
+  init(seed: UInt64, isTracing: Bool = false, isLive: Bool = false) {
     self.seed = seed
     self.isTracing = isTracing
     var dice = SplitMix64(seed: seed, step: -1)
-    generator = InputGenerator(&dice)
+    generator = InputGenerator(&dice, isLive: isLive)
     do throws(RecordFault) {
       machine = try StateMachine(limits: generator.limits, restoring: disk)
     } catch {
@@ -103,11 +106,14 @@ struct World: ~Copyable {
   /// Takes one step, with its own dice.
   mutating func step(_ number: Int) throws(Violation) {
     var dice = SplitMix64(seed: seed, step: number)
+    // A navd on a bus has only presenters that the bus knows, and a clock of its own.
+    let isLive = generator.isLive
     let kind = dice.pick(weighted: [
       (38, Kind.request), (generator.hasTransactions ? 12 : 0, .transaction), (generator.attention, .hear),
-      (2, .nonsense),
-      (4, .end), (4, .closeWindow), (3, .close), (1, .act), (9, .time), (generator.hasOwners ? 2 : 1, .leave),
-      (2, .register), (1, .rest),
+      (isLive ? 0 : 2, .nonsense),
+      (4, .end), (isLive ? 0 : 4, .closeWindow), (isLive ? 0 : 3, .close), (isLive ? 0 : 1, .act),
+      (isLive ? 0 : 9, .time), (generator.hasOwners ? 2 : 1, .leave),
+      (2, .register), (isLive ? 0 : 1, .rest),
       (generator.isMortal ? 3 : 0, .die),
       (generator.hasHolds ? 4 : 0, .hold), (generator.hasHolds ? 4 : 0, .release), (generator.hasHolds ? 2 : 0, .fact),
     ])
@@ -120,7 +126,7 @@ struct World: ~Copyable {
       // A presentation that is shown is closed by its user, or crashes.
       let shown = checker.alive.filter { !$0.isStateOnly && $0.hasStarted }
       guard !shown.isEmpty else { return }
-      try happen(.report(presenters.end(dice.pick(shown).handle, failed: dice.chance(30))), &dice)
+      try happen(.report(presenters.end(dice.pick(shown).handle, failed: !generator.isLive && dice.chance(30))), &dice)
     case .closeWindow:
       let shown = checker.alive.filter { $0.followsWindows && $0.hasStarted }
       guard !shown.isEmpty else { return }
@@ -326,6 +332,9 @@ struct World: ~Copyable {
       if let copy = consume copy { twin = Twin(machine: copy, steps: 8) }
     }
     try compare()
+    if let mirror {
+      if case .failure(let refusal) = actual { try mirror(input, refusal) } else { try mirror(input, nil) }
+    }
     disk.apply(machine.takeUnrecorded())
     let faults = machine.keptFaults(disk.kept)
     try require(faults.isEmpty, "K4", "\(faults)")

@@ -42,8 +42,11 @@ struct InputGenerator {
   let holdsOfAll: [String: HoldAction]
   /// Whether requests say how long items may wait.
   let hasPatience: Bool
+  /// Whether a navd on a bus can have the same inputs. Then all presenters are on the bus, and no time passes.
+  let isLive: Bool
 
-  init(_ dice: inout SplitMix64) {
+  init(_ dice: inout SplitMix64, isLive: Bool = false) {
+    self.isLive = isLive
     let all = ["a", "b", "c", "a.x", "a.x.y", "a[0]", "b.x", "c.x", "g.m", "g.n", "h.n", "s[0]", "s[1]", "bus2"]
     let families = ["a", "a.x", "a.x.y", "b", "b.x", "a.x.y[0]", "g.m", "g.m.x"]
     prefersFamilies = dice.chance(25)
@@ -58,28 +61,28 @@ struct InputGenerator {
     hasNamedParents = dice.chance(60)
     hasDestinations = dice.chance(85)
     hasOwners = dice.chance(50)
-    hasTimeouts = dice.chance(50)
-    let hasExpectations = dice.chance(40)
+    hasTimeouts = dice.chance(50) && !isLive
+    let hasExpectations = dice.chance(40) && !isLive
     hasMistakes = dice.chance(40)
-    presenterFaults = dice.pick([0, 10, 40])
+    presenterFaults = isLive ? 0 : dice.pick([0, 10, 40])
     presenterWishes = dice.pick([0, 20, 50])
     hasForce = dice.chance(50)
     attention = dice.pick([10, 30, 60])
     var limits = Limits()
-    if dice.chance(20) {
+    if !isLive, dice.chance(20) {
       limits.items = 2 + dice.below(6)
       limits.itemsPerClient = 1 + dice.below(5)
       limits.queue = 1 + dice.below(2)
     }
-    if dice.chance(15) { limits.tags = 1 + dice.below(4) }
-    if dice.chance(15) { limits.endings = 1 + dice.below(3) }
+    if !isLive, dice.chance(15) { limits.tags = 1 + dice.below(4) }
+    if !isLive, dice.chance(15) { limits.endings = 1 + dice.below(3) }
     // The machine remembers changes of former subjects only up to the limit of endings. Past it, it refuses more requests than it
     // needs to.
     self.hasExpectations = hasExpectations && limits.endings > 100
     self.limits = limits
-    isMortal = dice.chance(40)
-    hasHolds = dice.chance(40)
-    hasPatience = dice.chance(30)
+    isMortal = dice.chance(40) && !isLive
+    hasHolds = dice.chance(40) && !isLive
+    hasPatience = dice.chance(30) && !isLive
     holdsOfAll =
       hasHolds
       ? ["dnd": dice.pick([.show, .postpone, .dismiss, .refuse]), "locked": dice.pick([.show, .postpone, .dismiss])]
@@ -139,6 +142,8 @@ struct InputGenerator {
       },
       destination("two words", .none, group: dice.chance(50) ? "h" : nil),
     ].filter { destination in
+      !isLive || destination.presenter == .none
+    }.filter { destination in
       // The reader of files has checked the names.
       destination.group.map { (try? BindingID($0.text + "." + destination.name)) != nil } ?? true
     }
@@ -146,7 +151,7 @@ struct InputGenerator {
 
   /// The fallbacks of groups (K1).
   func fallbacks(_ dice: inout SplitMix64) -> [BindingID: String] {
-    guard hasDestinations, let group = groups.first, limits.items > 100, dice.chance(30) else { return [:] }
+    guard hasDestinations, let group = groups.first, limits.items > 100, !isLive, dice.chance(30) else { return [:] }
     return [group: dice.pick(["command", "b.x", "bus2", "state", "viewer"])]
   }
 
@@ -197,7 +202,7 @@ struct InputGenerator {
       var request = Request(
         $0, expecting: expectation(view, &dice), animated: dice.chance(10) ? false : nil,
         isForced: hasForce && dice.chance(10), needsKnownName: known < 12, meansState: (12..<16).contains(known))
-      if request.operation.isToggle, dice.chance(30) {
+      if !isLive, request.operation.isToggle, dice.chance(30) {
         let handles = view.shown.map(\.handle).filter { _ in dice.chance(50) }
         request.places = WindowPlaces(Dictionary(uniqueKeysWithValues: handles.map { ($0, .init(isOutOfView: true)) }))
       }
@@ -357,15 +362,17 @@ struct InputGenerator {
     var options = ItemOptions()
     let isLight = isUpdate && dice.chance(70)
     if hasDestinations, !isLight, dice.chance(60) {
-      options.destination = dice.pick([
+      let onBus = ["bus", "bus", "bus2", "state"]
+      let all = [
         "command", "command", "unit", "state", "bus", "bus", "bus2", "b.x", "hider", "hider", "viewer", "viewer",
         "viewer", "browser",
-      ])
+      ]
+      options.destination = dice.pick(isLive ? onBus : all)
     }
-    if hasDestinations, !isLight, options.destination == nil, dice.chance(5) {
+    if hasDestinations, !isLive, !isLight, options.destination == nil, dice.chance(5) {
       options.command = InlineCommand(arguments: [Array("sh".utf8)])
     }
-    if hasDestinations, dice.chance(options.command != nil || options.destination == "command" ? 30 : 1) {
+    if hasDestinations, !isLive, dice.chance(options.command != nil || options.destination == "command" ? 30 : 1) {
       options.input = dice.pick([[], [1], [2]])
     }
     if dice.chance(20) { options.value = value(&dice) }
@@ -387,7 +394,7 @@ struct InputGenerator {
     if dice.chance(prefersQueues ? 30 : 10) { options.priority = Int32(dice.below(3)) }
     if hasMistakes {
       if dice.chance(4) { options.destination = "nowhere" }
-      if dice.chance(2) { options.command = InlineCommand(arguments: [Array("sh".utf8)]) }
+      if !isLive, dice.chance(2) { options.command = InlineCommand(arguments: [Array("sh".utf8)]) }
       if dice.chance(2) { options.tag = tag(&dice) }
       if dice.chance(2), !stacks.isEmpty { options.stack = dice.pick(stacks) }
     }
