@@ -38,35 +38,6 @@ func owner_killed_endsWhatItOwns() throws {
   try session.wait("it has ended") { watcher.lines.last == "dismissed fact owner" }
 }
 
-@Test("O1: a later request with owned=true makes its sender the owner; with owned=false the item has no owner")
-func owner_givenAgain_isTheSender() throws {
-  let session = try Session()
-  let watcher = try session.watch()
-  let one = try session.connect()
-  let other = try session.connect()
-  try session.present("fact", "", owned, by: one)
-  let (_, changed, _) = try session.call(Rows.present, ("fact", "", owned), by: other)
-  #expect(changed)
-  #expect(try session.call(Rows.get, "fact").1["owner"] == .string(other.uniqueName.text))
-  one.close()
-  // The test waits for an event that comes after the client has left, since the bus announces departures to all clients in one
-  // order.
-  let third = try session.connect()
-  try session.present("mark", "", owned, by: third)
-  third.close()
-  try session.wait("the third has left") { watcher.lines.last == "dismissed mark owner" }
-  #expect(try session.call(Rows.get, "fact").0 != .root)
-
-  try session.present("fact", "", ["owned": .boolean(false)])
-  #expect(try session.call(Rows.get, "fact").1["owner"] == nil)
-  other.close()
-  let fourth = try session.connect()
-  try session.present("mark", "2", owned, by: fourth)
-  fourth.close()
-  try session.wait("the fourth has left") { watcher.lines.last == "dismissed mark 2 owner" }
-  #expect(try session.call(Rows.get, "fact").0 != .root)
-}
-
 @Test("O1: items owned by a client that leaves before navd has looked it up end too")
 func owner_leavingAtOnce_endsWhatItOwns() throws {
   let session = try Session()

@@ -58,25 +58,6 @@ func presenting_destination_isFoundByName() throws {
   try session.wait(for: "start 2", of: "note")
 }
 
-@Test("P7, P11: toggle presents or dismisses")
-func presenting_toggle_isPresentOrDismiss() throws {
-  let session = try Session()
-  let (on, path, _) = try session.call(Rows.toggle, ("fact", "", [:]))
-  #expect(on && path != .root)
-  let (off, none, _) = try session.call(Rows.toggle, ("fact", "", [:]))
-  #expect(!off && none == .root)
-  // An id other than the current one presents that id; with any-id the slot is dismissed, whatever its id.
-  try session.call(Rows.toggle, ("fact", "a", [:]))
-  let (replaced, _, _) = try session.call(Rows.toggle, ("fact", "b", [:]))
-  #expect(replaced)
-  #expect(try session.call(Rows.get, "fact").1["id"] == .string("b"))
-  let (any, _, _) = try session.call(Rows.toggle, ("fact", "c", ["any-id": .boolean(true)]))
-  #expect(!any)
-  let (again, _, _) = try session.call(Rows.toggle, ("fact", "c", ["any-id": .boolean(true)]))
-  #expect(again)
-  #expect(try session.call(Rows.get, "fact").1["id"] == .string("c"))
-}
-
 @Test("D8: update sets and removes keys of the value")
 func presenting_update_editsTheValue() throws {
   let session = try Session()
@@ -94,38 +75,6 @@ func presenting_update_editsTheValue() throws {
   #expect(try session.call(PresentationInterface.update, (["d": .boolean(true)], [:]), at: path).0)
   #expect(try value() == ["b": .int32(3), "c": .string("x"), "d": .boolean(true)])
   #expect(try session.call(Rows.get, "fact").0 == path)
-}
-
-@Test("V2: container values must be declared and have the declared type")
-func presenting_containerValues_areDeclared() throws {
-  let session = try Session()
-  let undeclared = try session.refusal(
-    Rows.present, ("fact", "", ["container-values": ["badge": Value.int32(1)].value]))
-  #expect(undeclared?.name == .unknownContainerValue)
-  try session.call(Rows.declareContainerValue, ("badge", .int32(0)))
-  let mistyped = try session.refusal(
-    Rows.present, ("fact", "", ["container-values": ["badge": Value.string("1")].value]))
-  #expect(mistyped?.name == .containerValueType)
-  try session.present("fact", "", ["container-values": ["badge": Value.int32(1)].value])
-  #expect(try session.call(Rows.containerValue, ("fact", "badge")) == .int32(1))
-  try session.call(Rows.update, ("fact", [:], ["container-values": ["badge": Value.int32(2)].value]))
-  #expect(try session.call(Rows.containerValue, ("fact", "badge")) == .int32(2))
-  #expect(try session.call(Rows.containerValue, ("", "badge")) == .int32(0))
-  #expect(try session.refusal(Rows.containerValue, ("fact", "other"))?.name == .unknownContainerValue)
-  #expect(try session.refusal(Rows.containerValue, ("note", "badge"))?.name == .notPresented)
-}
-
-@Test("C1, C3: dismissing an item also dismisses the items presented from it, the deepest first")
-func presenting_dismiss_takesChildrenFirst() throws {
-  let session = try Session()
-  for binding in ["a", "a.b", "a.b.c", "other"] { try session.present(binding) }
-  let watcher = try session.watch()
-  #expect(try session.dismiss("a"))
-  #expect(
-    watcher.lines.filter { $0.hasPrefix("dismissed") } == [
-      "dismissed a.b.c parent", "dismissed a.b parent", "dismissed a dismissed",
-    ])
-  #expect(try session.call(Rows.get, "other").0 != .root)
 }
 
 @Test("DismissAll takes exactly one of root, group, stack and all")

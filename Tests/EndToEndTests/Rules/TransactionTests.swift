@@ -19,35 +19,6 @@ private func present(_ binding: String, _ id: String, _ more: Properties = [:]) 
   TransactionRequest("Present", [.string(binding), .string(id), Screen.options(more).value])
 }
 
-@Test("T1: a transaction that dismisses an item and presents the same item again changes nothing and announces nothing")
-func transaction_dismissAndPresentAgain_changesNothing() throws {
-  let screen = try Screen(Session())
-  let x = try screen.show("x", "1", ["title": .string("T")])
-  let child = try screen.show("x.y", "2")
-  let before = try screen.session.state()
-  for requests in [
-    [dismiss("x"), present("x", "1")], [present("x", "2"), present("x", "1")],
-    [dismiss("x"), present("x", "2"), dismiss("x"), present("x", "1")],
-  ] {
-    let (replies, serial) = try screen.session.call(Rows.apply, (requests, [:]))
-    #expect(replies.last == [.objectPath(x), .boolean(false)])
-    #expect(before["serial"]?.unsigned == serial)
-  }
-  try screen.expect([])
-  #expect(try screen.session.state() == before)
-  #expect(try screen.presentation("x.y") == child)
-
-  // A changed value is only an update. A changed id is a replacement, whatever the requests in between.
-  try screen.session.call(Rows.apply, ([dismiss("x"), present("x", "1", ["title": .string("U")])], [:]))
-  try screen.expect(["updated x 1", "update x 1", "taken x 1"])
-  try screen.session.call(Rows.apply, ([dismiss("x"), present("x", "2")], [:]))
-  try screen.expect([
-    "phase x 1 dismissing", "phase x.y 2 dismissing", "phase x 2 waiting", "dismiss x.y 2 parent", "gone x.y 2",
-    "dismissed x.y 2 parent", "dismiss x 1 replaced", "gone x 1", "dismissed x 1 replaced", "phase x 2 presenting",
-    "present x 2", "shown x 2", "presented x 2",
-  ])
-}
-
 @Test(
   "T1: a transaction with an invalid 40th request of 50 changes nothing, not even the serial, and the error names the request"
 )
