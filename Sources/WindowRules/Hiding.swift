@@ -4,7 +4,7 @@ import PresentationModel
 
 extension WindowTracker {
   /// Whether a dismissal hides the windows.
-  func mayHide(_ following: Following) -> Bool {
+  func mayHide(_ following: WindowFollower) -> Bool {
     following.rule.hides && !following.rule.kills && followed.values.count { $0.isParked } < maxParked
   }
 

@@ -63,7 +63,7 @@ extension WindowTracker {
 
   /// Whether a process that the command of a presentation has not started may show a window for it. A process that the user has started
   /// meanwhile may not.
-  private func isHandedOver(_ window: TrackedWindow, to following: Following) -> Bool {
+  private func isHandedOver(_ window: TrackedWindow, to following: WindowFollower) -> Bool {
     guard let process = window.process else { return true }
     if process.started < following.beginning.time || following.hasHandedOver { return true }
     guard let left = process.ancestor.flatMap({ followed[$0] }), case .leaving = left.stage else { return false }

@@ -16,7 +16,7 @@ extension WindowTracker {
   ) {
     recorded[program] = windows
     if let presentation, presentation != program { claims[presentation] = program }
-    followed[program] = Following(
+    followed[program] = WindowFollower(
       .recovered, rule, settings, output: nil,
       for: presentation.map { .presentation($0) } ?? .parked(claimant: nil))
   }

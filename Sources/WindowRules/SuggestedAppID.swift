@@ -111,7 +111,7 @@ extension WindowTracker {
   }
 
   /// Whether a window matches a presentation: its pattern, or the id that its command suggests.
-  func fits(_ window: TrackedWindow, _ following: Following) -> Bool {
+  func fits(_ window: TrackedWindow, _ following: WindowFollower) -> Bool {
     if !following.rule.pattern.isEmpty { return following.rule.pattern.matches(window.properties) }
     guard capabilities?.contains(.pid) == false, let suggested = following.suggestedAppID else { return false }
     return suggested.fits(window.properties.appID)
@@ -119,7 +119,7 @@ extension WindowTracker {
 
   /// Whether a window that matches may still belong to another program: only its id matches, and another window has the same id, or
   /// another presentation waits for it.
-  func isDoubtful(_ id: String, _ window: TrackedWindow, _ handle: Handle, _ following: Following) -> Bool {
+  func isDoubtful(_ id: String, _ window: TrackedWindow, _ handle: Handle, _ following: WindowFollower) -> Bool {
     guard following.rule.pattern.isEmpty, let suggested = following.suggestedAppID else { return false }
     return rival(of: suggested, otherThan: id) != nil
       || followed.contains { $0 != handle && $1.takesWindows && $1.windows.isEmpty && fits(window, $1) }

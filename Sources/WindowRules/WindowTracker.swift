@@ -72,7 +72,7 @@ public struct WindowTracker {
   /// The windows of the window system, by their ids.
   var windows: [String: TrackedWindow] = [:]
   /// The presentations, by the handles for which their programs were started.
-  var followed: [Handle: Following] = [:]
+  var followed: [Handle: WindowFollower] = [:]
   /// The windows that the previous navd has recorded, by the handles for which the programs were started.
   var recorded: [Handle: [Window]] = [:]
   /// The parked programs that presentations show again, or are about to, by the handles of these presentations (N8).
@@ -152,7 +152,7 @@ public struct WindowTracker {
   public mutating func request(
     _ handle: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, output: String? = nil
   ) {
-    followed[handle] = Following(.requested, rule, settings, output: output, for: .presentation(handle))
+    followed[handle] = WindowFollower(.requested, rule, settings, output: output, for: .presentation(handle))
   }
 
   /// Whether a presentation is to start, or to show a parked program again, and has neither begun nor been dismissed.
@@ -174,7 +174,7 @@ public struct WindowTracker {
     effects += [.windowsChanged(handle), .start(handle)]
   }
 
-  func matching(_ following: Following) -> Set<String> {
+  func matching(_ following: WindowFollower) -> Set<String> {
     Set(windows.filter { fits($0.value, following) }.keys)
   }
 

@@ -48,7 +48,7 @@ struct Navctl: ParsableCommand {
       var verb = try parse()
       try verb.run()
     } catch let failure as Failure {
-      StandardError.write(failure.line)
+      ErrorOutput.write(failure.line)
       if has(DesktopNotification.option) { DesktopNotification.show(failure, application: application) }
       exit(isPropagating ? .ownFailure : failure.status)
     } catch let status as ExitCode {
@@ -64,11 +64,11 @@ struct Navctl: ParsableCommand {
         exit(.ok)
       case .validationFailure:
         let text = UsageText.improved(message, Array(CommandLine.arguments.dropFirst()))
-        StandardError.write(text)
+        ErrorOutput.write(text)
         notify(text)
         exit(isPropagating ? .ownFailure : .usage)
       default:
-        StandardError.write(message)
+        ErrorOutput.write(message)
         notify(message)
         exit(isPropagating ? .ownFailure : .failed)
       }

@@ -108,7 +108,7 @@ private let presentation: JSON = [
   ("{{{id}}}", "{1}"), ("{value.name}", "x\\ny"), ("{presentation}", "17"), ("", ""), ("no", "no"),
 ])
 func template_line_replacesPlaceholders(text: String, line: String) throws {
-  #expect(try Template(text).line(presentation) == line)
+  #expect(try OutputTemplate(text).line(presentation) == line)
 }
 
 @Test(arguments: [
@@ -120,25 +120,25 @@ func template_line_replacesPlaceholders(text: String, line: String) throws {
 func template_form_changesTheField(text: String, line: String) throws {
   var members = try #require(presentation.object)
   members["since"] = 1_000_000
-  #expect(try Template(text).line(.object(members), at: 1_125_999) == line)
+  #expect(try OutputTemplate(text).line(.object(members), at: 1_125_999) == line)
 }
 
 @Test func elapsed_momentInTheFuture_isZero() {
-  #expect(WallClock.elapsed(since: 5000, at: 4000) == "0s")
-  #expect(WallClock.elapsed(since: 5000, at: 5999) == "0s")
-  #expect(WallClock.elapsed(since: 5000, at: 6000) == "1s")
+  #expect(Timestamp.elapsed(since: 5000, at: 4000) == "0s")
+  #expect(Timestamp.elapsed(since: 5000, at: 5999) == "0s")
+  #expect(Timestamp.elapsed(since: 5000, at: 6000) == "1s")
 }
 
 @Test(arguments: [
   "{id}{value}{value.any.thing}", "{container-values.x:json}", "{{none}}", "{since:elapsed}",
 ])
 func template_knownFields_areAccepted(text: String) throws {
-  try Template(text).require(.presentation)
+  try OutputTemplate(text).require(.presentation)
 }
 
 @Test(arguments: ["{event}", "{id.x}", "{}", "{.}", "{value}{nothing}", "{ id}"])
 func template_unknownFields_areRefused(text: String) throws {
-  let template = try Template(text)
+  let template = try OutputTemplate(text)
   #expect(throws: ValidationError.self) { try template.require(.presentation) }
 }
 
@@ -151,7 +151,7 @@ func templateFields_ofTheHistory_areTheMembersOfItsJSON() throws {
 
 @Test(arguments: ["{", "{binding", "}", "a}b", "{id}}", "{id:}", "{id:html}", "{id:markup:json}"])
 func template_unbalancedBraceOrUnknownForm_isRefused(text: String) {
-  #expect(throws: ValidationError.self) { try Template(text) }
+  #expect(throws: ValidationError.self) { try OutputTemplate(text) }
 }
 
 // MARK: Waybar

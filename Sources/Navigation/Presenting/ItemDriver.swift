@@ -10,11 +10,11 @@ final class ItemDriver: Driver {
   let noted = NotedTransaction()
 
   /// What the driver knows of its slot, or waits for before it knows.
-  private enum Slot {
+  private enum KnownSlot {
     /// Nothing of this state is in the slot. The competitor is a presentation of another client there, with the item of the state,
     /// but without a destination.
     case free(competitor: PresentationHandle? = nil)
-    case held(by: PresentationHandle)
+    case occupied(by: PresentationHandle)
     /// A request was not answered yet.
     case asking(Asked)
     /// An ended driver of other state with the same name has presentations, which end before this driver presents anything. The slot
@@ -72,7 +72,7 @@ final class ItemDriver: Driver {
 
   private struct Successor { weak var driver: ItemDriver? }
 
-  private var slot = Slot.free()
+  private var slot = KnownSlot.free()
   private var life = Life.live
   /// Presentations of this state that were shown or accepted and have not ended, with their last items.
   private var shown: [PresentationHandle: DrivenContent.Wanted] = [:]
@@ -102,7 +102,7 @@ final class ItemDriver: Driver {
   /// The presentation in the slot. It is nil once its dismissal was requested, so that its end does not change the state (P5).
   private var current: PresentationHandle? {
     switch slot {
-    case .held(let presentation): presentation
+    case .occupied(let presentation): presentation
     case .awaiting(_, let held): held
     case .asking(let asked):
       if case .update(let presentation, _) = asked.request, shown[presentation] != nil { presentation } else { nil }
@@ -121,18 +121,18 @@ final class ItemDriver: Driver {
   private var successor: ItemDriver? { if case .replaced(let successor) = life { successor.driver } else { nil } }
 
   /// Notes that a presentation is in the slot.
-  private func hold(_ presentation: PresentationHandle) {
+  private func occupy(with presentation: PresentationHandle) {
     if case .awaiting(let former, _) = slot {
       slot = .awaiting(former, held: presentation)
     } else {
-      slot = .held(by: presentation)
+      slot = .occupied(by: presentation)
     }
   }
 
   /// Gives up the presentation in the slot. The answer to its update counts as that to its dismissal.
   private func release() {
     switch slot {
-    case .held: slot = .free()
+    case .occupied: slot = .free()
     case .awaiting(let former, _): slot = .awaiting(former)
     case .asking(var asked):
       guard case .update(let presentation, _) = asked.request else { return }
@@ -231,7 +231,7 @@ final class ItemDriver: Driver {
   var isWaiting: Bool {
     switch slot {
     case .asking, .awaiting: true
-    case .free, .held: false
+    case .free, .occupied: false
     }
   }
 
@@ -246,7 +246,7 @@ final class ItemDriver: Driver {
 
   /// Presents what the state wants, now that the driver before is over.
   private func formerIsOver() {
-    if case .awaiting(_, let held) = slot { slot = held.map { .held(by: $0) } ?? .free() }
+    if case .awaiting(_, let held) = slot { slot = held.map { .occupied(by: $0) } ?? .free() }
     onDifference?()
     tellOver()
   }
@@ -269,7 +269,7 @@ final class ItemDriver: Driver {
   func handOver(to successor: ItemDriver) {
     life = .replaced(by: Successor(driver: successor))
     if case .awaiting(let former, let held) = slot {
-      slot = held.map { .held(by: $0) } ?? .free()
+      slot = held.map { .occupied(by: $0) } ?? .free()
       successor.follow(former)
     }
     handOn()
@@ -284,7 +284,7 @@ final class ItemDriver: Driver {
 
   private func handOn() {
     guard let successor, asked == nil else { return }
-    if let current, successor.asked == nil, successor.current == nil { successor.hold(current) }
+    if let current, successor.asked == nil, successor.current == nil { successor.occupy(with: current) }
     successor.shown.merge(shown) { last, _ in last }
     if place.isWithoutParent { successor.place.isWithoutParent = true }
     successor.acceptance = max(successor.acceptance, acceptance)
@@ -363,7 +363,7 @@ final class ItemDriver: Driver {
   }
 
   private func answered(_ asked: Asked, held: PresentationHandle?) {
-    slot = held.map { .held(by: $0) } ?? .free()
+    slot = held.map { .occupied(by: $0) } ?? .free()
     for (presentation, event) in asked.early {
       switch event {
       case .appeared(let id, let destination): appeared(presentation, id: id, destination: destination)
@@ -397,7 +397,7 @@ final class ItemDriver: Driver {
       return
     }
     shown[presentation] = wanted
-    hold(presentation)
+    occupy(with: presentation)
     // Another client has requested it.
     transaction = nil
   }
@@ -437,7 +437,7 @@ final class ItemDriver: Driver {
     guard let wanted = shown[presentation], !isRetired, asked == nil, hasGivenUp(presentation) else { return }
     // The state gets the item back only if it has not changed since it was last read; a change is requested next.
     if content.read()?.id == current.flatMap({ shown[$0]?.id }) { wanted.putBack() }
-    hold(presentation)
+    occupy(with: presentation)
   }
 
   func updated(_ presentation: PresentationHandle, value: Properties, at moment: Moment) {
@@ -468,7 +468,7 @@ final class ItemDriver: Driver {
       } else if entry.isOwned(by: client), !isRetired, !isWaiting, current == nil {
         // This program requested it, and the answer was lost.
         shown[entry.presentation] = .init(id: entry.id, options: PresentationOptions())
-        hold(entry.presentation)
+        occupy(with: entry.presentation)
       } else {
         appeared(entry.presentation, id: entry.id, destination: entry.destination)
       }

@@ -53,7 +53,7 @@ struct GlobalOptions: ParsableArguments {
   }
 
   /// - Throws: `ValidationError` if both a format and `--json` are given, or the format names an unknown field.
-  func check(_ format: Template?, _ fields: @autoclosure () -> TemplateFields) throws {
+  func check(_ format: OutputTemplate?, _ fields: @autoclosure () -> TemplateFields) throws {
     if let format { try format.require(fields()) }
     if json, format != nil { throw ValidationError("use either --format or --json, not both") }
   }

@@ -72,6 +72,6 @@ extension DaemonClient {
 
   private func warn(_ why: String, _ name: String, among known: some Sequence<String>, otherwise advice: String) {
     let hint = nearest(to: name, among: known).map { "did you mean “\($0)”?" }
-    StandardError.write("navctl: \(operation): \(why); \(hint ?? advice)")
+    ErrorOutput.write("navctl: \(operation): \(why); \(hint ?? advice)")
   }
 }

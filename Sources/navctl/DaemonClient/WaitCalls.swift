@@ -176,6 +176,6 @@ extension DaemonClient {
     guard let outcome = try? outcomes(of: [presentation])[presentation], outcome.hasFailed,
       outcome.result.signal == nil, let error = outcome.result.error
     else { return }
-    throw Failure(operation, (binding.map { "“\($0)” " } ?? "") + StandardError.part(error))
+    throw Failure(operation, (binding.map { "“\($0)” " } ?? "") + ErrorOutput.part(error))
   }
 }

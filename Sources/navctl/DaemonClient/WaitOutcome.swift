@@ -36,10 +36,10 @@ struct WaitOutcome: Equatable {
 
   /// The reason of a failure shortly after the start; nil if it did not fail. An item that was closed on request has not failed.
   var failureAtStart: String? {
-    if hasFailed { return result.error.map(StandardError.part) ?? "it could not be opened, or its program crashed" }
+    if hasFailed { return result.error.map(ErrorOutput.part) ?? "it could not be opened, or its program crashed" }
     guard reason == Reason.closed.rawValue, let status = result.status, status != 0 else { return nil }
     return "its program ended at once with status \(status)"
-      + (result.error.map { ": \(StandardError.part($0))" } ?? "")
+      + (result.error.map { ": \(ErrorOutput.part($0))" } ?? "")
   }
 
   /// The outcome as one JSON object: known members of a command's result by name, all others in `result`.

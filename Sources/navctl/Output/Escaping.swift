@@ -1,7 +1,7 @@
 import TextFormats
 
 // Ids, titles and values are text of other programs, and are escaped for the format that is printed. `StandardOutput` and
-// `StandardError` also escape text for a terminal.
+// `ErrorOutput` also escape text for a terminal.
 
 extension StringProtocol {
   /// One line without control characters, for menus and tab-separated columns.

@@ -56,12 +56,12 @@ enum StandardOutput {
   /// Writes the bytes, and ends navctl on an error; a closed pipe ends it by SIGPIPE.
   private static func write(raw bytes: [UInt8]) {
     guard let error = writeAll(STDOUT_FILENO, bytes) else { return }
-    StandardError.write(SystemError(code: error, operation: "navctl: standard output").description)
+    ErrorOutput.write(SystemError(code: error, operation: "navctl: standard output").description)
     exit(CommandStatus.failed.rawValue)
   }
 }
 
-enum StandardError {
+enum ErrorOutput {
   /// Writes one line, and ignores errors.
   static func write(_ line: String) {
     guard !line.isEmpty else { return }

@@ -37,7 +37,7 @@ enum StateTables {
     for entry in entries {
       table.add(
         entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id),
-        Table.Cell(entry.time.map { WallClock.local($0) } ?? ""), Table.Cell(entry.failure, .bad))
+        Table.Cell(entry.time.map { Timestamp.local($0) } ?? ""), Table.Cell(entry.failure, .bad))
     }
     return table
   }
@@ -49,7 +49,7 @@ enum StateTables {
       table.add(
         entry.cell(\.presentation), Table.Cell(branch + entry.text(\.binding)), entry.cell(\.id),
         Table.Cell(entry.shownPhase, Colour(entry.knownPhase)),
-        Table.Cell(entry.since.map { WallClock.elapsed(since: $0, at: now) } ?? ""),
+        Table.Cell(entry.since.map { Timestamp.elapsed(since: $0, at: now) } ?? ""),
         entry.cell(\.destination), entry.cell(\.group), entry.cell(\.tag), entry.cell(\.stack), entry.cell(\.title))
     }
     return table

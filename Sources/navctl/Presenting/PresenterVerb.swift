@@ -75,7 +75,7 @@ struct PresenterVerb: ParsableCommand {
     let isAlone = autoPresent && autoDismiss != nil
     let input = LineInput(STDIN_FILENO, daemon.loop) { number, bytes in
       func fail(_ why: String) {
-        StandardError.write("navctl: presenter: line \(number): \(StandardError.part(why))")
+        ErrorOutput.write("navctl: presenter: line \(number): \(ErrorOutput.part(why))")
       }
       guard let bytes else { return fail("expected at most 4 MiB, found more") }
       presenter.take(bytes, fail: fail)

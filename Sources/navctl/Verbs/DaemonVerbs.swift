@@ -25,13 +25,13 @@ struct Destinations: ParsableCommand {
     }
     global.write(json: .array(destinations.map(\.json)), table)
     for mistake in try daemon.diagnosis().mistakes ?? [] {
-      StandardError.write("navctl: destinations: \(StandardError.part(mistake))")
+      ErrorOutput.write("navctl: destinations: \(ErrorOutput.part(mistake))")
     }
     for destination in destinations {
       guard let file = destination.entry.file, let warning = BindingID.warning(ofDestination: destination.name) else {
         continue
       }
-      StandardError.write("navctl: destinations: \(StandardError.part("\(file): warning: \(warning)"))")
+      ErrorOutput.write("navctl: destinations: \(ErrorOutput.part("\(file): warning: \(warning)"))")
     }
   }
 }

@@ -224,7 +224,7 @@ private struct Examined {
   private var navd: Finding {
     var parts = ["navd \(release)"]
     if let pid = diagnosis.pid { parts.append("process \(pid)") }
-    if let since = diagnosis.since { parts.append("since \(WallClock.local(since))") }
+    if let since = diagnosis.since { parts.append("since \(Timestamp.local(since))") }
     if let program = diagnosis.startedBy { parts.append("started by \(program)") }
     return Finding(
       "navd", parts.joined(separator: ", "),
@@ -277,7 +277,7 @@ private struct Examined {
 
   private var ofFailures: Finding {
     guard let last = failures.first else { return Finding("failures", "none") }
-    let time = last.time.map { " at \(WallClock.local($0))" } ?? ""
+    let time = last.time.map { " at \(Timestamp.local($0))" } ?? ""
     return Finding(
       "failures", "\(failures.count), the last one of \(last.text(\.binding))\(time): \(last.failure)",
       "see navctl list --failed")

@@ -34,8 +34,8 @@ struct History: ParsableCommand {
   @Option(
     help:
       "Print each as a line of this format: {binding}, {reason}, {time:time}, {by.program}, {shown-for:duration}, …",
-    transform: Template.init)
-  var format: Template?
+    transform: OutputTemplate.init)
+  var format: OutputTemplate?
 
   func validate() throws {
     try global.check(format, .history)
@@ -78,7 +78,7 @@ struct History: ParsableCommand {
   }
 
   private func selected(_ entries: [EndingEntry], _ limit: UInt32) throws -> [EndingEntry] {
-    let (now, reasons) = (WallClock.now, reason.map(\.rawValue))
+    let (now, reasons) = (Timestamp.now, reason.map(\.rawValue))
     let earliest = try since.map { now - min(now, try $0.duration()) } ?? 0
     let selected = entries.lazy.filter { entry in
       (reasons.isEmpty || reasons.contains(entry.text(\.reason))) && (entry.time ?? 0) >= earliest
@@ -87,7 +87,7 @@ struct History: ParsableCommand {
   }
 
   private func text(_ entries: [EndingEntry]) -> String {
-    let now = WallClock.now
+    let now = Timestamp.now
     if let format { return entries.map { format.line($0.json, at: now) + "\n" }.joined() }
     let style = global.tableStyle
     guard entries.isEmpty else { return Self.table(entries).text(style) }
@@ -104,7 +104,7 @@ struct History: ParsableCommand {
         Table.Cell(entry.text(\.reason), entry.hasFailed ? .bad : nil), Table.Cell(entry.shownStatus),
         entry.cell(\.serial), Table.Cell(entry.endedBy),
         Table.Cell(entry.shownFor.map { DurationText.text($0) } ?? ""),
-        Table.Cell(entry.time.map { WallClock.local($0) } ?? ""), Table.Cell(entry.error ?? ""))
+        Table.Cell(entry.time.map { Timestamp.local($0) } ?? ""), Table.Cell(entry.error ?? ""))
     }
     return table
   }

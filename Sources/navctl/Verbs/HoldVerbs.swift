@@ -72,7 +72,7 @@ struct Hold: ParsableCommand {
     var patient = global
     patient.within = global.within ?? Self.lockerPatience
     do throws(Failure) { try hold(&connection, patient) } catch {
-      StandardError.write("\(error.line); the locker runs without the hold")
+      ErrorOutput.write("\(error.line); the locker runs without the hold")
     }
   }
 
@@ -188,7 +188,7 @@ struct Holds: ParsableCommand {
     for holder in holders {
       table.add(
         Table.Cell(holder.text(\.name)), Table.Cell(holder.client ?? holder.binding ?? "session"),
-        Table.Cell(holder.since.map { WallClock.local($0) } ?? ""),
+        Table.Cell(holder.since.map { Timestamp.local($0) } ?? ""),
         Table.Cell(holder.timeoutLeft.map { DurationText.text($0) } ?? (holder.owned == true ? "owned" : "")),
         holder.cell(\.message))
     }

@@ -19,8 +19,8 @@ struct List: ParsableCommand {
   @Option(help: "List only members of this stack.", completion: .stacks) var stack: String?
   @Option(
     help: "Print each as a line of this format: {binding}, {title:markup}, {since:elapsed}, {value.KEY}, …",
-    transform: Template.init)
-  var format: Template?
+    transform: OutputTemplate.init)
+  var format: OutputTemplate?
 
   @Flag(help: "List what failed, and why.") var failed = false
 
@@ -39,7 +39,7 @@ struct List: ParsableCommand {
     if StandardOutput.isTerminal, !global.json, !global.quiet, let mistakes = try daemon.diagnosis().mistakes,
       !mistakes.isEmpty
     {
-      StandardError.write("navctl: list: the configuration files have mistakes; “navctl doctor” shows them")
+      ErrorOutput.write("navctl: list: the configuration files have mistakes; “navctl doctor” shows them")
     }
   }
 
@@ -51,7 +51,7 @@ struct List: ParsableCommand {
     if entries.isEmpty, let group { try daemon.requireName("group", group) }
     if entries.isEmpty, let stack { try daemon.requireName("stack", stack) }
     try daemon.addErrors(to: &entries)
-    let (style, now) = (global.tableStyle, WallClock.now)
+    let (style, now) = (global.tableStyle, Timestamp.now)
     let text =
       if let format {
         entries.map { format.line($0.json, at: now) + "\n" }.joined()
@@ -64,7 +64,7 @@ struct List: ParsableCommand {
   }
 
   private func text(_ state: StateSnapshot) -> String {
-    let now = WallClock.now
+    let now = Timestamp.now
     if let format { return state.entries.map { format.line($0.json, at: now) + "\n" }.joined() }
     let style = global.tableStyle
     return style == .plain ? StateTables.list(state).text(style) : StateTables.overview(state, style, at: now)

@@ -32,7 +32,7 @@ struct Show: ParsableCommand {
       entry.properties[Self.ownerPID] = process
       entry.properties[Self.ownerProgram] = ProcessName.of(process)
     }
-    let table = Self.table(entry, others: others, at: WallClock.now)
+    let table = Self.table(entry, others: others, at: Timestamp.now)
     global.write(json: entry.json, styled: table.text(global.tableStyle.unlimited))
   }
 
@@ -91,8 +91,8 @@ struct Show: ParsableCommand {
       let text: String? =
         switch name {
         case keys.phase.name: entry.shownPhase
-        case keys.restartAt.name: entry.restartAt.map { WallClock.local($0) }
-        case keys.since.name: entry.since.map { "\(WallClock.local($0)) (\(WallClock.elapsed(since: $0, at: now)))" }
+        case keys.restartAt.name: entry.restartAt.map { Timestamp.local($0) }
+        case keys.since.name: entry.since.map { "\(Timestamp.local($0)) (\(Timestamp.elapsed(since: $0, at: now)))" }
         case keys.timeout.name, keys.timeoutLeft.name: UInt64(value: value).map { DurationText.exactText($0) }
         case keys.parent.name: entry.parent.map(named)
         case children.name: entry.properties[children]?.map(named).joined(separator: ", ")

@@ -10,7 +10,7 @@ final class EventLines: WatchOutput {
   private static let maxHeld = 10_000
 
   private let filter: StateFilter
-  private let format: Template?
+  private let format: OutputTemplate?
   /// Whether events were left out, so that the state must be written.
   private var isBehind = false
   /// The groups of presentations, for `--group`: the state and items contain a group, other events do not.
@@ -18,7 +18,7 @@ final class EventLines: WatchOutput {
   /// Events that wait until the group of the first event's presentation is known.
   private var held: [StateEvent] = []
 
-  init(_ filter: StateFilter, _ format: Template?) {
+  init(_ filter: StateFilter, _ format: OutputTemplate?) {
     self.filter = filter
     self.format = format
   }

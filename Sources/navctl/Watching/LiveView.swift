@@ -76,7 +76,7 @@ final class LiveView: WatchOutput {
     guard let content, writer.pendingCount == 0 else { return }
     let size = StandardOutput.size ?? (24, 80)
     let style = Table.Style.aligned(colour: colour, legend: legend, columns: size.columns)
-    let lines = Self.lines(content, style, readsKeys: readsKeys, rows: size.rows, at: WallClock.now)
+    let lines = Self.lines(content, style, readsKeys: readsKeys, rows: size.rows, at: Timestamp.now)
     guard lines != drawn else { return }
     drawn = lines
     writer.write(raw: "\u{1b}[H" + lines.joined(separator: "\u{1b}[K\r\n") + "\u{1b}[K\u{1b}[J")

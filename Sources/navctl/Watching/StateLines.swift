@@ -6,7 +6,7 @@ import TextFormats
 final class StateLines: WatchOutput {
   enum Format: Equatable {
     case json
-    case template(Template)
+    case template(OutputTemplate)
     case waybar
   }
 

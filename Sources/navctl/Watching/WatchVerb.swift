@@ -26,8 +26,8 @@ struct WatchVerb: ParsableCommand {
   @Option(help: "Show only this name.", completion: .bindings) var binding: String?
   @Option(
     help: "Print lines of this format: {binding}, {id}, {phase}, {value.KEY}, …",
-    transform: Template.init)
-  var format: Template?
+    transform: OutputTemplate.init)
+  var format: OutputTemplate?
   @Flag(help: "Print lines for a custom module of waybar with “return-type”: “json”.") var waybar = false
 
   func validate() throws {

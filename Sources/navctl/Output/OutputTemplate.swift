@@ -4,7 +4,7 @@ import TextFormats
 
 /// A text with placeholders as in destination files: `{id}`, `{binding}`, `{value.KEY}`; `{{` and `}}` are braces.
 /// A form may follow after a colon: `{title:markup}`.
-struct Template: Equatable {
+struct OutputTemplate: Equatable {
   /// The conversion of a field's text.
   enum Form: String, CaseIterable {
     /// The text escaped for Pango and HTML.
@@ -62,7 +62,7 @@ struct Template: Equatable {
 
   /// The text for one presentation, history entry or event; absent members are empty.
   /// - Parameter now: the time in milliseconds since 1970.
-  func line(_ json: JSON, at now: UInt64 = WallClock.now) -> String {
+  func line(_ json: JSON, at now: UInt64 = Timestamp.now) -> String {
     parts.map { part in
       switch part {
       case .text(let text): return text
@@ -80,8 +80,8 @@ struct Template: Equatable {
     case .markup: return plain.escapedForMarkup
     case .json: return (member ?? .null).text
     // A member that is not a number is printed unchanged.
-    case .time: return member?.unsigned.map { WallClock.local($0) } ?? plain
-    case .elapsed: return member?.unsigned.map { WallClock.elapsed(since: $0, at: now) } ?? plain
+    case .time: return member?.unsigned.map { Timestamp.local($0) } ?? plain
+    case .elapsed: return member?.unsigned.map { Timestamp.elapsed(since: $0, at: now) } ?? plain
     case .duration: return member?.unsigned.map { DurationText.text($0) } ?? plain
     }
   }

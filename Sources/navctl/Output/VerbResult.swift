@@ -60,7 +60,7 @@ extension WaitOutcome {
     } else if !global.quiet {
       StandardOutput.write(output: result.output ?? [])
       if result.outputTruncated == true {
-        StandardError.write("navctl: \(daemon.operation): the output is incomplete: navd keeps only its beginning")
+        ErrorOutput.write("navctl: \(daemon.operation): the output is incomplete: navd keeps only its beginning")
       }
     }
     if propagating {
@@ -68,13 +68,13 @@ extension WaitOutcome {
         throw Failure(
           daemon.operation,
           "the program's exit status is not known (\(reason))"
-            + (result.error.map { ": \(StandardError.part($0))" } ?? ""),
+            + (result.error.map { ": \(ErrorOutput.part($0))" } ?? ""),
           status: .ownFailure)
       }
       if status != 0 { throw ExitCode(status) }
     } else if hasFailed {
       throw Failure(
-        daemon.operation, result.error.map(StandardError.part) ?? "it could not be opened, or its program crashed")
+        daemon.operation, result.error.map(ErrorOutput.part) ?? "it could not be opened, or its program crashed")
     }
     // A program that was told to end may have ended with 0.
     if asking, let whyUnanswered {

@@ -41,7 +41,7 @@ public struct WindowProcess: Hashable, Sendable {
 }
 
 /// A presentation that follows windows.
-struct Following {
+struct WindowFollower {
   enum Program {
     /// The program starts or runs.
     case running

@@ -4,7 +4,7 @@ import Glibc
 import TextFormats
 
 /// Points in time, in milliseconds since 1970.
-enum WallClock {
+enum Timestamp {
   static var now: UInt64 { EventLoops.WallClock.microseconds / 1000 }
 
   /// The time since `moment`, in whole seconds; `0s` if the clock was set back.
