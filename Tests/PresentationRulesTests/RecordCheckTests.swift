@@ -301,11 +301,11 @@ import Testing
 
   @Test("R4, C7: presentations that depend on themselves are refused")
   func dependencies_circular_areRefused() {
-    func fault(withParent parent: Handle) -> String? {
+    func namedParent(_ parent: Handle) -> String? {
       fault(of: 1) { ($0.presentation.parent, $0.presentation.hasNamedParent) = (parent, true) }
     }
-    #expect(fault(withParent: 1) == "presentation 1 depends on itself")
-    #expect(fault(withParent: 2)?.hasSuffix("depends on itself") == true)
+    #expect(namedParent(1) == "presentation 1 depends on itself")
+    #expect(namedParent(2)?.hasSuffix("depends on itself") == true)
     // Above its own child in a stack.
     #expect(
       fault {
