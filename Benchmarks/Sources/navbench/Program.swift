@@ -31,10 +31,17 @@ final class Program {
     } else {
       posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
     }
+    // Swift's threads block signals, such as the one that ends the program.
+    var (attributes, none) = (posix_spawnattr_t(), sigset_t())
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var words = arguments.map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var pid: pid_t = 0
-    errno = posix_spawnp(&pid, name, &actions, nil, &words, environ)
+    errno = posix_spawnp(&pid, name, &actions, &attributes, &words, environ)
     guard errno == 0 else { throw BenchmarkError(failed: name) }
     self.pid = pid
   }
