@@ -205,9 +205,6 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   package func register(_ destination: Destination, by client: Client) throws(Refusal) {
     try host.requireRecord()
     take(try machine.register(destination, by: client, at: tick()))
-    let late = machine.lateItems(of: [destination.name])
-    // A presenter expects calls only after the answer to its registration.
-    if !late.isEmpty { host.soon { [unowned self] in present(late) } }
     host.follow(client)
   }
 
@@ -218,15 +215,6 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   ) {
     machine.setHolds(holds)
     take(machine.load(destinations, mistakes: mistakes))
-  }
-
-  /// Presents items that were state only because the destinations of files were not there yet (D1). Call it after the requests have
-  /// been carried out.
-  package func presentLateItems() { present(machine.lateItems(of: machine.destinations.map(\.name))) }
-
-  private func present(_ late: [LateItem]) {
-    do throws(Refusal) { if !late.isEmpty { try host.requireRecord() } } catch { return }
-    for item in late { take(machine.present(item, at: tick())) }
   }
 
   // MARK: Holds
@@ -380,7 +368,6 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   func take(_ outcome: Outcome) {
     for handle in outcome.created {
       host.announceCreation(of: handle)
-      if let client = machine.keeper(of: handle) { host.follow(client) }
     }
     for change in outcome.changes {
       host.announce(StateEvent(change, in: machine), change)

@@ -25,7 +25,6 @@ extension Item {
     try coder.field(16, &output)
     try coder.mark(17, &isInterrupted)
     try coder.holds(20, &holds)
-    try coder.mark(21, &isStateMeant)
     try coder.field(22, &input)
     self.environment = environment.texts
   }

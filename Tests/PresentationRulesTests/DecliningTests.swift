@@ -261,21 +261,6 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test(
-    "P15, G7: a group remembers the tag of an item that is kept, though nobody keeps the item that had the tag meanwhile",
-    arguments: [BusyPolicy.replace, .queue])
-  func tag_reusedByNobodysItem_declined_isRemembered(_ policy: BusyPolicy) throws {
-    try show("x", "", .with(to: "bus", group: "g", tag: "t"))
-    try fixture.dismiss("x")
-    if policy == .queue { try fixture.present("z", "", member()) }
-    try fixture.ask(.present("g.t", id: "", .with(group: "g", ifBusy: policy)), by: nil)
-    _ = fixture.taken()
-    fixture.declines(1)
-    #expect(fixture.machine.selection(of: "g") == "t" && fixture.handle("g.t") == nil)
-    #expect(fixture.machine.tags(of: "g").contains("t"))
-    try fixture.clearAway()
-  }
-
   @Test("P15: a group that loses its selection to a decline elsewhere serves its queue")
   func decline_endsAMember_servesItsQueue() throws {
     try show("a", "1")

@@ -288,7 +288,6 @@ final class RulesFixture {
   ) throws(Refusal) {
     try keepingWhole(sourceLocation) { () throws(Refusal) in
       take(try machine.register(destination, by: client, at: now), from: sourceLocation)
-      presentLate([destination.name], from: sourceLocation)
     }
   }
 
@@ -305,12 +304,6 @@ final class RulesFixture {
     from sourceLocation: SourceLocation = #_sourceLocation
   ) {
     take(machine.load(destinations, mistakes: mistakes), from: sourceLocation)
-    presentLate(machine.destinations.map(\.name), from: sourceLocation)
-  }
-
-  /// Presents items that were state only because their destinations were not there yet, as the coordinator does (D1).
-  private func presentLate(_ names: [String], from sourceLocation: SourceLocation) {
-    for late in machine.lateItems(of: names) { take(machine.present(late, at: now), from: sourceLocation) }
   }
 
   func shutDown(by client: Client? = "anna", from sourceLocation: SourceLocation = #_sourceLocation) {

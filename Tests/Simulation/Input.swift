@@ -53,14 +53,7 @@ enum Input {
       return Effect(outcome: all)
     case .left(let client): return Effect(outcome: machine.clientLeft(client, at: now))
     case .register(let destination, let client):
-      var all = try machine.register(destination, by: client, at: now)
-      for late in machine.lateItems(of: [destination.name]) {
-        let outcome = machine.present(late, at: now)
-        all.created += outcome.created
-        all.changes += outcome.changes
-        all.commands += outcome.commands
-      }
-      return Effect(outcome: all)
+      return Effect(outcome: try machine.register(destination, by: client, at: now))
     case .unregister(let name, let client): return Effect(outcome: try machine.unregister(name, by: client))
     case .hold(let request, let client):
       return Effect(outcome: try machine.hold(request, by: client, at: now).outcome)
@@ -132,8 +125,7 @@ extension Request {
       text = "set path \(stack) [\(path.joined(separator: ", "))]"
     }
     if isForced { text += ", forced" }
-    if needsKnownName { text += ", known" }
-    if meansState { text += ", state" }
+    if let needsKnownName { text += needsKnownName ? ", known" : ", state" }
     if let places { text += ", out of view \(places.ofPresentations.keys.sorted())" }
     if let id = expectation.id { text += ", expecting id “\(id)”" }
     if expectation.content != nil {

@@ -201,8 +201,8 @@ struct InputGenerator {
       let known = dice.below(100)
       var request = Request(
         $0, expecting: expectation(view, &dice), animated: dice.chance(10) ? false : nil,
-        isForced: hasForce && dice.chance(10), needsKnownName: known < 12, meansState: (12..<16).contains(known))
-      if !isLive, request.operation.isToggle, dice.chance(30) {
+        isForced: hasForce && dice.chance(10), needsKnownName: known < 12 ? true : known < 16 ? false : nil)
+      if request.operation.isToggle, dice.chance(30) {
         let handles = view.shown.map(\.handle).filter { _ in dice.chance(50) }
         request.places = WindowPlaces(Dictionary(uniqueKeysWithValues: handles.map { ($0, .init(isOutOfView: true)) }))
       }

@@ -33,8 +33,6 @@ struct NaiveItem {
   var holds: [String: HoldAction] = [:]
   /// Whether it has given way to another member (K2).
   var isInterrupted = false
-  /// Whether a request said that it is to be state only (D1).
-  var isStateMeant = false
   /// The input that its command reads in its place (D16).
   var input: [UInt8]?
 
@@ -163,10 +161,6 @@ struct NaiveModel {
   var hasNewFallbacks = false
   /// The groups whose fallback this input has selected.
   var fellBack: Set<BindingID> = []
-  /// The clients that are no longer on the bus.
-  var gone: Set<Client> = []
-  /// The number of items that this input has presented by destinations that have appeared (D1).
-  var late = 0
 
   init(limits: Limits) { self.limits = limits }
 
@@ -390,73 +384,6 @@ struct NaiveModel {
     end(owned.filter { $0.item.owner == client }.map(\.token), .owner, at: now)
     release(at: now) { $0.owner == client }
     for name in registrations.keys.sorted() { unregister(name, by: client) }
-    gone.insert(client)
-  }
-
-  // MARK: D1
-
-  /// Whether an item is state only, and nobody keeps it as that.
-  func isNobodys(_ slot: Showing) -> Bool {
-    slot.item.destination == nil && !slot.item.isStateMeant && slot.item.owner == nil
-      && slot.creator.map(gone.contains) ?? true
-  }
-
-  /// Lets a destination appear: items that nobody keeps, and that have its name or its tag, are presented by it, or end.
-  mutating func presentLate(_ destination: Destination, at now: UInt64, alive: Int) {
-    guard !isShutDown else { return }
-    let name = destination.name
-    var found: [(token: Token, target: BindingID)] = []
-    if let binding = try? BindingID(name), let slot = slots[binding], isNobodys(slot) {
-      found.append((slot.token, binding))
-    }
-    if case .named(let group) = destination.group, let target = declaredBinding(name, in: group),
-      let slot = slots.first(where: { $0.value.item.group == group && $0.value.item.tag == name }),
-      isNobodys(slot.value), self.destination(slot.key.text) == nil
-    {
-      found.append((slot.value.token, target))
-    }
-    var fallbacks: Set<BindingID> = []
-    for (token, target) in found.sorted(by: { $0.token < $1.token }) {
-      guard let binding = binding(of: token) else { continue }
-      late += 1
-      var plan = NaivePlan(self, by: nil, at: now)
-      plan.isOwn = true
-      plan.isTrusted = false
-      do throws(NaiveRefusal) {
-        guard target == binding || slots[target] == nil else { throw NaiveRefusal(.busy) }
-        let options = optionsOfLate(at: binding, name)
-        let id = slots[binding]!.item.id
-        try plan.carryOut(.dismiss(binding))
-        try plan.carryOut(.present(target, id: id, options))
-        try plan.settle()
-        try plan.count((alive, 0), own: { _ in false })
-        self = plan.result(at: now)
-      } catch {
-        end([token], .replaced, at: now)
-      }
-      fallBack(at: now)
-      fallbacks.formUnion(fellBack)
-    }
-    fellBack = fallbacks
-  }
-
-  private func optionsOfLate(at binding: BindingID, _ name: String) -> ItemOptions {
-    let slot = slots[binding]!
-    let item = slot.item
-    var options = ItemOptions()
-    options.destination = name
-    options.value = item.value.isEmpty ? nil : item.value
-    options.containerValues = item.containerValues.isEmpty ? nil : item.containerValues
-    options.style = item.style
-    options.title = item.title
-    options.timeout = item.timeout
-    options.group = item.group
-    options.tag = item.tag
-    options.stack = position(of: binding)?.stack
-    options.priority = item.priority == 0 ? nil : item.priority
-    options.ifBusy = item.queuedAt == nil ? .refuse : .queue
-    if slot.hasNamedParent { options.from = slot.parent.flatMap { self.binding(of: $0) } }
-    return options
   }
 
   // MARK: Holds

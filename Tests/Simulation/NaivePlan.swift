@@ -29,8 +29,6 @@ struct NaivePlan {
   private var needsKnownName = false
   /// Whether the request at hand presents the item of a tag that something knows.
   private var isKnownTag = false
-  /// Whether an item that the request at hand presents without a destination is to have none (D1).
-  private var meansState = false
   /// The presentations of which no window is in view (N11).
   private var outOfView: Set<Token> = []
   /// Whether no part of the requests comes from a client that may be in a sandbox (L3).
@@ -129,8 +127,7 @@ struct NaivePlan {
   mutating func judge(
     _ request: Request, serials: (NaiveSubject) -> UInt64, serial: UInt64, tokens: (Handle) -> Token?
   ) throws(NaiveRefusal) {
-    needsKnownName = request.needsKnownName
-    meansState = request.meansState
+    needsKnownName = request.needsKnownName == true
     outOfView = Set((request.places?.ofPresentations ?? [:]).filter { $0.value.isOutOfView }.keys.compactMap(tokens))
     isKnownTag = false
     isMemoryTrusted = true
@@ -166,7 +163,7 @@ struct NaivePlan {
       answers.append(.slot(binding))
 
     case .toggle(let binding, let id, let options, let anyID):
-      if let item = items[binding], !isLate(binding, options), !isUnseen(binding), !isAway(binding),
+      if let item = items[binding], !isUnseen(binding), !isAway(binding),
         anyID || item.id == itsID(id, binding, options)
       {
         clear(binding, .dismissed)
@@ -207,7 +204,7 @@ struct NaivePlan {
 
     case .toggleSelection(let group, let tag, let binding, let id, let options):
       guard !tag.isEmpty, !tag.contains("\u{7}") else { throw NaiveRefusal(.invalidArgument) }
-      if let selected = selected(in: group), items[selected]!.tag == tag, lateTarget(selected, options) == nil,
+      if let selected = selected(in: group), items[selected]!.tag == tag,
         !isUnseen(selected), !isAway(selected)
       {
         deselect(group, tag)
@@ -280,10 +277,7 @@ struct NaivePlan {
     _ binding: BindingID, _ id: String, _ options: ItemOptions
   ) throws(NaiveRefusal) {
     let id = itsID(id, binding, options)
-    var options = options
-    let isLate = isLate(binding, options)
-    if isLate { options.destination = binding.text }
-    if let item = items[binding], item.id == id, !isLate, !isUnseen(binding) {
+    if let item = items[binding], item.id == id, !isUnseen(binding) {
       try presentAgain(binding, item, options)
     } else {
       try presentAnother(binding, id, options)
@@ -301,23 +295,6 @@ struct NaivePlan {
     guard given[binding] == nil, items[binding] != nil, let slot = before.slots[binding] else { return false }
     return before.presented.contains(slot.token) && slot.item.destination?.window != nil
       && outOfView.contains(slot.token)
-  }
-
-  /// Whether a request for a person finds an item that nothing shows, and that a destination of its name could show (D1).
-  private func isLate(_ binding: BindingID, _ options: ItemOptions) -> Bool {
-    guard needsKnownName, let item = items[binding], item.destination == nil, options.command == nil else {
-      return false
-    }
-    return options.destination ?? binding.text == binding.text && before.destination(binding.text) != nil
-  }
-
-  /// The binding at which a destination would show the selected item of a tag. It is nil if there is no such item, or something
-  /// shows it (D1).
-  private func lateTarget(_ selected: BindingID, _ options: ItemOptions) -> BindingID? {
-    guard needsKnownName, items[selected]!.destination == nil, options.command == nil, options.destination == nil,
-      let group = items[selected]!.group, let tag = items[selected]!.tag
-    else { return nil }
-    return before.destination(selected.text) != nil ? selected : before.declaredTags(of: group)[tag]?.binding
   }
 
   /// The id of an item: “in a destination with `id`, a request without an id means the item with that id” (D13).
@@ -345,7 +322,6 @@ struct NaivePlan {
     guard faults.isEmpty else { throw NaiveRefusal(faults) }
 
     var item = held.taking(options, from: client)
-    if meansState, item.destination == nil { item.isStateMeant = true }
     if let group = item.group, item.queuedAt != nil {
       try judgeGroup(group, binding, &item, options, dependingOn: parent(of: binding))
     } else if options.ifBusy != .queue {
@@ -400,7 +376,6 @@ struct NaivePlan {
     item.input = options.input
     item.group = group
     item.tag = tag
-    item.isStateMeant = meansState && destination == nil
     // The word of the destination counts before the word for all (H3).
     for (name, action) in before.holdsOfAll { item.holds[name] = action }
     for (name, action) in destination?.itemSettings?.holds ?? [:] { item.holds[name] = action }
@@ -550,13 +525,6 @@ struct NaivePlan {
     // A selected item that its user does not see counts as closed (N3).
     if let selected = selected(in: group), items[selected]!.tag == tag, isUnseen(selected) { clear(selected, .closed) }
     if let selected = selected(in: group), items[selected]!.tag == tag {
-      if binding == nil, let target = lateTarget(selected, options), target != selected {
-        options.destination = before.declaredTags(of: group)[tag]!.destination
-        clear(selected, .replaced)
-        isKnownTag = true
-        try present(target, id ?? "", options)
-        return target
-      }
       guard binding ?? selected == selected else { throw NaiveRefusal(.invalidArgument) }
       try present(selected, id ?? items[selected]!.id, options)
       return selected
@@ -567,12 +535,6 @@ struct NaivePlan {
     let waiting = items.first { $0.value.group == group && $0.value.tag == tag }
     var known = memory.last { $0.group == group && $0.tag == tag }
     let isRemembered = known != nil
-    // A memory from before there was a destination for the tag shows nothing (D1).
-    if needsKnownName, let earlier = known, earlier.options.destination == nil, earlier.options.command == nil,
-      before.destination(earlier.binding.text) == nil, before.declaredTags(of: group)[tag] != nil
-    {
-      known = nil
-    }
     if options.command != nil, known?.isTrusted == false { known = nil }
     isMemoryTrusted = known?.isTrusted ?? true
     if let waiting, known?.binding != waiting.key {

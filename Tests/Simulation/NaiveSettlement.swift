@@ -119,7 +119,6 @@ extension NaivePlan {
       // A held member goes on waiting (H4).
       let isHeld = before.hold(on: item) != .show && !before.isFallback(item)
       if items[binding]!.queuedAt == nil, !isHeld { item.queuedAt = nil }
-      item.isStateMeant = items[binding]!.isStateMeant
       let isPlaced = items[binding]!.mayQueueAt == nil && item.queuedAt == nil
       item.mayQueueAt = isPlaced ? nil : old.mayQueueAt ?? items[binding]!.mayQueueAt
       items[binding] = item
@@ -227,7 +226,7 @@ extension NaivePlan {
     var model = before
     model.lastQueued = lastQueued
     model.paths = paths.filter { !$0.value.isEmpty }
-    model.memory = memory.filter { !isForgotten($0) }.suffix(before.limits.tags)
+    model.memory = memory.suffix(before.limits.tags)
     for (binding, slot) in before.slots where !stays.contains(binding) {
       model.slots[binding] = nil
       model.going[slot.token] = going(binding, slot, at: now)
@@ -275,20 +274,6 @@ extension NaivePlan {
         }
       }.keys)
     return model
-  }
-
-  /// Whether a memory belongs to an item that nobody keeps and that ends, and says nothing but its name (G7).
-  private func isForgotten(_ memory: NaiveModel.Memory) -> Bool {
-    let (group, tag) = (memory.group, memory.tag)
-    guard let slot = before.slots[memory.binding], !stays.contains(memory.binding), before.isNobodys(slot),
-      slot.item.group == group, slot.item.tag == tag, !learned.contains(GroupTag(group: group, tag: tag))
-    else { return false }
-    let others = Array(items.values) + Array(itemsOfKept.values)
-    if others.contains(where: { $0.group == group && $0.tag == tag }) { return false }
-    var named = ItemOptions()
-    named.group = group
-    named.tag = tag
-    return memory.id == "" && memory.options == named && memory.binding.text == "\(group).\(tag)"
   }
 
   private func going(_ binding: BindingID, _ slot: NaiveModel.Showing, at now: UInt64) -> NaiveModel.Going {

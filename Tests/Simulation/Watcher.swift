@@ -148,10 +148,9 @@ struct Watcher {
       try require(
         asking == entry.asking, "P16", "\(handle) asks “\(asking ?? "-")”, but “\(entry.asking ?? "-")” was told")
       if let told = entry.item, entry.phase == "presented" {
-        // The timeout is on record without an event (P2), and so is whether state is meant (D1).
+        // The timeout is on record without an event (P2).
         var item = presentation.item
         item.timeout = told.timeout
-        item.isStateMeant = told.isStateMeant
         // A change of the presenter is not announced, either (D4).
         if item.destination?.name == told.destination?.name { item.destination = told.destination }
         try require(item == told, "W1", "\(handle) shows \(item), but \(told) was told")

@@ -285,7 +285,6 @@ struct World: ~Copyable {
     inputs += 1
     if isTracing { trace.append("\(now) ms: \(input)") }
     model.fellBack = []
-    model.late = 0
     model.live = Set(checker.alive.filter(\.hasStarted).map(\.token))
     let before = (model: model, serial: machine.serial, handle: machine.lastHandle, deadline: machine.nextDeadline)
     let copy: StateMachine? = twin == nil && dice.chance(2) ? machine.copy() : nil
@@ -437,7 +436,6 @@ struct World: ~Copyable {
         for showing in checker.alive where showing.isAway && showing.destination == destination.name {
           comesBack(showing, as: destination)
         }
-        model.presentLate(destination, at: now, alive: checker.alive.count)
       case .unregister(let name, let client):
         guard model.registrations[name]?.contains(where: { $0.source == .client(client) }) == true else {
           throw NaiveRefusal(.unknownDestination)
@@ -581,7 +579,7 @@ struct World: ~Copyable {
     try introduce(isOneChange: input.isOneChange)
     checker.held = model.held
     // A fallback is selected by a second change of the same input (K1).
-    let isOneChange = input.isOneChange && model.fellBack.isEmpty && model.late == 0
+    let isOneChange = input.isOneChange && model.fellBack.isEmpty
     try watcher.take(outcome.changes, from: machine, isOneChange: isOneChange)
     for case .present(let handle) in outcome.commands { findPresenter(of: handle) }
     let shown = shown

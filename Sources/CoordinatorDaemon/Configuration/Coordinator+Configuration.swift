@@ -16,10 +16,7 @@ extension Coordinator {
     service.load(
       loaded.destinations, mistakes: configuration.files.mistakes.mapValues { "\($0)" }, holds: loaded.holds)
     followWindows(for: loaded.destinations, loaded.holds)
-    if !isStart {
-      service.presentLateItems()
-      loadFallbacks()
-    }
+    if !isStart { loadFallbacks() }
     authorization.inlineCommands = loaded.inlineCommands
   }
 

@@ -75,7 +75,7 @@ struct StartupFile {
     }
     do throws(Refusal) { try rehearse() } catch { return fault(error) }
     do throws(Refusal) {
-      try rehearse { $0.needsKnownName = !$0.meansState }
+      try rehearse { $0.needsKnownName = $0.needsKnownName ?? true }
       return nil
     } catch {
       let unknown = fault(error)

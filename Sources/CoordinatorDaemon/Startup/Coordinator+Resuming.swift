@@ -50,7 +50,6 @@ extension Coordinator {
       }
       for incoming in early { handle(incoming) }
       connection.callers = .served
-      service.presentLateItems()
       if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
       present(again: kept[...]) { [self] in
         guard isFresh else { return completion() }

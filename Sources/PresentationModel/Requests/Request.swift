@@ -42,10 +42,9 @@ public struct Request: Hashable, Sendable {
   public var animated: Bool?
   /// Whether no presenter may decline to end what the request ends or still waits for (P15).
   public var isForced: Bool
-  /// Whether the request is refused if it would present an item under an unknown name (D2).
-  public var needsKnownName: Bool
-  /// Whether an item that the request presents without a destination is to have none (D1).
-  public var meansState: Bool
+  /// Whether the request is refused if it would present an item under an unknown name (D2); false if state alone is meant, nil if the
+  /// request does not say it.
+  public var needsKnownName: Bool?
   /// Whether the windows of items that are open already are brought to the front (N7).
   public var raises: Bool
   /// Whether items that are shown elsewhere come to where their user is (N11); nil leaves it to their destinations.
@@ -61,15 +60,13 @@ public struct Request: Hashable, Sendable {
 
   public init(
     _ operation: Operation, expecting expectation: Expectation = Expectation(), animated: Bool? = nil,
-    isForced: Bool = false, needsKnownName: Bool = false, meansState: Bool = false, raises: Bool = false,
-    bringsHere: Bool? = nil
+    isForced: Bool = false, needsKnownName: Bool? = nil, raises: Bool = false, bringsHere: Bool? = nil
   ) {
     self.operation = operation
     self.expectation = expectation
     self.animated = animated
     self.isForced = isForced
     self.needsKnownName = needsKnownName
-    self.meansState = meansState
     self.raises = raises
     self.bringsHere = bringsHere
   }
@@ -108,9 +105,8 @@ extension Request {
     }
     self.init(
       try operation(), expecting: expectation, animated: options[Options.animated],
-      isForced: options[Options.force] ?? false, needsKnownName: options[Options.known] == true,
-      meansState: options[Options.known] == false, raises: options[Options.raise] ?? false,
-      bringsHere: options[Options.here])
+      isForced: options[Options.force] ?? false, needsKnownName: options[Options.known],
+      raises: options[Options.raise] ?? false, bringsHere: options[Options.here])
   }
 }
 

@@ -160,7 +160,7 @@ extension Turn {
   /// - Returns: the tags that groups have learned or forgotten.
   private mutating func rememberTags(_ draft: borrowing Draft) -> Set<GroupTag> {
     var differing: Set<GroupTag> = []
-    for key in draft.forgotten.union(nobodysTags(draft)) {
+    for key in draft.forgotten {
       state.tagMemory.remove(key)
       if state.groups[key.group]?.remembered.remove(key.tag) != nil { differing.formSymmetricDifference([key]) }
     }

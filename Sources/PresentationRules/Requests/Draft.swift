@@ -206,7 +206,6 @@ extension Shared<SlotDraft> {
     var updated = Shared<Item>(before.content.applying(given, by: self.author))
     updated.isQueued = item.isQueued
     updated.isInterrupted = item.isInterrupted
-    updated.isStateMeant = item.isStateMeant
     updated.queueAge = item.queueAge == nil ? nil : before.queueAge ?? item.queueAge
     return updated
   }

@@ -15,10 +15,7 @@ extension Transaction {
     // The cost of the search for the nearest parent (C1).
     try spend(12 * binding.projections)
     let current = item(at: binding)
-    var options = options
-    let isOutdated = isOutdated(binding, options)
-    if isOutdated { options.destination = binding.text }
-    let isRefresh = current?.id == id && !isOutdated && !isWithoutWindow(binding) && !isOfOtherOutput(binding, options)
+    let isRefresh = current?.id == id && !isWithoutWindow(binding) && !isOfOtherOutput(binding, options)
     if let current, isRefresh {
       try refresh(binding, current, options)
     } else {
@@ -55,7 +52,6 @@ extension Transaction {
     try checkProtected(binding, current.destination, options)
     try turn.machine.check(options.ifBusy, with: options.stack)
     var item = Shared(current.content.applying(options, by: author))
-    if meansState, item.destination == nil { item.isStateMeant = true }
     try requireTrust(of: author, toReplace: current.content, by: item.content, at: binding)
     if let membership = current.membership {
       try take(
@@ -145,7 +141,6 @@ extension Transaction {
       Item(
         id: id, destination: destination, options: options, membership: membership,
         holds: turn.machine.holds(for: destination), author: author))
-    item.isStateMeant = meansState && destination == nil
     // The user has closed the windows of an item with the same id (N3).
     let isClosed = current?.id == id && isWithoutWindow(binding)
     if let position = current?.position { cut(position.stack, to: position.index + 1) }

@@ -12,8 +12,6 @@ struct Transaction: ~Copyable {
   var author = Author(client: nil, request: 0, animated: true)
   /// Whether the request that is being planned is refused if it would present an item under an unknown name (D2).
   private(set) var needsKnownName = false
-  /// Whether an item that the request presents without a destination is to have none (D1).
-  private(set) var meansState = false
   /// Whether the items were accepted in an earlier session (K4).
   var isRestoring = false
   /// Whether the request that is being planned raises windows of open items (N7).
@@ -42,8 +40,7 @@ struct Transaction: ~Copyable {
   /// - Throws: `Refusal`, with the index of the request.
   mutating func plan(_ request: Request, by author: Author) throws(Refusal) -> Answer {
     self.author = author
-    needsKnownName = request.needsKnownName
-    meansState = request.meansState
+    needsKnownName = request.needsKnownName == true
     raises = request.raises
     bringsHere = request.bringsHere
     places = request.places

@@ -20,8 +20,8 @@ extension Transaction {
       return .presentation(binding)
 
     case .toggle(let binding, let id, let options, let anyID):
-      if let current = item(at: binding), !isOutdated(binding, options), !isWithoutWindow(binding),
-        !isElsewhere(binding, options), anyID || current.id == requestedID(id, at: binding, options)
+      if let current = item(at: binding), !isWithoutWindow(binding), !isElsewhere(binding, options),
+        anyID || current.id == requestedID(id, at: binding, options)
       {
         if !raisesWindows(of: binding) { clear(binding, reason: .dismissed) }
       } else if item(at: binding) != nil || !state.wasJustUnfocused(binding, at: turn.now) {
@@ -55,8 +55,7 @@ extension Transaction {
     case .toggleSelection(let group, let tag, let binding, let id, let options):
       try turn.machine.check(tag: tag)
       if let selected = selected(in: group), selectedTag(in: group) == tag,
-        outdated(GroupTag(group: group, tag: tag), at: selected, options) == nil, !isWithoutWindow(selected),
-        !isElsewhere(selected, options)
+        !isWithoutWindow(selected), !isElsewhere(selected, options)
       {
         if !raisesWindows(of: selected) { deselect(group, tag) }
       } else if let held = heldInQueue(GroupTag(group: group, tag: tag)) {
@@ -235,12 +234,6 @@ extension Transaction {
       clear(selected, reason: .closed)
     }
     if let selected = selected(in: group), let item = item(at: selected), item.membership?.tag == tag {
-      if binding == nil, let declared = outdated(key, at: selected, given), declared.binding != selected {
-        clear(selected, reason: .replaced)
-        try set(
-          declared.binding, id: id ?? "", withGroup(declared.options.overridden(by: given), group, tag), isKnown: true)
-        return declared.binding
-      }
       if let binding, binding != selected {
         throw Refusal(
           .invalidArgument,
@@ -258,11 +251,6 @@ extension Transaction {
       if remembered?.binding != queued {
         memory = TagMemory(binding: queued, id: item(at: queued)?.id ?? "", options: ItemOptions(), isTrusted: true)
       }
-    } else if needsKnownName, let earlier = remembered, earlier.showsNothing,
-      state.registry[earlier.binding.text] == nil, let declared = declared(group, tag)
-    {
-      // A request from before the tag had a destination names no program (D1).
-      memory = declared
     }
     // A command gets no id and no value that may be from a client in a sandbox (L3).
     if given.command != nil, memory?.isTrusted == false { memory = declared(group, tag) }

@@ -45,8 +45,6 @@ public struct Item: Hashable, Sendable {
   public var animated: Bool
   /// The effects of holds on the item, as they were when it began (H3). A hold without an effect is not in it.
   public var holds: [String: HoldAction] = [:]
-  /// Whether a request meant the item as state only. If so, a destination that is registered later does not show it (D1).
-  public var isStateMeant = false
 
   /// Whether two items look the same to watchers. Options that only matter at the start do not count, nor the timeout, which changes
   /// without an event (P2), nor the position, which has its own events.

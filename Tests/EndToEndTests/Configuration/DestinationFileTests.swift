@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-// Destination files of a running navd: mistakes, changes, and items that wait for their files (D1, D2, D15).
+// Destination files of a running navd: mistakes and changes (D1, D2, D15).
 
 private typealias Rows = CoordinatorInterface
 
@@ -123,12 +123,6 @@ func destinationFile_justWritten_isKnownToTheNextRequest() throws {
   #expect(try session.refusal(Rows.present, ("othr", "", known))?.message.contains("did you mean “other”?") == true)
 }
 
-/// Presents an item as a script does, which has left the bus afterwards.
-private func presentByScript(_ session: Session, _ binding: String) throws {
-  let request = "[[\"Present\", \"\(binding)\", \"\", {\"title\": \"It\"}]]"
-  #expect(try session.navctl("apply", "-", input: request).exitCode == 0)
-}
-
 extension Session {
   fileprivate func item(_ binding: String) throws -> Properties { try call(Rows.get, binding).1 }
   fileprivate func destination(of binding: String) throws -> String? {
@@ -138,74 +132,19 @@ extension Session {
 
 private let sleeper = "command = [\"sleep\", \"1000\"]\n"
 
-@Test(
-  "D1: an item that was state only is shown when its destination's file appears, unless it is kept as state")
-func destinationFile_appears_showsWhatWaitedForIt() throws {
+@Test("D2: an item that is state only stays so when its destination's file appears; the next one is shown by it")
+func destinationFile_appears_showsTheNextItem() throws {
   let session = try Session()
   let watcher = try session.watch()
-  try presentByScript(session, "mixer")
   #expect(try session.navctl("present", "note", "--state").exitCode == 0)
-  // The program of this item is on the bus.
-  try session.present("wizard")
-  for name in ["note", "wizard", "mixer"] { try session.write(sleeper, toDestination: name) }
-  try session.wait("the mixer runs") { watcher.lines.last == "presented mixer" }
-  #expect(
-    watcher.lines == [
-      "presented mixer", "presented note", "presented wizard", "dismissed mixer replaced", "phase mixer presenting",
-      "presented mixer",
-    ])
-  #expect(try session.destination(of: "mixer") == "mixer" && session.item("mixer")["title"] == .string("It"))
-  #expect(try session.destination(of: "note") == nil && session.destination(of: "wizard") == nil)
-}
-
-@Test("D1: a key shows its item as the destination's file says, even if the name is held as state")
-func destinationFile_appears_keyShowsIt() throws {
-  let session = try Session()
-  let watcher = try session.watch()
-  for (name, key) in [
-    ("a", ["present", "a"]), ("b", ["toggle", "b"]), ("c", ["push", "stack", "c"]),
-    ("d", ["set-path", "screens", "d"]),
-  ] {
-    #expect(try session.navctl("present", name, "--state").exitCode == 0)
-    try session.write(sleeper, toDestination: name)
-    try session.call(Rows.reload, ())
-    #expect(try session.destination(of: name) == nil, "\(name)")
-    watcher.clear()
-    let pressed = try session.run(program: Session.program("navctl"), key)
-    #expect(pressed.exitCode == 0, "\(name): \(pressed.errorText)")
-    try session.wait("\(name) runs") { watcher.lines.last == "presented \(name)" }
-    #expect(try session.destination(of: name) == name, "\(name)")
-  }
-  #expect(try session.navctl("toggle", "b").exitCode == 0)
-  try session.wait("b has ended") { watcher.lines.last == "dismissed b dismissed" }
-}
-
-@Test("D1: an item that was state only when navd ended is shown, if the file was written before navd started again")
-func destinationFile_appearsWhileNavdIsDown_showsWhatWaitedForIt() throws {
-  let session = try Session()
-  try presentByScript(session, "mixer")
-  #expect(try session.navctl("present", "note", "--state").exitCode == 0)
-  try session.stop(SIGKILL)
-  for name in ["note", "mixer"] { try session.write(sleeper, toDestination: name) }
-  try session.start()
-  let (reason, _) = try session.call(Rows.wait, (try session.call(Rows.get, "mixer").0, "presented"))
-  #expect(reason == "")
-  #expect(try session.destination(of: "mixer") == "mixer" && session.destination(of: "note") == nil)
-}
-
-@Test("G7: the tag of an item that nobody keeps is forgotten with it; one that is meant as state is remembered")
-func tag_ofNobodysItem_isForgottenWithIt() throws {
-  let session = try Session(destinations: ["mixer": sleeper + "group = \"panels\"\n"])
-  let request = "[[\"Select\", \"panels\", \"mixr\", {}]]"
-  #expect(try session.navctl("apply", "-", input: request).exitCode == 0)
-  func tags() throws -> JSON? { try session.state()["groups"]?["panels"]?["tags"] }
-  #expect(try tags() == ["mixer", "mixr"])
-  #expect(try session.navctl("select", "panels", "drawn", "--state").exitCode == 0)
-  try session.poll("the tag is forgotten") { try tags() == ["drawn", "mixer"] }
-  #expect(try session.navctl("select", "panels", "mixer").exitCode == 0)
-  #expect(try tags() == ["drawn", "mixer"])
-  #expect(try session.navctl("select", "panels", "drawn").exitCode == 0)
-  #expect(try session.navctl("select", "panels", "mixr").exitCode == 4)
+  try session.write(sleeper, toDestination: "note")
+  try session.call(Rows.reload, ())
+  #expect(try session.navctl("present", "note").exitCode == 0)
+  #expect(try session.destination(of: "note") == nil)
+  #expect(try session.navctl("toggle", "note").exitCode == 0)
+  #expect(try session.navctl("toggle", "note").exitCode == 0)
+  try session.wait("the program runs") { watcher.lines.last == "presented note" }
+  #expect(try session.destination(of: "note") == "note")
 }
 
 @Test("A file whose name no item can have causes a warning in the log and by navctl")

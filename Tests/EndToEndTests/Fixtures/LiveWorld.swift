@@ -257,8 +257,7 @@ extension Request {
     if case .update = operation {} else if isForced { options[Options.force] = true }
     switch operation {
     case .present, .toggle, .select, .toggleSelection, .push, .setPath:
-      if needsKnownName { options[Options.known] = true }
-      if meansState { options[Options.known] = false }
+      if let needsKnownName { options[Options.known] = needsKnownName }
     default: break
     }
     func all(_ item: ItemOptions) -> Value { options.merging(item.onBus) { $1 }.value }
