@@ -88,8 +88,9 @@ let package = Package(
     .target(name: "WindowRules", dependencies: ["DBusValues", "PresentationModel"], swiftSettings: strict),
     .target(
       name: "PresentationRecord",
-      dependencies: ["CLinux", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules"],
-      swiftSettings: strict),
+      dependencies: [
+        "CLinux", "CoordinatorAPI", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules", "TextFormats",
+      ], swiftSettings: strict),
     .target(
       name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues", "PresentationModel", "TextFormats"],
       swiftSettings: strict),
@@ -202,7 +203,7 @@ let package = Package(
     .testTarget(
       name: "PresentationRecordTests",
       dependencies: [
-        "DBusValues", "PresentationModel", "PresentationRecord", "PresentationRules", "TestSupport",
+        "DBusValues", "PresentationModel", "PresentationRecord", "PresentationRules", "TestSupport", "TextFormats",
       ], swiftSettings: strict),
     .testTarget(
       name: "CoordinatorAPITests",

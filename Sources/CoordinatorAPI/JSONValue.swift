@@ -6,27 +6,43 @@ extension JSON {
   ///
   /// `ay` becomes a string, with U+FFFD for bytes that are not UTF-8. A variant becomes its content, a structure an array, and a
   /// descriptor null. A dictionary becomes an object whose names are the keys as text.
-  public init(_ value: DBusValues.Value) {
+  public init(_ value: DBusValues.Value) { self.init(value, isTyped: false) }
+
+  /// - Parameter isTyped: whether the types of variants, bytes that are no text, and numbers that JSON does not have are kept.
+  package init(_ value: DBusValues.Value, isTyped: Bool) {
     switch value {
     case .boolean(let flag): self = .boolean(flag)
-    case .double(let number): self = .real(number)
+    case .double(let number):
+      self = isTyped && !number.isFinite ? .string(number.isNaN ? "nan" : "\(number)") : .real(number)
     case .string(let text): self = .string(text)
     case .objectPath(let path): self = .string(path.text)
     case .signature(let signature): self = .string(signature.text)
-    case .variant(let inner): self = JSON(inner)
-    case .bytes(let bytes): self = .string(String(decoding: bytes, as: UTF8.self))
-    case .array(_, let elements), .structure(let elements): self = .array(elements.map { JSON($0) })
+    case .variant(let inner): self = isTyped ? JSON(typed: inner) : JSON(inner)
+    case .bytes(let bytes):
+      if isTyped, String(validating: bytes, as: UTF8.self) == nil {
+        self = .array(bytes.map { JSON($0) })
+      } else {
+        self = .string(String(decoding: bytes, as: UTF8.self))
+      }
+    case .array(_, let elements), .structure(let elements):
+      self = .array(elements.map { JSON($0, isTyped: isTyped) })
     case .dictionary(_, _, let entries):
       var members: [String: JSON] = [:]
-      for (key, value) in entries { members[name(of: key)] = JSON(value) }
+      for (key, value) in entries { members[name(of: key)] = JSON(value, isTyped: isTyped) }
       self = .object(members)
-    case .properties(let properties): self = JSON(properties)
+    case .properties(let properties):
+      self = .object(properties.mapValues { isTyped ? JSON(typed: $0) : JSON($0) })
     case .descriptor: self = .null
     case .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64: self = value.integer.map { JSON($0) } ?? .null
     }
   }
 
-  public init(_ properties: Properties) { self = .object(properties.mapValues { JSON($0) }) }
+  /// A list of the signature and the content of a variant, as `["u",7]`.
+  private init(typed value: DBusValues.Value) {
+    self = [.string(value.type.signature), JSON(value, isTyped: true)]
+  }
+
+  public init(_ properties: Properties) { self = JSON(.properties(properties), isTyped: false) }
 }
 
 /// Returns the name of a member for the key of a dictionary; two keys have two names. JSON has no infinite numbers and no NaN.
@@ -59,16 +75,32 @@ extension Value {
   /// any number.
   /// - Throws: `Mismatch` with the expected type, also if a number is out of range.
   public init(_ json: JSON, as type: ValueType) throws(JSON.Mismatch) {
+    try self.init(json, as: type, isTyped: false)
+  }
+
+  /// Converts a list of the signature and the content of a variant.
+  private init(typed json: JSON) throws(JSON.Mismatch) {
+    guard case .array(let parts) = json, parts.count == 2, case .string(let text) = parts[0],
+      let types = Signature(text)?.types, types.count == 1
+    else { throw JSON.Mismatch(why: "expected the signature of one type, and a value, found \(json.text)") }
+    try self.init(parts[1], as: types[0], isTyped: true)
+  }
+
+  /// - Parameter isTyped: whether the JSON has what ``JSON/init(_:isTyped:)`` keeps.
+  package init(_ json: JSON, as type: ValueType, isTyped: Bool) throws(JSON.Mismatch) {
     if let integer = type.integerType {
       self = try json.integer(integer).value
       return
     }
     switch (type, json) {
-    case (.variant, _): self = .variant(try Value(json))
+    case (.variant, _): self = .variant(isTyped ? try Value(typed: json) : try Value(json))
     case (.boolean, .boolean(let flag)): self = .boolean(flag)
     case (.double, .real(let number)): self = .double(number)
     case (.double, .integer(let number)): self = .double(Double(number))
     case (.double, .unsigned(let number)): self = .double(Double(number))
+    case (.double, .string("inf")) where isTyped: self = .double(.infinity)
+    case (.double, .string("-inf")) where isTyped: self = .double(-.infinity)
+    case (.double, .string("nan")) where isTyped: self = .double(.nan)
     case (.string, .string(let text)): self = .string(try text.withoutNUL())
     case (.objectPath, .string(let text)):
       guard let path = ObjectPath(text) else { throw JSON.Mismatch(why: "expected an object path, found \(json.text)") }
@@ -93,26 +125,36 @@ extension Value {
       }
       self = .bytes(bytes)
     case (.array(let element), .array(let elements)):
-      self = .array(element: element, try elements.values { _ in element })
+      self = .array(element: element, try elements.values(isTyped) { _ in element })
     case (.structure(let fields), .array(let elements)):
       guard fields.count == elements.count else {
         throw JSON.Mismatch(why: "expected a list of \(fields.count) (\(type.signature)), found \(elements.count)")
       }
-      self = .structure(try elements.values { fields[$0] })
+      self = .structure(try elements.values(isTyped) { fields[$0] })
     case (.dictionary(let keyType, let valueType), .object(let members)):
       var entries: [Value: Value] = [:]
       // Sorted, so that the first fault is always the same.
       for (name, member) in members.sorted(by: { $0.key < $1.key }) {
         do throws(JSON.Mismatch) {
-          let key: Value =
-            keyType == .string ? .string(try name.withoutNUL()) : try Value(argument: name, as: keyType)
-          entries[key] = try Value(member, as: valueType)
+          let key = try Value(key: name, as: keyType)
+          entries[key] = try Value(member, as: valueType, isTyped: isTyped)
         } catch {
           throw error.inside(.member(name))
         }
       }
       self.init(key: keyType, value: valueType, entries)
     default: throw JSON.Mismatch(why: "expected \(type.wanted) (\(type.signature)), found \(json.kind)")
+    }
+  }
+
+  /// Converts the name of a member to the key of a dictionary.
+  private init(key name: String, as type: ValueType) throws(JSON.Mismatch) {
+    if type == .string {
+      self = .string(try name.withoutNUL())
+    } else if type == .double, let number = Double(name) {
+      self = .double(number)
+    } else {
+      try self.init(argument: name, as: type)
     }
   }
 
@@ -148,11 +190,11 @@ extension JSON {
 }
 
 extension [JSON] {
-  fileprivate func values(as type: (Int) -> ValueType) throws(JSON.Mismatch) -> [Value] {
+  fileprivate func values(_ isTyped: Bool, as type: (Int) -> ValueType) throws(JSON.Mismatch) -> [Value] {
     var values: [Value] = []
     values.reserveCapacity(count)
     for (index, element) in enumerated() {
-      do throws(JSON.Mismatch) { values.append(try Value(element, as: type(index))) } catch {
+      do throws(JSON.Mismatch) { values.append(try Value(element, as: type(index), isTyped: isTyped)) } catch {
         throw error.inside(.element(index))
       }
     }

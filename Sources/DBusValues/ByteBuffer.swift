@@ -1,6 +1,6 @@
 import Glibc
 
-/// A growing buffer of bytes. Messages and rows of a record consist of many small pieces, and to append one to an `Array` costs more
+/// A growing buffer of bytes. Messages consist of many small pieces, and to append one to an `Array` costs more
 /// than the piece itself.
 public struct ByteBuffer: ~Copyable {
   @usableFromInline var start: UnsafeMutableRawPointer

@@ -8,7 +8,7 @@ import PresentationRules
 public final class Record {
   /// The files of a record.
   public static let files = [name, name + RecordFile.newSuffix]
-  private static let name = "record.journal"
+  private static let name = "record.jsonl"
 
   /// The circumstances in which a record was written.
   public struct Session: Hashable, Sendable {
@@ -35,13 +35,6 @@ public final class Record {
     public var memories: [Handle: Properties] = [:]
     /// The path to which an unreadable record was moved, and the reason why it could not be read; nil if it was read.
     public var setAside: (path: String, reason: String)?
-    /// The bad parts of the record, for people. They are left out: bad texts with their rows, and torn changes at the end.
-    public var faults: [String] = []
-    /// The path of a copy of the record that still has the rows that were left out; nil if no copy could be made.
-    public var copy: String?
-    /// The rows that were left out, which the next commit removes.
-    var unreadableKeys: [[UInt8]] = []
-    var removed = RecordChanges()
 
     public init() {}
   }
@@ -53,14 +46,14 @@ public final class Record {
   }
 
   private let directory: String
+  private var path: String { "\(directory)/\(Self.name)" }
+  /// Whether each commit replaces the file, so that a loss of power leaves the old one or the new one.
+  private let isReplaced: Bool
   /// The lock; nil if there was no room for the directory, or another program has removed it.
   private var lock: DirectoryLock?
-  private var storage: Storage
-  /// Rows for the next commit: rows noted since the last one, and rows that could not be written.
-  private var pending = PayloadWriter()
-  /// The size of `pending`, in bytes, beyond which replaced rows are left out while nothing can be written.
-  private var maxPending = minMaxPending
-  private static let minMaxPending = 1 << 20
+  /// The file; nil if the next commit has to make one.
+  private var file: RecordFile?
+  private var rows = Rows()
   /// The time between two checks that the file is still at its path. So not every turn takes the time for a check.
   var lookInterval = Duration.milliseconds(10)
   private var nextLook = MonotonicInstant(nanoseconds: 0)
@@ -69,81 +62,122 @@ public final class Record {
   /// Whether the last commit failed for want of room.
   public private(set) var isFull = false
 
-  private enum Storage {
-    case file(RecordFile)
-    /// The first rows of a file that could not be made yet.
-    case none(LiveRows)
-  }
-
-  private init(_ directory: String, _ lock: DirectoryLock?, _ storage: Storage) {
-    (self.directory, self.lock, self.storage) = (directory, lock, storage)
+  private init(_ directory: String, _ lock: DirectoryLock?, isReplaced: Bool) {
+    (self.directory, self.lock, self.isReplaced) = (directory, lock, isReplaced)
   }
 
   // MARK: Opening
 
-  /// Opens the record of a directory, or begins one. A record that cannot be read is renamed, and another one is begun (R4). A record
+  /// Opens the record of a directory, or begins one. A record that cannot be used is renamed, and another one is begun (R4). A record
   /// that cannot be written now is still read, and `commit` throws until it can be written.
   /// - Parameters:
   ///   - timeout: the seconds to wait for another program that has the record open, perhaps a navd that is ending.
-  ///   - restore: makes a state of the record's content; its error means that the record cannot be read.
+  ///   - isReplaced: whether each commit replaces the file, as a record on a disk needs it; otherwise it appends a line.
+  ///   - restore: makes a state of the record's content; its error means that the record cannot be used.
   /// - Throws: `Failure` if another program has the record open, if the record cannot be read from the disk, or if none can be begun
   ///   for another reason than a lack of room.
   public static func open<Restored>(
-    in directory: String, timeout: Double = 5, restore: (Content) throws -> Restored
+    in directory: String, timeout: Double = 5, isReplaced: Bool = false, restore: (Content) throws -> Restored
   ) throws(Failure) -> (record: Record, restored: Restored) {
+    let record = Record(directory, nil, isReplaced: isReplaced)
     do {
-      if access(directory, F_OK) != 0, errno == ENOENT {
-        // The directory is made when there is room (`begin`).
-        return (Record(directory, nil, .none(try LiveRows([]))), try restore(Content()))
-      }
-      let lock = try DirectoryLock(directory, timeout: timeout)
+      // The directory is made when there is room (`replace`).
+      if access(directory, F_OK) != 0, errno == ENOENT { return (record, try restore(Content())) }
+      record.lock = try DirectoryLock(directory, timeout: timeout)
       do {
-        return try open(directory, lock, timeout, restore)
+        return (record, try record.read(restore))
       } catch let error where !(error is SystemError) {
-        let aside = try setAside(directory)
-        return try open(directory, lock, timeout) { content in
-          var content = content
-          content.setAside = (aside, "\(error)")
-          return try restore(content)
-        }
+        record.rows = Rows()
+        var content = Content()
+        content.setAside = (try record.setAside(), "\(error)")
+        let restored = try restore(content)
+        try record.begin()
+        return (record, restored)
       }
     } catch let error as SystemError where error.code == EWOULDBLOCK {
-      throw Failure("the record \(directory)/\(name): another program has it open, another navd perhaps")
+      throw Failure("the record \(record.path): another program has it open, another navd perhaps")
     } catch {
-      throw Failure("the record \(directory)/\(name): \(error)")
+      throw Failure("the record \(record.path): \(error)")
     }
   }
 
-  private static func open<Restored>(
-    _ directory: String, _ lock: DirectoryLock, _ timeout: Double, _ restore: (Content) throws -> Restored
-  ) throws -> (record: Record, restored: Restored) {
-    func content(of rows: LiveRows, isTorn: Bool = false) throws -> Content {
-      var content = try rows.content()
-      if isTorn { content.faults.append("its last changes, of which a loss of power has taken parts") }
-      if !content.faults.isEmpty { content.copy = try? keepCopy(directory) }
-      return content
+  private func read<Restored>(_ restore: (Content) throws -> Restored) throws -> Restored {
+    guard let (file, lines) = try RecordFile.open(path) else {
+      let restored = try restore(Content())
+      try begin()
+      return restored
     }
-    if let (file, rows) = try RecordFile.open("\(directory)/\(name)") {
-      let content = try content(of: rows, isTorn: file.isTorn)
-      let restored = try restore(content)
-      let record = Record(directory, lock, .file(file))
-      record.leaveOut(content)
-      return (record, restored)
-    }
-    let rows = try LiveRows([])
-    let restored = try restore(Content())
-    let record = Record(directory, lock, .none(rows))
+    rows = try Rows(lines)
+    let restored = try restore(try rows.content())
+    self.file = file
+    return restored
+  }
+
+  /// Makes the file of an empty record, unless the cause of a failure may pass: then the next commit tries again.
+  private func begin() throws(SystemError) {
+    do throws(SystemError) { try replace() } catch { if !error.isPassing { throw error } }
+  }
+
+  /// - Returns: the path of the renamed record.
+  private func setAside() throws(SystemError) -> String {
+    let newPath = "\(directory)/unreadable-\(time(nil))-\(getpid()).jsonl"
+    try check("rename \(path)") { rename(path, newPath) }
+    return newPath
+  }
+
+  // MARK: Writing
+
+  /// Notes changes for the next commit, except those of kept items, which have a file of their own.
+  public func note(_ changes: RecordChanges) {
+    if let numbers = changes.numbers { rows.set(.numbers, "", numbers) }
+    rows.set(.presentations, changes.presentations)
+    rows.set(.changed, changes.changed)
+    rows.set(.tags, changes.tags)
+    rows.set(.endings, changes.endings)
+    rows.set(.containerValues, changes.containerValues)
+    for (name, list) in changes.registrations { rows.set(.registrations, name, list.map(RecordedList.init)) }
+    rows.set(.holds, changes.holders)
+    rows.set(.environment, changes.environment)
+  }
+
+  /// Notes items that are kept beyond the session, or no longer kept (K4).
+  public func note(kept items: RecordChanges.Rows<BindingID, KeptItem>) { rows.set(.kept, items) }
+
+  /// Notes the data by which a presenter recognizes an item that it shows. They are forgotten with the presentation.
+  public func note(memory: Properties, of handle: Handle) { rows.set(.memories, handle.rowKey, memory) }
+
+  public func note(_ session: Session) { rows.set(.session, "", session) }
+
+  /// Writes everything that was noted, or nothing.
+  /// - Returns: whether the record was made again because another program had removed or changed it.
+  /// - Throws: `Failure` if the record cannot be written; everything stays noted.
+  @discardableResult
+  public func commit() throws(Failure) -> Bool {
+    guard rows.hasChanges else { return false }
+    rows.forgetOrphans()
+    let wasChanged = isChangedByOthers()
+    if wasChanged { file = nil }
     do throws(SystemError) {
-      _ = try record.begin(rows)
+      try write()
     } catch {
-      // The next commit tries again.
-      guard error.isPassing else { throw error }
+      (isBehind, isFull) = (true, [ENOSPC, EDQUOT].contains(error.code))
+      throw Failure("the record: \(error)")
     }
-    return (record, restored)
+    (isBehind, isFull) = (false, false)
+    rows.noteWritten()
+    return wasChanged
   }
 
-  /// Makes the file.
-  private func begin(_ rows: LiveRows) throws(SystemError) -> RecordFile {
+  private func write() throws(SystemError) {
+    guard let file, !isReplaced else { return try replace() }
+    if file.isLong {
+      do throws(SystemError) { return try replace() } catch { file.postponeCheckpoint() }
+    }
+    try file.append(rows.change)
+  }
+
+  /// Makes the file, and its directory if it is missing.
+  private func replace() throws(SystemError) {
     if lock?.isLost == true { lock = nil }
     if lock == nil {
       // A directory that exists by now belongs to another navd.
@@ -156,118 +190,24 @@ public final class Record {
         throw error
       }
     }
-    let file = try RecordFile.create("\(directory)/\(Self.name)", rows)
-    storage = .file(file)
-    return file
-  }
-
-  /// Removes unreadable rows with the next commit, if a copy has them.
-  private func leaveOut(_ content: Content) {
-    guard content.copy != nil else { return }
-    for key in content.unreadableKeys { pending.append(key[...], nil) }
-    pending.rows(of: content.removed)
-    note(kept: content.removed.kept)
-  }
-
-  /// - Returns: the path of the renamed record.
-  private static func setAside(_ directory: String) throws(SystemError) -> String {
-    let newName = unreadableName(in: directory)
-    // The path that is returned is that of the first file.
-    let renamed = files.filter { rename("\(directory)/\($0)", newName + $0.dropFirst("record".count)) == 0 }
-    guard let first = renamed.first else { throw SystemError("rename \(directory)/\(name)") }
-    return newName + first.dropFirst("record".count)
-  }
-
-  /// The first part of the name of a record that is set aside, in place of “record”.
-  private static func unreadableName(in directory: String) -> String {
-    "\(directory)/unreadable-\(time(nil))-\(getpid())"
-  }
-
-  /// - Returns: the path of a copy of the record.
-  private static func keepCopy(_ directory: String) throws -> String {
-    let newName = unreadableName(in: directory)
-    var first: String?
-    for name in files where try fileExists("\(directory)/\(name)") {
-      let path = newName + name.dropFirst("record".count)
-      let original = try openFile("\(directory)/\(name)", O_RDONLY)
-      defer { close(original) }
-      let copy = try createFile(path, O_WRONLY)
-      defer { close(copy) }
-      do throws(SystemError) {
-        while try check(path, { sendfile(copy, original, nil, 1 << 30) }) > 0 {}
-      } catch {
-        unlink(path)
-        throw error
-      }
-      first = first ?? path
-    }
-    guard let first else { throw SystemError(code: ENOENT, operation: directory) }
-    return first
-  }
-
-  // MARK: Writing
-
-  /// Notes changes for the next commit.
-  public func note(_ changes: RecordChanges) { pending.rows(of: changes) }
-
-  /// Notes items that are kept beyond the session, or no longer kept (K4).
-  public func note(kept rows: RecordChanges.Rows<BindingID, KeptItem>) {
-    for (binding, item) in rows { pending.row(.kept, binding, item) }
-  }
-
-  /// Notes the data by which a presenter recognizes an item that it shows. They are forgotten with the presentation.
-  public func note(memory: Properties, of handle: Handle) { pending.row(.memory, handle, memory) }
-
-  public func note(_ session: Session) { pending.row(.session, Mark(), session) }
-
-  /// Writes everything that was noted, or nothing.
-  /// - Returns: whether the record was made again because another program had removed it.
-  /// - Throws: `Failure` if the record cannot be written; everything stays noted.
-  @discardableResult
-  public func commit() throws(Failure) -> Bool {
-    guard pending.count > 0 else { return false }
-    var wasRemoved = false
-    do throws(SystemError) {
-      if let rows = rowsOfRemovedFile() {
-        storage = .none(rows)
-        wasRemoved = true
-      }
-      let file: RecordFile =
-        switch storage {
-        case .file(let file): file
-        case .none(let rows): try begin(rows)
-        }
-      // The commit does not need the checkpoint.
-      if file.isLong { try? file.checkpoint() }
-      try file.append(pending.bytes)
-    } catch {
-      (isBehind, isFull) = (true, [ENOSPC, EDQUOT].contains(error.code))
-      if pending.count > maxPending {
-        pending.keepLastRows()
-        maxPending = max(Self.minMaxPending, 2 * pending.count)
-      }
-      throw Failure("the record: \(error)")
-    }
-    (isBehind, isFull) = (false, false)
-    pending.removeAll()
-    maxPending = Self.minMaxPending
-    return wasRemoved
+    file = try RecordFile.create(path, rows.snapshot)
   }
 
   /// Has the disk promise room for changes that no request asks for, such as the start of the next item of a queue: what runs has to be
   /// on record, or it would be run again (R2).
   /// - Throws: `Failure` if there is no room.
   public func reserve() throws(Failure) {
-    guard case .file(let file) = storage else { return }
-    do throws(SystemError) { try file.reserve() } catch { throw Failure("the record: \(error)") }
+    do throws(SystemError) { try file?.reserve() } catch { throw Failure("the record: \(error)") }
   }
 
-  /// All rows of the file, if it is no longer at its path; nil if it is, or if it was a moment ago and still has a path.
-  private func rowsOfRemovedFile() -> LiveRows? {
+  /// Whether another program has removed, cut or replaced the file.
+  private func isChangedByOthers() -> Bool {
+    guard let file else { return false }
+    if !file.isIntact { return true }
     let now = MonotonicInstant.now
-    guard case .file(let file) = storage, now >= nextLook || file.isUnlinked else { return nil }
+    guard now >= nextLook else { return false }
     nextLook = now + lookInterval
-    return file.isRemoved ? try? file.rows() : nil
+    return file.isElsewhere
   }
 }
 

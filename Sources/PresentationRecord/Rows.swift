@@ -1,250 +1,243 @@
 import DBusValues
 import PresentationModel
 import PresentationRules
+import TextFormats
 
-/// The kind of a row; the first byte of its key.
-enum RowKind: UInt8 {
-  case numbers = 1, session, presentation, memory, changed, tag, ending, containerValue, registration, hold, kept,
-    environment
+/// A table of rows; its name is a member of each line.
+enum Table: String, CaseIterable {
+  case numbers, session, presentations, memories, changed, tags, endings, registrations, holds, environment, kept
+  case containerValues = "container-values"
+
+  /// Whether the table is a single row, without a key.
+  var isRow: Bool { self == .numbers || self == .session }
 }
 
-extension PayloadWriter {
-  /// The mark of a removed row, in place of its payload's length.
-  static let removed = UInt32.max
+/// All rows of a record, as JSON, by their keys.
+struct Rows {
+  /// The format of the lines; the first line has it.
+  private static let format: JSON = 1
+  private static let formatName = "navd-record"
+  /// The depth of a value of the bus, of which each variant is a list, in a row.
+  private static let maxDepth = 2 * JSON.maximumDepth + 8
 
-  /// Adds a row: the lengths of its key and of its payload, each a `u32`, the key and the payload. A row has the state after a turn, so
-  /// to read it twice does no harm.
-  mutating func row(
-    _ kind: RowKind, isRemoved: Bool = false, key: (inout PayloadWriter) -> Void, payload: (inout PayloadWriter) -> Void
-  ) {
-    let start = count
-    put(UInt64(0), kind.rawValue)
-    key(&self)
-    let keyEnd = count
-    payload(&self)
-    set(UInt32(keyEnd - start - 8), at: start)
-    set(isRemoved ? Self.removed : UInt32(count - keyEnd), at: start + 4)
+  private var texts: [Table: [String: [UInt8]]] = [:]
+  /// The keys of the rows that differ from the file.
+  private var changed: [Table: Set<String>] = [:]
+
+  /// - Parameter row: nil if the row is removed.
+  mutating func set(_ table: Table, _ key: String, _ row: (some Recordable)?) {
+    changed[table, default: []].insert(key)
+    guard let row else {
+      texts[table]?[key] = nil
+      return
+    }
+    var writer = JSONWriter()
+    row.write(to: &writer)
+    // A copy has no room that nobody needs.
+    texts[table, default: [:]][key] = writer.bytes.withUnsafeBufferPointer(Array.init)
   }
 
-  /// - Parameter content: the content; nil if the row was removed.
-  private mutating func row<Content>(
-    _ kind: RowKind, _ key: some Recordable, _ content: Content?, _ write: (inout PayloadWriter, Content) -> Void
-  ) {
-    row(kind, isRemoved: content == nil) {
-      $0.put(key)
-    } payload: {
-      if let content { write(&$0, content) }
+  mutating func set<Key: RowKey>(_ table: Table, _ rows: RecordChanges.Rows<Key, some Recordable>) {
+    for (key, row) in rows { set(table, key.rowKey, row) }
+  }
+
+  /// Forgets what presenters know of presentations that are gone. A presenter may note it after the end.
+  mutating func forgetOrphans() {
+    for key in (changed[.memories] ?? []).union(changed[.presentations] ?? []) where texts[.presentations]?[key] == nil
+    {
+      if texts[.memories]?.removeValue(forKey: key) != nil { changed[.memories, default: []].insert(key) }
     }
   }
 
-  mutating func row<Content: Recordable>(_ kind: RowKind, _ key: some Recordable, _ content: Content?) {
-    row(kind, key, content) { $0.put($1) }
-  }
+  // MARK: Lines
 
-  /// Adds all rows except those of kept items, which have a file of their own.
-  mutating func rows(of changes: RecordChanges) {
-    if let numbers = changes.numbers { row(.numbers, Mark(), numbers) }
-    for (handle, row) in changes.presentations { self.row(.presentation, handle, row) { $1.write(to: &$0) } }
-    for (subject, row) in changes.changed { self.row(.changed, subject, row) }
-    for (key, row) in changes.tags { self.row(.tag, key, row) }
-    for (handle, row) in changes.endings { self.row(.ending, handle, row) { $1.write(to: &$0) } }
-    for (key, row) in changes.containerValues { self.row(.containerValue, key, row) }
-    for (name, row) in changes.registrations {
-      self.row(.registration, name, row) { payload, list in for destination in list { payload.put(destination) } }
+  var hasChanges: Bool { !changed.isEmpty }
+  mutating func noteWritten() { changed.removeAll() }
+
+  /// A line with all rows.
+  var snapshot: [UInt8] {
+    line(texts.mapValues(\.keys)) { writer in
+      writer.beginMember(Self.formatName)
+      writer.write(Self.format)
     }
-    for (key, row) in changes.holders { self.row(.hold, key, row) }
-    for (name, row) in changes.environment { self.row(.environment, name, row) }
-  }
-}
-
-/// The bytes of a row's key, by which rows replace each other.
-private struct RowKey: Hashable {
-  let bytes: ArraySlice<UInt8>
-  /// Hashes all bytes at once: an array hashes byte by byte, which takes most of the time of a checkpoint.
-  func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
-}
-
-extension PayloadReader {
-  /// - Returns: the key and the payload of a row; the payload is nil if the row was removed.
-  fileprivate mutating func row() throws(Unreadable) -> (key: ArraySlice<UInt8>, payload: ArraySlice<UInt8>?) {
-    let (keyLength, payloadLength): (UInt32, UInt32) = try (get(), get())
-    let key = try bytes(Int(keyLength))
-    return (key, payloadLength == PayloadWriter.removed ? nil : try bytes(Int(payloadLength)))
-  }
-}
-
-extension PayloadWriter {
-  mutating func append(_ key: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>?) {
-    put(UInt32(key.count), payload.map { UInt32($0.count) } ?? Self.removed)
-    append(key)
-    if let payload { append(payload) }
   }
 
-  /// Leaves out rows that later rows replace.
-  mutating func keepLastRows() {
-    var reader = PayloadReader(bytes[...])
-    var rows: [(key: ArraySlice<UInt8>, payload: ArraySlice<UInt8>?)?] = []
-    var indexes: [RowKey: Int] = [:]
-    while !reader.isAtEnd, let row = try? reader.row() {
-      if let former = indexes.updateValue(rows.count, forKey: RowKey(bytes: row.key)) { rows[former] = nil }
-      rows.append(row)
-    }
-    removeAll()
-    for case let row? in rows { append(row.key, row.payload) }
-  }
-}
+  /// A line with the rows that differ from the file; null for a row that was removed.
+  var change: [UInt8] { line(changed) { _ in } }
 
-/// The live rows: the last row of each key, unless it was removed.
-struct LiveRows {
-  private struct Row {
-    var key: ArraySlice<UInt8>
-    var payload: ArraySlice<UInt8>
-  }
-
-  /// The size of the row of a small presentation with its key, in bytes. It gives an estimate of the number of rows, so that the
-  /// dictionary does not grow.
-  private static let smallRowSize = 64
-  /// The largest number of rows for which memory is reserved. A few large rows do not need it.
-  private static let mostAtOnce = 1 << 17
-
-  /// The rows, in the order in which they were written; nil in place of one that was removed or replaced. In this order, presentations
-  /// that are restored one after the other are next to each other in memory.
-  private var rows: [Row?] = []
-  /// The index of the row of each key.
-  private var places: [RowKey: Int] = [:]
-
-  init(_ frames: [ArraySlice<UInt8>]) throws(Unreadable) {
-    let count = min(frames.reduce(0) { $0 + $1.count } / Self.smallRowSize, Self.mostAtOnce)
-    rows.reserveCapacity(count)
-    places.reserveCapacity(count)
-    for frame in frames {
-      var reader = PayloadReader(frame)
-      while !reader.isAtEnd {
-        let (key, payload) = try reader.row()
-        if let payload { put(Row(key: key, payload: payload)) } else { remove(key) }
+  private func line(
+    _ keys: [Table: some Sequence<String>], _ writeFormat: (inout JSONWriter) -> Void
+  ) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writeFormat(&writer)
+      for (table, keys) in keys {
+        writer.beginMember(table.rawValue)
+        let rows = texts[table] ?? [:]
+        if table.isRow {
+          writer.write(raw: rows[""] ?? [])
+          continue
+        }
+        writer.object { writer in
+          for key in keys {
+            writer.beginMember(key)
+            if let row = rows[key] { writer.write(raw: row) } else { writer.write(raw: "null") }
+          }
+        }
       }
     }
-    // A presenter may note a memory after the end of its presentation.
-    for place in rows.indices {
-      guard let key = rows[place]?.key, key.first == RowKind.memory.rawValue else { continue }
-      if places[RowKey(bytes: [RowKind.presentation.rawValue] + key.dropFirst())] == nil { remove(key) }
+    return writer.bytes + "\n".utf8
+  }
+
+  // MARK: Reading
+
+  init() {}
+
+  /// Reads lines, each of which replaces rows of those before it.
+  init(_ lines: [ArraySlice<UInt8>]) throws(Unreadable) {
+    guard !lines.isEmpty else { throw Unreadable("its first line is incomplete") }
+    for (index, line) in lines.enumerated() {
+      do throws(Unreadable) { try read(line, isFirst: index == 0) } catch {
+        throw Unreadable("line \(index + 1): \(error)")
+      }
+    }
+    changed = texts.mapValues { Set($0.keys) }
+    forgetOrphans()
+    changed = [:]
+  }
+
+  private mutating func read(_ line: ArraySlice<UInt8>, isFirst: Bool) throws(Unreadable) {
+    var members = try Self.parse(line).members()
+    if isFirst {
+      let format = members.removeValue(forKey: Self.formatName)
+      guard let format else { throw Unreadable("it is no record") }
+      guard format == Self.format else {
+        throw Unreadable("a later release of navd has written it: expected format 1, found \(format.text)")
+      }
+    }
+    for (name, rows) in members {
+      guard let table = Table(rawValue: name) else { throw Unreadable("no table is \(quoted(name))") }
+      for (key, row) in table.isRow ? ["": rows] : try rows.members() {
+        texts[table, default: [:]][key] = row == .null ? nil : Array(row.text.utf8)
+      }
     }
   }
 
-  private mutating func put(_ row: Row) {
-    if let former = places.updateValue(rows.count, forKey: RowKey(bytes: row.key)) { rows[former] = nil }
-    rows.append(row)
+  private static func parse(_ text: some Sequence<UInt8>) throws(Unreadable) -> JSON {
+    do throws(JSON.Mistake) { return try JSON.parse(Array(text), depth: maxDepth) } catch {
+      throw Unreadable("\(error)")
+    }
   }
 
-  private mutating func remove(_ key: ArraySlice<UInt8>) {
-    if let place = places.removeValue(forKey: RowKey(bytes: key)) { rows[place] = nil }
-  }
-
-  var isEmpty: Bool { places.isEmpty }
-
-  /// The payload of a frame with all rows.
-  var snapshot: [UInt8] {
-    var payload = PayloadWriter()
-    for case let row? in rows { payload.append(row.key, row.payload) }
-    return payload.bytes
-  }
-
-  /// Reads all rows. A row with a bad text does not keep the others from being read. A presentation with one is marked, so that it
-  /// ends; any other row with one is left out.
+  /// Reads what the rows say.
   func content() throws(Unreadable) -> Record.Content {
     var content = Record.Content()
-    // With many rows, most are of presentations.
-    content.state.presentations.reserveCapacity(places.count)
-    for case let row? in rows {
-      do throws(Unreadable) {
-        try content.read(row.key, row.payload)
-      } catch {
-        guard error.isOfText else { throw error }
-        try content.readBad(row.key, row.payload, error)
+    for (table, rows) in texts {
+      for (key, text) in rows {
+        do throws(Unreadable) { try content.read(table, key, try Self.parse(text)) } catch {
+          throw Unreadable("\(table.rawValue) \(quoted(key)): \(error)")
+        }
       }
     }
-    let (removed, reasons) = content.state.leaveOutBadTexts()
-    content.removed = removed
-    content.faults += reasons
     return content
   }
 }
 
 extension Record.Content {
-  fileprivate mutating func read(
-    _ key: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>, mendsTexts: Bool = false
-  ) throws(Unreadable) {
-    var (key, payload) = (PayloadReader(key), PayloadReader(payload, mendsTexts: mendsTexts))
-    let code: UInt8 = try key.get()
-    switch RowKind(rawValue: code) {
-    case .numbers: state.numbers = try payload.get()
-    case .session: session = try payload.get()
-    case .presentation:
-      let handle: Handle = try key.get()
-      state.presentations[handle] = try RecordedState.PresentationRow(handle, from: &payload)
-    case .memory: memories[try key.get()] = try payload.get()
-    case .changed: state.changed[try key.get()] = try payload.get()
-    case .tag: state.tags[try key.get()] = try payload.get()
-    case .ending:
-      let handle: Handle = try key.get()
-      state.endings[handle] = try Ending(handle, from: &payload)
-    case .containerValue: state.containerValues[try key.get()] = try payload.get()
-    case .registration:
-      let name: String = try key.get()
-      var list: [Destination] = []
-      while !payload.isAtEnd { list.append(try payload.get()) }
-      state.registrations[name] = list
-    case .hold: state.holders[try key.get()] = try payload.get()
-    case .environment: state.environment[try key.get()] = try payload.get()
-    case .kept: state.kept[try key.get()] = try payload.get()
-    case nil: throw Unreadable("expected a kind of row, 1 to 12, found \(code)")
-    }
-    guard key.isAtEnd else { throw Unreadable("a row's key is longer than expected") }
-    try payload.finish()
-  }
-
-  /// Handles a row with a bad text.
-  fileprivate mutating func readBad(
-    _ key: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>, _ error: Unreadable
-  ) throws(Unreadable) {
-    switch key.first.flatMap(RowKind.init) {
-    // No other row can be used without the numbers and the session.
-    case .numbers, .session, nil: throw error
-    case .presentation:
-      var reader = PayloadReader(key.dropFirst())
-      let handle: Handle = try reader.get()
-      // The slot, the parent, the group and the stack can be read, so the rules decide which others end with the presentation.
-      try read(key, payload, mendsTexts: true)
-      faults.append("presentation \(handle): \(error)")
-      if state.presentations[handle]?.isParked == false {
-        state.unreadable[handle] = error.description
-      } else {
-        state.presentations[handle] = nil
-        unreadableKeys.append(Array(key))
-      }
-    case let kind?:
-      faults.append("\(kind.noun): \(error)")
-      unreadableKeys.append(Array(key))
+  fileprivate mutating func read(_ table: Table, _ key: String, _ row: JSON) throws(Unreadable) {
+    switch table {
+    case .numbers: state.numbers = try .init(recorded: row)
+    case .session: session = try .init(recorded: row)
+    case .presentations:
+      let handle = try Handle(rowKey: key)
+      state.presentations[handle] = try .init(recorded: row)
+      state.presentations[handle]!.presentation.content.handle = handle
+    case .memories: memories[try Handle(rowKey: key)] = try Properties(recorded: row)
+    case .changed: state.changed[try Subject(rowKey: key)] = try .init(recorded: row)
+    case .tags: state.tags[try GroupTag(rowKey: key)] = try .init(recorded: row)
+    case .endings:
+      let handle = try Handle(rowKey: key)
+      state.endings[handle] = try .init(recorded: row)
+      state.endings[handle]!.handle = handle
+    case .containerValues: state.containerValues[key] = try Value(recorded: row)
+    case .registrations: state.registrations[key] = try RecordedList(recorded: row).elements
+    case .holds: state.holders[try Holder.Key(rowKey: key)] = try .init(recorded: row)
+    case .environment: state.environment[key] = try .init(recorded: row)
+    case .kept: state.kept[try BindingID(recorded: .string(key))] = try .init(recorded: row)
     }
   }
 }
 
-extension RowKind {
-  /// The name of the kind, for people.
-  fileprivate var noun: String {
+// MARK: Keys
+
+/// The key of a row, as the name of a member.
+protocol RowKey {
+  var rowKey: String { get }
+  init(rowKey: String) throws(Unreadable)
+}
+
+extension String: RowKey {
+  var rowKey: String { self }
+  init(rowKey: String) { self = rowKey }
+
+  /// The texts before and after the first blank.
+  fileprivate func parts() throws(Unreadable) -> (String, String) {
+    guard let blank = firstIndex(of: " ") else { throw Unreadable("expected two words, found \(quoted(self))") }
+    return (String(self[..<blank]), String(self[index(after: blank)...]))
+  }
+}
+
+extension BindingID: RowKey {
+  var rowKey: String { text }
+  init(rowKey: String) throws(Unreadable) { try self.init(recorded: .string(rowKey)) }
+}
+
+extension Handle: RowKey {
+  var rowKey: String { String(number) }
+
+  init(rowKey: String) throws(Unreadable) {
+    guard let number = UInt64(rowKey), String(number) == rowKey else {
+      throw Unreadable("expected the number of a presentation, found \(quoted(rowKey))")
+    }
+    self.init(number)
+  }
+}
+
+extension GroupTag: RowKey {
+  var rowKey: String { "\(group.text) \(tag)" }
+
+  init(rowKey: String) throws(Unreadable) {
+    let (group, tag) = try rowKey.parts()
+    self.init(group: try BindingID(rowKey: group), tag: tag)
+  }
+}
+
+extension Holder.Key: RowKey {
+  var rowKey: String { "\(name) \(cookie)" }
+
+  init(rowKey: String) throws(Unreadable) {
+    let (name, cookie) = try rowKey.parts()
+    self.init(name: name, cookie: try Handle(rowKey: cookie).number)
+  }
+}
+
+extension Subject: RowKey {
+  var rowKey: String {
     switch self {
-    case .numbers: "the numbers"
-    case .session: "the session"
-    case .presentation: "a presentation"
-    case .memory: "what a presenter knows"
-    case .changed: "a change"
-    case .tag: "a remembered tag"
-    case .ending: "an ending"
-    case .containerValue: "a container value"
-    case .registration: "a registered destination"
-    case .hold: "a holder"
-    case .kept: "an item kept for the next login"
-    case .environment: "a variable"
+    case .slot(let binding): "slot \(binding.text)"
+    case .group(let binding): "group \(binding.text)"
+    case .stack(let binding): "stack \(binding.text)"
+    }
+  }
+
+  init(rowKey: String) throws(Unreadable) {
+    let (kind, name) = try rowKey.parts()
+    let binding = try BindingID(rowKey: name)
+    switch kind {
+    case "slot": self = .slot(binding)
+    case "group": self = .group(binding)
+    case "stack": self = .stack(binding)
+    default: throw Unreadable("expected a slot, a group or a stack, found \(quoted(kind))")
     }
   }
 }

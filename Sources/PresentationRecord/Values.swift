@@ -1,73 +1,57 @@
+import CoordinatorAPI
 import DBusValues
 import PresentationModel
 import PresentationRules
+import TextFormats
 
-/// A value with its own encoding in a payload.
-protocol Recordable {
-  func write(to payload: inout PayloadWriter)
-  init(from payload: inout PayloadReader) throws(Unreadable)
-}
+// The values of which fields consist.
 
-extension Recordable where Self: FixedWidthInteger {
-  func write(to payload: inout PayloadWriter) { payload.append(integer: self) }
+/// A value of the bus, or one that is sent as such.
+extension Recordable where Self: ValueConvertible {
+  func write(to writer: inout JSONWriter) { writer.write(JSON(value, isTyped: true)) }
 
-  init(from payload: inout PayloadReader) throws(Unreadable) {
-    let bytes = try payload.bytes(MemoryLayout<Self>.size)
-    self = 0
-    withUnsafeMutableBytes(of: &self) { $0.copyBytes(from: bytes) }
-    self = Self(littleEndian: self)
+  init(recorded json: JSON) throws(Unreadable) {
+    do throws(JSON.Mismatch) {
+      guard let value = Self(value: try DBusValues.Value(json, as: Self.valueType, isTyped: true)) else {
+        throw JSON.Mismatch(why: "found \(json.text)")
+      }
+      self = value
+    } catch {
+      throw Unreadable("\(error)")
+    }
   }
 }
 
+extension Bool: Recordable {}
 extension UInt8: Recordable {}
-extension UInt16: Recordable {}
 extension UInt32: Recordable {}
 extension UInt64: Recordable {}
-extension Int16: Recordable {}
 extension Int32: Recordable {}
 extension Int64: Recordable {}
+extension String: Recordable {}
+extension ObjectPath: Recordable {}
+extension Value: Recordable {}
+extension Array: Recordable where Element: ValueConvertible {}
+extension Dictionary: Recordable where Key == String, Value: ValueConvertible {}
 
-extension String: Recordable {
-  func write(to payload: inout PayloadWriter) {
-    var text = self
-    text.withUTF8 { payload.put(bytes: $0) }
-  }
+/// A list of rows.
+struct RecordedList<Element: Recordable>: Recordable {
+  var elements: [Element]
+  init(_ elements: [Element]) { self.elements = elements }
 
-  init(from payload: inout PayloadReader) throws(Unreadable) {
-    self = try payload.text()
-  }
-}
-
-extension [UInt8]: Recordable {
-  func write(to payload: inout PayloadWriter) { withUnsafeBytes { payload.put(bytes: $0) } }
-
-  init(from payload: inout PayloadReader) throws(Unreadable) { self.init(try payload.bytes()) }
-}
-
-extension Value: Recordable {
-  func write(to payload: inout PayloadWriter) {
-    payload.put(type.signature)
-    payload.put(contentOf: self)
-  }
-
-  init(from payload: inout PayloadReader) throws(Unreadable) { self = try payload.value() }
-}
-
-extension Properties: Recordable {
-  func write(to payload: inout PayloadWriter) {
-    payload.put(UInt32(count))
-    for (key, value) in self {
-      payload.put(key)
-      payload.put(value)
+  func write(to writer: inout JSONWriter) {
+    writer.array { writer in
+      for element in elements {
+        writer.beginElement()
+        element.write(to: &writer)
+      }
     }
   }
 
-  init(from payload: inout PayloadReader) throws(Unreadable) {
-    self.init()
-    for _ in 0..<(try payload.get(UInt32.self)) {
-      let key: String = try payload.get()
-      self[key] = try payload.get()
-    }
+  init(recorded json: JSON) throws(Unreadable) {
+    guard case .array(let list) = json else { throw Unreadable("expected a list, found \(json.kind)") }
+    elements = []
+    for json in list { elements.append(try Element(recorded: json)) }
   }
 }
 
@@ -76,72 +60,69 @@ extension Properties: Recordable {
 private protocol RecordableAsOther: Recordable {
   associatedtype Recorded: Recordable
   var recorded: Recorded { get }
-  init(recorded: Recorded) throws(Unreadable)
+  /// - Returns: nil if no such value is written so.
+  static func value(_ recorded: Recorded) -> Self?
 }
 
 extension RecordableAsOther {
-  func write(to payload: inout PayloadWriter) { payload.put(recorded) }
-  init(from payload: inout PayloadReader) throws(Unreadable) { try self.init(recorded: payload.get()) }
-}
+  func write(to writer: inout JSONWriter) { recorded.write(to: &writer) }
 
-extension Shared: RecordableAsOther, Recordable where Value: Recordable {
-  var recorded: Value { content }
-  init(recorded: Value) { self.init(recorded) }
-}
-
-extension Bool: RecordableAsOther {
-  var recorded: UInt8 { self ? 1 : 0 }
-
-  init(recorded byte: UInt8) throws(Unreadable) {
-    guard byte <= 1 else { throw Unreadable("expected 0 or 1, found \(byte)") }
-    self = byte == 1
-  }
-}
-
-extension Handle: RecordableAsOther {
-  var recorded: UInt64 { number }
-  init(recorded number: UInt64) { self.init(number) }
-}
-
-extension Serial: RecordableAsOther {
-  var recorded: UInt64 { number }
-  init(recorded number: UInt64) { self.init(number) }
-}
-
-extension Instant: RecordableAsOther {
-  var recorded: UInt64 { nanoseconds }
-  init(recorded nanoseconds: UInt64) { self.init(nanoseconds: nanoseconds) }
-}
-
-extension Client: RecordableAsOther {
-  var recorded: String { name }
-  init(recorded name: String) { self.init(name) }
-}
-
-extension BindingID: RecordableAsOther {
-  var recorded: String { text }
-
-  init(recorded text: String) throws(Unreadable) {
-    do throws(Refusal) { try self.init(text) } catch { throw Unreadable(error.message) }
-  }
-}
-
-extension DestinationGroup: RecordableAsOther {
-  var recorded: String { text }
-
-  init(recorded text: String) throws(Unreadable) {
-    do throws(Refusal) { try self.init(text) } catch { throw Unreadable(error.message) }
-  }
-}
-
-extension RecordableAsOther where Self: RawRepresentable<String> {
-  var recorded: String { rawValue }
-
-  init(recorded text: String) throws(Unreadable) {
-    guard let value = Self(rawValue: text) else { throw Unreadable("expected a \(Self.self), found “\(text)”") }
+  init(recorded json: JSON) throws(Unreadable) {
+    guard let value = Self.value(try Recorded(recorded: json)) else {
+      throw Unreadable("expected a \(Self.self), found \(quoted(json.text))")
+    }
     self = value
   }
 }
 
+extension Shared: RecordableAsOther, Recordable where Value: Recordable {
+  var recorded: Value { content }
+  static func value(_ content: Value) -> Self? { Self(content) }
+}
+
+extension Handle: RecordableAsOther {
+  var recorded: UInt64 { number }
+  static func value(_ number: UInt64) -> Self? { Self(number) }
+}
+
+extension Serial: RecordableAsOther {
+  var recorded: UInt64 { number }
+  static func value(_ number: UInt64) -> Self? { Self(number) }
+}
+
+extension Instant: RecordableAsOther {
+  var recorded: UInt64 { nanoseconds }
+  static func value(_ nanoseconds: UInt64) -> Self? { Self(nanoseconds: nanoseconds) }
+}
+
+extension Client: RecordableAsOther {
+  var recorded: String { name }
+  static func value(_ name: String) -> Self? { Self(name) }
+}
+
+extension BindingID: RecordableAsOther {
+  var recorded: String { text }
+  static func value(_ text: String) -> Self? { try? Self(text) }
+}
+
+extension DestinationGroup: RecordableAsOther {
+  var recorded: String { text }
+  static func value(_ text: String) -> Self? { try? Self(text) }
+}
+
+extension RecordableAsOther where Self: RawRepresentable<String> {
+  var recorded: String { rawValue }
+  static func value(_ text: String) -> Self? { Self(rawValue: text) }
+}
+
+extension Phase: RecordableAsOther {}
 extension Reason: RecordableAsOther {}
 extension BusyPolicy: RecordableAsOther {}
+extension CommandScope: RecordableAsOther {}
+extension RestartRule.Condition: RecordableAsOther {}
+
+// Requests are recorded as the dictionaries of the contract, so a new option needs nothing here.
+extension ItemOptionFields: RecordableAsOther {
+  var recorded: Properties { properties }
+  static func value(_ options: Properties) -> Self? { try? Self(options) }
+}

@@ -379,11 +379,11 @@ func commandPresenter_endedWhileAdopting_leavesNothing() throws {
 @Test("The output of commands whose ends are on record is removed, and nothing else")
 func commandPresenter_adopted_removesOutputsWithoutPresentation() throws {
   let fixture = try CommandFixture()
-  for name in ["token-1.output", "token-2.output", "token-2.fifo", "another-2.output", "record.journal"] {
+  for name in ["token-1.output", "token-2.output", "token-2.fifo", "another-2.output", "record.jsonl"] {
     fixture.makeFile(name)
   }
   _ = try fixture.adopt([fixture.presentation(phase: .presented)])
   #expect(fixture.exists("token-1.output"))
   #expect(!fixture.exists("token-2.output") && !fixture.exists("token-2.fifo"))
-  #expect(fixture.exists("another-2.output") && fixture.exists("record.journal"))
+  #expect(fixture.exists("another-2.output") && fixture.exists("record.jsonl"))
 }

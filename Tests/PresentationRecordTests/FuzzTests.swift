@@ -3,6 +3,7 @@ import Glibc
 import PresentationModel
 import TestSupport
 import Testing
+import TextFormats
 
 @testable import PresentationRecord
 @testable import PresentationRules
@@ -110,26 +111,29 @@ private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $
   func recordFuzz_undamaged_isRead() throws {
     let directory = TemporaryDirectory()
     try livelyRecord(in: directory)
-    let bytes = Files.contents(of: directory.path(of: "record.journal"))
-    let parts = try #require(RecordBytes(bytes))
-    #expect(parts.bytes == bytes)
-    #expect(Set(parts.frames.joined().compactMap(\.key.first)) == Set(1...9))
+    let bytes = Files.contents(of: directory.path(of: "record.jsonl"))
+    let lines = try #require(RecordLines(bytes)).lines
+    var tables: Set<String> = []
+    for case .object(let members) in lines { tables.formUnion(members.keys) }
+    let expected: Set = [
+      "numbers", "session", "presentations", "memories", "tags", "endings", "container-values", "registrations",
+    ]
+    #expect(expected.isSubset(of: tables))
     #expect(try !open(directory))
   }
 
-  @Test("R4: a record with any bytes and correct checksums is read or set aside")
+  @Test("R4: a record with any rows is read or set aside")
   func recordFuzz_damaged_isReadOrSetAside() throws {
     let directory = TemporaryDirectory()
     try livelyRecord(in: directory)
-    let parts = try #require(RecordBytes(Files.contents(of: directory.path(of: "record.journal"))))
+    let parts = try #require(RecordLines(Files.contents(of: directory.path(of: "record.jsonl"))))
     let seed = SeededNumbers.chosenSeed
     var (read, refused) = (0, 0)
     for round in 0..<(rounds ?? 3000) {
       var dice = SeededNumbers(seed: seed &+ UInt64(round))
       let bytes = parts.damaged(&dice)
       do {
-        let rows = try LiveRows(RecordFile.frames(in: bytes.dropFirst(16)).payloads)
-        var machine = try StateMachine(restoring: rows.content().state)
+        var machine = try StateMachine(restoring: content(of: bytes).state)
         // The state that was read can be written, and read again.
         machine.noteAll()
         let written = try content(of: machine.takeUnrecorded())
@@ -150,23 +154,29 @@ private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $
     #expect(read > 0 && refused > 0)
   }
 
+  private func content(of bytes: [UInt8]) throws -> Record.Content {
+    try Rows(bytes.split(separator: UInt8(ascii: "\n"))).content()
+  }
+
   /// The state after changes were written and read.
   private func content(of changes: RecordChanges) throws -> RecordedState {
-    var payload = PayloadWriter()
-    payload.rows(of: changes)
-    return try LiveRows([payload.bytes[...]]).content().state
+    let directory = TemporaryDirectory()
+    let record = try Record.open(in: directory.path) { _ in }.record
+    record.note(changes)
+    try record.commit()
+    return try content(of: Files.contents(of: directory.path(of: "record.jsonl"))).state
   }
 
   @Test("R4: a damaged file is read or set aside, and the next turn is on record")
   func recordFuzz_files_areReadOrSetAside() throws {
     let original = TemporaryDirectory()
     try livelyRecord(in: original)
-    let parts = try #require(RecordBytes(Files.contents(of: original.path(of: "record.journal"))))
+    let parts = try #require(RecordLines(Files.contents(of: original.path(of: "record.jsonl"))))
     let seed = SeededNumbers.chosenSeed
     for round in 0..<(rounds.map { $0 / 100 } ?? 50) {
       var dice = SeededNumbers(seed: seed &+ UInt64(round))
       let directory = TemporaryDirectory()
-      try put(parts.damaged(&dice), directory.path(of: "record.journal"))
+      try put(parts.damaged(&dice), directory.path(of: "record.jsonl"))
       let isSetAside = try open(directory)
       #expect(try !open(directory), "NAVD_SEED=\(seed &+ UInt64(round)), set aside: \(isSetAside)")
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import PresentationRecord
 @testable import PresentationRules
 
-// The file of the record: turns, snapshots, files that another program removes, losses of power, and damage.
+// The file of the record: turns, snapshots, files that another program removes or changes, losses of power, and damage.
 
 /// The changes of a turn, after which the presentations 1 and `number` exist.
 private func turn(_ number: UInt64) throws -> RecordChanges {
@@ -37,21 +37,14 @@ private func record(of turns: ClosedRange<UInt64>) throws -> TemporaryDirectory 
 
 /// The state that a file has on record; nil if there is no file.
 private func state(of path: String) throws -> RecordedState? {
-  try RecordFile.open(path).map { try $0.rows.content().state }
-}
-
-/// The changes of a turn, as the payload of a frame.
-private func payload(of turn: RecordChanges) -> [UInt8] {
-  var payload = PayloadWriter()
-  payload.rows(of: turn)
-  return payload.bytes
+  try RecordFile.open(path).map { try Rows($0.lines).content().state }
 }
 
 /// The length of the file of a record that is new.
 private func newLength() throws -> Int {
   let directory = TemporaryDirectory()
   _ = try Record.open(in: directory.path) { _ in }
-  return Files.contents(of: directory.path(of: "record.journal")).count
+  return Files.contents(of: directory.path(of: "record.jsonl")).count
 }
 
 @Test("R1: a turn is on record once it is committed")
@@ -65,7 +58,7 @@ func recordFile_committed_isReadAgain() throws {
 
 @Test("A file that has become long is replaced by a snapshot, and its content is the same")
 func recordFile_long_isReplaced() throws {
-  let path = "record.journal"
+  let path = "record.jsonl"
   let short = try record(of: 2...1000)
   let perTurn = (Files.contents(of: short.path(of: path)).count - (try newLength())) / 999
   let directory = try record(of: 2...UInt64(4 << 20) / UInt64(perTurn))
@@ -83,48 +76,49 @@ func recordFile_linkInPlaceOfNewFile_isNotFollowed() throws {
   let directory = TemporaryDirectory()
   let text = directory.path(of: "text")
   try Files.write("mine", to: text)
-  symlink(text, directory.path(of: "record.journal-new"))
+  symlink(text, directory.path(of: "record.jsonl-new"))
   _ = try Record.open(in: directory.path) { _ in }
   #expect(Files.contents(of: text) == Array("mine".utf8))
-  #expect(try state(of: directory.path(of: "record.journal")) != nil)
+  #expect(try state(of: directory.path(of: "record.jsonl")) != nil)
 }
 
-@Test("A checkpoint changes no state, and neither does one that is interrupted by a kill")
-func recordFile_checkpoint_isTheSame() throws {
+@Test("A snapshot that a kill has interrupted changes nothing")
+func recordFile_snapshotInterrupted_isTheSame() throws {
   let directory = try record(of: 2...20)
-  let path = directory.path(of: "record.journal")
+  let path = directory.path(of: "record.jsonl")
   let before = try state(of: path)
-  let length = Files.contents(of: path).count
   // A navd that was killed before it renamed the new file has left this one.
-  try put(Array("navd rec".utf8), path + "-new")
-  #expect(try state(of: path) == before)
-  let file = try #require(try RecordFile.open(path)).file
-  try file.checkpoint()
-  #expect(try state(of: path) == before)
-  #expect(Files.contents(of: path).count < length / 4)
-  try file.append(payload(of: turn(21)))
+  try put(Array("{\"navd-rec".utf8), path + "-new")
+  let (record, found) = try Record.open(in: directory.path) { $0.state }
+  #expect(found == before)
+  record.note(try turn(21))
+  try record.commit()
   #expect(try state(of: path)?.numbers.serial == Serial(21))
 }
 
-@Test("A file that another program has cut off is not replaced by a snapshot of the rest")
-func recordFile_cutOffBeforeCheckpoint_isKept() throws {
-  let directory = try record(of: 2...20)
-  let path = directory.path(of: "record.journal")
-  let file = try #require(try RecordFile.open(path)).file
-  let bytes = Array(Files.contents(of: path).dropLast())
-  try put(bytes, path)
-  #expect(throws: Unreadable.self) { try file.checkpoint() }
-  #expect(Files.contents(of: path) == bytes)
+@Test("R1: a record that each commit replaces has only a snapshot")
+func recordFile_replaced_isASnapshot() throws {
+  let directory = TemporaryDirectory()
+  let path = directory.path(of: "record.jsonl")
+  let record = try Record.open(in: directory.path, isReplaced: true) { _ in }.record
+  for number in UInt64(2)...5 {
+    record.note(try turn(number))
+    #expect(try !record.commit())
+    #expect(try RecordFile.open(path)?.lines.count == 1)
+  }
+  #expect(try state(of: path)?.numbers.serial == Serial(5))
 }
 
-/// The thing that another program removes under a running navd.
-enum Removal: CaseIterable { case file, directory, replacedFile }
+/// What another program does to the record of a running navd.
+enum Removal: CaseIterable { case file, directory, replacedFile, cutFile, overwrittenFile }
 
-@Test("R1: a record that another program removes is whole again with the next turn", arguments: Removal.allCases)
+@Test(
+  "R1: a record that another program removes, cuts or overwrites is whole again with the next turn",
+  arguments: Removal.allCases)
 func recordFile_removed_isMadeAgain(removal: Removal) throws {
   let parent = TemporaryDirectory()
   let directory = parent.path(of: "navd")
-  let path = directory + "/record.journal"
+  let path = directory + "/record.jsonl"
   mkdir(directory, 0o700)
   let record = try Record.open(in: directory) { _ in }.record
   record.lookInterval = .zero
@@ -138,8 +132,10 @@ func recordFile_removed_isMadeAgain(removal: Removal) throws {
     unlink(path)
     rmdir(directory)
   case .replacedFile:
-    try put(Array("navd record\n".utf8), path + ".other")
+    try put(Array("{}\n".utf8), path + ".other")
     rename(path + ".other", path)
+  case .cutFile: truncate(path, off_t(Files.contents(of: path).count - 5))
+  case .overwrittenFile: try put(Array("{}\n".utf8), path)
   }
   record.note(try turn(5))
   #expect(try record.commit())
@@ -161,7 +157,7 @@ func recordFile_removedWithWhatContainsIt_isMadeLater() throws {
   record.lookInterval = .zero
   record.note(try turn(2))
   try record.commit()
-  unlink(directory + "/record.journal")
+  unlink(directory + "/record.jsonl")
   rmdir(directory)
   rmdir(parent.path(of: "session"))
   for number in UInt64(3)...4 {
@@ -171,7 +167,7 @@ func recordFile_removedWithWhatContainsIt_isMadeLater() throws {
   mkdir(parent.path(of: "session"), 0o700)
   record.note(try turn(5))
   try record.commit()
-  let state = try #require(try state(of: directory + "/record.journal"))
+  let state = try #require(try state(of: directory + "/record.jsonl"))
   #expect(state.numbers.serial == Serial(5))
   #expect(Set(state.presentations.keys) == [Handle(1), Handle(5)])
 }
@@ -179,27 +175,22 @@ func recordFile_removedWithWhatContainsIt_isMadeLater() throws {
 @Test("R1: a file that is cut off anywhere has every complete turn, and later turns follow the last complete one")
 func recordFile_cutOff_hasWhatIsComplete() throws {
   let directory = try record(of: 2...4)
-  let path = directory.path(of: "record.journal")
+  let path = directory.path(of: "record.jsonl")
   let bytes = Files.contents(of: path)
-  var ends = [try newLength()]
-  for number in UInt64(2)...4 { ends.append(ends.last! + 16 + payload(of: try turn(number)).count) }
-  #expect(ends.last == bytes.count)
+  let ends = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
+  try #require(ends.count == 4)
   for count in bytes.indices {
     try put(Array(bytes[..<count]), path)
-    guard count >= ends[0] else {
-      // A file is renamed only when it has its whole snapshot, so this one is damaged.
-      let content = try Record.open(in: directory.path) { $0 }.restored
-      #expect(content.setAside != nil, "\(count)")
-      #expect(content.state == RecordedState(), "\(count)")
-      continue
-    }
-    let complete = UInt64(ends.lastIndex { $0 <= count }!)
-    let (file, rows) = try #require(try RecordFile.open(path))
-    #expect(try rows.content().state.numbers.serial == Serial(complete == 0 ? 0 : complete + 1), "\(count)")
-    // The frame of this turn is shorter than the rest that may be left there.
+    let (record, content) = try Record.open(in: directory.path) { $0 }
+    // A file is renamed only when it has its whole snapshot, so a shorter one is damaged.
+    #expect((content.setAside == nil) == (count >= ends[0]), "\(count)")
+    let complete = UInt64(ends.lastIndex { $0 <= count } ?? 0)
+    #expect(content.state.numbers.serial == Serial(complete == 0 ? 0 : complete + 1), "\(count)")
+    // The line of this turn is shorter than the rest that may be left there.
     var changes = RecordChanges()
     changes.numbers = .init(serial: Serial(77))
-    try file.append(payload(of: changes))
+    record.note(changes)
+    #expect(try !record.commit(), "\(count)")
     let state = try #require(try state(of: path))
     #expect(state.numbers.serial == Serial(77), "\(count)")
     #expect(state.presentations.count == (complete == 0 ? 0 : 2), "\(count)")
@@ -209,75 +200,27 @@ func recordFile_cutOff_hasWhatIsComplete() throws {
 @Test("A file that ends with zeros, as after a loss of power, has the turns before them")
 func recordFile_zerosAtItsEnd_hasWhatIsBefore() throws {
   let directory = try record(of: 2...4)
-  let path = directory.path(of: "record.journal")
-  let before = try state(of: path)
-  for count in [1, 15, 16, 17, 5000] {
-    try put(Files.contents(of: path) + [UInt8](repeating: 0, count: count), path)
-    #expect(try state(of: path) == before, "\(count)")
-    _ = try Record.open(in: directory.path) { _ in }
+  let path = directory.path(of: "record.jsonl")
+  let (bytes, last) = (Files.contents(of: path), try state(of: path))
+  for count in [1, 16, 5000] {
+    try put(bytes + [UInt8](repeating: 0, count: count), path)
+    #expect(try state(of: path) == last, "\(count)")
   }
-}
-
-/// The changes of a turn whose frame is several sectors of a disk long.
-private func longTurn(_ number: UInt64) throws -> RecordChanges {
-  var changes = try turn(number)
-  for handle in 1000...1040 as ClosedRange<UInt64> {
-    let row = RecordedState.PresentationRow(
-      Presentation(
-        handle: Handle(handle), binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented),
-      slotChanged: Serial(number))
-    changes.presentations.append((Handle(handle), row))
-  }
-  return changes
-}
-
-@Test("A file that has lost a part of its last frame to a loss of power has the frames before, and a copy is kept")
-func recordFile_tornFrameAtItsEnd_hasWhatIsBefore() throws {
-  let directory = try record(of: 2...4)
-  let path = directory.path(of: "record.journal")
-  let before = (bytes: Files.contents(of: path), state: try state(of: path))
-  let record = try Record.open(in: directory.path) { _ in }.record
-  record.note(try longTurn(5))
-  try record.commit()
-  let bytes = Files.contents(of: path)
-  #expect(bytes.count > before.bytes.count + 4 * 512)
-  let sectors = stride(from: before.bytes.count / 512 * 512, to: bytes.count, by: 512)
-  for sector in sectors {
-    let taken = max(sector, before.bytes.count)..<min(sector + 512, bytes.count)
-    // A few zeros may have been written by navd, so they are no sign of damage.
-    guard taken.count >= 64 else { continue }
-    var torn = bytes
-    torn.replaceSubrange(taken, with: [UInt8](repeating: 0, count: taken.count))
-    let other = TemporaryDirectory()
-    try put(torn, other.path(of: "record.journal"))
-    let (later, content) = try Record.open(in: other.path) { $0 }
-    #expect(content.setAside == nil && content.state == before.state, "\(taken)")
-    #expect(content.faults.count == 1 && content.copy.map { Files.contents(of: $0) } == torn, "\(taken)")
-    later.note(try turn(6))
-    try later.commit()
-    #expect(try state(of: other.path(of: "record.journal"))?.numbers.serial == Serial(6), "\(taken)")
-  }
-}
-
-@Test("R4: a frame whose two words of length are swapped is damage, and not an incomplete frame")
-func recordFile_swappedLength_isSetAside() throws {
-  let directory = try record(of: 2...4)
-  let path = directory.path(of: "record.journal")
-  let bytes = Files.contents(of: path)
-  var start = try newLength()
-  for number in UInt64(2)...4 {
-    var swapped = bytes
-    swapped.replaceSubrange(start..<start + 8, with: bytes[start + 4..<start + 8] + bytes[start..<start + 4])
-    try put(swapped, path)
-    #expect(throws: Unreadable.self, "\(number)") { try state(of: path) }
-    start += 16 + payload(of: try turn(number)).count
+  // Zeros in place of a part of the last turn.
+  for count in [1, 2, 30] {
+    try put(bytes.dropLast(count) + [UInt8](repeating: 0, count: count), path)
+    let (record, found) = try Record.open(in: directory.path) { $0.state }
+    #expect(found.numbers.serial == Serial(3), "\(count)")
+    record.note(try turn(9))
+    #expect(try !record.commit())
+    #expect(try state(of: path)?.numbers.serial == Serial(9), "\(count)")
   }
 }
 
 @Test("R1: a record whose file is removed right after navd looked for it is whole again with the next turn")
 func recordFile_removedAfterALook_isMadeAgain() throws {
   let directory = TemporaryDirectory()
-  let path = directory.path(of: "record.journal")
+  let path = directory.path(of: "record.jsonl")
   let record = try Record.open(in: directory.path) { _ in }.record
   record.lookInterval = .seconds(3600)
   record.note(try turn(2))
@@ -288,62 +231,53 @@ func recordFile_removedAfterALook_isMadeAgain() throws {
   #expect(try state(of: path)?.numbers.serial == Serial(3))
 }
 
-@Test("R4: a file with any changed bit is set aside as it was")
-func recordFile_damaged_isSetAside() throws {
-  let directory = try record(of: 2...4)
-  let path = directory.path(of: "record.journal")
+@Test("R4: a file with any changed byte is read, or set aside as it was")
+func recordFile_damaged_isReadOrSetAside() throws {
+  let directory = try record(of: 2...3)
+  let path = directory.path(of: "record.jsonl")
   let bytes = Files.contents(of: path)
   for index in bytes.indices {
     var damaged = bytes
     damaged[index] ^= 1 << UInt8.random(in: 0..<8)
     try put(damaged, path)
-    #expect(throws: Unreadable.self, "\(index)") { try state(of: path) }
     let content = try Record.open(in: directory.path) { $0 }.restored
+    guard let aside = content.setAside else { continue }
     #expect(content.state == RecordedState())
-    #expect(Files.contents(of: try #require(content.setAside?.path)) == damaged)
+    #expect(Files.contents(of: aside.path) == damaged)
+    unlink(aside.path)
   }
-  let garbage = bytes + Array("this is no frame, and was never one".utf8)
-  try put(garbage, path)
-  let content = try Record.open(in: directory.path) { $0 }.restored
-  #expect(content.state == RecordedState())
-  #expect(Files.contents(of: try #require(content.setAside?.path)) == garbage)
 }
 
 @Test("R4: a file of a later format is set aside")
 func recordFile_later_isSetAside() throws {
-  let directory = try record(of: 2...4)
-  let path = directory.path(of: "record.journal")
-  var bytes = Files.contents(of: path)
-  bytes[12] = 2
-  try put(bytes, path)
+  let directory = TemporaryDirectory()
+  try put(Array("{\"navd-record\":2}\n".utf8), directory.path(of: "record.jsonl"))
   let content = try Record.open(in: directory.path) { $0 }.restored
   #expect(content.setAside?.reason.contains("later release") == true)
   #expect(content.state == RecordedState())
 }
 
-@Test("R4: a file with a complete frame that has no rows is set aside")
-func recordFile_unreadableRows_isSetAside() throws {
-  func row(key: [UInt8], _ payload: [UInt8]?) -> [UInt8] {
-    var row = PayloadWriter()
-    row.put(UInt32(key.count), payload.map { UInt32($0.count) } ?? .max)
-    row.append(key)
-    row.append(payload ?? [])
-    return row.bytes
-  }
-  let handle: [UInt8] = [9, 0, 0, 0, 0, 0, 0, 0]
-  let text: [UInt8] = [1, 0, 0, 0, 0x62]
-  let payloads: [[UInt8]] = [
-    [0xff], [1, 0, 0, 0, 1, 0, 0, 0, 1], row(key: [0], []), row(key: [10], []), row(key: [], []),
-    row(key: [1], [1]), row(key: [3] + handle, []), row(key: [3] + handle, text + text + text),
-    row(key: [3] + handle, text + text + [7, 0, 0, 0] + Array("waiting".utf8) + [16]),
-    row(key: [6] + text, [0xff, 0xff, 0xff, 0xff]), row(key: [5, 3] + text, []),
-    row(key: [8] + text, [1, 0, 0, 0, 0x68]),
-  ]
-  for payload in payloads {
-    let directory = try record(of: 2...2)
-    try #require(try RecordFile.open(directory.path(of: "record.journal"))).file.append(payload)
-    let content = try Record.open(in: directory.path) { $0 }.restored
-    #expect(content.setAside != nil, "\(payload)")
-    #expect(content.state == RecordedState())
-  }
+@Test(
+  "R4: a file with a line that no navd writes is set aside",
+  arguments: [
+    "nonsense", "[]", "{\"navd-record\":1}", "{\"others\":{}}", "{\"numbers\":{}}", "{\"numbers\":null,\"tags\":[]}",
+    #"{"presentations":{"x":{}}}"#, #"{"presentations":{"01":{}}}"#, #"{"presentations":{"9":{"binding":"b"}}}"#,
+    #"{"presentations":{"9":{"binding":"b","id":"","phase":"dismissing"}}}"#,
+    #"{"presentations":{"9":{"binding":"b","id":"","phase":"waiting","group":"g"}}}"#,
+    #"{"presentations":{"9":{"binding":"b","id":"","phase":"waiting","other":1}}}"#,
+    #"{"presentations":{"9":{"binding":"b","id":"a\u0000b","phase":"waiting"}}}"#,
+    #"{"presentations":{"9":{"binding":"b!","id":"","phase":"waiting"}}}"#,
+    #"{"presentations":{"9":{"binding":"b","id":"","phase":"waiting","timeout":-1}}}"#,
+    #"{"holds":{"dnd":{}}}"#, #"{"container-values":{"x":["zz",1]}}"#, #"{"container-values":{"x":["y",256]}}"#,
+    #"{"environment":{"A":1}}"#,
+  ])
+func recordFile_strangeLine_isSetAside(line: String) throws {
+  let directory = try record(of: 2...2)
+  let path = directory.path(of: "record.jsonl")
+  let bytes = Files.contents(of: path) + line.utf8 + "\n".utf8
+  try put(bytes, path)
+  let content = try Record.open(in: directory.path) { $0 }.restored
+  #expect(Files.contents(of: try #require(content.setAside?.path, "\(line)")) == bytes)
+  #expect(content.setAside?.reason.contains("not one of this release") == line.contains("other\""))
+  #expect(content.state == RecordedState())
 }

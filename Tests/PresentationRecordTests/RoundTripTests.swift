@@ -21,6 +21,10 @@ func fullState() throws -> RecordedState {
     "ay": .bytes([0, 255]), "deep": .variant(.variant(.boolean(true))), "path": .objectPath("/a"),
     "dict": .dictionary(key: .uint16, value: .double, [.uint16(1): .double(.nan)]),
     "pair": .structure([.byte(1), .signature("a{sv}"), .uint64(.max)]),
+    "reals": .array(element: .double, [.double(.infinity), .double(-.infinity), .double(0.1), .double(5)]),
+    "keys": .dictionary(
+      key: .double, value: .string, [.double(-.infinity): .string("é\u{2028}\u{7}"), .double(2): .string("")]),
+    "lists": .array(element: .array(.byte), [.bytes([0, 1]), .bytes([])]), "text": .bytes(Array("é\0".utf8)),
   ]
   let presenters: [Destination.Presenter] = [
     .none, .command([[1, 255], []]), .unit("a@{id}.service"), .bus(name: ":1.4", path: "/p"),
@@ -209,6 +213,10 @@ func record_committed_isReadAgain() throws {
   }
   let content = try read(directory)
   #expect(content.state == state)
+  let values = content.state.presentations[Handle(2)]?.presentation.item.value ?? [:]
+  for (key, value) in values {
+    #expect(value.type == state.presentations[Handle(2)]?.presentation.item.value[key]?.type, "\(key)")
+  }
   #expect(content.session == session)
   #expect(content.memories == [Handle(2): ["pid": .int32(5)]])
   #expect(content.setAside == nil)

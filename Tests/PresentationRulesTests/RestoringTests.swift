@@ -57,9 +57,6 @@ private final class RestartableMachine {
     return try machine.perform(request, by: nil, at: now).outcome.commands
   }
 
-  /// Makes the record one in which a text of each of these presentations is bad.
-  func spoil(_ handles: Handle...) { for handle in handles { record.unreadable[handle] = "a text is bad" } }
-
   func asks(_ handle: Handle, _ message: String) throws {
     _ = try machine.asking(handle, message: message, byPresenter: true, at: now)
     record.apply(machine.takeUnrecorded())
@@ -178,34 +175,6 @@ private final class RestartableMachine {
     #expect(navd.phase(shown) == "presented")
     #expect([begun, state, child, selected, queued].map(navd.reason) == Array(repeating: .lost, count: 5))
     #expect(navd.machine.count == 1)
-  }
-
-  @Test(
-    "R4: a presentation with a bad text in the record is lost, which ends or shows others by the rules; nobody is asked"
-  )
-  func restored_unreadable_isLost() throws {
-    let navd = try RestartableMachine()
-    let (shown, other) = (try navd.present("a", to: "cmd"), try navd.present("b", to: "cmd"))
-    for handle in [shown, other] { navd.hear(.presentAnswered(handle, error: nil)) }
-    let (child, state) = (try navd.present("a.child"), try navd.present("c"))
-    let group: (inout ItemOptions) -> Void = { $0.group = binding("g") }
-    let selected = try navd.present("m", "", to: "cmd", group)
-    let queued = try navd.present("n", "", to: "cmd") {
-      group(&$0)
-      $0.ifBusy = .queue
-    }
-    navd.hear(.presentAnswered(selected, error: nil))
-    let first = try navd.present("slot", "1", to: "cmd")
-    navd.hear(.presentAnswered(first, error: nil))
-    let second = try navd.present("slot", "2", to: "cmd")
-    navd.spoil(shown, state, selected, first)
-    #expect(Set(try navd.restart([other: .shown])) == [.present(queued), .present(second)])
-    #expect([shown, state, selected].map(navd.reason) == Array(repeating: .lost, count: 3))
-    #expect(navd.reason(child) == .parent && navd.reason(first) == .replaced)
-    #expect([other, queued, second].map(navd.phase) == ["presented", "presenting", "presenting"])
-    let error = navd.machine.ending(of: shown)?.result["error"].flatMap { String(value: $0) }
-    #expect(error == "its record cannot be read: a text is bad")
-    #expect(navd.machine.state.unreadable == [:])
   }
 
   @Test("R6: a presentation that was to be shown is shown once, whether or not that had begun")

@@ -27,13 +27,12 @@ final class LoginRecord {
       return
     }
     do throws(Record.Failure) {
-      let (record, content) = try Record.open(in: directory, timeout: 1) { $0 }
+      let (record, content) = try Record.open(in: directory, timeout: 1, isReplaced: true) { $0 }
       self.record = record
       items = content.state.kept
       if let (path, reason) = content.setAside {
         log.critical("what was kept for this login cannot be read, and is kept as \(path): \(reason)")
       }
-      if let leftOut = content.leftOut { log.error("of what was kept for this login: \(leftOut)") }
     } catch {
       items = [:]
       mistake = "\(error)"
@@ -58,7 +57,7 @@ final class LoginRecord {
     let wasBehind = record.isBehind
     do throws(Record.Failure) {
       if try record.commit() {
-        log.warning("another program had removed what is kept for the next login; it is made again")
+        log.warning("another program had removed or changed what is kept for the next login; it is made again")
       }
     } catch {
       if !wasBehind { log.error("items are not kept for the next login until there is room: \(error)") }

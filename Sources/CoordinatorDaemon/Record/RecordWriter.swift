@@ -81,7 +81,7 @@ final class RecordWriter {
   private func commit() throws(Record.Failure) {
     let wasBehind = record.isBehind
     do throws(Record.Failure) {
-      if try record.commit() { log.warning("another program had removed the record; it is made again") }
+      if try record.commit() { log.warning("another program had removed or changed the record; it is made again") }
     } catch {
       note(error)
       throw error

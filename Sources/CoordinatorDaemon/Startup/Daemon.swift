@@ -154,7 +154,6 @@ public final class Daemon {
     if let (path, reason) = recovered.setAside {
       log.critical("the record cannot be read, and is kept as \(path); navd starts empty: \(reason)")
     }
-    if let leftOut = recovered.leftOut { log.error("\(leftOut)") }
     coordinator.askSession()
     coordinator.loadConfiguration(isStart: true)
     coordinator.resume(recovered) { [unowned self] in takeName() }

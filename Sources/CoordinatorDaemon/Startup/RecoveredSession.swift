@@ -48,8 +48,6 @@ struct RecoveredSession {
   /// Whether this navd is the first one of its session (K4): the record is empty, or of an earlier session.
   let isFirst: Bool
   let setAside: (path: String, reason: String)?
-  /// A log message about the rows of the record that were left out because of a bad text; nil if all were read.
-  let leftOut: String?
   /// The session data that this navd records.
   let session: Record.Session
 
@@ -67,19 +65,8 @@ extension RecoveredSession {
     token = before?.token ?? String(UInt64.random(in: .min ... .max), radix: 36)
     names = before?.bus == context.bus ? context.names : []
     setAside = content.setAside
-    leftOut = content.leftOut
     session = Record.Session(
       bus: context.bus, boot: context.boot, clock: context.clock, token: token)
-  }
-}
-
-extension Record.Content {
-  /// A log message about the rows that were left out; nil if all were read.
-  var leftOut: String? {
-    guard !faults.isEmpty else { return nil }
-    let (shown, most) = (faults.prefix(3).joined(separator: "; "), faults.count > 3 ? "; …" : "")
-    let kept = copy.map { "the record as it was is kept as \($0)" } ?? "no copy of the record could be made"
-    return "what cannot be read of the record (\(faults.count)) is left out; \(kept): \(shown)\(most)"
   }
 }
 

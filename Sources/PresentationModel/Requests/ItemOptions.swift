@@ -187,7 +187,33 @@ extension ItemOptions {
 }
 
 extension ItemOptionFields {
-  fileprivate init(_ options: Properties) throws(Refusal) {
+  /// The options as a request has them.
+  package var properties: Properties {
+    var options: Properties = [:]
+    options[Options.destination] = destination
+    options[Options.value] = value
+    options[Options.containerValues] = containerValues
+    options[Options.style] = style
+    options[Options.title] = title
+    options[Options.output] = output
+    options[Options.from] = from?.text
+    options[Options.group] = group?.text
+    options[Options.tag] = tag
+    options[Options.stack] = stack?.text
+    options[Options.timeout] = timeout
+    options[Options.within] = within
+    options[Options.owned] = owned
+    options[Options.ifBusy] = ifBusy?.rawValue
+    options[Options.priority] = priority
+    options[Options.command.name] = command?.arguments.value
+    options[Options.directory] = directory
+    options[Options.environment] = environment
+    options[Options.input] = input
+    options[Options.platformData] = platformData
+    return options
+  }
+
+  package init(_ options: Properties) throws(Refusal) {
     destination = options[Options.destination]
     value = options[Options.value]
     containerValues = options[Options.containerValues]

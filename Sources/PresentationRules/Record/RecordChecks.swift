@@ -61,52 +61,6 @@ extension RecordedState {
 
   // MARK: Texts
 
-  /// Leaves out rows with texts that no navd has written and that could not be refused later. A presentation with such a text is
-  /// marked.
-  /// - Returns: the rows that were removed, and their faults, for people.
-  public mutating func leaveOutBadTexts() -> (removed: RecordChanges, faults: [String]) {
-    var (removed, faults) = (RecordChanges(), [String]())
-    func fault(_ check: () throws(RecordFault) -> Void) -> String? {
-      do throws(RecordFault) { try check() } catch { return error.description }
-      return nil
-    }
-    for (handle, row) in presentations where unreadable[handle] == nil {
-      let fault = fault { () throws(RecordFault) in try check(textsOf: row.presentation.item.content) }
-      guard let fault else { continue }
-      faults.append("presentation \(handle): \(fault)")
-      if row.isParked {
-        presentations[handle] = nil
-        removed.presentations.append((handle, nil))
-      } else {
-        unreadable[handle] = fault
-      }
-    }
-    for (key, row) in tags {
-      let fault = fault { () throws(RecordFault) in try check(textsOf: key, row) }
-      guard let fault else { continue }
-      faults.append("a tag of “\(key.group)”: \(fault)")
-      tags[key] = nil
-      removed.tags.append((key, nil))
-    }
-    for (name, list) in registrations {
-      let fault = fault { () throws(RecordFault) in for destination in list { try check(destination) } }
-      guard let fault else { continue }
-      faults.append("a registered destination: \(fault)")
-      registrations[name] = nil
-      removed.registrations.append((name, nil))
-    }
-    for (name, value) in environment {
-      do throws(Refusal) {
-        try EnvironmentVariable.check(name, value)
-      } catch {
-        faults.append("a variable: \(error.message)")
-        environment[name] = nil
-        removed.environment.append((name, nil))
-      }
-    }
-    return (removed, faults.sorted())
-  }
-
   private func check(textsOf item: Item) throws(RecordFault) {
     if let destination = item.destination { try check(destination.content) }
     if let tag = item.membership?.tag { try check(tag: tag) }
@@ -140,7 +94,7 @@ extension RecordedState {
       throw RecordFault("presentation \(handle) is parked, and is dismissed, in a stack or in a group")
     }
     try check("the age of \(handle) in its queue", item.queueAge ?? 0, numbers.lastQueueAge)
-    if unreadable[handle] == nil { try check(textsOf: item.content) }
+    try check(textsOf: item.content)
     try check(depthOf: item.value, limits)
     try check(depthOf: item.containerValues, limits)
     try check(depthOf: item.platformData, limits)

@@ -80,10 +80,6 @@ public struct RecordedState: Hashable, Sendable {
   /// The items that are kept for the next login, by their slots (K4). They have a file of their own, which outlives the session.
   public var kept: [BindingID: KeptItem] = [:]
 
-  /// The presentations with a bad text, and the fault of each. The text may be part of a command or a message, so these presentations
-  /// end; others stay.
-  public var unreadable: [Handle: String] = [:]
-
   public init(numbers: Numbers = Numbers()) { self.numbers = numbers }
 }
 

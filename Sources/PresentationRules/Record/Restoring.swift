@@ -49,10 +49,7 @@ extension StateMachine {
   }
 
   /// The presentations that a presenter may still show; `resume` needs the fate of each.
-  public var survivors: [Presentation] { shown.filter { state.unreadable[$0.handle] == nil } }
-
-  /// The presentations that presenters may still show, including those with bad texts.
-  private var shown: [Presentation] {
+  public var survivors: [Presentation] {
     state.presentations.values.filter { $0.phase.isLive && $0.isShownByPresenter && !$0.isOver }
       .sorted { $0.handle < $1.handle }
   }
@@ -68,28 +65,20 @@ extension StateMachine {
     _ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false,
     facts: [SessionFact: Bool] = [:], at now: Instant
   ) -> Outcome {
-    let unreadable = state.unreadable
-    state.unreadable = [:]
-    let found = shown.map { presentation in
-      if let why = unreadable[presentation.handle] {
-        return (presentation, Survival.gone(result: ["error": .string("its record cannot be read: \(why)")]))
-      }
+    let found = survivors.map { presentation in
       let survival = survivals[presentation.handle] ?? .gone(result: [:])
       return (presentation, isOtherSession && survival != .shown ? .gone(result: [:]) : survival)
     }
     var former: [Handle] = []
-    if isOtherSession || !unreadable.isEmpty {
+    if isOtherSession {
       let shown = Set(found.map { $0.0.handle })
-      former = state.presentations.values.filter {
-        (isOtherSession || unreadable[$0.handle] != nil) && !shown.contains($0.handle) && !$0.phase.isDismissing
-      }
-      .map { $0.handle }
+      former = state.presentations.values.filter { !shown.contains($0.handle) && !$0.phase.isDismissing }
+        .map { $0.handle }
     }
     return process(at: now) { turn in
       let held = turn.resumeHolds(facts, isOtherSession: isOtherSession)
       turn.resume(
-        found, former: former.sorted(), held: held, left: left, survivals, isOtherSession: isOtherSession,
-        unreadable: Set(unreadable.keys))
+        found, former: former.sorted(), held: held, left: left, survivals, isOtherSession: isOtherSession)
     }
   }
 }
@@ -97,9 +86,9 @@ extension StateMachine {
 extension Turn {
   fileprivate mutating func resume(
     _ found: [(Presentation, Survival)], former: [Handle], held: [End], left: Set<Client>,
-    _ survivals: [Handle: Survival], isOtherSession: Bool, unreadable: Set<Handle>
+    _ survivals: [Handle: Survival], isOtherSession: Bool
   ) {
-    var ends = former.map { End(handle: $0, reason: .lost, isFinal: unreadable.contains($0)) }
+    var ends = former.map { End(handle: $0, reason: .lost) }
     var open: [(Presentation, Survival)] = []
     for (presentation, survival) in found {
       // A presenter that is asked to show the presentation again gets the latest item. If it declines a dismissal, it gets the item
@@ -107,9 +96,7 @@ extension Turn {
       if !presentation.phase.isDismissing { state.presentations[presentation.handle]!.updates = .idle }
       if case .gone(let result) = survival, !presentation.phase.isDismissing {
         state.presentations[presentation.handle]!.result = machine.limited(result)
-        let isFinal =
-          isOtherSession || unreadable.contains(presentation.handle)
-          || presentation.item.owner.map(left.contains) ?? false
+        let isFinal = isOtherSession || presentation.item.owner.map(left.contains) ?? false
         ends.append(End(handle: presentation.handle, reason: .lost, isOver: true, isFinal: isFinal))
       } else {
         open.append((presentation, survival))
@@ -226,7 +213,6 @@ extension State {
     changesForgotten = recorded.numbers.changesForgotten
     recordedNumbers = recorded.numbers
     keptOnRecord = recorded.kept
-    unreadable = recorded.unreadable
     for (key, defaultValue) in recorded.containerValues {
       containerValueDeclarations[key] = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     }

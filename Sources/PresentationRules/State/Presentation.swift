@@ -22,7 +22,7 @@ public struct Dismissal: Hashable, Sendable {
 
   public package(set) var stage: Stage
   public package(set) var reason: Reason
-  public let animated: Bool
+  public package(set) var animated: Bool
   /// Whether no presenter may decline the dismissal (P15). If so, the dismissals that have to complete before it are forced, too.
   public package(set) var isForced: Bool
   /// Nanoseconds of the timeout that were left when the dismissal began (P15); nil if there was no timeout.
@@ -78,8 +78,8 @@ public typealias Presentation = Shared<PresentationFields>
 
 /// The fields of a ``Presentation``, a plain record.
 public struct PresentationFields: Hashable, Sendable {
-  public let handle: Handle
-  public let binding: BindingID
+  public package(set) var handle: Handle
+  public package(set) var binding: BindingID
   public package(set) var item: Shared<Item>
   /// The parent (C1). It never changes.
   public package(set) var parent: Handle?
@@ -182,16 +182,16 @@ extension Presentation {
 
 /// The remembered end of a presentation.
 public struct Ending: Hashable, Sendable {
-  public let handle: Handle
-  public let binding: BindingID
-  public let id: String
+  public package(set) var handle: Handle
+  public package(set) var binding: BindingID
+  public package(set) var id: String
   public package(set) var destination: String?
   public package(set) var group: BindingID?
   public package(set) var stack: BindingID?
-  public let reason: Reason
+  public package(set) var reason: Reason
   /// The result, only for clients that wait for this presentation (D6).
   public package(set) var result: Properties = [:]
-  public let serial: Serial
+  public package(set) var serial: Serial
   public package(set) var presentedAt: Instant?
   public package(set) var endedAt = Instant(nanoseconds: 0)
   /// The time of the end, in milliseconds since 1970; nil if the wall clock is unknown.

@@ -71,8 +71,6 @@ struct State: Sendable {
   var departed = NotedDictionary<BindingID, DepartedItem>()
   /// The kept items as last recorded (K4).
   var keptOnRecord: [BindingID: KeptItem] = [:]
-  /// The presentations with bad texts in the record, until they end, with their faults.
-  var unreadable: [Handle: String] = [:]
   /// Whether the next recording compares all kept items with the state.
   var comparesKeptItems = false
   var isShuttingDown = false

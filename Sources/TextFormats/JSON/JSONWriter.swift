@@ -6,59 +6,99 @@ extension JSON {
   public var text: String {
     var writer = JSONWriter()
     writer.write(self)
-    return writer.text
+    return String(decoding: writer.bytes, as: UTF8.self)
   }
 }
 
-private struct JSONWriter {
-  var text = ""
+/// Writes JSON as bytes, without spaces. Whoever writes a large text often needs no `JSON` for it.
+package struct JSONWriter {
+  package private(set) var bytes: [UInt8] = []
 
-  mutating func write(_ value: JSON) {
+  package init() { bytes.reserveCapacity(256) }
+
+  package mutating func write(_ value: JSON) {
     switch value {
-    case .null: text += "null"
-    case .boolean(let flag): text += flag ? "true" : "false"
-    case .integer(let number): text += String(number)
-    case .unsigned(let number): text += String(number)
-    case .real(let number): text += number.isFinite ? String(number) : "null"
+    case .null: write(raw: "null")
+    case .boolean(let flag): write(raw: flag ? "true" : "false")
+    case .integer(let number): write(raw: String(number))
+    case .unsigned(let number): write(raw: String(number))
+    case .real(let number): write(raw: number.isFinite ? String(number) : "null")
     case .string(let string): write(string)
     case .array(let elements):
-      text += "["
-      var separator = ""
-      for element in elements {
-        text += separator
-        write(element)
-        separator = ","
+      array { writer in
+        for element in elements {
+          writer.beginElement()
+          writer.write(element)
+        }
       }
-      text += "]"
     case .object(let members):
-      text += "{"
-      var separator = ""
-      for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-        text += separator
-        write(name)
-        text += ":"
-        write(member)
-        separator = ","
+      object { writer in
+        for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+          writer.beginMember(name)
+          writer.write(member)
+        }
       }
-      text += "}"
     }
   }
 
-  private mutating func write(_ string: String) {
-    text += "\""
-    for scalar in string.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case "\n": text += "\\n"
-      case "\r": text += "\\r"
-      case "\t": text += "\\t"
-      case "\u{0}"..<"\u{20}", "\u{7F}"..<"\u{A0}", "\u{2028}", "\u{2029}":
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
+  /// Writes an array, whose elements the closure writes.
+  package mutating func array(_ elements: (inout JSONWriter) -> Void) {
+    bytes.append(ascii("["))
+    elements(&self)
+    bytes.append(ascii("]"))
+  }
+
+  /// Writes an object, whose members the closure writes.
+  package mutating func object(_ members: (inout JSONWriter) -> Void) {
+    bytes.append(ascii("{"))
+    members(&self)
+    bytes.append(ascii("}"))
+  }
+
+  /// Separates an element from the one before it.
+  package mutating func beginElement() {
+    // A text that ends with a bracket has its quotation mark behind that.
+    if let last = bytes.last, last != ascii("["), last != ascii("{") { bytes.append(ascii(",")) }
+  }
+
+  /// Separates a member from the one before it, and writes its name.
+  package mutating func beginMember(_ name: String) {
+    beginElement()
+    write(name)
+    bytes.append(ascii(":"))
+  }
+
+  /// Appends a text that is JSON.
+  package mutating func write(raw text: String) { bytes.append(contentsOf: text.utf8) }
+  /// Appends bytes that are JSON.
+  package mutating func write(raw json: [UInt8]) { bytes.append(contentsOf: json) }
+
+  package mutating func write(_ string: String) {
+    bytes.append(ascii("\""))
+    var string = string
+    let isPlain = string.withUTF8 { text in
+      // Most texts need no escape.
+      guard text.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != ascii("\"") && $0 != ascii("\\") }) else {
+        return false
       }
+      bytes.append(contentsOf: text)
+      return true
     }
-    text += "\""
+    if !isPlain { for scalar in string.unicodeScalars { write(scalar) } }
+    bytes.append(ascii("\""))
+  }
+
+  private mutating func write(_ scalar: Unicode.Scalar) {
+    switch scalar {
+    case "\"": write(raw: "\\\"")
+    case "\\": write(raw: "\\\\")
+    case "\n": write(raw: "\\n")
+    case "\r": write(raw: "\\r")
+    case "\t": write(raw: "\\t")
+    case "\u{0}"..<"\u{20}", "\u{7F}"..<"\u{A0}", "\u{2028}", "\u{2029}":
+      let digits = String(scalar.value, radix: 16)
+      write(raw: "\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
+    default: bytes.append(contentsOf: UTF8.encode(scalar)!)
+    }
   }
 }

@@ -141,6 +141,6 @@ extension RecoveredSession {
   static func example(token: String = "token", names: Set<String> = [], isSameBoot: Bool = true) -> RecoveredSession {
     RecoveredSession(
       memories: [:], token: token, names: names, isSameBoot: isSameBoot, isOfOtherSession: false, isFirst: false,
-      setAside: nil, leftOut: nil, session: Record.Session(bus: "bus", boot: "boot", clock: 0, token: token))
+      setAside: nil, session: Record.Session(bus: "bus", boot: "boot", clock: 0, token: token))
   }
 }

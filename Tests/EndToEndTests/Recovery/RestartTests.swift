@@ -314,7 +314,7 @@ func restart_unreadable_isSetAside() throws {
   try session.stop(SIGTERM)
   let directory = session.bus.directory + "/navd"
   let garbage = Array("this is no record\n".utf8)
-  try #require(overwrite(directory + "/record.journal", with: garbage))
+  try #require(overwrite(directory + "/record.jsonl", with: garbage))
   try session.start()
   #expect(try session.state()["presentations"]?.array?.isEmpty == true)
   let after = try session.present("fact")
@@ -322,7 +322,7 @@ func restart_unreadable_isSetAside() throws {
   #expect(try #require(CoordinatorNames.number(of: after)) > 1_600_000_000_000_000)
   #expect(after != before)
   #expect(try session.call(Rows.getState, ()).1 > 1_600_000_000_000_000)
-  let aside = try #require(try session.leftovers().first { $0.hasPrefix("unreadable-") && $0.hasSuffix(".journal") })
+  let aside = try #require(try session.leftovers().first { $0.hasPrefix("unreadable-") && $0.hasSuffix(".jsonl") })
   #expect(session.navd?.errorText.contains(aside) == true, "\(session.navd?.errorText ?? "")")
   // The next navd reads the new record and continues its numbers.
   try session.restart()
@@ -350,8 +350,8 @@ func restart_fullDisk_isRefused() throws {
   #expect(try session.entry("second") == nil)
   #expect(try session.entry("before") != nil)
   #expect(navd.errorText.contains("lost if navd is killed"), "\(navd.errorText)")
-  // Some bytes of a frame can be written, and then no more.
-  let length = Files.contents(of: session.bus.directory + "/navd/record.journal").count
+  // Some bytes of a line can be written, and then no more.
+  let length = Files.contents(of: session.bus.directory + "/navd/record.jsonl").count
   try limit("\(length + 10)")
   #expect(try session.refusal(Rows.present, ("second", "", [:]))?.name == .notRecorded)
   try limit("unlimited")
@@ -365,17 +365,17 @@ func restart_removedRecord_isMadeAgain() throws {
   let session = try Session()
   let directory = session.bus.directory + "/navd"
   try session.present("before")
-  unlink(directory + "/record.journal")
+  unlink(directory + "/record.jsonl")
   try #require(rmdir(directory) == 0)
   var id = 0
   try session.poll("the record is made again") {
     id += 1
     try session.present("note", "\(id)")
-    return access(directory + "/record.journal", F_OK) == 0
+    return access(directory + "/record.jsonl", F_OK) == 0
   }
   let command = try session.present("command", "1", ["command": ["sleep", "1000"].value])
   #expect(try session.call(Rows.wait, (command, "presented")).0 == "")
-  #expect(session.navd?.errorText.contains("another program had removed the record") == true)
+  #expect(session.navd?.errorText.contains("another program had removed or changed the record") == true)
   try session.restart()
   #expect(try session.entry("before") != nil && session.entry("command") != nil)
 }

@@ -132,11 +132,11 @@ func restore_damaged_isSetAside() throws {
   let session = try user.login()
   try session.present("memo", "1")
   try session.stop()
-  let file = session.path("state/navd/record.journal")
+  let file = session.path("state/navd/record.jsonl")
   let content = Files.contents(of: file)
   try #require(content.count > 60)
   var damaged = Array(content)
-  damaged[damaged.count - 10] ^= 0xff
+  damaged[damaged.count - 10] = 0xff
   let stream = try #require(fopen(file, "w"))
   fwrite(damaged, 1, damaged.count, stream)
   fclose(stream)

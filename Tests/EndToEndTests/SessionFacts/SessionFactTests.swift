@@ -259,7 +259,7 @@ func screenSaver_freedesktop_isHold(path: String) throws {
   // A navd that starts asks the screen saver.
   try session.call(Rows.quit, ())
   try session.waitForEnd()
-  unlink(session.bus.directory + "/navd/record.journal")
+  unlink(session.bus.directory + "/navd/record.jsonl")
   try session.start()
   #expect(try session.state()["holds"] == ["locked"])
   // The screen saver of GNOME says the same, and then it alone says so.
