@@ -151,12 +151,6 @@ class WindowService {
         });
     }
 
-    AcquireSignalsAsync(_parameters, invocation) {
-        this._answer(invocation, () => {
-            throw new Refusal('NotSupported', 'a socket for signals: this adapter sends them by the bus');
-        });
-    }
-
     CloseAsync([id], invocation) {
         this._answer(invocation, () => this._windows.close(id));
     }

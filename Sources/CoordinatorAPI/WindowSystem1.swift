@@ -31,7 +31,7 @@ public enum WindowSystemInterface {
       Capabilities, or not possible for this window, and org.navd.Error.InvalidArgument for an output that does not exist.
       """,
     members: [
-      getWindows, acquireSignals, close, activate, hide, show, moveToOutput, summon, opened, changed, closed,
+      getWindows, close, activate, hide, show, moveToOutput, summon, opened, changed, closed,
       capabilities, outputs, focusedOutput, backend,
     ])
 
@@ -50,17 +50,6 @@ extension WindowSystemInterface {
     doc: """
       All windows, in the order in which they were opened. A client subscribes to the signals before, and keeps those that come \
       before the answer: some may be newer.
-      """)
-
-  public static let acquireSignals = Method(
-    name, "AcquireSignals",
-    out: Arg<Descriptor>("socket", doc: "A socket of the type SOCK_SEQPACKET."),
-    doc: """
-      Returns a socket on which the caller receives the signals of this object from now on, PropertiesChanged among them, \
-      sooner than the bus delivers them. Each packet is one signal as it would come from the bus (at most 64 KiB, without a \
-      sender). They are sent by the bus all the same. The adapter closes the socket of a client that leaves too much unread; the \
-      client then receives the signals by the bus again, and calls GetWindows. An adapter need not have this method, and may refuse \
-      it: clients then receive the signals by the bus.
       """)
 
   public static let close = Method(

@@ -112,7 +112,6 @@ import TextFormats
   #expect(
     lines(WindowSystemInterface.interface) == [
       "GetWindows () → (a(sa{sv}) windows, t serial)",
-      "AcquireSignals () → (h socket)",
       "Close (s id) → ()",
       "Activate (s id) → ()",
       "Hide (s id) → ()",

@@ -36,16 +36,10 @@ public final class ScriptedWindowSystem {
 
   public var backend = "scripted"
 
-  /// The number of requests for a socket for the adapter's signals.
-  public private(set) var socketRequests = 0
-
-  /// - Parameters:
-  ///   - windows: the windows that exist from the beginning.
-  ///   - socket: makes a socket for the adapter's signals; nil if the adapter lacks the method.
+  /// - Parameter windows: the windows that exist from the beginning.
   public init(
     _ session: Session, _ windows: [Window] = [],
-    capabilities: Set<WindowCapability> = Set(WindowCapability.allCases),
-    socket: ((Connection) throws -> Descriptor)? = nil
+    capabilities: Set<WindowCapability> = Set(WindowCapability.allCases)
   ) throws {
     typealias Rows = WindowSystemInterface
     connection = try session.connect()
@@ -56,16 +50,6 @@ public final class ScriptedWindowSystem {
       reads += 1
       guard !isSilent else { return unanswered.append(call) }
       answer(call)
-    }
-    if let socket {
-      object.implement(Rows.acquireSignals) { [unowned self] _, call in
-        socketRequests += 1
-        do {
-          call.reply(try socket(connection))
-        } catch {
-          call.fail(error as? DBusError ?? DBusError(name: .failed, message: "\(error)"))
-        }
-      }
     }
     for (name, method) in [
       ("close", Rows.close), ("activate", Rows.activate), ("hide", Rows.hide), ("show", Rows.show),

@@ -57,11 +57,8 @@ struct WindowReading {
     number += 1
   }
 
-  /// Handles the answer with all properties. A change that came by a socket may be older or newer than the answer.
-  mutating func compare(with properties: Properties) {
-    if earlyProperties.contains(where: { properties[$0.key] != $0.value }) { state = .outdated }
-    earlyProperties = [:]
-  }
+  /// Forgets the properties that changed before the answer with all properties, which has them.
+  mutating func forgetEarlyProperties() { earlyProperties = [:] }
 
   /// Ends the reading with its answer.
   /// - Returns: whether it has to be repeated.

@@ -28,12 +28,8 @@ final class WindowSystem {
   /// The adapter on the bus, and the adapter whose windows were read last. The names are unique to them.
   private var owner: BusName?
   private var lastRead: BusName?
-  /// The signals of the adapter. They are not received while nothing needs the windows.
-  private lazy var signals = WindowSignals(connection) { [unowned self] in
-    receive($0)
-  } missed: { [unowned self] in
-    readAll()
-  }
+  /// The subscription to the adapter's signals; nil while nothing needs the windows.
+  private var signals: Subscription?
   /// Whether signals are received although nothing follows windows, because a fullscreen window is a hold (H2).
   var isNeededForFullscreen = false
   private var waiting: [() -> Void] = []
@@ -69,7 +65,7 @@ final class WindowSystem {
     begin()
   }
 
-  private var isResting: Bool { !signals.isReceiving }
+  private var isResting: Bool { signals == nil }
 
   /// Stops receiving signals if nothing needs them. The capabilities of the window system stay known.
   func restIfUnneeded() {
@@ -77,13 +73,15 @@ final class WindowSystem {
     guard presence == .present || !reading.isPending else { return }
     guard !isResting, waiting.isEmpty, presence != .unknown, !isNeededForFullscreen, observer?.needsWindows == false
     else { return }
-    signals.end()
+    signals?.cancel()
+    signals = nil
     reading.forget()
   }
 
   private func begin() {
     guard isResting else { return }
-    signals.begin()
+    let rule = MatchRule(sender: WindowSystemInterface.bus, path: WindowSystemInterface.object)
+    signals = connection.subscribe(rule) { [unowned self] in receive($0) }
     guard follower == nil else {
       if owner != nil, presence != .present { readAll() }
       return
@@ -91,7 +89,6 @@ final class WindowSystem {
     follower = connection.watchName(WindowSystemInterface.bus) { [unowned self] owner in
       let hadOwner = self.owner != nil
       self.owner = owner
-      signals.adapterChanged()
       (outputs, focusedOutput) = ([], "")
       reading.forget()
       absence?.cancel()
@@ -161,12 +158,11 @@ final class WindowSystem {
   private func readAll() {
     guard let number = reading.begin() else { return }
     let timeout = Self.timeout * reading.patience
-    signals.askForSocket(timeout: timeout)
     call(PropertyAccessing.getAll, WindowSystemInterface.name.text, timeout: timeout) { [weak self] result in
       guard let self, reading.isCurrent(number), let properties = try? result.get() else { return }
       facts = WindowSystemFacts(properties)
       take(properties)
-      reading.compare(with: properties)
+      reading.forgetEarlyProperties()
     }
     call(WindowSystemInterface.getWindows, (), timeout: timeout) { [weak self] result in
       guard let self, reading.isCurrent(number) else { return }
@@ -275,7 +271,7 @@ final class WindowSystem {
     }
   }
 
-  /// Calls a method of the adapter. All earlier signals of the adapter are received before the answer is handed over.
+  /// Calls a method of the adapter. The bus keeps the order: earlier signals of the adapter are received before the answer.
   private func call<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, timeout: Duration = timeout,
     _ completion: @escaping (Result<Output, DBusError>) -> Void
@@ -283,7 +279,6 @@ final class WindowSystem {
     typealias Rows = WindowSystemInterface
     connection.call(method, on: Rows.bus, at: Rows.object, input, timeout: timeout, autoStart: false) {
       [weak self] result in
-      self?.signals.receiveWhatWasSent()
       completion(result)
       if case .failure(let error) = result, error.name == .timedOut, timeout >= Self.timeout { self?.becameSilent() }
     }

@@ -87,7 +87,6 @@ public final class Connection {
   var rules = MatchRules()
   public private(set) lazy var servingOrder = ServingOrder(loop: loop, limits: limits, output: self)
   var slowReaders = SlowReaders()
-  var signalSockets = SignalSockets()
   lazy var standardInterfaces = StandardInterfaces(self)
 
   /// Received messages, as far as they are not handled yet.
@@ -170,7 +169,6 @@ public final class Connection {
     inbox.postponed = []
     servingOrder.dropAll()
     slowReaders = SlowReaders()
-    signalSockets = SignalSockets()
     let unsent = outbox.first + outbox.entries
     outbox = Outbox()
     objects.changes = ObjectChanges()

@@ -144,7 +144,6 @@ extension Connection {
   private func sendSignals(_ signals: [OutgoingMessage]) -> Int {
     var dropped = 0
     for signal in signals {
-      if signal.destination == nil { signalSockets.send(signal) }
       if isFull {
         dropped += 1
       } else if signal.destination == nil, let recipients = slowReaders.recipients(of: signal) {

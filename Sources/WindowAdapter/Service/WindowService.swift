@@ -35,9 +35,6 @@ final class WindowService {
     told = (backend.state.capabilities, backend.state.outputs, backend.state.focusedOutput)
     let object = ImplementedInterface(Rows.interface)
     object.implement(Rows.getWindows) { [unowned self] _, call in readers.append(call) }
-    object.implement(Rows.acquireSignals) { [unowned connection] _, call in
-      do throws(DBusError) { call.reply(try connection.openSignalSocket()) } catch { call.fail(error) }
-    }
     object.implement(Rows.close) { [unowned self] id, call in perform(.close, id, call) }
     object.implement(Rows.activate) { [unowned self] id, call in perform(.activate, id, call) }
     object.implement(Rows.hide) { [unowned self] id, call in perform(.hide, id, call) }

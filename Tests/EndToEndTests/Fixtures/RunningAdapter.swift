@@ -112,11 +112,7 @@ final class RunningAdapter {
   private(set) var properties: Properties = [:]
   /// Whether no serial was left out.
   private(set) var isGapless = true
-  /// The signals as delivered by the bus, and as delivered by the socket.
-  private(set) var (byBus, bySocket): ([[Value]], [[Value]]) = ([], [])
   private var subscriptions: [Subscription] = []
-  private var socket: SignalSocket?
-  var hasSocket: Bool { socket != nil }
 
   /// - Parameter variables: variables that replace those of the session.
   init(_ session: Session, _ arguments: String..., variables: [String: String] = [:]) throws {
@@ -141,16 +137,7 @@ final class RunningAdapter {
     let program = running
     try session.wait("the adapter owns its name") { isReady && owner != nil || program?.hasEnded == true }
     try #require(program?.status == nil, "\(program?.errorText ?? "")")
-    // An adapter need not have this method.
-    if !isExtension, let acquired = try? call(Rows.acquireSignals, ()) {
-      socket = try SignalSocket(acquired, on: session.loop) { [unowned self] in
-        bySocket.append(Self.content(of: $0))
-      } onEnd: {
-      }
-    }
     let (windows, serial) = try call(Rows.getWindows, ())
-    byBus = []
-    bySocket = []
     self.windows = windows.map { Window(id: $0.fields.0, WindowProperties($0.fields.1)) }
     self.serial = serial
     log = []
@@ -169,12 +156,7 @@ final class RunningAdapter {
 
   deinit { for subscription in subscriptions { subscription.cancel() } }
 
-  private static func content(of signal: Message) -> [Value] {
-    [.string(signal.path?.text ?? ""), .string(signal.member?.text ?? "")] + ((try? signal.body()) ?? [])
-  }
-
   private func take(_ message: Message) {
-    byBus.append(Self.content(of: message))
     if let (interface, changed, _) = try? PropertyAccessing.propertiesChanged.arguments(of: message),
       interface == Rows.name.text
     {

@@ -18,11 +18,11 @@ final class FollowedCommand {
   /// - Parameter command: the command of the destination, as a shell script.
   init(
     _ command: String = "exec sleep 1000", window: String = "window = true", more: String = "", managed: Bool = false,
-    isThere: Bool = true, socket: ((Connection) throws -> Descriptor)? = nil
+    isThere: Bool = true
   ) throws {
     let words = "command = [\"sh\", \"-c\", \"\(command)\"]"
     session = try Session(destinations: ["files": "\(words)\n\(more)\n\(window)"], managed: managed)
-    if isThere { adapter = try ScriptedWindowSystem(session, socket: socket) }
+    if isThere { adapter = try ScriptedWindowSystem(session) }
   }
 
   /// Presents the item, and waits until its process runs.

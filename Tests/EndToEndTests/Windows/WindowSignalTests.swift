@@ -7,42 +7,14 @@ import TestSupport
 import Testing
 import TextFormats
 
-// The two ways of an adapter's signals: the bus, and a socket (AcquireSignals).
+// What an adapter's signals may say, and when.
 
 private typealias Rows = CoordinatorInterface
 
-/// Makes a socket as navd-windows does.
-private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Descriptor)? {
-  guard isOffered else { return nil }
-  return { try $0.openSignalSocket() }
-}
-
 @Suite struct WindowSignalTests {
-  @Test("with a socket, only signals by it count: a signal by the bus changes nothing", arguments: [false, true])
-  func signals_ofAdapterWithSocket_comeByItAlone(hasSocket: Bool) throws {
-    let files = try FollowedCommand(socket: directly(if: hasSocket))
-    let path = try files.show()
-    // Only navd receives this signal, and not by the socket.
-    try files.adapter.connection.emit(
-      WindowSystemInterface.closed, from: WindowSystemInterface.object, to: CoordinatorNames.bus,
-      ("w1", files.adapter.serial + 1))
-    guard hasSocket else {
-      #expect(try files.session.ending(of: path).reason == "closed")
-      return
-    }
-    files.adapter.change("w1") { $0.title = "Documents" }
-    try files.session.poll("the title is known") {
-      let windows = StateEntry(try files.session.call(Rows.get, "files").1).windows
-      return windows?.first?["title"] == .string("Documents")
-    }
-    #expect(try files.phase() == "presented")
-    #expect(files.adapter.socketRequests == 1)
-    #expect(files.adapter.reads == 1)
-  }
-
-  @Test("U3: an output that is unplugged is known before its windows move, also by a socket")
+  @Test("U3: an output that is unplugged is known before its windows move")
   func output_unplugged_isKnownBeforeItsWindowsMove() throws {
-    let files = try FollowedCommand(more: "output-gone = 'dismiss'", socket: directly())
+    let files = try FollowedCommand(more: "output-gone = 'dismiss'")
     let (path, pid) = try files.present()
     files.adapter.open(Window("w1", pid: pid, output: "two"))
     #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
@@ -54,33 +26,15 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
     #expect(try files.session.ending(of: path).reason == "output-gone")
   }
 
-  @Test(
-    "U1: the output that gets the focus while navd reads all windows is the one that counts", arguments: [false, true])
-  func output_gettingFocusWhileAllIsRead_counts(hasSocket: Bool) throws {
-    let files = try FollowedCommand(
-      "echo $NAVD_OUTPUT >>$NAVD_TEST_JOURNAL; exec sleep 1000", socket: directly(if: hasSocket))
+  @Test("U1: the output that gets the focus while navd reads all windows is the one that counts")
+  func output_gettingFocusWhileAllIsRead_counts() throws {
+    let files = try FollowedCommand("echo $NAVD_OUTPUT >>$NAVD_TEST_JOURNAL; exec sleep 1000")
     let adapter = try #require(files.adapter)
     // navd has read the properties, and not yet the windows.
     adapter.beforeRead = { [unowned adapter] in adapter.focusedOutput = "two" }
     try files.session.runNavctl("present", "files", "--output", "focused")
     try files.session.wait("the command has its output") { !files.session.journalLines.isEmpty }
     #expect(files.session.journalLines == ["two"])
-  }
-
-  @Test("without its socket, navd reads all windows again and receives the signals by the bus")
-  func socket_thatEnds_isReplacedByTheBus() throws {
-    let files = try FollowedCommand(socket: directly())
-    let path = try files.show()
-    // The title does not fit into a packet.
-    files.adapter.change("w1") { $0.title = String(repeating: "x", count: 70_000) }
-    try files.session.poll("the title is known") {
-      let title = StateEntry(try files.session.call(Rows.get, "files").1).windows?.first?["title"]
-      return title == .string(String(repeating: "x", count: 1024))
-    }
-    #expect(files.adapter.reads == 2)
-    #expect(files.adapter.socketRequests == 1)
-    files.adapter.close("w1")
-    #expect(try files.session.ending(of: path).reason == "closed")
   }
 
   @Test("an adapter that tells long ids, parents and outputs makes neither navd nor an item large")
@@ -109,33 +63,10 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
   }
 
   @Test(
-    "an adapter that gives no real socket, or closes it, is followed by the bus, and not asked again and again")
-  func socket_thatIsNone_isReplacedByTheBus() throws {
-    let sockets: [(Connection) throws -> Descriptor] = [
-      { _ in Descriptor(owning: open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) },
-      { _ in
-        var ends: [Int32] = [-1, -1]
-        socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
-        close(ends[0])
-        return Descriptor(owning: ends[1])
-      },
-      { _ in throw DBusError(name: .limitsExceeded, message: "no more") },
-    ]
-    for socket in sockets {
-      let files = try FollowedCommand(socket: socket)
-      let path = try files.show()
-      files.adapter.close("w1")
-      #expect(try files.session.ending(of: path).reason == "closed")
-      #expect(files.adapter.socketRequests == 1)
-      #expect(files.adapter.reads <= 2)
-    }
-  }
-
-  @Test(
     "signals of an adapter from before it leaves count, though navd hears of its leaving at the same time",
     arguments: [1, 200])
   func signals_beforeAdapterLeaves_count(count: Int) throws {
-    let files = try FollowedCommand(socket: directly())
+    let files = try FollowedCommand()
     let path = try files.show()
     let navd = try #require(files.session.navd)
     navd.send(SIGSTOP)
@@ -146,11 +77,9 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
     #expect(try files.session.ending(of: path).reason == "closed")
   }
 
-  @Test(
-    "an adapter that gives reasons to read all windows without end is read once at a time",
-    arguments: [false, true])
-  func adapter_changingPropertiesWithoutEnd_isReadOnceAtATime(hasSocket: Bool) throws {
-    let files = try FollowedCommand(socket: directly(if: hasSocket))
+  @Test("an adapter that gives reasons to read all windows without end is read once at a time")
+  func adapter_changingPropertiesWithoutEnd_isReadOnceAtATime() throws {
+    let files = try FollowedCommand()
     let path = try files.show()
     files.adapter.isSilent = true
     let reads = files.adapter.reads
@@ -165,34 +94,5 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
     try files.session.wait("it is read once more") { files.adapter.reads == reads + 2 }
     files.adapter.close("w1")
     #expect(try files.session.ending(of: path).reason == "closed")
-  }
-
-  @Test("an adapter that comes back is asked for a socket again")
-  func adapter_thatComesBack_isAskedForSocketAgain() throws {
-    let files = try FollowedCommand(socket: directly())
-    let path = try files.show()
-    let (windows, serial) = (files.adapter.windows, files.adapter.serial)
-    files.adapter.connection.close()
-    try files.session.wait("navd has noticed") { files.session.navd?.errorText.contains("has left the bus") == true }
-    files.adapter = try ScriptedWindowSystem(files.session, windows, socket: directly())
-    try files.session.wait("it is asked") { files.adapter.socketRequests == 1 }
-    #expect(serial == 1)
-    files.adapter.close("w1")
-    #expect(try files.session.ending(of: path).reason == "closed")
-  }
-
-  @Test("after the last presentation that follows windows, the socket is closed; the next one asks for another")
-  func adapter_notNeeded_losesItsClient() throws {
-    let files = try FollowedCommand(window: "window = { leftover = 'end' }", socket: directly())
-    for round in 1...20 {
-      let (path, pid) = try files.present()
-      files.adapter.open(Window("w\(round)", appID: "files", pid: pid))
-      #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
-      files.adapter.close("w\(round)")
-      #expect(try files.session.ending(of: path).reason == "closed")
-      try files.session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
-    }
-    // An adapter has fewer sockets than this at a time.
-    #expect(files.adapter.socketRequests == 20)
   }
 }
