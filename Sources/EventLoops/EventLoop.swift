@@ -19,7 +19,8 @@ public final class EventLoop {
 
   private let epoll: Int32
   private let timerDescriptor: Int32
-  private var timerToken: UInt64 = 0
+  /// The timerfd's number in events; those of watches begin with 1.
+  private static let timerToken: UInt64 = 0
   private var events: [epoll_event]
 
   private var watches: [UInt64: Watch] = [:]
@@ -60,7 +61,10 @@ public final class EventLoop {
     }
     events = Array(repeating: epoll_event(), count: Self.batch)
     // From here on, deinit closes both descriptors if this throws.
-    timerToken = try watch(timerDescriptor, .read) { [unowned self] _ in acknowledgeTimer() }.token
+    var event = epoll_event()
+    event.events = EPOLLIN.rawValue
+    event.data.u64 = Self.timerToken
+    try check("epoll_ctl on the timer") { epoll_ctl(epoll, EPOLL_CTL_ADD, timerDescriptor, &event) }
   }
 
   deinit {
@@ -239,7 +243,11 @@ public final class EventLoop {
     var hasInput = !work.isEmpty
     for index in 0..<max(0, Int(count)) {
       let event = events[index]
-      if event.data.u64 != timerToken { hasInput = true }
+      guard event.data.u64 != Self.timerToken else {
+        acknowledgeTimer()
+        continue
+      }
+      hasInput = true
       watches[event.data.u64]?.handler?(Readiness(epoll: event.events))
     }
     let hasFired = fireTimers(hasInput: hasInput)

@@ -59,10 +59,10 @@
         entry = OpaquePointer(field)
         adwaita.setExtraChild(dialog, field)
       }
-      signals.connect(dialog, "response") { [unowned self] arguments in
+      signals.connect(dialog, "response", of: self) { alert, arguments in
         let text = entry.map { String(cString: gtk_editable_get_text($0)) } ?? ""
-        signals.disconnect()
-        self.dialog = nil
+        alert.signals.disconnect()
+        alert.dialog = nil
         // Escape has no number.
         answer(Int(arguments[string: 1]), text)
         return true

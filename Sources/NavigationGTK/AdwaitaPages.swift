@@ -54,22 +54,19 @@
       widget = adwaita.newView()!
       adwaita.push(widget, page(root, title, back: nil))
       // The only pages still known here are those that the user has removed.
-      signals.connect(widget, "popped") { [unowned self] arguments in
-        guard let index = pages.firstIndex(where: { UnsafeMutableRawPointer($0.widget) == arguments[object: 1] }) else {
+      signals.connect(widget, "popped", of: self) { place, arguments in
+        let popped = arguments[object: 1]
+        guard let index = place.pages.firstIndex(where: { UnsafeMutableRawPointer($0.widget) == popped }) else {
           return false
         }
-        pages.remove(at: index).page.userHasClosed()
+        place.pages.remove(at: index).page.userHasClosed()
         return true
       }
-      watch(widget, signals) { [unowned self] in
-        isGone = true
-        defer { pages = [] }
-        return pages.map(\.page)
-      }
+      watchEnd(signals)
       for key in ["Escape", "<Alt>Left"] {
         // AdwNavigationView handles these keys for pages that may be removed without a question.
-        signals.connect(key: key, in: widget) { [unowned self] in
-          guard let page = pages.last?.page, page.mayDecline else { return false }
+        signals.connect(key: key, in: widget, of: self) { place in
+          guard let page = place.pages.last?.page, page.mayDecline else { return false }
           page.userCloses()
           return true
         }
@@ -82,7 +79,7 @@
         let button = gtk_button_new_from_icon_name("go-previous-symbolic")!
         gtk_widget_set_tooltip_text(button, "Back")
         gtk_widget_add_css_class(button, "back")
-        page.signals.connect(button, "clicked") { [unowned page] _ in
+        page.signals.connect(button, "clicked", of: page) { page, _ in
           page.userCloses()
           return true
         }
@@ -94,6 +91,12 @@
       pages.append((page, added))
       adwaita.setAnimated(widget, animated ? 1 : 0)
       adwaita.push(widget, added)
+    }
+
+    func end() -> [PageScreen] {
+      isGone = true
+      defer { pages = [] }
+      return pages.map(\.page)
     }
 
     func remove(_ page: PageScreen, animated: Bool) {

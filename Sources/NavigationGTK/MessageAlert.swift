@@ -31,18 +31,18 @@
       if let answer = texts.defaultButton { gtk_dialog_set_default_response(dialog, gint(answer)) }
       gtk_window_set_transient_for(window, parent)
       gtk_window_set_modal(window, 1)
-      signals.connect(object, "response") { [unowned self] arguments in
+      signals.connect(object, "response", of: self) { alert, arguments in
         let index = arguments[int: 1]
         let text = entry.map { String(cString: gtk_editable_get_text($0)) } ?? ""
-        close()
+        alert.close()
         // Escape has a negative number.
         answer(index >= 0 ? index : nil, text)
         return true
       }
-      signals.connect(object, "destroy") { [unowned self] _ in
+      signals.connect(object, "destroy", of: self) { alert, _ in
         // The program has destroyed it.
-        self.window = nil
-        signals.disconnect()
+        alert.window = nil
+        alert.signals.disconnect()
         answer(nil, "")
         return false
       }

@@ -62,14 +62,15 @@
     func add(_ page: PageScreen, _ content: Widget, animated: Bool)
     /// Removes a page. Has no effect if the user has removed it already.
     func remove(_ page: PageScreen, animated: Bool)
+    /// Removes all pages, because the widget is destroyed, and returns them.
+    func end() -> [PageScreen]
   }
 
   extension PagePlace {
     /// Ends the pages when the program destroys the widget that contains them.
-    /// - Parameter takePages: removes the pages, and returns them.
-    func watch(_ widget: Widget, _ signals: Signals, _ takePages: @escaping @MainActor () -> [PageScreen]) {
-      signals.connect(widget, "destroy") { _ in
-        for page in takePages() { page.isGone() }
+    func watchEnd(_ signals: Signals) {
+      signals.connect(widget, "destroy", of: self) { place, _ in
+        for page in place.end() { page.isGone() }
         return false
       }
     }

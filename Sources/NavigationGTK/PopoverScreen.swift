@@ -36,14 +36,14 @@
       gtk_popover_set_child(popover, content())
       // The content may remove the widget at which the popover points.
       guard isAnchored else { throw NoWindow(binding: showing.binding) }
-      signals.connect(popover, "closed") { [unowned self] _ in
-        userHasClosed()
+      signals.connect(popover, "closed", of: self) { screen, _ in
+        screen.userHasClosed()
         return false
       }
-      signals.connect(anchor.widget, "notify::root") { [unowned self] _ in
+      signals.connect(anchor.widget, "notify::root", of: self) { screen, _ in
         // The widget may only move to another place.
-        Task { [weak self] in
-          if let self, !self.isAnchored { self.isGone() }
+        Task { [weak screen] in
+          if let screen, !screen.isAnchored { screen.isGone() }
         }
         return false
       }

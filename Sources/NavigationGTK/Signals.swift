@@ -69,6 +69,14 @@
       g_signal_connect_closure(object, signal, closure, 0)
     }
 
+    /// Does the same for a handler of an owner, which is not retained, and ignores the signal after its end.
+    func connect<Owner: AnyObject>(
+      _ object: UnsafeMutableRawPointer, _ signal: String, of owner: Owner,
+      _ handler: @escaping @MainActor (Owner, Arguments) -> Bool
+    ) {
+      connect(object, signal) { [weak owner] arguments in owner.map { handler($0, arguments) } ?? false }
+    }
+
     /// Forgets the handler of an object that is gone. After the end of all handlers, another one may have the address of its closure.
     private func forget(_ closure: UnsafeMutablePointer<GClosure>, of box: Box) {
       guard closures[closure] === box else { return }

@@ -18,7 +18,7 @@
       stack = OpaquePointer(widget)
       root = nil
       bar = nil
-      watchWidget()
+      watchEnd(signals)
     }
 
     init(_ root: Widget, _ title: String) {
@@ -42,20 +42,18 @@
         gtk_box_append($0, box)
         gtk_box_append($0, pages)
       }
-      signals.connect(button, "clicked") { [unowned self] _ in goBack() }
+      signals.connect(button, "clicked", of: self) { place, _ in place.goBack() }
       for key in ["Escape", "<Alt>Left"] {
-        signals.connect(key: key, in: widget) { [unowned self] in goBack() }
+        signals.connect(key: key, in: widget, of: self) { $0.goBack() }
       }
-      watchWidget()
+      watchEnd(signals)
       show(isForward: true, animated: false)
     }
 
-    private func watchWidget() {
-      watch(widget, signals) { [unowned self] in
-        isGone = true
-        defer { pages = [] }
-        return pages.map(\.page)
-      }
+    func end() -> [PageScreen] {
+      isGone = true
+      defer { pages = [] }
+      return pages.map(\.page)
     }
 
     /// - Returns: whether there is a page to go back from.

@@ -38,18 +38,18 @@
       if let parent = parent ?? showing.parent?.window {
         gtk_window_set_transient_for(window, parent)
         gtk_window_set_modal(window, 1)
-        signals.connect(key: "Escape", in: widget) { [unowned self] in
-          userCloses()
+        signals.connect(key: "Escape", in: widget, of: self) { screen in
+          screen.userCloses()
           return true
         }
       }
-      signals.connect(window, "close-request") { [unowned self] _ in
-        userCloses()
+      signals.connect(window, "close-request", of: self) { screen, _ in
+        screen.userCloses()
         return true
       }
-      signals.connect(window, "destroy") { [unowned self] _ in
-        self.window = nil
-        isGone()
+      signals.connect(window, "destroy", of: self) { screen, _ in
+        screen.window = nil
+        screen.isGone()
         return false
       }
       // The content may destroy the window, which counts as closed then.

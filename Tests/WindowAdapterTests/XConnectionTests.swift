@@ -36,12 +36,22 @@ func xConnection_eventsBesideAnswers_areHandled() throws {
     connection.setText(connection.root, "_NAVD_TEST", "\(heard)")
     _ = connection.text(connection.root, "_NAVD_TEST")
   }
-  connection.onEvents = {
+  let reader = EventCounter {
     heard += 1
     if heard < 5 { change() }
   }
+  connection.reader = reader
   change()
-  #expect(loop.turn { heard == 5 }, "heard \(heard) of 5")
+  withExtendedLifetime(reader) { #expect(loop.turn { heard == 5 }, "heard \(heard) of 5") }
+}
+
+/// Does something whenever the arrived events were taken.
+private final class EventCounter: XEventReader {
+  private let onTaken: () -> Void
+  init(_ onTaken: @escaping () -> Void) { self.onTaken = onTaken }
+  func take(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {}
+  func eventsTaken() { onTaken() }
+  func connectionEnded(_ reason: String) {}
 }
 
 @Test("The type of a text says whether an older program has written it in Latin-1; other texts are UTF-8")
@@ -129,7 +139,7 @@ func xWindowFacts_numberUsedAgain_isAnotherWindow() throws {
 }
 
 /// A display with a client that makes windows, whose facts are read in advance.
-private final class FollowedDisplay {
+private final class FollowedDisplay: XEventReader {
   let loop: EventLoop
   private let server: XServer
   let client: XConnection
@@ -144,13 +154,18 @@ private final class FollowedDisplay {
     client = try XConnection(display: server.display)
     facts = try XWindowFacts(WindowIDs(), display: server.display)
     try connection.follow(loop)
-    connection.onEvent = { [unowned self] event in
-      if let change = facts.changedProperty(event) { changed.append(change.name) }
-    }
+    connection.reader = self
     facts.followNew()
     // The answer shows that the server has handled the request, before the client makes a window.
     #expect(connection.has(connection.root))
   }
+
+  func take(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+    if let change = facts.changedProperty(event) { changed.append(change.name) }
+  }
+
+  func eventsTaken() {}
+  func connectionEnded(_ reason: String) {}
 }
 
 @Test("A window that is followed from its creation is read as it is when the window manager tells of it")

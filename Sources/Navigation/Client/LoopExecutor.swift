@@ -24,7 +24,7 @@ final class LoopExecutor: SerialExecutor {
       throw error
     }
     // Every property has a value now, so `deinit` closes the descriptor after an error.
-    try loop.watch(wake, .read) { [unowned self] _ in runJobs() }
+    try loop.watch(wake, .read, of: self) { executor, _ in executor.runJobs() }
     try start()
   }
 

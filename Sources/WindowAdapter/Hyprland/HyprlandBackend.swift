@@ -7,7 +7,7 @@ import TextFormats
 ///
 /// The Wayland protocols of Hyprland are not used. They report no processes, and nothing earlier or better than the sockets do, and
 /// their windows would have to be matched with these.
-final class HyprlandBackend: Backend {
+final class HyprlandBackend: Backend, EventStreamReader {
   let name = "hyprland"
   var onEnd: ((String) -> Void)?
 
@@ -54,23 +54,26 @@ final class HyprlandBackend: Backend {
 
   func start(ready: @escaping () -> Void) {
     self.ready = ready
-    events.onEnd = { [unowned self] in onEnd?($0) }
-    events.onGap = { [unowned self] in
-      model.takeGap()
-      readSoon()
-    }
-    events.onLine = { [unowned self] line in
-      if let line { model.take(line, now: loop.now) } else { model.takeGap() }
-      readSoon()
-    }
-    events.start()
+    events.start(for: self)
     // The version does not tell the language: versions with Lua still read hyprland.conf, too.
-    requests.ask("j/status") { [unowned self] answer in
+    requests.ask("j/status") { [self] answer in
       let status = answer.flatMap { JSON.repaired($0) }
       language = status?["configProvider"] == "lua" ? .lua : .words
       read()
     }
   }
+
+  func take(_ line: LineReader.Line) {
+    if let line { model.take(line, now: loop.now) } else { model.takeGap() }
+    readSoon()
+  }
+
+  func linesAreMissing() {
+    model.takeGap()
+    readSoon()
+  }
+
+  func streamEnded(_ reason: String) { onEnd?(reason) }
 
   /// Reads once for all events of a change, which come within a millisecond. A new window is read at once, because the compositor
   /// soon draws it, and answers after that.
@@ -78,7 +81,7 @@ final class HyprlandBackend: Backend {
     guard ready == nil, model.wantsAnswer else { return }
     if model.hasNewWindow { return read() }
     guard reading?.isPending != true else { return }
-    reading = loop.timer(after: .milliseconds(3)) { [unowned self] in read() }
+    reading = loop.timer(after: .milliseconds(3), of: self) { $0.read() }
   }
 
   /// Reads all windows again, with one request at a time.
@@ -86,7 +89,7 @@ final class HyprlandBackend: Backend {
     guard !isReading, model.wantsAnswer else { return }
     isReading = true
     model.takeWant()
-    requests.ask(HyprlandAnswer.request) { [unowned self] bytes in
+    requests.ask(HyprlandAnswer.request) { [self] bytes in
       isReading = false
       // Events that were sent before the answer are handled before it.
       events.readArrived()
@@ -110,9 +113,9 @@ final class HyprlandBackend: Backend {
       log.error("an answer of the compositor cannot be read, and is passed over; it is asked again every second")
     }
     hasComplained = true
-    retrying = loop.timer(after: .seconds(1)) { [unowned self] in
-      model.takeGap()
-      read()
+    retrying = loop.timer(after: .seconds(1), of: self) { backend in
+      backend.model.takeGap()
+      backend.read()
     }
   }
 
@@ -124,7 +127,7 @@ final class HyprlandBackend: Backend {
     guard model.state.windows.contains(key) else { return completion(.failure(.isGone)) }
     do throws(Refusal) {
       let commands = try model.commands(request, key)
-      try requests.command(commands.map { $0.text(language) }) { [unowned self] answers in
+      try requests.command(commands.map { $0.text(language) }) { [self] answers in
         let failed = zip(commands, answers).first { $0.isEssential && $1?.starts(with: Array("ok".utf8)) != true }
         completion(outcome(of: request, key, failed: failed.map { $1 }))
       }

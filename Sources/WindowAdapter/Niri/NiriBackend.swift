@@ -6,7 +6,7 @@ import Processes
 import TextFormats
 
 /// Windows of niri, by its socket: one connection for events, and another one for each request.
-final class NiriBackend: Backend {
+final class NiriBackend: Backend, EventStreamReader {
   let name = "niri"
   var onEnd: ((String) -> Void)?
 
@@ -42,12 +42,15 @@ final class NiriBackend: Backend {
 
   func start(ready: @escaping () -> Void) {
     self.ready = ready
-    events.onLine = { [unowned self] in take($0) }
-    events.onEnd = { [unowned self] in onEnd?($0) }
-    events.start()
+    events.start(for: self)
   }
 
-  private func take(_ line: LineReader.Line) {
+  /// Does nothing: niri begins each connection with the whole state.
+  func linesAreMissing() {}
+
+  func streamEnded(_ reason: String) { onEnd?(reason) }
+
+  func take(_ line: LineReader.Line) {
     guard let line else {
       log.error("an event of the compositor is larger than \(Self.limit) bytes; the windows are read again")
       return events.restart()
@@ -82,7 +85,7 @@ final class NiriBackend: Backend {
     _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
   ) {
     do throws(Refusal) {
-      try requests.command(try model.actions(request, key)) { [unowned self] answers in
+      try requests.command(try model.actions(request, key)) { [self] answers in
         completion(outcome(of: answers, request, key))
       }
     } catch {

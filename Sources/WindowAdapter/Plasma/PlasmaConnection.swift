@@ -28,8 +28,6 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   /// Connects to the compositor of the environment.
   package override init() throws(BackendFailure) {
     try super.init()
-    connection.onGlobal = { [unowned self] in found($0) }
-    connection.onGlobalRemoved = { [unowned self] in lost($0) }
     try connection.readGlobals()
     guard manager != nil else { throw BackendFailure(description: reasonOfAbsence, isFinal: true) }
   }
@@ -56,7 +54,7 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
 
   // MARK: What there is
 
-  private func found(_ global: WaylandConnection.Global) {
+  override func found(_ global: WaylandConnection.Global) {
     let (registry, number) = (connection.registry, global.number)
     let this = Unmanaged.passUnretained(self).toOpaque()
     switch global.interface {
@@ -80,11 +78,11 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
     }
   }
 
-  private func lost(_ number: UInt32) {
+  override func lost(_ number: UInt32) {
     guard let index = outputs.firstIndex(where: { $0.number == number }) else { return }
     let output = outputs.remove(at: index)
     if let details = output.details { wl_proxy_destroy(details) }
-    onPlaces?()
+    reader?.placesChanged()
   }
 
   /// Requests the name and the area of an output, once.
@@ -97,7 +95,7 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   fileprivate func changed(_ output: PlasmaOutput) {
     output.area = output.pendingArea
     output.isKnown = !output.name.isEmpty
-    onPlaces?()
+    reader?.placesChanged()
   }
 
   fileprivate func named(_ uuid: String) {
@@ -110,13 +108,13 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
     plasma_listen_to_window(proxy, Listeners.window, Unmanaged.passUnretained(window).toOpaque())
   }
 
-  fileprivate func changed(_ window: PlasmaWindow) { if window.isKnown { onChange?(window) } }
+  fileprivate func changed(_ window: PlasmaWindow) { if window.isKnown { reader?.changed(window) } }
 
   fileprivate func closed(_ window: PlasmaWindow) {
     guard toplevels.removeValue(forKey: window.proxy) != nil else { return }
     // Another window may get the same pointer.
     for child in toplevels.values where child.parent == window.proxy { child.parent = nil }
-    onClosed?(window)
+    reader?.closed(window)
     plasma_window_destroy(window.proxy)
   }
 
@@ -132,18 +130,18 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
     desktops[proxy] = nil
     if currentDesktop == id { currentDesktop = nil }
     wl_proxy_destroy(proxy)
-    onPlaces?()
+    reader?.placesChanged()
   }
 
   fileprivate func changed(desktop: OpaquePointer?, isActive: Bool) {
     guard let desktop, let id = desktops[desktop], isActive || id == currentDesktop else { return }
     currentDesktop = isActive ? id : nil
-    onPlaces?()
+    reader?.placesChanged()
   }
 
   fileprivate func changed(isDesktopShown: Bool) {
     self.isDesktopShown = isDesktopShown
-    onPlaces?()
+    reader?.placesChanged()
   }
 }
 

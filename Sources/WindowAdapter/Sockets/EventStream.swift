@@ -1,28 +1,33 @@
 import EventLoops
 import Glibc
 
+/// Takes the lines of an event stream.
+package protocol EventStreamReader: AnyObject {
+  /// - Parameter line: nil for a line that is too long.
+  func take(_ line: LineReader.Line)
+  /// Called after another connection was made, and lines may be missing.
+  func linesAreMissing()
+  /// Called once, with the reason of the end.
+  func streamEnded(_ reason: String)
+}
+
 /// The lines that a compositor sends as events.
 ///
 /// Compositors close the connection of a program that does not read fast enough, such as one that was stopped. So the stream connects
 /// once more when the connection ends. If this is refused, the compositor has ended.
-package final class EventStream {
+package final class EventStream: StreamSocketReader {
   private let path: String
   private let request: String
   private let limit: Int
   private let loop: EventLoop
   private var socket: StreamSocket
-  private var reader: LineReader
+  private var lines: LineReader
   private var connected: MonotonicInstant
   private var waiting: Timer?
   /// The shortest time between two connections.
   private static let pause = Duration.seconds(1)
 
-  /// Called with each line; nil for a line that is too long.
-  package var onLine: ((LineReader.Line) -> Void)?
-  /// Called after another connection was made, and lines may be missing.
-  var onGap: (() -> Void)?
-  /// Called once, with the reason of the end.
-  var onEnd: ((String) -> Void)?
+  private weak var reader: (any EventStreamReader)?
 
   var peer: pid_t? { socket.peer }
 
@@ -36,21 +41,25 @@ package final class EventStream {
     self.limit = limit
     self.loop = loop
     socket = try StreamSocket(path, loop)
-    reader = LineReader(limit: limit)
+    lines = LineReader(limit: limit)
     connected = loop.now
   }
 
-  package func start() {
-    reader = LineReader(limit: limit)
-    socket.onBytes = { [unowned self] in take($0) }
-    socket.onEnd = { [unowned self] in connectAgain(after: $0) }
+  package func start(for reader: any EventStreamReader) {
+    self.reader = reader
+    begin()
+  }
+
+  private func begin() {
+    lines = LineReader(limit: limit)
+    socket.reader = self
     if !request.isEmpty { socket.send(Array(request.utf8)) }
   }
 
   /// Passes on the lines that have arrived, in the middle of a turn.
   func readArrived() { socket.readArrived() }
 
-  /// Ends the connection. No handler is called any more.
+  /// Ends the connection. Nothing is reported any more.
   func close() {
     socket.close()
     waiting?.cancel()
@@ -62,17 +71,19 @@ package final class EventStream {
     connectAgain(after: nil)
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) {
-    reader.take(bytes)
+  func take(_ bytes: UnsafeRawBufferPointer) {
+    lines.take(bytes)
     let socket = socket
-    while socket.isOpen, let line = reader.next() { onLine?(line) }
+    while socket.isOpen, let line = lines.next() { reader?.take(line) }
   }
+
+  func socketEnded(_ error: SystemError?) { connectAgain(after: error) }
 
   /// Connects again, but waits if the last connection is recent.
   private func connectAgain(after error: SystemError?) {
     let earliest = connected + Self.pause
     guard earliest > loop.now else { return connect(after: error) }
-    waiting = loop.timer(at: earliest) { [unowned self] in connect(after: error) }
+    waiting = loop.timer(at: earliest, of: self) { $0.connect(after: error) }
   }
 
   private func connect(after error: SystemError?) {
@@ -81,12 +92,12 @@ package final class EventStream {
     } catch let refused {
       let hasEnded = refused.code == ECONNREFUSED || refused.code == ENOENT
       let reason = hasEnded ? error : refused
-      onEnd?(
+      reader?.streamEnded(
         reason.map { "the connection to the compositor is lost: \($0)" } ?? "the compositor has closed its connection")
       return
     }
     connected = loop.now
-    start()
-    onGap?()
+    begin()
+    reader?.linesAreMissing()
   }
 }

@@ -4,7 +4,7 @@ import PresentationModel
 
 /// Sends requests to a compositor one after the other, each by a connection of its own: a connection that stays open blocks some
 /// versions of Hyprland.
-package final class RequestQueue {
+package final class RequestQueue: StreamSocketReader {
   /// The limit of commands without an answer; further ones are refused. The adapter's own requests are few, and not counted.
   private static let maxCommands = 1024
   /// The pause before another attempt to connect if too many other programs wait.
@@ -85,17 +85,21 @@ package final class RequestQueue {
     waiting.removeFirst()
     current = (request, socket)
     answer = []
-    socket.onBytes = { [unowned self] bytes in
-      guard let length = answer?.count, length + bytes.count <= limit else { return answer = nil }
-      answer?.append(contentsOf: bytes)
-    }
-    socket.onEnd = { [unowned self] error in
-      current = nil
-      answered(request, error == nil && answer?.isEmpty == false ? answer : nil)
-      next()
-    }
+    socket.reader = self
     socket.send(request.bytes)
     socket.endSending()
+  }
+
+  func take(_ bytes: UnsafeRawBufferPointer) {
+    guard let length = answer?.count, length + bytes.count <= limit else { return answer = nil }
+    answer?.append(contentsOf: bytes)
+  }
+
+  func socketEnded(_ error: SystemError?) {
+    guard let (request, _) = current else { return }
+    current = nil
+    answered(request, error == nil && answer?.isEmpty == false ? answer : nil)
+    next()
   }
 
   private func answered(_ request: Request, _ answer: [UInt8]?) {

@@ -1,6 +1,13 @@
 import EventLoops
 import Glibc
 
+/// Takes what comes from a socket.
+protocol StreamSocketReader: AnyObject {
+  func take(_ bytes: UnsafeRawBufferPointer)
+  /// Called once, when the other end has closed the connection, or with the reason of a failure.
+  func socketEnded(_ error: SystemError?)
+}
+
 /// A connection to a socket of the compositor. Bytes are passed on as they arrive.
 final class StreamSocket {
   private let descriptor: Int32
@@ -9,10 +16,7 @@ final class StreamSocket {
   private var unsent = UnwrittenBytes()
   private var isEnding = false
   private var buffer: [UInt8]
-  /// Called with bytes that have arrived.
-  var onBytes: ((UnsafeRawBufferPointer) -> Void)?
-  /// Called once, when the other end has closed the connection, or with the reason of a failure.
-  var onEnd: ((SystemError?) -> Void)?
+  weak var reader: (any StreamSocketReader)?
   /// The process at the other end; nil if it cannot be known.
   let peer: pid_t?
 
@@ -42,9 +46,9 @@ final class StreamSocket {
       throw error
     }
     peer = peerProcess(of: socket)
-    watch = try loop.watch(socket, .read) { [unowned self] readiness in
-      if readiness.contains(.write) { write() }
-      read()
+    watch = try loop.watch(socket, .read, of: self) { socket, readiness in
+      if readiness.contains(.write) { socket.write() }
+      socket.read()
     }
   }
 
@@ -55,7 +59,7 @@ final class StreamSocket {
 
   var isOpen: Bool { watch?.isCancelled == false }
 
-  /// Ends the connection from this side. ``onEnd`` is not called.
+  /// Ends the connection from this side. The reader is not told.
   func close() { watch?.cancel() }
 
   func send(_ bytes: [UInt8]) {
@@ -93,10 +97,10 @@ final class StreamSocket {
     guard count > 0 else {
       let error = count == 0 ? nil : SystemError("read \(path)")
       close()
-      onEnd?(error)
+      reader?.socketEnded(error)
       return false
     }
-    buffer.withUnsafeBytes { onBytes?(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+    buffer.withUnsafeBytes { reader?.take(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
     return true
   }
 }

@@ -7,7 +7,7 @@ import Processes
 import TextFormats
 
 /// Windows of sway and of i3, by their socket.
-final class I3Backend: Backend {
+final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
   let name = "sway"
   var onEnd: ((String) -> Void)?
 
@@ -43,8 +43,8 @@ final class I3Backend: Backend {
 
   func start(ready: @escaping () -> Void) {
     self.ready = ready
-    socket.onEnd = { [unowned self] in onEnd?($0) }
-    send(.version) { [unowned self] version in
+    socket.eventReader = self
+    send(.version) { [self] version in
       begin(isSway: version?["variant"] == "sway")
     }
   }
@@ -64,8 +64,7 @@ final class I3Backend: Backend {
       do throws(BackendFailure) {
         let facts = try XWindowFacts(ids)
         try facts.connection.follow(loop)
-        facts.connection.onEvent = { [unowned self] in note($0) }
-        facts.connection.onEvents = { [unowned self] in readChanged() }
+        facts.connection.reader = self
         facts.followNew()
         display = facts
       } catch {
@@ -73,7 +72,7 @@ final class I3Backend: Backend {
         capabilities.removeAll { $0 == .pid || $0 == .startupID }
       }
       // i3's container ids are addresses, which later windows may get again.
-      model = I3Model(capabilities: capabilities) { [unowned self] node, isTaken in
+      model = I3Model(capabilities: capabilities) { [display, ids] node, isTaken in
         guard let window = node.xWindow, let display else { return I3Model.Identity(id: ids.next()) }
         return display.reading(window) {
           let startupID = display.startupID(of: window)
@@ -82,14 +81,20 @@ final class I3Backend: Backend {
         }
       }
     }
-    socket.onEvent = { [unowned self] event, json in
-      model.take(event, json, now: loop.now)
-      readSoon()
-    }
     // Each event is requested alone: sway 1.7 refuses a list with an unknown event.
     for event in ["window", "workspace", "output"] { send(.subscribe, "[\"\(event)\"]") { _ in } }
     readWanted()
   }
+
+  func take(_ event: I3Message.Event?, _ content: JSON?) {
+    model.take(event, content, now: loop.now)
+    readSoon()
+  }
+
+  func windowManagerEnded(_ reason: String) { onEnd?(reason) }
+
+  /// Does nothing: the end of the X server or of the Wayland connection is not that of the window manager.
+  func connectionEnded(_ reason: String) {}
 
   /// Also follows sway's windows by its Wayland protocol.
   private func followToplevels() {
@@ -98,10 +103,7 @@ final class I3Backend: Backend {
       guard toplevels.peer == socket.peer else {
         return log.warning("$WAYLAND_DISPLAY and $SWAYSOCK are of two compositors, so that \(Self.unseen)")
       }
-      toplevels.onChange = { [unowned self] toplevel in
-        model.takeToplevel(toplevel.changes)
-        readSoon()
-      }
+      toplevels.reader = self
       try toplevels.follow(loop)
       self.toplevels = toplevels
     } catch {
@@ -109,10 +111,20 @@ final class I3Backend: Backend {
     }
   }
 
+  func changed(_ toplevel: WlrToplevel) {
+    model.takeToplevel(toplevel.changes)
+    readSoon()
+  }
+
+  /// Does nothing, since sway's socket reports it.
+  func closed(_ toplevel: WlrToplevel) {}
+  /// Does nothing, since sway's socket reports it.
+  func placesChanged() {}
+
   private static let unseen = "a launcher or a click on the desktop that takes the focus is not seen"
 
   /// Handles an event of the X server: i3 reports no changed property except the title.
-  private func note(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+  func take(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
     if let change = display?.changedProperty(event) { changed.insert(change) }
   }
 
@@ -120,7 +132,7 @@ final class I3Backend: Backend {
   private static let maxChanges = 64
 
   /// Reads each property that has changed, but only once in a turn: a client may change one all the time.
-  private func readChanged() {
+  func eventsTaken() {
     guard let display else { return }
     for _ in 0..<Self.maxChanges {
       guard let change = changed.popFirst() else { return }
@@ -133,14 +145,14 @@ final class I3Backend: Backend {
       model.take(properties, of: change.window, now: loop.now)
       readSoon()
     }
-    if !changed.isEmpty { loop.soon { [weak self] in self?.readChanged() } }
+    if !changed.isEmpty { loop.soon { [weak self] in self?.eventsTaken() } }
   }
 
   /// Reads once for all events of a change, which come within a millisecond. After this pause navd has told its clients about the
   /// events, and the window manager, which builds the tree, takes no processor from that work.
   private func readSoon() {
     guard reading?.isPending != true else { return }
-    reading = loop.timer(after: .milliseconds(3)) { [unowned self] in readWanted() }
+    reading = loop.timer(after: .milliseconds(3), of: self) { $0.readWanted() }
   }
 
   /// Reads the parts that the model wants to be read again, with one request for each at a time.
@@ -148,7 +160,7 @@ final class I3Backend: Backend {
     guard isReading.isEmpty else { return }
     for kind in model.takeWants().sorted(by: { $0.rawValue < $1.rawValue }) {
       isReading.insert(kind)
-      send(kind) { [unowned self] json in
+      send(kind) { [self] json in
         isReading.remove(kind)
         guard let json else {
           log.error("an answer of the window manager cannot be read, and is passed over")
@@ -193,7 +205,7 @@ final class I3Backend: Backend {
     do throws(Refusal) {
       let (doing, after) = model.commands(request, key)
       readSoon()
-      try socket.send(.command, (doing + after).joined(separator: "; ")) { [unowned self] json in
+      try socket.send(.command, (doing + after).joined(separator: "; ")) { [self] json in
         guard let failed = (json?.array ?? []).prefix(doing.count).first(where: { $0["success"] == false }) else {
           return completion(.success(()))
         }

@@ -3,8 +3,16 @@ import Glibc
 import PresentationModel
 import TextFormats
 
+/// Takes the events of i3 or sway.
+package protocol I3EventReader: AnyObject {
+  /// - Parameter content: nil if it cannot be read.
+  func take(_ event: I3Message.Event?, _ content: JSON?)
+  /// Called once, with the reason of the end.
+  func windowManagerEnded(_ reason: String)
+}
+
 /// A connection to i3 or sway. Replies come in the order of the requests, and events come between them.
-package final class I3Socket {
+package final class I3Socket: StreamSocketReader {
   /// The limit of commands without a reply; further ones are refused. The adapter's own requests are few, and not counted.
   private static let maxCommands = 1024
 
@@ -12,20 +20,14 @@ package final class I3Socket {
   private var reader = I3Reader()
   private var commands = 0
   private var requests: [(kind: I3Message.Kind, completion: (JSON?) -> Void)] = []
-  /// Called with the content; nil if it cannot be read.
-  package var onEvent: ((I3Message.Event?, JSON?) -> Void)?
-  /// Called once, with the reason of the end.
-  var onEnd: ((String) -> Void)?
+  package weak var eventReader: (any I3EventReader)?
   /// The process of the window manager; nil if it cannot be known.
   var peer: pid_t? { socket.peer }
 
   /// - Throws: `SystemError` if there is no window manager at the path.
   package init(_ path: String, _ loop: EventLoop) throws(SystemError) {
     socket = try StreamSocket(path, loop)
-    socket.onBytes = { [unowned self] in take($0) }
-    socket.onEnd = { [unowned self] error in
-      onEnd?(error?.description ?? "the window manager has closed its connection")
-    }
+    socket.reader = self
   }
 
   /// Sends a request.
@@ -43,7 +45,11 @@ package final class I3Socket {
     socket.send(I3Message.bytes(kind, payload))
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) {
+  func socketEnded(_ error: SystemError?) {
+    eventReader?.windowManagerEnded(error?.description ?? "the window manager has closed its connection")
+  }
+
+  func take(_ bytes: UnsafeRawBufferPointer) {
     reader.take(bytes)
     do throws(I3Reader.Fault) {
       while socket.isOpen, let message = try reader.next() { take(message) }
@@ -53,7 +59,7 @@ package final class I3Socket {
   }
 
   private func take(_ message: I3Message) {
-    if message.isEvent { return onEvent?(message.event, message.content) ?? () }
+    if message.isEvent { return eventReader?.take(message.event, message.content) ?? () }
     guard let request = requests.first, request.kind.rawValue == message.type else {
       return end(
         "the window manager breaks its protocol: expected a reply of type \(requests.first?.kind.rawValue ?? 0), "
@@ -67,6 +73,6 @@ package final class I3Socket {
   private func end(_ reason: String) {
     guard socket.isOpen else { return }
     socket.close()
-    onEnd?(reason)
+    eventReader?.windowManagerEnded(reason)
   }
 }

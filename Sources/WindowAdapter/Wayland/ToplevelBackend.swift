@@ -11,24 +11,33 @@ package protocol Toplevel: AnyObject {
   var isPartOfTheDesktop: Bool { get }
 }
 
+/// Takes what a compositor reports of its windows.
+package protocol ToplevelReader<Window>: AnyObject {
+  associatedtype Window: Toplevel
+  /// Called when the outputs, or what is in view, have changed.
+  func placesChanged()
+  /// Called for each window that is known and has changed.
+  func changed(_ window: Window)
+  func closed(_ window: Window)
+  /// Called once, with the reason of the end.
+  func connectionEnded(_ reason: String)
+}
+
 /// A connection to a compositor that reports each window as an object.
-package class ToplevelConnection<Window: Toplevel> {
+package class ToplevelConnection<Window: Toplevel>: WaylandReader {
   final let connection: WaylandConnection
   final var toplevels: [OpaquePointer: Window] = [:]
-  /// Called when the outputs, or what is in view, have changed.
-  final var onPlaces: (() -> Void)?
-  /// Called for each window that is known and has changed.
-  package final var onChange: ((Window) -> Void)?
-  /// Called for each window that has closed.
-  package final var onClosed: ((Window) -> Void)?
-  /// Called once, with the reason of the end.
-  final var onEnd: ((String) -> Void)? {
-    get { connection.onEnd }
-    set { connection.onEnd = newValue }
-  }
+  package final weak var reader: (any ToplevelReader<Window>)?
 
   /// Connects to the compositor of the environment.
-  init() throws(BackendFailure) { connection = try WaylandConnection() }
+  init() throws(BackendFailure) {
+    connection = try WaylandConnection()
+    connection.reader = self
+  }
+
+  func found(_ global: WaylandConnection.Global) {}
+  func lost(_ number: UInt32) {}
+  final func compositorEnded(_ reason: String) { reader?.connectionEnded(reason) }
 
   /// Waits until the compositor has reported everything.
   /// - Returns: false if the connection has ended; the end was reported.
@@ -46,7 +55,7 @@ package class ToplevelConnection<Window: Toplevel> {
 }
 
 /// The common part of backends whose compositor reports each window as an object.
-class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>> {
+class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>>: ToplevelReader {
   final var onEnd: ((String) -> Void)?
   final var state = WindowSystemState()
   final let loop: EventLoop
@@ -60,10 +69,7 @@ class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>> 
   final func announceDue(now: MonotonicInstant) { state.windows.announceDue(now: now) }
 
   final func start(ready: @escaping () -> Void) {
-    connection.onEnd = { [unowned self] in onEnd?($0) }
-    connection.onPlaces = { [unowned self] in placesChanged() }
-    connection.onChange = { [unowned self] in changed($0) }
-    connection.onClosed = { [unowned self] in closed($0) }
+    connection.reader = self
     guard connection.readAll() else { return }
     state.capabilities = capabilitiesAtStart
     isStarted = true
@@ -77,14 +83,14 @@ class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>> 
     ready()
   }
 
-  private func placesChanged() {
+  package final func placesChanged() {
     guard isStarted else { return }
     state.outputs = outputNames
     for window in known { see(window) }
     state.inferFocusedOutput()
   }
 
-  private func changed(_ window: Window) {
+  package final func changed(_ window: Window) {
     guard isStarted else { return }
     let capabilities = state.capabilities
     see(window)
@@ -98,11 +104,13 @@ class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>> 
     connection.toplevels.values.filter(\.isKnown).sorted { $0.key < $1.key }
   }
 
-  private func closed(_ window: Window) {
+  package final func closed(_ window: Window) {
     state.windows.close(window.key)
     seeLeftOut()
     state.inferFocusedOutput()
   }
+
+  package final func connectionEnded(_ reason: String) { onEnd?(reason) }
 
   /// Makes the table see the oldest window that was left out, if there is one, because an unchanged window is not seen again.
   private func seeLeftOut() {

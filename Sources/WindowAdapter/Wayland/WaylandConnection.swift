@@ -2,6 +2,15 @@ import CWayland
 import EventLoops
 import Glibc
 
+/// Takes what a Wayland compositor reports of its global objects.
+protocol WaylandReader: AnyObject {
+  func found(_ global: WaylandConnection.Global)
+  /// - Parameter number: the number of a removed global object.
+  func lost(_ number: UInt32)
+  /// Called once, with the reason of the end.
+  func compositorEnded(_ reason: String)
+}
+
 /// A connection to the Wayland compositor of the environment, with its global objects.
 final class WaylandConnection {
   /// A global object of the compositor.
@@ -19,12 +28,7 @@ final class WaylandConnection {
   let peer: pid_t?
   /// The reason to end after the events that have arrived; nil if there is none.
   var ending: String?
-  /// Called for each global object.
-  var onGlobal: ((Global) -> Void)?
-  /// Called with the number of each removed global object.
-  var onGlobalRemoved: ((UInt32) -> Void)?
-  /// Called once, with the reason of the end.
-  var onEnd: ((String) -> Void)?
+  weak var reader: (any WaylandReader)?
 
   init() throws(BackendFailure) {
     guard let display = wl_display_connect(nil) else {
@@ -52,7 +56,7 @@ final class WaylandConnection {
 
   /// Follows changes from now on.
   func follow(_ loop: EventLoop) throws(SystemError) {
-    watch = try loop.watch(wl_display_get_fd(display), .read) { [unowned self] _ in read() }
+    watch = try loop.watch(wl_display_get_fd(display), .read, of: self) { connection, _ in connection.read() }
     loop.atEndOfTurn(of: self) { $0.flush() }
   }
 
@@ -82,7 +86,7 @@ final class WaylandConnection {
     guard watch?.isCancelled != true else { return }
     watch?.cancel()
     let code = wl_display_get_error(display)
-    onEnd?(
+    reader?.compositorEnded(
       reason ?? "the compositor has ended the connection: \(SystemError(code: code, operation: "Wayland").reason)")
   }
 
@@ -102,9 +106,9 @@ final class WaylandConnection {
     wl_registry_listener(
       global: { data, _, number, interface, version in
         let name = interface.map { String(cString: $0) } ?? ""
-        connection(data).onGlobal?(Global(number: number, interface: name, version: version))
+        connection(data).reader?.found(Global(number: number, interface: name, version: version))
       },
-      global_remove: { data, _, number in connection(data).onGlobalRemoved?(number) }))
+      global_remove: { data, _, number in connection(data).reader?.lost(number) }))
 
   private static func connection(_ data: UnsafeMutableRawPointer?) -> WaylandConnection { object(data) }
 }

@@ -19,8 +19,6 @@ package final class WlrConnection: ToplevelConnection<WlrToplevel> {
   /// Connects to the compositor of the environment.
   package override init() throws(BackendFailure) {
     try super.init()
-    connection.onGlobal = { [unowned self] in found($0) }
-    connection.onGlobalRemoved = { [unowned self] in lost($0) }
     // The first answer contains the global objects, and the later ones their names and windows.
     try connection.readGlobals()
     guard manager != nil else {
@@ -37,7 +35,7 @@ package final class WlrConnection: ToplevelConnection<WlrToplevel> {
 
   // MARK: What there is
 
-  private func found(_ global: WaylandConnection.Global) {
+  override func found(_ global: WaylandConnection.Global) {
     let (registry, number) = (connection.registry, global.number)
     switch global.interface {
     case "zwlr_foreign_toplevel_manager_v1" where manager == nil:
@@ -53,18 +51,18 @@ package final class WlrConnection: ToplevelConnection<WlrToplevel> {
     }
   }
 
-  private func lost(_ number: UInt32) {
+  override func lost(_ number: UInt32) {
     guard let index = outputs.firstIndex(where: { $0.number == number }) else { return }
     let output = outputs.remove(at: index)
     for toplevel in toplevels.values { toplevel.outputs.removeAll { $0 == output.proxy } }
     // The output is not released, because a leaving event may still name it.
-    onPlaces?()
+    reader?.placesChanged()
   }
 
   fileprivate func named(_ proxy: OpaquePointer, _ name: String) {
     guard let index = outputs.firstIndex(where: { $0.proxy == proxy }) else { return }
     outputs[index].name = name
-    onPlaces?()
+    reader?.placesChanged()
   }
 
   /// The key of a new window. wlroots reports the windows from before the connection from the newest to the oldest.
@@ -87,14 +85,14 @@ package final class WlrConnection: ToplevelConnection<WlrToplevel> {
     toplevel.changes = toplevel.told.changes(to: toplevel.properties)
     toplevel.told = toplevel.properties
     toplevel.isKnown = true
-    onChange?(toplevel)
+    reader?.changed(toplevel)
   }
 
   fileprivate func closed(_ proxy: OpaquePointer) {
     guard let toplevel = toplevels.removeValue(forKey: proxy) else { return }
     // Another window may get the same pointer.
     for child in toplevels.values where child.parent == proxy { child.parent = nil }
-    onClosed?(toplevel)
+    reader?.closed(toplevel)
     wlr_toplevel_destroy(proxy)
   }
 

@@ -5,7 +5,7 @@ import Logging
 import PresentationModel
 
 /// Windows of an X window manager that follows EWMH.
-final class X11Backend: Backend {
+final class X11Backend: Backend, XEventReader {
   let name = "x11"
   var onEnd: ((String) -> Void)?
   private(set) var state = WindowSystemState()
@@ -76,9 +76,7 @@ final class X11Backend: Backend {
           XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue | XCB_RANDR_NOTIFY_MASK_CRTC_CHANGE.rawValue
             | XCB_RANDR_NOTIFY_MASK_OUTPUT_CHANGE.rawValue))
     }
-    connection.onEvent = { [unowned self] in note($0) }
-    connection.onEvents = { [unowned self] in readStale() }
-    connection.onEnd = { [unowned self] in onEnd?($0) }
+    connection.reader = self
     readStale()
     facts.hasReadFormerWindows()
     state.windows.announceAll()
@@ -87,7 +85,11 @@ final class X11Backend: Backend {
 
   // MARK: Events
 
-  private func note(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+  func eventsTaken() { readStale() }
+
+  func connectionEnded(_ reason: String) { onEnd?(reason) }
+
+  func take(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
     let type = event.pointee.response_type & 0x7F
     if let firstRandREvent, type == firstRandREvent || type == firstRandREvent + 1 {
       stale.monitors = true

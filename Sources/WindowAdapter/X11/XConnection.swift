@@ -2,6 +2,15 @@ import CXCB
 import EventLoops
 import Glibc
 
+/// Takes the events of an X server.
+package protocol XEventReader: AnyObject {
+  func take(_ event: UnsafeMutablePointer<xcb_generic_event_t>)
+  /// Called when all arrived events were taken, or a part of many.
+  func eventsTaken()
+  /// Called once, when the server has ended the connection.
+  func connectionEnded(_ reason: String)
+}
+
 /// A connection to an X server. Calls wait for answers: the server is local, and each answer takes a few dozen microseconds.
 package final class XConnection {
   package typealias Window = xcb_window_t
@@ -13,12 +22,7 @@ package final class XConnection {
   private var atoms: [String: Atom] = [:]
   private var names: [Atom: String] = [:]
   let knowsProcesses: Bool
-  /// Called for each event.
-  package var onEvent: ((UnsafeMutablePointer<xcb_generic_event_t>) -> Void)?
-  /// Called when all arrived events were handled, or a part of many.
-  var onEvents: (() -> Void)?
-  /// Called once, when the server has ended the connection.
-  var onEnd: ((String) -> Void)?
+  package weak var reader: (any XEventReader)?
 
   /// Connects to a display.
   /// - Parameter display: the display; nil for the one in the environment.
@@ -44,7 +48,7 @@ package final class XConnection {
   /// Follows events from now on.
   package func follow(_ loop: EventLoop) throws(BackendFailure) {
     do throws(SystemError) {
-      watch = try loop.watch(xcb_get_file_descriptor(raw), .read) { [unowned self] _ in readEvents() }
+      watch = try loop.watch(xcb_get_file_descriptor(raw), .read, of: self) { connection, _ in connection.readEvents() }
     } catch {
       throw BackendFailure(description: "\(error)")
     }
@@ -63,7 +67,7 @@ package final class XConnection {
 
   /// The time for handling events in a turn, after which other work is done: a client may change its windows without end.
   private static let timeOfTurn = Duration.milliseconds(2)
-  /// The longest time for which ``onEvents`` waits for all events to be handled. Its questions bring further events into libxcb's queue.
+  /// The longest time for which ``XEventReader/eventsTaken()`` waits for all events to be handled. Its questions bring further events into libxcb's queue.
   private static let maxDelay = Duration.milliseconds(50)
   private static let eventsBetweenLooks = 64
   private var lastCall = ContinuousClock.now
@@ -85,20 +89,20 @@ package final class XConnection {
         break
       }
       count += 1
-      onEvent?(event)
+      reader?.take(event)
       free(event)
     }
     let found = count > 0
     if found { isCallDue = true }
     if isCallDue, areAllTaken || begin - lastCall > Self.maxDelay {
       (isCallDue, lastCall) = (false, begin)
-      onEvents?()
+      reader?.eventsTaken()
     }
     xcb_flush(raw)
     let error = xcb_connection_has_error(raw)
     guard error != 0, !isEnded else { return found }
     watch?.cancel()
-    onEnd?("the X server has closed its connection (error \(error))")
+    reader?.connectionEnded("the X server has closed its connection (error \(error))")
     return found
   }
 

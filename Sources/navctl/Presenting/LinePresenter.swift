@@ -44,18 +44,20 @@ final class LinePresenter {
   }
   private var isBusy = false
   /// Called when the reader has taken all lines.
-  private var whenRead: [() -> Void] = []
+  private var whenRead: [(LinePresenter) -> Void] = []
 
   init(_ daemon: DaemonClient, _ writer: LineWriter, _ automatic: Automatic) {
     self.daemon = daemon
     self.writer = writer
     self.automatic = automatic
     results = KeptResults(daemon.connection)
-    writer.onDrained = { [unowned self] in
-      let calls = whenRead
-      whenRead = []
-      for call in calls { call() }
-    }
+    writer.onDrained = { [weak self] in self?.readerHasAll() }
+  }
+
+  private func readerHasAll() {
+    let calls = whenRead
+    whenRead = []
+    for call in calls { call(self) }
   }
 
   // MARK: Registration
@@ -114,7 +116,7 @@ final class LinePresenter {
       }
       showings[number, default: Showing()].presenting = call
       showings[number]!.isToBeDismissed = false
-      if automatic.presents { whenRead.append { [unowned self] in presented(number) } }
+      if automatic.presents { whenRead.append { $0.presented(number) } }
       say(
         "present", number,
         [
@@ -123,7 +125,7 @@ final class LinePresenter {
         ])
     }
     object.implement(PresenterInterface.update) { [unowned self] input, call in
-      whenRead.append { call.reply() }
+      whenRead.append { _ in call.reply() }
       say("update", CoordinatorNames.number(of: input.0) ?? 0, ["item": JSON(input.1)])
     }
     object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
@@ -135,8 +137,8 @@ final class LinePresenter {
       let options = DismissalOptions(input.2)
       showings[number]!.dismissing.append((call, options.forced ?? false))
       if let time = automatic.dismissesAfter {
-        whenRead.append { [unowned self] in
-          _ = daemon.loop.timer(after: .milliseconds(time)) { [weak self] in self?.dismissed(number, [:]) }
+        whenRead.append { presenter in
+          presenter.daemon.loop.timer(after: .milliseconds(time), of: presenter) { $0.dismissed(number, [:]) }
         }
       }
       say(

@@ -36,10 +36,10 @@ final class TerminalScreen {
   /// - Throws: `SystemError` if signals cannot be watched.
   func start() throws(SystemError) {
     let handled = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH]
-    signals = try loop.onSignal(handled) { [unowned self] in handle($0) }
+    signals = try loop.onSignal(handled, of: self) { $0.handle($1) }
     enter()
     guard Self.hasKeys else { return }
-    keys = try? loop.watch(STDIN_FILENO, .read) { [unowned self] _ in read() }
+    keys = try? loop.watch(STDIN_FILENO, .read, of: self) { screen, _ in screen.read() }
   }
 
   /// Restores the terminal, then ends navctl if a signal was received.
