@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The syntax of names in a binding's text (B1): letters, digits, `_` and `-`, a letter or `_` first.
+/// The syntax of names in a binding's text: letters, digits, `_` and `-`, a letter or `_` first
+/// (B1).
 public enum BindingName {
   /// Whether a text is a name.
   public static func isName(_ text: some StringProtocol) -> Bool {

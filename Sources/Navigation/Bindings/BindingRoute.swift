@@ -65,7 +65,8 @@ public struct BindingRoute: Hashable, Sendable {
     return route
   }
 
-  /// The text of the binding on the bus (B1), if its root is the first with its name; see ``Coordinator/text(of:)``.
+  /// The text of the binding on the bus, if its root is the first with its name (B1); see
+  /// ``Coordinator/text(of:)``.
   /// - Parameter client: the program's identifier on the bus, which is part of the names of roots that are not shared.
   public func text(client: String) -> String { text(root: root.name.text(client: client)) }
 
@@ -194,15 +195,16 @@ enum ObjectNumber {
   }
 }
 
-/// Tells whether an object still exists. The reference is used for nothing else, so it may be sent.
+/// Tells whether an object still exists. The reference has no other use, so it may be sent.
 private struct WeakObject: @unchecked Sendable {
   private weak var object: AnyObject?
   init(_ object: AnyObject) { self.object = object }
   var isGone: Bool { object == nil }
 }
 
-/// The time to search a table of objects for those that are gone: when it has doubled since the last search, so that the cost for
-/// each entry does not depend on the size. Small tables are searched each time.
+/// The time to search a table for objects that are gone: when the table has doubled since the last
+/// search, so that the cost for each entry does not depend on the size. Small tables are searched
+/// each time.
 private struct Purging {
   private static let least = 16
   private var limit = least
@@ -235,7 +237,8 @@ final class BindingNames: Sendable {
     /// Whether all roots are gone.
     var isGone: Bool { roots.values.allSatisfy(\.isGone) }
 
-    /// Gives a root the lowest free number. Numbers of roots that are gone are free as far as they are known to be gone.
+    /// Gives a root the lowest free number. The numbers of roots that are gone become free at the
+    /// next search for them.
     mutating func add(_ root: BindingRoot) -> Int {
       if purging.isDue(at: roots.count) {
         roots = roots.filter { !$0.value.isGone }

@@ -9,7 +9,8 @@ public struct EnumCase<Root, Payload>: Sendable {
   ///   - name: the name of the case.
   ///   - embed: makes the enum from a payload, as the case itself does.
   ///   - extract: returns the payload; nil for any other case.
-  ///   - file: the program's file, for a report that `name` is not a name (B1) and was converted to one.
+  ///   - file: the program's file, for the report of a `name` that is converted because it is not a
+  ///     name (B1).
   ///   - line: the line in the file.
   public init(
     _ name: String, _ embed: @escaping @Sendable (Payload) -> Root, file: StaticString = #fileID, line: UInt = #line,
@@ -61,7 +62,8 @@ extension Binding {
 ///       static let cases = Cases()
 ///     }
 ///
-/// With the package's trait `Macros`, `@Cases enum Destination { … }` generates this, and the conformance to ``HasBoundCases``.
+/// The macro `@Cases` of the package's trait `Macros` generates this, and the conformance to
+/// ``HasBoundCases``.
 public protocol HasCases {
   /// A type with a property for each case.
   associatedtype Cases

@@ -96,8 +96,8 @@ where Value: MutableCollection & RandomAccessCollection, Value.Index == Int {
   public var startIndex: Int { wrappedValue.startIndex }
   public var endIndex: Int { wrappedValue.endIndex }
 
-  /// The bindings of the elements, one after the other. The loop may remove elements; the one that takes the place of a removed one is left
-  /// out.
+  /// The bindings of the elements, in their order. The loop may remove an element; the iterator
+  /// then skips the element that takes its place.
   public struct Iterator: IteratorProtocol {
     fileprivate let base: Binding
     fileprivate var index: Int

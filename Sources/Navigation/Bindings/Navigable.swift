@@ -1,6 +1,7 @@
 import Observation
 
-/// A model whose properties have names on the bus (B1), so that `$model.fact` needs no ``Binding/named(_:file:line:)``:
+/// A model whose properties have names on the bus, so that `$model.fact` needs no
+/// ``Binding/named(_:file:line:)`` (B1):
 ///
 ///     @MainActor @Observable
 ///     final class Counter: Navigable {
@@ -8,7 +9,7 @@ import Observation
 ///       var fact: Fact?
 ///     }
 ///
-/// With the package's trait `Macros`, `@Navigable` generates the names of all properties.
+/// The macro `@Navigable` of the package's trait `Macros` generates the names of all properties.
 @MainActor
 public protocol Navigable: AnyObject, Observable {
   /// The class that declares the properties.
@@ -17,7 +18,7 @@ public protocol Navigable: AnyObject, Observable {
   static var memberNames: MemberNames<NamedModel> { get }
 }
 
-/// The names of a class's properties (B1): letters, digits, `_` and `-`, a letter or `_` first.
+/// The names of a class's properties: letters, digits, `_` and `-`, a letter or `_` first (B1).
 ///
 /// A subclass overrides the table of its superclass, which is then a `class var`. Swift has different key paths for inherited
 /// properties, so the subclass names them again:

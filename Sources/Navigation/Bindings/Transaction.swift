@@ -1,5 +1,5 @@
-/// The way in which a change of state is presented, like SwiftUI's transaction. navd implements ``animated`` by rule T2, and
-/// ``isForced`` by rule P15.
+/// The way in which a change of state is presented, like SwiftUI's transaction. navd carries out
+/// ``animated`` (T2) and ``isForced`` (P15).
 ///
 /// Programs declare further values as in SwiftUI:
 ///

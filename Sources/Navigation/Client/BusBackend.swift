@@ -45,7 +45,8 @@ actor BusBackend: CoordinatorBackend {
     let path: ObjectPath
     let options: DestinationOptions
     let host: any PresenterHost
-    /// Whether no navd could be asked to register it. Otherwise a navd may present by its object.
+    /// Whether no navd could be asked to register it. If one was asked, it may present by its
+    /// object.
     var hasFailed = false
   }
 
@@ -113,7 +114,7 @@ actor BusBackend: CoordinatorBackend {
         let pending = connection.call(
           method, on: service, at: object, input, autoStart: starts
         ) { [weak self] result in
-          // Otherwise the call has failed already.
+          // A call that is no longer listed has failed already.
           guard let self, assumeIsolated({ $0.calls.removeValue(forKey: number) != nil }) else { return }
           let coordinator = assumeIsolated { $0.moment.coordinator }
           continuation.resume(returning: result.map { ($0, coordinator) }.mapError(error))

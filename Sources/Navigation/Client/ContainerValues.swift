@@ -14,13 +14,14 @@ public protocol ContainerValueKey {
   /// |---|---|
   /// | `Bool`, `String`, `Double`, integers with a size, arrays and dictionaries of them | that type |
   /// | `Int`, `UInt`, `Float` | `x`, `t`, `d` |
-  /// | what is encoded as text, if the default is, such as an enum of strings | `s` |
-  /// | an optional, and anything else | `a{sv}`, with the key `value` for what is no structure; empty for nil |
+  /// | a type whose default is encoded as text, such as an enum of strings | `s` |
+  /// | an optional, and anything else | `a{sv}`, with the key `value` unless it is a structure; empty for nil |
   associatedtype Value: Codable
   /// The value of items that set no other.
   static var defaultValue: Value { get }
-  /// The key's name on the bus (B5), which is valid for the whole session. The default is the module's name and the type's name, as
-  /// in `Facts-IsPinned`, so that two programs do not share a key.
+  /// The key's name on the bus, which is valid for the whole session (B5). The default is the
+  /// module's name and the type's name, as in `Facts-IsPinned`, so that two programs do not share a
+  /// key.
   static var name: String { get }
 }
 

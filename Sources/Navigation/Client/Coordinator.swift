@@ -8,8 +8,9 @@ import PresentationModel
 ///     let coordinator = try await Coordinator.session()
 ///     try await coordinator.present("counter.fact", id: "1", PresentationOptions(title: "Fact"))
 ///
-/// Requests are carried out in the order of their calls (rule P9). With `force`, no presenter may decline to end what a request ends
-/// (P15). Cancelling a task cancels its call. Every method throws ``NavigationError``; a refused request has changed nothing.
+/// The coordinator carries out requests in the order of their calls (P9). A request with `force`
+/// lets no presenter decline to end what the request ends (P15). Cancelling a task cancels its
+/// call. Every method throws ``NavigationError``; a refused request has changed nothing.
 public final class Coordinator: Sendable {
   let backend: any CoordinatorBackend
   /// A name that is unique among the coordinator's clients; a part of the names that this program generates.
@@ -179,7 +180,7 @@ public final class Coordinator: Sendable {
   ///   - most: the maximum number; nil for all that are stored, and 0 or less for none.
   ///   - filter: the required values by the keys of the contract, such as `binding`.
   public func history(most: Int? = nil, _ filter: Properties = [:]) async throws(NavigationError) -> [EndingEntry] {
-    // On the bus, 0 means all.
+    // `History` takes 0 as “all”.
     if let most, most <= 0 { return [] }
     var endings = try await read(Rows.history, (most.map { UInt32(clamping: $0) } ?? 0, filter)).map(EndingEntry.init)
     try await addErrors(to: &endings)

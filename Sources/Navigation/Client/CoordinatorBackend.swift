@@ -62,8 +62,9 @@ enum Notice: Sendable {
   case failed(NavigationError)
 }
 
-/// Shows items in this program (rule D4). It is isolated as a whole: a function of a protocol that is not returns by way of another
-/// executor, and a later request of the program could overtake its answer.
+/// Shows items in this program (D4). The main actor isolates the protocol as a whole: an unisolated
+/// function would return by way of another executor, and a later request of the program could
+/// overtake its answer.
 @MainActor
 protocol PresenterHost: AnyObject, Sendable {
   /// Returns when the item is on screen. An error ends the presentation as failed (D7).
@@ -71,7 +72,7 @@ protocol PresenterHost: AnyObject, Sendable {
   func update(_ presentation: PresentationHandle, item: Properties) async
   /// Returns when the presentation is gone, with the result for clients that wait.
   func dismiss(_ presentation: PresentationHandle, _ options: DismissalOptions) async throws(Declined) -> Properties
-  /// Whether nothing of the host is shown, nor will be.
+  /// Whether the host shows nothing, and will show nothing.
   var isOver: Bool { get async }
   /// A later coordinator refused the registration.
   func registrationRefused(_ error: NavigationError) async

@@ -14,7 +14,7 @@ import TextFormats
 final class EmbeddedBackend: CoordinatorBackend {
   private lazy var service: CoordinatorService<EmbeddedBackend> = {
     var limits = Limits()
-    // No limit: all calls that wait are those of the program's own tasks.
+    // The number of waits needs no limit: all are calls of the program's own tasks.
     (limits.waitsPerClient, limits.waits) = (.max, .max)
     let service = CoordinatorService(StateMachine(limits: limits, hasFiles: false), host: self)
     service.bindProperties(to: EmbeddedBinder(backend: self))
@@ -124,7 +124,8 @@ final class EmbeddedBackend: CoordinatorBackend {
           service.report(.declined(handle, message: error.message))
         }
       }
-    // There is no process to kill. A presenter that does not answer counts as gone after its grace time (P14).
+    // There is no process to kill. A presenter that does not answer counts as gone after its grace
+    // period (P14).
     case .kill, .abandon, .raise, .bring, .move, .endParked: break
     }
   }

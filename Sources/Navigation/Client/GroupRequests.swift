@@ -42,7 +42,7 @@ extension Coordinator {
 }
 
 extension Coordinator.Changes {
-  /// As ``Coordinator/select(_:_:binding:id:_:expectedSerial:)``.
+  /// The request of ``Coordinator/select(_:_:binding:id:_:expectedSerial:)``.
   public func select(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
@@ -52,7 +52,7 @@ extension Coordinator.Changes {
       declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
-  /// As ``Coordinator/toggleSelection(_:_:binding:id:_:expectedSerial:)``.
+  /// The request of ``Coordinator/toggleSelection(_:_:binding:id:_:expectedSerial:)``.
   public func toggleSelection(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
@@ -62,12 +62,12 @@ extension Coordinator.Changes {
       declaring: options.containerValues.declarations, reply: \.0)
   }
 
-  /// As ``Coordinator/forget(_:_:)``.
+  /// The request of ``Coordinator/forget(_:_:)``.
   public func forget(_ group: String, _ tag: String) -> Coordinator.Change<Bool> {
     change(Coordinator.Rows.forget, (group, tag, [:]), reply: \.0)
   }
 
-  /// As ``Coordinator/deselect(_:_:animated:force:expectedSerial:)``.
+  /// The request of ``Coordinator/deselect(_:_:animated:force:expectedSerial:)``.
   public func deselect(
     _ group: String, _ tag: String? = nil, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Bool> {

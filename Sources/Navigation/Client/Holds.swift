@@ -10,7 +10,7 @@ public struct HoldState: Hashable, Sendable {
   public let cookie: UInt64?
   /// The unique name of the client that holds; nil for a fact of the session and for a presentation.
   public let client: String?
-  /// The binding of the presentation that holds, as its destination declares (H8); nil otherwise.
+  /// The binding of the presentation that holds, as its destination declares; nil otherwise (H8).
   public let binding: String?
   /// The purpose of the hold, for people.
   public let message: String

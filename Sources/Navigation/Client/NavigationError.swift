@@ -42,7 +42,7 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
       return
     }
     switch error.name {
-    // These errors of the protocol or the bus do not change with a repetition.
+    // A repetition changes nothing about these errors of the protocol or the bus.
     case .accessDenied: self = .refused(CoordinatorError(.accessDenied, error.message))
     case .limitsExceeded: self = .refused(CoordinatorError(.limitExceeded, error.description))
     case .invalidArgs, .failed, .notSupported, .unknownMethod, .unknownInterface, .unknownObject:

@@ -78,7 +78,7 @@ public struct PresentationState: Hashable, Sendable {
   func isOwned(by client: String) -> Bool { self.owner.map(clientName) == client }
 }
 
-/// A name (B1) made from a client's unique name on the bus.
+/// A client's unique name on the bus, converted to a name that a binding can contain (B1).
 func clientName(_ uniqueName: String) -> String {
   String(uniqueName.drop { $0 == ":" }.map { $0 == "." ? "-" : $0 })
 }
@@ -104,7 +104,7 @@ public struct NavigationState: Hashable, Sendable {
   /// The paths by the names of their stacks, from the bottom to the top.
   public let stacks: [String: [PathElement]]
 
-  /// The names of the holds in force (H1), sorted.
+  /// The sorted names of the holds in force (H1).
   public let holds: [String]
   /// The programs whose windows dismissals have hidden, the oldest first (N8).
   public let parked: [ParkedEntry]

@@ -27,10 +27,11 @@ public struct PresentationOptions: Hashable, Sendable {
   public var tag: String?
   /// The stack on which the item is pushed.
   public var stack: String?
-  /// The time from the presentation until the item expires (O2), in whole milliseconds; zero for never, and a negative time for at once.
+  /// The time from the presentation until the item expires, in whole milliseconds; zero for never,
+  /// and a negative time for at once (O2).
   public var timeout: Duration?
-  /// The time from the request until the item expires if it has not been presented (H6), in whole milliseconds; zero for never, and a
-  /// negative time for at once.
+  /// The time from the request until the item expires if it has not been presented, in whole
+  /// milliseconds; zero for never, and a negative time for at once (H6).
   public var within: Duration?
   /// Whether the item ends when this program leaves the bus (O1).
   public var isOwned: Bool?
@@ -50,11 +51,11 @@ public struct PresentationOptions: Hashable, Sendable {
   public var platformData: Properties?
   /// Whether the windows of an item that is already shown are brought to the front.
   public var raisesWindows = false
-  /// Whether the windows of an item that is shown on another workspace or output come to the one in use (N11); nil leaves that to the
-  /// destination.
+  /// Whether the windows of an item that is shown on another workspace or output come to the one in
+  /// use; nil leaves that to the destination (N11).
   public var bringsHere: Bool?
-  /// Whether the request is refused if the name is unknown: an item needs a destination or a command, and a tag without them must be
-  /// known to the group (D2).
+  /// Whether the request is refused for an unknown name: an item needs a destination or a command,
+  /// and a tag that has neither must be known to the group (D2).
   public var mustBeKnown = false
   /// Whether the appearance is animated (T2).
   public var animated: Bool?
@@ -156,9 +157,10 @@ public struct DestinationOptions: Hashable, Sendable {
   public var group: String?
   /// The style of items that name no style.
   public var style: String?
-  /// The time after which an item that has not appeared ends as failed (D4); nil for 10 seconds.
+  /// The time after which an item that has not appeared ends as failed; nil for 10 seconds (D4).
   public var startTimeout: Duration?
-  /// The time after which an item that is being dismissed counts as gone (P14); nil for 2 seconds.
+  /// The grace period, after which an item that is being dismissed counts as gone; nil for 2
+  /// seconds (P14).
   public var grace: Duration?
 
   /// Creates options; the coordinator has defaults for omitted ones.

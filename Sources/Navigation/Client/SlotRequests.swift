@@ -16,7 +16,6 @@ extension Coordinator {
     /// The serial after the request.
     public let serial: UInt64
 
-    /// Reads an answer.
     init(_ answer: (ObjectPath, Bool, UInt64)) {
       (presentation, changed, serial) = (Handle(path: answer.0), answer.1, answer.2)
     }
@@ -76,7 +75,7 @@ extension Coordinator {
 }
 
 extension Coordinator.Changes {
-  /// As ``Coordinator/present(_:id:_:expecting:)``.
+  /// The request of ``Coordinator/present(_:id:_:expecting:)``.
   public func present(
     _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
@@ -86,7 +85,7 @@ extension Coordinator.Changes {
       declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
-  /// As ``Coordinator/toggle(_:id:_:expecting:)``.
+  /// The request of ``Coordinator/toggle(_:id:_:expecting:)``.
   public func toggle(
     _ binding: String, id: String? = nil, _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
@@ -98,7 +97,7 @@ extension Coordinator.Changes {
     ) { $0.0 ? Handle(path: $0.1) : nil }
   }
 
-  /// As ``Coordinator/update(_:_:remove:expecting:)``.
+  /// The request of ``Coordinator/update(_:_:remove:expecting:)``.
   public func update(
     _ binding: String, _ value: Properties, remove: [String] = [], expecting expectation: Expectation = Expectation()
   ) -> Coordinator.Change<Bool> {
@@ -107,7 +106,7 @@ extension Coordinator.Changes {
     return change(Coordinator.Rows.update, (binding, value, properties), reply: \.0)
   }
 
-  /// As ``Coordinator/dismiss(_:animated:force:expecting:)``.
+  /// The request of ``Coordinator/dismiss(_:animated:force:expecting:)``.
   public func dismiss(
     _ binding: String, animated: Bool? = nil, force: Bool = false, expecting expectation: Expectation = Expectation()
   ) -> Coordinator.Change<Bool> {
@@ -115,7 +114,7 @@ extension Coordinator.Changes {
       Coordinator.Rows.dismiss, (binding, expectation.properties(animated: animated, force: force)), reply: \.0)
   }
 
-  /// As ``Coordinator/dismissAll(_:animated:force:expectedSerial:)``.
+  /// The request of ``Coordinator/dismissAll(_:animated:force:expectedSerial:)``.
   public func dismissAll(
     _ scope: Coordinator.Scope, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Int> {

@@ -68,7 +68,7 @@ extension Coordinator {
 }
 
 extension Coordinator.Changes {
-  /// As ``Coordinator/push(_:_:id:_:expecting:)``.
+  /// The request of ``Coordinator/push(_:_:id:_:expecting:)``.
   public func push(
     _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
@@ -78,7 +78,7 @@ extension Coordinator.Changes {
       declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
-  /// As ``Coordinator/pop(_:_:animated:force:expectedSerial:file:line:)``.
+  /// The request of ``Coordinator/pop(_:_:animated:force:expectedSerial:file:line:)``.
   public func pop(
     _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false, file: StaticString = #fileID,
     line: UInt = #line
@@ -87,7 +87,7 @@ extension Coordinator.Changes {
     return change(Coordinator.Rows.pop, (stack, popCount(count, file, line), options)) { Int($0.0) }
   }
 
-  /// As ``Coordinator/popTo(_:_:animated:force:expectedSerial:)``.
+  /// The request of ``Coordinator/popTo(_:_:animated:force:expectedSerial:)``.
   public func popTo(
     _ stack: String, _ binding: String?, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Int> {
@@ -96,7 +96,7 @@ extension Coordinator.Changes {
     ) { Int($0.0) }
   }
 
-  /// As ``Coordinator/setPath(_:_:animated:force:expectedSerial:)``.
+  /// The request of ``Coordinator/setPath(_:_:animated:force:expectedSerial:)``.
   public func setPath(
     _ stack: String, _ path: [Coordinator.PathItem], animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<[PresentationHandle]> {
