@@ -1,7 +1,8 @@
 extension Value {
   /// The number as a value of an integer type; nil if this is not a number, has a fraction or does not fit.
   ///
-  /// In languages with one type for all integers or numbers, clients do not choose the type in which a number is sent.
+  /// Clients in languages with one type for all integers or numbers do not choose the type in which
+  /// a number is sent.
   public func integer(as type: ValueType) -> Value? {
     type.integerType.flatMap { fitting($0) }
   }

@@ -51,7 +51,7 @@ public struct ObjectPath: ValidatedText {
     var (digits, rest) = (1, number / 10)
     while rest > 0 { (digits, rest) = (digits + 1, rest / 10) }
     let path = parent.withUTF8 { parent in
-      // Written in one allocation, since each request makes several such paths.
+      // The path is written in one allocation, since each request makes several such paths.
       String(unsafeUninitializedCapacity: parent.count + 1 + digits) { bytes in
         _ = bytes.initialize(fromContentsOf: parent)
         bytes.initializeElement(at: parent.count, to: UInt8(ascii: "/"))

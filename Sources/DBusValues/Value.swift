@@ -1,7 +1,8 @@
 /// A value of any D-Bus type.
 ///
-/// Equality follows rule P2: integers compare by number, whatever their width; dictionaries compare without order; NaN equals NaN;
-/// arrays compare by their elements, whatever the declared element type. Hashing agrees with equality.
+/// Integers are equal by number, whatever their width; dictionaries are equal in any order; NaN
+/// equals NaN; arrays are equal by their elements, whatever the declared element type (P2). Hashing
+/// agrees with equality.
 public enum Value: Sendable {
   case byte(UInt8)
   case boolean(Bool)

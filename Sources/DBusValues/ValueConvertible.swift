@@ -109,7 +109,7 @@ extension Array: ValueConvertible where Element: ValueConvertible {
     default: return nil
     }
   }
-  /// Inlined, so that it is specialized for its type: every presentation has an array among its properties.
+  /// Inlining specializes this for its type: every presentation has an array among its properties.
   @inlinable
   public var value: Value {
     if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
@@ -133,7 +133,7 @@ extension Dictionary: ValueConvertible where Key: ValueConvertible, Value: Value
       self[key] = value
     }
   }
-  /// Inlined, so that it is specialized for its types: every presentation makes two dictionaries.
+  /// Inlining specializes this for its types: every presentation makes two dictionaries.
   @inlinable
   public var value: DBusValues.Value {
     // A cast would convert entry by entry.

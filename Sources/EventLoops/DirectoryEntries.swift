@@ -3,7 +3,7 @@ import Glibc
 /// The names in a directory, in no order, without `.` and `..`.
 /// - Throws: ``SystemError`` if it cannot be opened (`open`) or read (`read`).
 package func directoryEntries(_ path: some Collection<UInt8>) throws(SystemError) -> [[UInt8]] {
-  // Never empty: the bytes end with a NUL.
+  // The base address is never nil, since the bytes end with a NUL.
   let stream = (Array(path) + [0]).withUnsafeBytes { opendir($0.assumingMemoryBound(to: CChar.self).baseAddress!) }
   guard let stream else { throw SystemError("open") }
   defer { closedir(stream) }

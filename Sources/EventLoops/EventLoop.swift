@@ -40,7 +40,7 @@ public final class EventLoop {
   private static let longestPatience = Duration.milliseconds(200)
 
   private var soonWork: [() -> Void] = []
-  /// Each tells whether it still has its owner.
+  /// The hooks; each returns whether its owner still lives.
   private var endOfTurnHooks: [() -> Bool] = []
   private var isStopping = false
   private var isInTurn = false
@@ -60,7 +60,7 @@ public final class EventLoop {
       throw error
     }
     events = Array(repeating: epoll_event(), count: Self.batch)
-    // From here on, deinit closes both descriptors if this throws.
+    // `deinit` closes both descriptors if this throws from here on.
     var event = epoll_event()
     event.events = EPOLLIN.rawValue
     event.data.u64 = Self.timerToken
@@ -198,7 +198,7 @@ public final class EventLoop {
   }
 
   private func runHooks() {
-    // Iterated by index, since a hook may add a hook.
+    // The loop uses an index, since a hook may add a hook.
     var index = 0
     while index < endOfTurnHooks.count {
       if endOfTurnHooks[index]() { index += 1 } else { endOfTurnHooks.remove(at: index) }

@@ -51,7 +51,7 @@
       do {
         if let button { try await choose(button, text: text) } else { try await dismiss() }
       } catch {
-        // Without a coordinator, the dialog is gone nevertheless.
+        // The dialog is gone even if no coordinator can be reached.
         try? await dismiss()
       }
     }

@@ -3,9 +3,9 @@
   import Observation
 
   extension Showing {
-    /// Asks the user with an alert over the screen, and returns the action of the pressed button; nil for Escape, and for a button
-    /// without an action. For the `prepare` of a screen with unsaved text; the coordinator then waits until the user has answered
-    /// (P16).
+    /// Asks the user with an alert over the screen, and returns the action of the pressed button;
+    /// nil for Escape, and for a button without an action. The `prepare` of a screen with unsaved
+    /// text calls this; the coordinator then waits until the user has answered (P16).
     ///
     ///     WindowScreen("Note") { showing in editor(showing) } prepare: { showing in
     ///       guard draft.isChanged else { return }

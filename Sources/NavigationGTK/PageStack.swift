@@ -27,7 +27,7 @@
 
     public func keep(_ presence: Presence) { stack.keep(presence) }
 
-    // MARK: Of a page
+    // MARK: Lookup
 
     private struct Known {
       let name: String?

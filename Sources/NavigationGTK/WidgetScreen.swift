@@ -42,7 +42,7 @@
       observings.append(Navigation.observe { MainActor.assumeIsolated(apply) })
     }
 
-    // MARK: How it is shown
+    // MARK: Appearance
 
     /// Shows the screen, with the widget that `content` makes.
     func open(_ content: () -> Widget, _ showing: Showing) throws {}
@@ -51,7 +51,7 @@
     /// Keeps the screen, which has declined to disappear after its user had closed it.
     func stay() {}
 
-    // MARK: What its user does
+    // MARK: Reports of the user
 
     /// Handles the user's wish to close the screen, by its button or a key.
     final func userCloses() {

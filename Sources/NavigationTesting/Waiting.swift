@@ -31,7 +31,7 @@ extension Coordinator {
       do {
         for try await _ in self.following where condition(try await self.state()) { return end() }
       } catch {
-        // The time limit will report this.
+        // The time limit reports the failure.
       }
     }
   }

@@ -16,7 +16,8 @@ package struct DesktopFile {
   /// - Parameter languages: the reader's languages, the best first, such as `de_DE` and `de`.
   package init(_ content: [UInt8], languages: [String] = []) {
     var group: String?
-    // Bytes, not characters: most lines are translations, and all desktop files of a system may be read at once.
+    // The file is read as bytes, since characters take longer: most lines are translations, and all
+    // desktop files of a system may be read at once.
     for line in content.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
       if line.first == UInt8(ascii: "[") {
         group = line.last == UInt8(ascii: "]") ? String(decoding: line.dropFirst().dropLast(), as: UTF8.self) : nil

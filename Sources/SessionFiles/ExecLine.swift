@@ -41,7 +41,7 @@ struct ExecLine {
     var quote: Unicode.Scalar?
     var rest = text.unicodeScalars[...]
     func add(_ scalar: Unicode.Scalar) {
-      // Appended in place: to copy the word would take time in proportion to its length.
+      // The word grows in place: each copy would take time in proportion to its length.
       word = word ?? ""
       word?.unicodeScalars.append(scalar)
     }

@@ -26,7 +26,7 @@ package enum SafeFiles {
   /// The content of a regular file.
   /// - Returns: nil if there is no such file.
   package static func content(of path: [UInt8], maxBytes: Int) throws(Unreadable) -> [UInt8]? {
-    // Without O_NONBLOCK, opening a FIFO blocks.
+    // O_NONBLOCK keeps the opening of a FIFO from blocking.
     let file = withPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
     guard file >= 0 else {
       let error = SystemError("open")
@@ -62,7 +62,7 @@ package enum SafeFiles {
   /// Calls the body with the path as a C string.
   package static func withPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
     (path + [0]).withUnsafeBytes { bytes in
-      // Never empty: the bytes end with the NUL that was appended.
+      // The base address is never nil, since the bytes end with the NUL that was appended.
       body(bytes.assumingMemoryBound(to: CChar.self).baseAddress!)
     }
   }

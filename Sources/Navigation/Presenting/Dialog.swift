@@ -7,8 +7,8 @@ import DBusValues
 ///       Dialog.Button("Cancel", role: .cancel)
 ///     }
 ///
-/// The presenter reports the pressed button as an action (P8), with the text of the field as the parameter `text`, and then ends the
-/// dialog.
+/// The presenter reports the pressed button as an action, with the text of the field as the
+/// parameter `text`, and then ends the dialog (P8).
 public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifiable, Sendable {
   /// The purpose of a button, in addition to its title.
   public enum Role: String, Hashable, Sendable {

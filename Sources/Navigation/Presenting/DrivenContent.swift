@@ -40,7 +40,7 @@ struct DrivenContent {
   ) -> DrivenContent {
     let (unencodableID, unencodableValue) = (OneReport(), OneReport())
     let screens = ScreenValues<Item>()
-    // A number that is none (NaN) does not equal itself, but has the same text.
+    // NaN does not equal itself, but has the same text.
     func isSame(_ one: ID, _ other: ID) -> Bool { one == other || Coding.id(of: one) {} == Coding.id(of: other) {} }
     var edit: ((Properties) -> Bool)?
     if let type = Item.self as? any Decodable.Type {

@@ -17,7 +17,8 @@ protocol Driver: AnyObject, Sendable {
   /// The slot or the stack that the driver controls on the bus, which never changes.
   var subject: DrivenSubject { get }
 
-  /// Called when the coordinator has something else than the state, which is kept: the state is to be read again.
+  /// Called when the coordinator differs from the state, which is kept, so that the state is read
+  /// again.
   var onDifference: (() -> Void)? { get set }
 
   /// Reads the state, and returns the requests that make the presentations follow it. It is not called again before they are answered.

@@ -1,4 +1,4 @@
-/// The drivers of a navigator, with what has to be asked of the coordinator for them.
+/// The drivers of a navigator, and their work that remains: states to read and requests to send.
 @MainActor
 struct Drivers {
   private(set) var live = DriverTable()

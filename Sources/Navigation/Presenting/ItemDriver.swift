@@ -9,7 +9,7 @@ final class ItemDriver: Driver {
   private(set) var place: ItemPlace
   let noted = NotedTransaction()
 
-  /// What the driver knows of its slot, or waits for before it knows.
+  /// The content of the slot, or the event that the driver awaits before it knows the content.
   private enum KnownSlot {
     /// Nothing of this state is in the slot. The competitor is a presentation of another client there, with the item of the state,
     /// but without a destination.
@@ -244,7 +244,7 @@ final class ItemDriver: Driver {
     former.follower = self
   }
 
-  /// Presents what the state wants, now that the driver before is over.
+  /// Presents the state's item, now that the former driver is over.
   private func formerIsOver() {
     if case .awaiting(_, let held) = slot { slot = held.map { .occupied(by: $0) } ?? .free() }
     onDifference?()
@@ -357,7 +357,7 @@ final class ItemDriver: Driver {
     if asked.wanted != nil, !asked.isUpdate { content.onUnshown?() }
   }
 
-  /// Has again what was there before the request.
+  /// Restores the slot as it was before the request.
   private func giveBack(_ asked: Asked) {
     answered(asked, held: asked.former.flatMap { shown[$0] == nil ? nil : $0 })
   }

@@ -261,7 +261,7 @@ final class PathDriver: Driver {
       return Coordinator.Request.present(binding(index), id: values.id(index), options.owned(in: transaction))
     }
     let updates = edited.compactMap { index in
-      // The same holds here.
+      // The presentation may have been closed meanwhile; then the request is refused.
       places.all[index].presentation.map { presentation in
         Coordinator.Request.present(
           binding(index), id: values.id(index), options(of: places.all[index].element),
@@ -442,7 +442,7 @@ final class PathDriver: Driver {
     path.truncate(index)
     let isWritten = path.putBack(index, of: left.edited ?? left.values)
     let values = path.read()
-    // The coordinator has not been told of the edit, nor of what the screen has written since.
+    // The coordinator knows neither the edit nor what the screen has written since.
     if isWritten || left.edited != nil {
       places.edited[index] = values
     } else if values.count > index {

@@ -51,8 +51,10 @@ public final class Navigator: Presenting {
   ///
   /// - Parameters:
   ///   - coordinator: the coordinator; several navigators may share one.
-  ///   - startTimeout: the time in which a screen has to appear before it counts as failed (D4); nil for 10 seconds.
-  ///   - grace: the time in which a screen has to disappear before it counts as gone (P14); nil for 2 seconds.
+  ///   - startTimeout: the time in which a screen has to appear before it counts as failed; nil for
+  ///     10 seconds (D4).
+  ///   - grace: the grace period, in which a screen has to disappear before it counts as gone; nil
+  ///     for 2 seconds (P14).
   ///   - file: the program's file, for reports.
   ///   - line: the line in the file.
   public init(
@@ -386,8 +388,9 @@ public final class Navigator: Presenting {
 
   // MARK: Presenting for others
 
-  /// Presents the items of a destination, whoever requests them (D1), for programs that show items for others and have no state of
-  /// their own for them. The destination is registered again with every new coordinator.
+  /// Presents the items that any client requests for a destination (D1). A program that shows items
+  /// for others needs no state of its own for them. The destination is registered again with every
+  /// new coordinator.
   ///
   /// - Parameters:
   ///   - destination: a file name without `/` or a leading dot. The last registration of a name counts.
@@ -471,7 +474,8 @@ public final class Navigator: Presenting {
     }
   }
 
-  /// Gives the state its item back, because the coordinator keeps the presentation (P15), unless a later request has ended it again.
+  /// Gives the state its item back, because the coordinator keeps the presentation, unless a later
+  /// request has ended it again (P15).
   private func takeBack(_ presentation: PresentationHandle, at binding: String) async {
     guard !drivers.live[binding].isEmpty else {
       for case let driver as ItemDriver in drivers.retired[binding] {
@@ -483,7 +487,8 @@ public final class Navigator: Presenting {
     var holder: PresentationHandle?
     var count: Int
     repeat {
-      // When no request is under way, from before the slot is read until after that, the slot shows the last one.
+      // The slot shows the last request if none is under way from before the reading of the slot
+      // until after it.
       repeat { await answered() } while isSending
       count = sendCount
       holder = (try? await coordinator.presentation(at: binding))?.presentation

@@ -22,7 +22,7 @@ public func observe(isolation: isolated any Actor = #isolation, _ apply: @escapi
 public func bind<Value: Equatable>(_ first: Binding<Value>, to second: Binding<Value>) -> Observing {
   var last: Value?
   return observe {
-    // A number that is none (NaN) does not equal itself.
+    // NaN does not equal itself.
     func isSame(_ one: Value, _ other: Value) -> Bool { one == other || one != one && other != other }
     let (one, other) = (first.wrappedValue, second.wrappedValue)
     let isSecondsTurn = last.map { isSame(one, $0) && !isSame(other, $0) } ?? false
@@ -63,8 +63,8 @@ public final class Observing: Sendable {
   }
 }
 
-/// The end of observations. The runtime forgets what an observation reads when a part of it changes, and not before: the model would
-/// keep the observation as long as it lives, if that part never changes.
+/// The end of observations. The runtime forgets an observation only when a part that it reads
+/// changes: a model whose part never changes would keep the observation as long as it lives.
 final class ObservationEnd: Observable, Sendable {
   private let registrar = ObservationRegistrar()
 

@@ -12,7 +12,7 @@ final class PathScreens {
   private let root: BindingRoot
   /// The makers by the names of their types; the last one counts.
   private var makers: [String: [Maker]] = [:]
-  /// The screens that have appeared, and so have declared what is above them.
+  /// The screens that have appeared, and so have declared the screens above them.
   private var shown: Set<PresentationHandle> = []
   /// A value without a screen, above a screen that has not appeared and may then declare one.
   private var undeclared: (index: Int, element: NavigationPath.Element)?
@@ -33,7 +33,7 @@ final class PathScreens {
 
   /// The number of the lowest values for which there are screens.
   func countOfDeclared(_ values: any PathValues, upTo count: Int) -> Int {
-    // Most values have the type of the one below.
+    // The last type saves lookups: most values have the type of the one below.
     var last: String?
     return (0..<count).first { index in
       let type = values.type(index)

@@ -46,7 +46,7 @@ struct ArrayValues<Element: Hashable & Codable>: PathValues {
     guard let former = (former as? ArrayValues)?.values else { return (0, []) }
     var edited: [Int] = []
     for index in 0..<min(count, values.count, former.count) where values[index] != former[index] {
-      // A floating-point value that is not a number does not equal itself.
+      // NaN does not equal itself.
       if NavigationPath.Element(values[index]) == NavigationPath.Element(former[index]) { continue }
       guard let value = values[index] as? any Identifiable, let earlier = former[index] as? any Identifiable,
         let id = identity(value), id == identity(earlier)

@@ -9,7 +9,8 @@ public struct PresentationSource {
   package let stack: String?
   /// The parent, if this program shows it.
   package weak var parent: Showing?
-  /// Whether the parent has ended. What a program presents from it then has no effect, as if it had done so before the end.
+  /// Whether the parent has ended. A presentation from it then has no effect, like one made before
+  /// the end.
   @MainActor package var isOver: Bool { parent?.isOver == true }
 }
 
@@ -26,8 +27,8 @@ public protocol Presenting {
 public struct Dismissal: Sendable {
   /// The reason of the end.
   public let reason: NavigationReason
-  /// The error with which a screen of this program ended as `failed` (D7); nil for any other end. The causes of other failures are in
-  /// the result of ``Coordinator/waitUntilGone(_:)``, as `error`.
+  /// The error with which a screen of this program ended as `failed`; nil for any other end (D7).
+  /// The result of ``Coordinator/waitUntilGone(_:)`` has the causes of other failures, as `error`.
   public let error: (any Error)?
 }
 

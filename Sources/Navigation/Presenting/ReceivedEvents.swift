@@ -1,4 +1,5 @@
-/// How far a navigator has received the announcements of its coordinator, and the tasks that wait for more.
+/// A navigator's progress through the announcements of its coordinator, and the tasks that wait for
+/// more.
 @MainActor
 final class ReceivedEvents {
   /// The moment of the last state or event received.
@@ -32,7 +33,7 @@ final class ReceivedEvents {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Returns when an event or a later state has come, or nothing more comes.
+  /// Returns when an event or a later state has been received, or nothing more comes.
   func wait(for moment: Moment) async {
     while self.moment < moment, !isOver {
       await withCheckedContinuation { waitingForEvents[moment, default: []].append($0) }

@@ -96,9 +96,10 @@ public final class Showing: Presenting {
     self.navigator = navigator
   }
 
-  /// The source of items presented from here, which end before this presentation does (C3), and are pushed on the stack that contains
-  /// it. An item presented while the screen prepares to disappear is the question to the user: the coordinator waits for the answer
-  /// (P16). It ends with the preparation. If it declines to, so does the screen.
+  /// The source of items presented from here. They are pushed on the stack that contains this
+  /// presentation, and end before it does (C3). An item presented while the screen prepares to
+  /// disappear is the question to the user: the coordinator waits for the answer (P16). The
+  /// question ends with the preparation. If the question declines to end, the screen declines, too.
   public var presentationSource: PresentationSource {
     PresentationSource(navigator: navigator, binding: binding, stack: StateEntry(item).stack, parent: self)
   }
@@ -111,8 +112,8 @@ public final class Showing: Presenting {
   /// The current transaction applies (``withTransaction(_:_:)``). If there is no coordinator now, or none that knows the screen, the
   /// screen disappears nevertheless, after those that are presented from it, and the next coordinator receives the report.
   /// - Parameters:
-  ///   - result: a result for clients that wait for the presentation (D6), added to the result of ``Screen/disappear(_:animated:)``.
-  ///     For a key in both, this one counts.
+  ///   - result: a result for clients that wait for the presentation, added to the result of
+  ///     ``Screen/disappear(_:animated:)`` (D6). For a key in both, this one counts.
   ///   - force: whether the screen must not decline, as for a button “Discard”. Also true in a transaction with ``Transaction/isForced``.
   /// - Throws: `refused` if the dismissal is not permitted; `cancelled`.
   public func dismiss(_ result: Properties = [:], force: Bool = false) async throws(NavigationError) {
@@ -180,8 +181,8 @@ public final class Showing: Presenting {
   /// Reports that the user is asked before the screen disappears (P16). The coordinator then waits without a limit, unless the
   /// dismissal is forced. Has no effect if the screen was not asked to disappear.
   ///
-  /// A ``DecliningScreen`` calls this while it prepares to disappear. It also asks its user if there is no coordinator now; the next
-  /// one is told of the question.
+  /// A ``DecliningScreen`` calls this while it prepares to disappear. It also asks its user if
+  /// there is no coordinator now; the next one receives the question.
   /// - Parameter message: the question, for watching clients.
   /// - Throws: `cancelled`, for example when the dismissal is forced meanwhile; `refused`.
   public func ask(_ message: String) async throws(NavigationError) {

@@ -1,7 +1,7 @@
 /// A JSON value (RFC 8259). Integers keep all their digits; only a number with a fraction or an exponent is real.
 ///
-/// Written here for two reasons: Foundation's coder would cost more start-up time than the rest of navctl, and gives no positions of
-/// mistakes.
+/// Foundation's coder would cost more start-up time than the rest of navctl, and gives no positions
+/// of mistakes.
 public enum JSON: Hashable, Sendable {
   case null
   case boolean(Bool)

@@ -108,7 +108,7 @@ struct JSONParser {
 
   private mutating func object() throws(JSON.Mistake) -> JSON {
     if take("}") { return .object([:]) }
-    // Room for the members of most objects, so that they are hashed only once.
+    // The capacity fits most objects, so that their members are hashed only once.
     var members = [String: JSON](minimumCapacity: 12)
     while true {
       skipSpace()
@@ -194,7 +194,8 @@ struct JSONParser {
 
   /// The bytes as text; nil if they are not UTF-8.
   private func text(at range: Range<Int>) -> String? {
-    // Faster than String(validating:as:), which looks up the type of its encoding at each call.
+    // `UTF8Span` is faster than String(validating:as:), which looks up the type of its encoding at
+    // each call.
     guard let text = try? UTF8Span(validating: bytes.span.extracting(range)) else { return nil }
     return String(copying: text)
   }

@@ -10,7 +10,7 @@ extension JSON {
   }
 }
 
-/// Writes JSON as bytes, without spaces. Whoever writes a large text often needs no `JSON` for it.
+/// Writes JSON as bytes, without spaces, so that a large text needs no `JSON` value.
 package struct JSONWriter {
   package private(set) var bytes: [UInt8] = []
 
@@ -57,7 +57,8 @@ package struct JSONWriter {
 
   /// Separates an element from the one before it.
   package mutating func beginElement() {
-    // A text that ends with a bracket has its quotation mark behind that.
+    // A last byte that is an opening bracket precedes the first element: a string ends with its
+    // quotation mark.
     if let last = bytes.last, last != ascii("["), last != ascii("{") { bytes.append(ascii(",")) }
   }
 

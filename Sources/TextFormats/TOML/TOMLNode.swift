@@ -43,7 +43,7 @@ package struct TOMLNode {
       return .array(values)
     case .table(let entries):
       var members: [String: JSON] = [:]
-      // Sorted, so that of several mistakes the same one is always reported.
+      // The order of the keys makes sure that the same one of several mistakes is always reported.
       for (key, node) in entries.sorted(by: { $0.key < $1.key }) { members[key] = try node.json(at: .member(key)) }
       return .object(members)
     }

@@ -86,7 +86,7 @@ final class TOMLTable {
     let outer = try outer(of: path)
     let table = TOMLTable(.defined, last.position)
     if case .tables(var tables) = outer.members[last.name] {
-      // Removed from the dictionary first, so that the array is not copied.
+      // The dictionary gives up the array first, so that the array is not copied.
       outer.members[last.name] = nil
       tables.append(table)
       outer.members[last.name] = .tables(tables)

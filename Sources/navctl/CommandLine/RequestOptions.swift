@@ -102,8 +102,8 @@ struct ItemOptions: ParsableArguments {
   /// The limit of characters in such an id, far below navd's limit, even for characters of four bytes.
   private static let maxID = 250
 
-  /// The options of the request. Asks the daemon for the declared types of container values. Reads standard input if the program
-  /// shall get it.
+  /// The options of the request. Asks the daemon for the declared types of container values, and
+  /// reads standard input if the program gets it.
   /// - Parameter isWaiting: whether navctl waits for the result.
   func options(_ daemon: DaemonClient, isWaiting: Bool = false) throws -> Properties {
     var options: Properties = [:]

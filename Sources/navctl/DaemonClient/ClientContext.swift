@@ -33,8 +33,8 @@ enum ClientContext {
     if !environment.isEmpty { options[Options.environment] = environment }
   }
 
-  /// The variables of the session that are not empty and have UTF-8 values. Names are compared as bytes: making a string of each
-  /// variable took a quarter of navctl's instructions.
+  /// The variables of the session that are not empty and have UTF-8 values. Names are compared as
+  /// bytes: a string of each variable took a quarter of navctl's instructions.
   static var sessionEnvironment: [String: String] {
     var found: [String: String] = [:]
     guard var entry = linux_environment() else { return found }

@@ -7,7 +7,8 @@ import PresentationModel
 extension DaemonClient {
   /// Waits until a presentation is presented, or gone.
   ///
-  /// Rule R5: if navd restarts, its successor is asked. navd is not started for the question, because the session may be ending.
+  /// The successor of a navd that restarts is asked (R5). The question starts no navd, because the
+  /// session may be ending.
   /// - Parameter wasRunning: whether navd has replied before, so that its absence can only be a restart.
   func wait(
     for presentation: ObjectPath, _ phase: WaitPhase = .gone, wasRunning: Bool = true

@@ -41,7 +41,7 @@ struct RofiMenu: Equatable {
       taken.insert(binding)
       add(entry.name, titled: entry, .dismissal(binding, presentation: number), isActive: true)
     }
-    // A destination can be presented under its own name only if the name is also a binding (rule D2).
+    // A destination can be presented under its own name only if the name is also a binding (D2).
     for destination in destinations where destination.entry.group == nil {
       let name = destination.name
       guard !taken.contains(name), (try? BindingID(name)) != nil else { continue }

@@ -76,7 +76,7 @@ extension WaitOutcome {
       throw Failure(
         daemon.operation, result.error.map(ErrorOutput.part) ?? "it could not be opened, or its program crashed")
     }
-    // A program that was told to end may have ended with 0.
+    // A program that was asked to end may have ended with 0.
     if asking, let whyUnanswered {
       throw Failure(
         daemon.operation, "there is no answer: \(whyUnanswered)", status: propagating ? .ownFailure : .unanswered)

@@ -67,7 +67,8 @@ struct Hold: ParsableCommand {
     _ = try hold(by: daemon)
   }
 
-  /// Holds for a locker, which has to run whatever becomes of its hold. A navd that answers late still holds, while the connection lasts.
+  /// Holds for a locker, which has to run even if its hold fails. A navd that answers late still
+  /// holds, while the connection lasts.
   private func holdForLocker(_ connection: inout DaemonClient?) {
     var patient = global
     patient.within = global.within ?? Self.lockerPatience
@@ -85,7 +86,8 @@ private enum HeldCommand {
   /// The command's first process while it runs, for signal handlers.
   nonisolated(unsafe) private static var process: pid_t = 0
 
-  /// Runs a command until the last process of its tree has ended: a locker that moves itself into the background keeps the screen locked.
+  /// Runs a command until the last process of its tree has ended: a locker that moves itself into
+  /// the background keeps the screen locked.
   ///
   /// While the first process runs, it gets the signals. After its end, signals end navctl and with it the hold; the remaining
   /// processes live on.
@@ -98,7 +100,7 @@ private enum HeldCommand {
     defer { words.forEach { free($0) } }
     // A process of the tree whose parent has ended becomes a child of this one.
     linux_set_child_subreaper(1)
-    // These children are no part of the tree, such as the ssh of “-H”.
+    // Earlier children, such as the ssh of “-H”, are no part of the tree.
     let others = children()
     let error = posix_spawnp(&process, words[0]!, nil, nil, &words, linux_environment())
     guard error == 0 else {
@@ -158,7 +160,7 @@ struct ReleaseHold: ParsableCommand {
         try daemon.request(CoordinatorInterface.releaseHold, cookie, starts: false)
         changed = true
       } catch {
-        // The hold has ended meanwhile.
+        // `invalidArgument` means that the hold has ended meanwhile.
         if CoordinatorError.Name(error.name) != .invalidArgument { throw Failure(daemon.operation, error) }
       }
     }

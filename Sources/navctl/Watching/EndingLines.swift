@@ -5,7 +5,8 @@ import EventLoops
 import PresentationModel
 import TextFormats
 
-/// Writes a line for each ending once, the oldest first (K5): the endings that navd remembers, and then each that follows.
+/// Writes a line for each ending once, the oldest first: the endings that navd remembers, and then
+/// each that follows (K5).
 final class EndingLines: WatchOutput {
   /// The limit in bytes. Above it, nothing is read from navd until the reader has caught up.
   private static let maxPending = 1 << 20

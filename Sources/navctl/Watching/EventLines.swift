@@ -35,7 +35,7 @@ final class EventLines: WatchOutput {
     guard writer.pendingCount < Self.maxPending, held.count < Self.maxHeld else {
       isBehind = true
       held = []
-      // With nothing pending, `drained` would not be called.
+      // The writer calls `drained` only if bytes were pending.
       if writer.pendingCount == 0 { drained(writer, follower) }
       return
     }

@@ -2,7 +2,7 @@ import EventLoops
 import Glibc
 import TextFormats
 
-/// Writes lines to a descriptor without waiting for a slow or stopped reader (rule W3).
+/// Writes lines to a descriptor without waiting for a slow or stopped reader (W3).
 ///
 /// The descriptor stays blocking, because other programs may share it. A ready pipe takes `PIPE_BUF` bytes without blocking, so no
 /// more bytes are written at a time.

@@ -60,7 +60,7 @@ final class TerminalScreen {
       leave()
       kill(getpid(), SIGSTOP)
     case SIGCONT:
-      // In the background navctl stops again, like a program that reads from the terminal.
+      // navctl stops again in the background, like a program that reads from the terminal.
       guard Self.isForeground(STDOUT_FILENO) else {
         kill(getpid(), SIGSTOP)
         return
