@@ -70,7 +70,7 @@ public struct ByteBuffer: ~Copyable {
   @inlinable @inline(__always)
   public mutating func removeLast() { length -= 1 }
 
-  /// Removes all bytes. The memory is kept if it is no larger than some number of bytes.
+  /// Removes all bytes, and keeps the memory if it has at most `most` bytes.
   public mutating func removeAll(keepingAtMost most: Int) {
     if capacity > most { self = ByteBuffer() } else { length = 0 }
   }

@@ -19,7 +19,7 @@
           let new = Adwaita.symbol("adw_alert_dialog_new")
             as (@convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>?) -> Widget?)?
         else { return nil }
-        // All of them came in the same release.
+        // All functions came in the release that has the first one, so none is missing.
         func function<Function>(_ name: String) -> Function { Adwaita.symbol(name)! }
         self.new = new
         addResponse = function("adw_alert_dialog_add_response")

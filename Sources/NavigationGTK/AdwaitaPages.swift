@@ -23,7 +23,7 @@
       init?() {
         guard Adwaita.isUsed, let newView = Adwaita.symbol("adw_navigation_view_new") as (@convention(c) () -> Widget?)?
         else { return nil }
-        // All of them came in the same release.
+        // All functions came in the release that has the first one, so none is missing.
         func function<Function>(_ name: String) -> Function { Adwaita.symbol(name)! }
         self.newView = newView
         newPage = function("adw_navigation_page_new")

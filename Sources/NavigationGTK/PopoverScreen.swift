@@ -41,7 +41,7 @@
         return false
       }
       signals.connect(anchor.widget, "notify::root", of: self) { screen, _ in
-        // The widget may only move to another place.
+        // The task runs after a move of the widget to another place, which is not its end.
         Task { [weak screen] in
           if let screen, !screen.isAnchored { screen.isGone() }
         }

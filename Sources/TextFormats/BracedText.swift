@@ -9,7 +9,7 @@ public struct BracedText: Hashable, Sendable {
   /// The parts, in the order of the text. No literal is empty.
   public let parts: [Part]
 
-  /// A text that stands for the literal bytes.
+  /// The text in which each literal brace is doubled.
   public static func escaped(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     bytes.flatMap { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") ? [$0, $0] : [$0] }
   }

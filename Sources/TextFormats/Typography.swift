@@ -1,6 +1,7 @@
 import Glibc
 
-/// Messages have typographic quotes. In the locale “C”, the reader's display may not have them.
+/// Adapts the typographic quotes of messages, which the reader's display may lack in the locale
+/// “C”.
 package enum Typography {
   /// Whether the variables of this process select the locale that promises only ASCII.
   private static let isASCII: Bool = {

@@ -3,9 +3,9 @@ import Observation
 /// A reference to a piece of state, which it reads and writes in place.
 ///
 /// Bindings come from a ``Bindable`` model and from other bindings: by member (`$model.fact`), by index
-/// (`$model.notes[3]`), and by the initialisers of ``Binding``. Two bindings are equal if they refer to the same state
-/// (rule B2), whatever its value. A binding does not retain the model; after the model is gone, the binding keeps the
-/// last value.
+/// (`$model.notes[3]`), and by the initialisers of ``Binding``. Two bindings are equal if they refer to the
+/// same state, whatever its value (B2). A binding does not retain the model; after the model is gone,
+/// the binding keeps the last value.
 @propertyWrapper
 @dynamicMemberLookup
 public struct Binding<Value> {

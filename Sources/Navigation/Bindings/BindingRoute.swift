@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The state that a binding refers to: a model object and the steps from there (rules B1–B4). The route also determines the binding's
+/// The state that a binding refers to: a model object and the steps from there (B1–B4). The route also determines the binding's
 /// name on the bus.
 public struct BindingRoute: Hashable, Sendable {
   struct Step: Hashable, Sendable {

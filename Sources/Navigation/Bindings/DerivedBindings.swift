@@ -41,7 +41,7 @@ extension Binding {
       })
   }
 
-  /// Creates a binding that is true while a selection equals a tag (rule G3). Writing true selects the tag. Writing false clears the
+  /// Creates a binding that is true while a selection equals a tag (G3). Writing true selects the tag. Writing false clears the
   /// selection if it equals the tag.
   public init<Tag: Hashable & Codable>(_ selection: Binding<Tag?>, tag: Tag) where Value == Bool {
     let text = Coding.id(of: tag) {

@@ -4,7 +4,8 @@ import DBusValues
 import PresentationModel
 
 extension Coordinator {
-  /// Requests of a transaction, ``apply(animated:force:expectedSerial:_:)`` (rule T1), and the type of their reply.
+  /// Requests of a transaction, and the type of their reply (T1); see
+  /// ``apply(animated:force:expectedSerial:_:)``.
   public struct Change<Reply: Sendable>: Sendable {
     let requests: [Request]
     /// Reads this change's replies from the remaining ones, and the serial after the transaction.

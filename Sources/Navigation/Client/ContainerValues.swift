@@ -1,7 +1,7 @@
 import DBusValues
 import TextFormats
 
-/// A key of container values: values that an item passes to its containers (rules V1–V5).
+/// A key of container values: values that an item passes to its containers (V1–V5).
 ///
 ///     struct IsPinned: ContainerValueKey { static let defaultValue = false }
 ///     extension ContainerValues {

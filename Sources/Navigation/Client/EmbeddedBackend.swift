@@ -43,7 +43,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   ) async throws(NavigationError) -> (answer: Output, coordinator: Int) {
     guard !Task.isCancelled else { throw .cancelled }
     guard !isClosed else { throw .closed }
-    // The first use binds the properties.
+    // The first use of `service` binds the properties.
     let service = service
     if method.interface == PropertyAccessing.get.interface { return (try property(method, input), 0) }
     if methods[method.name] == nil { service.bindMethod(method.name.text, to: EmbeddedBinder(backend: self)) }

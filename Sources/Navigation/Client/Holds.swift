@@ -2,7 +2,7 @@ import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-/// A reason for which a hold is in force: a client, a presentation or a fact of the session (rule H1).
+/// A reason for which a hold is in force: a client, a presentation or a fact of the session (H1).
 public struct HoldState: Hashable, Sendable {
   /// The name of the hold.
   public let name: String

@@ -10,13 +10,13 @@ public typealias NavigationPhase = Phase
 /// The reason why a presentation ended (docs/semantics.md, *Words*).
 public typealias NavigationReason = Reason
 
-/// One element of a stack's path (rule S1).
+/// One element of a stack's path (S1).
 public typealias PathElement = PresentationModel.PathElement
 
-/// A program whose windows a dismissal has hidden (rule N8).
+/// A program whose windows a dismissal has hidden (N8).
 public typealias ParkedEntry = PresentationModel.ParkedEntry
 
-/// One difference between two states (rule W1).
+/// One difference between two states (W1).
 public typealias NavigationEvent = StateEvent
 
 /// An ended presentation (``Coordinator/history(most:_:)``).
@@ -25,7 +25,7 @@ public typealias EndedPresentation = EndingEntry
 /// A destination that items can name (``Coordinator/destinations()``).
 public typealias DestinationState = DestinationEntry
 
-/// A window of a presentation, as far as it is known (rule N4). Every key of the contract is a property: `window.title`.
+/// A window of a presentation, as far as it is known (N4). Every key of the contract is a property: `window.title`.
 public typealias WindowState = WindowProperties
 
 /// A presentation that has not ended. Every key of the state is a property: `presentation.title`, `presentation.since`.
@@ -43,7 +43,7 @@ public struct PresentationState: Hashable, Sendable {
   public let parent: PresentationHandle?
   /// The item's value.
   public let value: Properties
-  /// The windows by their ids, if the presentation follows windows (rule N4).
+  /// The windows by their ids, if the presentation follows windows (N4).
   public let windows: [String: WindowState]
   /// The container values set by the item; ``Coordinator/members(of:)`` also returns the defaults.
   public let containerValues: Properties
@@ -83,7 +83,7 @@ func clientName(_ uniqueName: String) -> String {
   String(uniqueName.drop { $0 == ":" }.map { $0 == "." ? "-" : $0 })
 }
 
-/// An exclusive group (rules G1–G9).
+/// An exclusive group (G1–G9).
 public struct GroupState: Hashable, Sendable {
   /// The selected tag; nil if no member is selected.
   public let selection: String?

@@ -1,10 +1,10 @@
 import DBusValues
 import PresentationModel
 
-/// Handling of a request while another member of its group is selected (rule G8).
+/// Handling of a request while another member of its group is selected (G8).
 public typealias BusyPolicy = PresentationModel.BusyPolicy
 
-/// The options of an item. An option that is nil leaves the present item unchanged (rule P2). A plain record: one property for each
+/// The options of an item. An option that is nil leaves the present item unchanged (P2). A plain record: one property for each
 /// option.
 public struct PresentationOptions: Hashable, Sendable {
   /// The destination that shows the item; nil for the destination with the binding's name, or else state only (D2).
@@ -115,7 +115,7 @@ public struct PresentationOptions: Hashable, Sendable {
   }
 }
 
-/// The expected state of a request's subject. If it differs, the request is refused as `stale` (rule P10).
+/// The expected state of a request's subject. If it differs, the request is refused as `stale` (P10).
 public typealias Expectation = PresentationModel.Expectation
 
 extension Expectation {

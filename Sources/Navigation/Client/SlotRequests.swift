@@ -43,7 +43,7 @@ extension Coordinator {
     return isPresented ? Handle(path: presentation) : nil
   }
 
-  /// Edits the item's value in place (D8): sets some keys, and removes others.
+  /// Edits the item's value in place: sets some keys, and removes others (D8).
   /// - Returns: whether the request changed anything.
   @discardableResult
   public func update(

@@ -11,8 +11,8 @@ public protocol DecliningScreen: Screen {
   ///
   /// A forced dismissal does not ask. If one comes meanwhile, the task is cancelled and `disappear` is called at once; the outcome of
   /// this function then has no effect. See ``Showing/isForced``.
-  /// - Throws: any error to stay on the screen (P15): ``Declined`` with a message for watching clients, or another error, whose
-  ///   description is the message.
+  /// - Throws: any error to stay on the screen: ``Declined`` with a message for watching clients,
+  ///   or another error, whose description is the message (P15).
   func prepareToDisappear(_ showing: Showing) async throws
 }
 

@@ -11,7 +11,7 @@ struct DrivenContent {
     var options: PresentationOptions
     /// Writes the item back into the state.
     var putBack: @MainActor () -> Void = {}
-    /// Handles an action of the user (P8) and its parameters; nil if the item has no actions.
+    /// Handles an action of the user and its parameters; nil if the item has no actions (P8).
     var act: (@MainActor (String, Properties) -> Void)?
 
     static func == (one: Self, other: Self) -> Bool { one.id == other.id && one.options == other.options }

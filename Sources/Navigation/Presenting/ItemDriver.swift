@@ -335,8 +335,8 @@ final class ItemDriver: Driver {
     }
     // The parent has just ended.
     let isOrphan = name == .notPresented && asked.wanted?.options.from == nil && !place.isTooLate
-    // The item is there already, since its screen has just declined to disappear. It cannot get its parent back (P2), and is in the
-    // state again when the navigator hears of it.
+    // An item whose screen has just declined to disappear is there already. It cannot get its
+    // parent back (P2). The state has it again when the navigator hears of it.
     let hasStayed =
       name == .invalidArgument && !asked.isUpdate && shown.values.contains { $0.id == asked.wanted?.id }
     // The item to update may have been closed; the event of its end will follow.

@@ -38,7 +38,7 @@ struct ItemPlace {
     self.ownDestination = ownDestination
   }
 
-  /// The options of an item that is to be presented here now.
+  /// Returns the options for presenting an item here now.
   mutating func starting(_ options: PresentationOptions) -> PresentationOptions {
     var options = options
     options.destination = options.destination ?? ownDestination

@@ -3,7 +3,7 @@ import DBusValues
 /// The parent and the stack for new presentations.
 public struct PresentationSource {
   package let navigator: Navigator
-  /// The binding of the parent (C1); nil if there is none.
+  /// The binding of the parent; nil if there is none (C1).
   let binding: String?
   /// The stack on which screens are pushed; nil if there is none.
   package let stack: String?
@@ -77,8 +77,9 @@ extension Presenting {
     present(item: item, id: ObjectNumber.of, options: options, onDismiss: onDismiss, content: content)
   }
 
-  /// Presents an item with a destination of the session (D1) instead of a screen of the program: a command, a unit, or another
-  /// program. A `Codable` item is sent as the value, and edits of the value by others are written to the binding (D8).
+  /// Presents an item with a destination of the session instead of a screen of the program: a
+  /// command, a unit, or another program (D1). A `Codable` item is sent as the value, and edits of
+  /// the value by others are written to the binding (D8).
   @discardableResult
   public func present<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID, to destination: String?,
@@ -122,9 +123,10 @@ extension Presenting {
 
   // MARK: One of many
 
-  /// Presents a screen while a selection equals a tag. Of all tags of one selection, at most one is shown (G1–G6). When the screen
-  /// ends, the selection becomes nil if it still equals the tag. If the screen ends with its parent (C3), the selection is kept, and
-  /// shown with the next parent. If another client selects the tag, the tag is written to the selection.
+  /// Presents a screen while a selection equals a tag. At most one tag of a selection is shown
+  /// (G1–G6). The selection becomes nil when the screen ends, if it still equals the tag. If the
+  /// screen ends with its parent, the selection is kept, and shown with the next parent (C3). If
+  /// another client selects the tag, the tag is written to the selection.
   @discardableResult
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,

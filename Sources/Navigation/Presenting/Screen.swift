@@ -9,7 +9,7 @@ public protocol Screen: AnyObject {
   /// Shows the screen, and returns when it is visible. Until then it does not count as presented.
   ///
   /// The task is cancelled if the screen is dismissed before that.
-  /// - Throws: the reason why the screen cannot be shown (rule D7). The state that presents it becomes nil.
+  /// - Throws: the reason why the screen cannot be shown (D7). The state that presents it becomes nil.
   func appear(_ showing: Showing) async throws
 
   /// Hides the screen after it has appeared, and returns when it is gone. The next screen waits for that (P3, G1).
@@ -18,7 +18,7 @@ public protocol Screen: AnyObject {
   /// - Parameters:
   ///   - showing: the presentation that the screen shows.
   ///   - animated: false to disappear at once.
-  /// - Returns: a result for clients that wait for the presentation (D6); `[:]` for none.
+  /// - Returns: a result for clients that wait for the presentation; `[:]` for none (D6).
   func disappear(_ showing: Showing, animated: Bool) async -> Properties
 }
 
@@ -317,8 +317,9 @@ public final class Showing: Presenting {
     return task
   }
 
-  /// Ends the presentation after the coordinator has ended it; the screen disappears unless it already has. Items presented from it
-  /// have ended before (C3), so their state no longer controls anything.
+  /// Ends the presentation after the coordinator has ended it; the screen disappears unless it
+  /// already has. The state of items presented from it controls nothing any more, since these items
+  /// have ended before (C3).
   func leave() {
     isOver = true
     forgetChildren()
@@ -328,8 +329,8 @@ public final class Showing: Presenting {
     }
   }
 
-  /// Whether the screen may decline to disappear, and has not been able to: its presentation has ended, since the coordinator has not
-  /// waited any longer for its answer (P14), or for its appearance (D4).
+  /// Whether the screen may decline to disappear, but had no chance to: its presentation has ended,
+  /// since the coordinator has not waited any longer for its answer or its appearance (P14, D4).
   var mayStay: Bool {
     disappearing == nil && closed == nil && !isForced && screen is any DecliningScreen && isShown
   }

@@ -44,7 +44,7 @@ extension Verbs {
 }
 
 extension ParsableArguments {
-  /// - Parameter fill: sets every property, which only ArgumentParser would do otherwise.
+  /// - Parameter fill: sets every property, in place of ArgumentParser.
   static func filled(_ fill: (inout Self) -> Void) -> Self {
     var arguments = Self()
     fill(&arguments)

@@ -130,7 +130,7 @@ extension DaemonClient {
     }
   }
 
-  // MARK: Starts that a notification tells of
+  // MARK: Failed starts as notifications
 
   /// The time in which a person still associates an event with the pressed key.
   private static let startTime = Duration.seconds(2)

@@ -15,7 +15,8 @@ enum PresentationTree {
     // The key nil has the presentations without a parent in the list, which are the roots.
     let children = Dictionary(grouping: entries) { $0.parent.flatMap { known.contains($0) ? $0 : nil } }
     var lines: [Line] = []
-    // The next one is last. The loop is not recursive: a tree may be as deep as there are presentations.
+    // The next entry is the last one. A loop, unlike recursion, bears a tree as deep as there are
+    // presentations.
     var pending = (children[nil] ?? []).reversed().map { (entry: $0, branch: "", below: "", depth: 0) }
     while lines.count < limit, let (entry, branch, below, depth) = pending.popLast() {
       lines.append((entry, branch))

@@ -16,8 +16,8 @@ final class LineWriter {
   private let isTerminal: Bool
   private var watch: Watch?
   private var pending = UnwrittenBytes()
-  /// The interest while nothing is to be written. The writing end of a pipe never becomes readable, so this reports only that the
-  /// reader has closed its end.
+  /// The interest while no bytes are pending. The writing end of a pipe never becomes readable, so
+  /// this reports only that the reader has closed its end.
   private let idle: Interest
 
   init(_ descriptor: Int32, _ loop: EventLoop) {

@@ -16,7 +16,6 @@ final class TerminalScreen {
   private var savedSettings: termios?
   /// Whether the alternate screen is shown.
   private var isActive = false
-  /// The signal that ends navctl.
   private var endingSignal: Int32?
 
   init(_ loop: EventLoop) { self.loop = loop }
