@@ -59,7 +59,8 @@
       Task { try? await showing.dismiss() }
     }
 
-    /// Handles a screen that the user has closed without a question by GTK. A screen that declines appears again.
+    /// Handles a screen that GTK let the user close without a question. A screen that declines
+    /// appears again.
     final func userHasClosed() {
       if mayDecline { userCloses() } else { isGone() }
     }

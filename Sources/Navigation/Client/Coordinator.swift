@@ -62,7 +62,6 @@ public final class Coordinator: Sendable {
     try await stateAndMoment().state
   }
 
-  /// Reads the whole state, and its moment.
   func stateAndMoment() async throws(NavigationError) -> (state: NavigationState, moment: Moment) {
     let ((state, serial), coordinator) = try await backend.ask(Rows.getState, (), starts: false)
     return (

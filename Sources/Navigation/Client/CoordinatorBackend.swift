@@ -74,7 +74,7 @@ protocol PresenterHost: AnyObject, Sendable {
   func dismiss(_ presentation: PresentationHandle, _ options: DismissalOptions) async throws(Declined) -> Properties
   /// Whether the host shows nothing, and will show nothing.
   var isOver: Bool { get async }
-  /// A later coordinator refused the registration.
+  /// Handles the refusal of the registration by a later coordinator.
   func registrationRefused(_ error: NavigationError) async
 }
 

@@ -13,11 +13,12 @@ public typealias WindowEvent = PresentationModel.WindowEvent
 public typealias WindowCapability = PresentationModel.WindowCapability
 
 extension Coordinator {
-  /// The windows and outputs of the session, whether navd presents them or not. They are reported by a program that knows the
-  /// windows, such as `navd-windows`. ``PresentationState/windows`` contains those of a presentation (N4).
+  /// The windows and outputs of the session, whether navd presents them or not. An adapter, such as
+  /// `navd-windows`, reports them. ``PresentationState/windows`` contains the windows of a
+  /// presentation (N4).
   ///
-  /// Every method throws `refused` with `notSupported` if there is no such program, or if the coordinator is embedded, and with
-  /// `unknownWindow` for an id without a window.
+  /// Every method throws `refused`: with `notSupported` if there is no adapter or the coordinator
+  /// is embedded, and with `unknownWindow` for an id without a window.
   public struct WindowSystem: Sendable {
     let backend: any CoordinatorBackend
 

@@ -19,7 +19,6 @@ struct DrivenContent {
 
   let route: BindingRoute
   let read: () -> Wanted?
-  /// Writes nil.
   let clear: () -> Void
   /// Writes the item's value as edited by another client, unless the state has another item; nil if others cannot edit it.
   let edit: ((Properties) -> Bool)?

@@ -169,7 +169,6 @@ struct ItemID: ParsableArguments {
     name: .customLong("id"), help: ArgumentHelp("The same, for an id that begins with “-”: --id=-1.", valueName: "id"))
   var option: String?
 
-  /// The id; nil if none is given.
   var text: String? { option ?? argument }
 
   func validate() throws {

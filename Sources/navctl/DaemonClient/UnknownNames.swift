@@ -60,7 +60,7 @@ extension DaemonClient {
 
   private var isForPeople: Bool { !global.json && !global.quiet && isatty(STDERR_FILENO) == 1 }
 
-  /// Whether a group is one that a destination's file names for an output.
+  /// Whether a group has the name of an output's group, by the pattern in a destination's file.
   private static func isOfOutput(_ group: String, _ pattern: String) -> Bool {
     guard let (start, end) = pattern.parted(at: "{output}") else { return false }
     return group.count > start.count + end.count && group.hasPrefix(start) && group.hasSuffix(end)

@@ -14,7 +14,7 @@ extension DaemonClient {
     return GnomeShell.advice(info)
   }
 
-  /// The advice where only the program is missing, or where there is none for the desktop.
+  /// The advice for a desktop whose adapter is missing, or for which there is none.
   /// - Parameter desktop: the names of the desktop, separated by colons.
   static func named(_ desktop: String) -> String {
     let start = "start navd-windows, e.g. systemctl --user enable --now navd-windows"

@@ -1,6 +1,5 @@
 import PresentationModel
 
-/// The state as tables.
 enum StateTables {
   /// The tables for people: presentations, groups and stacks, without empty tables.
   /// - Parameters:

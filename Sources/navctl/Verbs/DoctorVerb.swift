@@ -256,7 +256,8 @@ private struct Examined {
       diagnosis.mistakes ?? [], count: destinations.count, directories: diagnosis.directories ?? [])
   }
 
-  /// The warnings. They are checked with navctl's `PATH` where possible, because commands requested from here get that, and not navd's.
+  /// The warnings, checked with navctl's `PATH` where possible, because commands requested from here
+  /// get it instead of navd's.
   private var warnings: [Finding] {
     let isOfTheseFiles = checked.map { $0.directories == diagnosis.directories } ?? false
     return Finding.ofWarnings(isOfTheseFiles ? checked?.warnings ?? [] : diagnosis.warnings ?? [])
