@@ -5,7 +5,7 @@ import Glibc
 /// - Throws: ``SystemError`` if it cannot be read (`read`).
 package func contents(of descriptor: Int32, limit: Int = .max) throws(SystemError) -> [UInt8] {
   var content: [UInt8] = []
-  // Most files are short.
+  // The capacity fits most files, which are short.
   var capacity = 1 << 10
   while content.count < limit {
     var failure: SystemError?

@@ -103,7 +103,8 @@ public final class EventLoop {
 
   func forget(_ watch: Watch) {
     guard watches.removeValue(forKey: watch.token) != nil, !watch.interest.isEmpty else { return }
-    // This fails only for a descriptor that was closed before; epoll has then removed it already.
+    // The call fails only for a descriptor that was closed before; epoll has then removed it
+    // already.
     try? control(EPOLL_CTL_DEL, watch)
   }
 

@@ -23,7 +23,7 @@ public final class Display {
     if let error = dismissal.error { errors.append("\(error)") }
   }
 
-  /// Other notes of a test.
+  /// The notes that a test takes for itself.
   public var notes: [String] = []
   /// The names of screens that were asked to disappear.
   public var disappearing: [String] = []

@@ -52,7 +52,7 @@ struct ExecLine {
         quote = scalar
         word = word ?? ""
       case ("\\", "\""):
-        // Before any other character, the backslash belongs to the argument.
+        // The backslash is a part of the argument if any other character follows.
         if let next = rest.first, "\"`$\\".unicodeScalars.contains(next) {
           add(next)
           rest.removeFirst()

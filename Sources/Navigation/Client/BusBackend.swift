@@ -77,7 +77,8 @@ actor BusBackend: CoordinatorBackend {
       }
       self.connection = connection
       results = KeptResults(connection)
-      // This is the first watch of the name, so that everything that the next navd says comes after it.
+      // The first watch of the name is made here, so that everything that the next navd says comes
+      // after it.
       coordinator = connection.watchName(CoordinatorNames.bus) { [weak self] owner in
         guard owner != nil else { return }
         self?.assumeIsolated { backend in
@@ -219,7 +220,7 @@ actor BusBackend: CoordinatorBackend {
   private func follow(for listener: Listeners.Listener) {
     if let follower {
       return follower.look { [weak self] found in
-        // If no navd runs, the state follows when one starts.
+        // The state follows when a navd starts, if none runs.
         guard let self, let found else { return }
         let moment = assumeIsolated { Moment(coordinator: $0.moment.coordinator, serial: found.serial) }
         listener.yield(.state(StateSnapshot(found.state), moment))

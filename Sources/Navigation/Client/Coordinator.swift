@@ -95,7 +95,8 @@ public final class Coordinator: Sendable {
         let (reason, result) = try await backend.wait(for: presentation, .gone)
         return (NavigationReason(rawValue: reason), result)
       } catch .unreachable {
-        // This waits for the next coordinator, which also knows the handle, and throws if the bus is gone.
+        // The loop waits for the next coordinator, which also knows the handle, and throws if the
+        // bus is gone.
         for try await _ in following { break }
       }
     }

@@ -274,7 +274,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
     }
   }
 
-  /// There are no other clients to wait for.
+  /// Runs the work at once, since there are no other clients to wait for.
   func soon(_ work: @escaping () -> Void) { work() }
 
   func hold(_ client: Client) {}

@@ -55,7 +55,7 @@ final class Listeners: Sendable {
       defer { state.all = [:] }
       return Array(state.all.values)
     }
-    // This is outside of the lock, because `onTermination` takes it.
+    // The loop is outside of the lock, because `onTermination` takes it.
     for listener in all {
       listener.yield(.failed(error))
       listener.finish()

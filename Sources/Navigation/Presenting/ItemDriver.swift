@@ -463,10 +463,10 @@ final class ItemDriver: Driver {
       if entry.presentation == current {
         updated(entry.presentation, value: entry.value, at: state.moment)
       } else if hasGivenUp(entry.presentation) || givenUp.contains(entry.presentation) {
-        // If its dismissal was declined, the navigator gives the item back.
+        // The navigator gives the item back if the dismissal was declined.
         continue
       } else if entry.isOwned(by: client), !isRetired, !isWaiting, current == nil {
-        // This program requested it, and the answer was lost.
+        // The answer to this program's request was lost.
         shown[entry.presentation] = .init(id: entry.id, options: PresentationOptions())
         occupy(with: entry.presentation)
       } else {

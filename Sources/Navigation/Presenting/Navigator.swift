@@ -107,7 +107,7 @@ public final class Navigator: Presenting {
       var unanswered = await Self.send(dismissals, to: coordinator)
       for (destination, host) in served { try? await coordinator.backend.stopServing(destination, by: host) }
       for _ in 0..<Self.maxAttempts where !unanswered.isEmpty {
-        // This waits for the state of the next coordinator, and throws if the bus is gone.
+        // The loop waits for the state of the next coordinator, and throws if the bus is gone.
         do { for try await _ in coordinator.following { break } } catch { return }
         unanswered = await Self.send(unanswered, to: coordinator)
       }
@@ -556,7 +556,8 @@ public final class Navigator: Presenting {
     // Earlier events come first, such as the end of another presentation.
     await received.wait(for: item.beginning)
     if let shown = screens[presentation] {
-      // After a restart of navd the screen may already exist. Otherwise navd has lost its record, and has given the handle again.
+      // A restarted navd presents a screen that exists already. Any other navd with this handle has
+      // lost its record, and has given the handle again.
       if StateEntry(item.all).restored == true, shown.id == item.id {
         screens.unwant(presentation)
         return shown.restored(item.all)

@@ -173,7 +173,7 @@ struct JSONParser {
       switch peek {
       case ascii("\""):
         index += 1
-        // Most strings have no escapes.
+        // A string without escapes, as most are, is its first part.
         return text.isEmpty ? part : text + part
       case ascii("\\"):
         text += part

@@ -78,7 +78,7 @@ package struct JSONWriter {
     bytes.append(ascii("\""))
     var string = string
     let isPlain = string.withUTF8 { text in
-      // Most texts need no escape.
+      // A text without escapes, as most are, is copied as a whole.
       guard text.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != ascii("\"") && $0 != ascii("\\") }) else {
         return false
       }

@@ -85,7 +85,7 @@ enum StateTables {
   private static func stacks(_ state: StateSnapshot) -> Table {
     var table = Table("STACK", "PATH")
     for (name, path) in state.paths.sorted(by: { $0.key < $1.key }) {
-      // This is the form that `set-path` accepts.
+      // `set-path` accepts this form.
       let elements = path.map { $0.id.isEmpty ? $0.binding : "\($0.binding)=\($0.id)" }
       table.add(Table.Cell(name), Table.Cell(elements.joined(separator: " › ")))
     }

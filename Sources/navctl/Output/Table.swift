@@ -110,7 +110,7 @@ struct Table {
     while excess > 0, let widest = narrowed.max(), widest > minWidth {
       let next = max(narrowed.filter { $0 < widest }.max() ?? 0, minWidth)
       let indices = narrowed.indices.filter { narrowed[$0] == widest }
-      // This shrinks all of them to the next widest, or as far as needed.
+      // The step shrinks all of them to the next widest, or as far as needed.
       let step = min(widest - next, (excess + indices.count - 1) / indices.count)
       for index in indices where excess > 0 {
         narrowed[index] -= min(step, excess)

@@ -110,7 +110,8 @@ final class LinePresenter {
     object.implement(PresenterInterface.present) { [unowned self] input, call in
       let number = CoordinatorNames.number(of: input.0) ?? 0
       if let result = results.take(number), StateEntry(input.3).restored == true {
-        // This navd assumes that the presentation is shown.
+        // The restarted navd assumes that the presentation is shown, and gets the result that it
+        // has missed.
         call.reply()
         return close(number, result) { _ in }
       }

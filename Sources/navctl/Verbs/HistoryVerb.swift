@@ -67,7 +67,7 @@ struct History: ParsableCommand {
     let isSelective = !reason.isEmpty || since != nil
     var entries = try daemon.history(isSelective ? 0 : limit, filter)
     if isSelective { entries = try selected(entries, limit) }
-    // No item has closed under an impossible name, but the name is a mistake.
+    // An impossible name has no endings either, but is a mistake.
     if entries.isEmpty, let group { try daemon.requireName("group", group) }
     if entries.isEmpty, let binding { try daemon.ask(CoordinatorInterface.get, binding) }
     try daemon.addErrors(to: &entries)

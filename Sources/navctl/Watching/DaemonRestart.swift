@@ -46,7 +46,7 @@ final class DaemonRestart {
     daemon.connection.call(Bus.getNameOwner, on: Bus.name, at: Bus.path, "org.freedesktop.systemd1") {
       [weak self] manager in
       guard let self, case .failure(let error) = manager, error.name == .nameHasNoOwner else { return }
-      // If the bus cannot start navd, navctl waits for it as before.
+      // navctl waits for navd as before if the bus cannot start it.
       try? daemon.connection.send(
         Bus.startServiceByName, on: Bus.name, at: Bus.path, (CoordinatorNames.bus.text, 0))
     }

@@ -59,7 +59,7 @@ final class EndingLines: WatchOutput {
     ) { [weak self] result in
       guard let self, isReading else { return }
       isReading = false
-      // After the end of a navd, its successor sends its state, and is asked then.
+      // The successor of a navd that has ended sends its state, and is asked then.
       if case .success(let entries) = result { take(entries.map(EndingEntry.init), of: count, writer) }
     }
   }

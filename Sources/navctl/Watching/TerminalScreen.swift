@@ -75,7 +75,7 @@ final class TerminalScreen {
   private func read() {
     var buffer = [UInt8](repeating: 0, count: 64)
     let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-    // This is the end of input.
+    // A count of 0 is the end of input, and -1 an error.
     guard count > 0 else {
       keys?.cancel()
       return
