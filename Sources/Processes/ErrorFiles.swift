@@ -46,7 +46,7 @@ public final class ErrorFiles {
     self.directory = directory
     self.loop = loop
     self.onEnd = onEnd
-    // Without inotify, commands have this process's standard error.
+    // Commands have this process's standard error if there is no inotify.
     notifications = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     if notifications >= 0 {
       watch = try? loop.watch(notifications, .read) { [weak self] _ in self?.lookSoon() }

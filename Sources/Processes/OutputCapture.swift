@@ -146,7 +146,7 @@ public final class OutputReader {
       capture.fifo.withCString { open($0, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) }
     }
     stored = 0
-    // From here on, deinit closes the FIFO if this throws.
+    // deinit closes the FIFO if this call throws.
     watch = try loop.watch(fifo, .read) { [weak self] _ in _ = self?.take() }
   }
 

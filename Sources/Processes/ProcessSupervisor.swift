@@ -133,7 +133,7 @@ public final class ProcessSupervisor {
       throw error
     }
     let watch = try watch(entry, of: tree, pidfd)
-    // From here on no other process can get the number.
+    // No other process can get the number from here on.
     guard let current = ProcessTable.entry(of: entry.pid) else {
       let error = SystemError("/proc/\(entry.pid)/stat")
       watch.cancel()
@@ -184,7 +184,7 @@ public final class ProcessSupervisor {
   }
 
   private func inspect() {
-    // Without a free descriptor nothing can be read, and every tree would seem to have ended.
+    // Nothing can be read without a free descriptor, and every tree would seem to have ended.
     guard var isConclusive = isReaper ? takeInOrphans() : ProcessTable.entry(of: getpid()).map({ _ in true }) else {
       return scheduleInspection(after: Self.retryDelay)
     }

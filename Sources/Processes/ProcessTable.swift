@@ -31,7 +31,6 @@ struct ProcessEntry: Hashable {
   var session: pid_t
   /// Whether the process is a zombie. A process whose first thread has ended is alive while other threads run.
   let hasEnded: Bool
-  /// The number of threads.
   let threads: Int
   /// Whether the process is a thread of the kernel. The session number 0 is no sign: a process also has it if its session leader
   /// is outside this PID namespace.
@@ -76,7 +75,7 @@ struct ProcessEntry: Hashable {
 }
 
 extension FixedWidthInteger {
-  /// Parses decimal digits only. (Parsing a String takes several times as long.)
+  /// Parses decimal digits only, several times as fast as from a String.
   init?(ascii digits: some Collection<UInt8>) {
     guard !digits.isEmpty else { return nil }
     var number: Self = 0

@@ -88,7 +88,7 @@ private func validate(_ command: Command) throws(SpawnError) {
 }
 
 private func checkDirectory(_ path: ByteString) throws(SpawnError) {
-  // This also checks that the last component is a directory.
+  // The final `/.` makes the call fail if the last component is no directory.
   if (path + "/.").withCString({ access($0, X_OK) }) != 0 {
     throw .badDirectory(path, reason: SystemError("access").reason)
   }
@@ -131,7 +131,7 @@ extension Command {
     do throws(SpawnError) {
       return try search()
     } catch {
-      // Without its directory, the program cannot be found.
+      // A missing directory is reported first, because it keeps the program from being found.
       try checkDirectory(directory)
       throw error
     }

@@ -14,7 +14,8 @@ public struct FollowingSettings: Hashable, Sendable {
   public var destination: String
   /// Milliseconds between SIGTERM and SIGKILL.
   public var grace: UInt64
-  /// Milliseconds within which the presentation must have a window. For as long its program counts as starting (N3).
+  /// Milliseconds within which the presentation must have a window. Its program counts as starting
+  /// for the same time (N3).
   public var startTimeout: UInt64
   /// The startup id that the command gets; nil if it gets none (N1).
   public var startupID: String?
@@ -115,7 +116,8 @@ struct WindowFollower {
   var role: Role
   let rule: WindowFollowing
   let settings: FollowingSettings
-  /// The application id that the command suggests (N1), if processes are not known and there is no pattern.
+  /// The application id that the command suggests, for use if processes are not known and there is
+  /// no pattern (N1).
   var suggestedAppID: SuggestedAppID?
   /// The output on which the windows are to appear (U1).
   var output: String?

@@ -11,7 +11,7 @@ public struct WindowTracker {
     case start(Handle)
     /// The presentation has its first window (N2).
     case presented(Handle)
-    /// Report what has become of a presentation or the focus.
+    /// Report a change of a presentation or of the focus.
     case report(Report)
     /// Ask the window to close. A refusal is the input ``WindowTracker/closeRefused(_:_:)``.
     case close(window: String)
@@ -55,16 +55,18 @@ public struct WindowTracker {
   static let timeToEnd: UInt64 = 250
   /// Milliseconds for which a starting program may have no window, for instance between a splash screen and the next window.
   static let timeBetweenWindows: UInt64 = 2000
-  /// Milliseconds for which a window may stay after its dialog has closed. Then it counts as kept.
+  /// Milliseconds for which a window may stay after its dialog has closed, before it counts as
+  /// kept.
   static let timeAfterDialog: UInt64 = 500
-  /// Milliseconds in which a program may close a window or ask its user. Then a request that came while the program was starting counts
-  /// as lost.
+  /// Milliseconds in which a program may close a window or ask its user, before a request that came
+  /// while the program was starting counts as lost.
   static let timeToAnswer: UInt64 = 500
-  /// Milliseconds for which the window system may leave a request unanswered. Then it counts as absent.
+  /// Milliseconds for which the window system may leave a request unanswered before it counts as
+  /// absent.
   public static let timeOfSilence: UInt64 = 3000
   /// Milliseconds after the first window for which a program counts as starting.
   public static let timeToStart: UInt64 = 1000
-  /// Milliseconds for which no window may have the focus. Then the focus counts as lost (N9).
+  /// Milliseconds without a focused window after which the focus counts as lost (N9).
   static let timeWithoutFocus: UInt64 = 250
   /// The largest number of tracked windows. A user has hundreds; an adapter that reports more than this is broken.
   public static let maxWindows = 10_000
@@ -94,7 +96,7 @@ public struct WindowTracker {
   /// The window that navd itself moves to another output, until it is there or has lost the focus.
   var moved: String?
   var effects: [Effect] = []
-  /// The largest number of parked programs. Beyond it, windows are closed (N8).
+  /// The largest number of parked programs, beyond which windows are closed (N8).
   let maxParked: Int
 
   public init(maxParked: Int = 64) { self.maxParked = maxParked }
@@ -148,7 +150,7 @@ public struct WindowTracker {
 
   /// Prepares a presentation to start. ``begin(_:)`` starts it, once the earlier windows are known.
   /// - Parameters:
-  ///   - output: the output on which the windows are to appear (U1); nil to leave it to the window system.
+  ///   - output: the output on which the windows are to appear; nil to leave it to the window system (U1).
   public mutating func request(
     _ handle: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, output: String? = nil
   ) {
@@ -192,7 +194,7 @@ public struct WindowTracker {
     letEndOrRelease(program)
   }
 
-  /// Leaves a program alone until its end. Without one that runs, nothing is left.
+  /// Leaves a running program alone until its end; releases one that does not run.
   private mutating func letEndOrRelease(_ program: Handle) {
     guard let following = followed[program] else { return }
     if case .leaving = following.stage, following.isRunning {

@@ -29,11 +29,11 @@ public struct Configuration {
   private(set) var mistakes: [String: FileFault] = [:]
   /// The setting in effect; nil before the first reading.
   private var inlineCommands: InlineCommands?
-  /// The effect of each hold (H3), as last read without a mistake.
+  /// The effect of each hold, as last read without a mistake (H3).
   private var holds: [String: HoldAction] = [:]
-  /// The fallbacks of groups in effect, by the names of their destinations (K1).
+  /// The names of the fallback destinations in effect, by their groups (K1).
   private(set) var fallbacks: [BindingID: String] = [:]
-  /// The transaction of the start (K4); nil if there is none, or it has a mistake.
+  /// The transaction of the start; nil if there is none, or it has a mistake (K4).
   private(set) var startup: StartupFile?
   /// The path of the startup file, whether it can be read or not.
   private(set) var startupPath: [UInt8]?
@@ -54,7 +54,8 @@ public struct Configuration {
     let text: [UInt8]
     let result: Result<Destination, FileFaults>
 
-    /// Whether the result may change while this file does not, as by a changed desktop file.
+    /// Whether the result may change while this file does not, for example by a changed desktop
+    /// file.
     var mayChangeByItself: Bool {
       switch result {
       case .success(let destination): destination.itemSettings?.desktop != nil

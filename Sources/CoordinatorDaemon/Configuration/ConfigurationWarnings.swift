@@ -22,7 +22,7 @@ struct ConfigurationWarnings {
 
   init() { (destinations, unknownFallbacks, ofNames) = ([], [], []) }
 
-  /// - Parameter fallbacks: of groups (K1), by the names of their destinations.
+  /// - Parameter fallbacks: the names of the fallback destinations, by their groups (K1).
   init(of destinations: [Destination], fallbacks: [BindingID: String] = [:]) {
     self.destinations = destinations
     let names = Set(fallbacks.isEmpty ? [] : destinations.map(\.name))
@@ -49,7 +49,6 @@ struct ConfigurationWarnings {
     }
   }
 
-  /// All warnings.
   var all: [FileFault] {
     mutating get { warnings.map(\.fault) }
   }
@@ -83,7 +82,7 @@ struct ConfigurationWarnings {
 
   private static func faultOfScope(_ arguments: [ByteString]) -> String? {
     let name = ByteString(arguments[0].bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? [])
-    // With this option the launcher only prints the choice.
+    // A launcher with this option only prints the choice.
     guard launchers.contains(name), !arguments.contains("-dmenu"), !arguments.contains("--dmenu") else { return nil }
     return "\(name): what it starts ends with it; if it is a launcher, add scope = \"process\""
   }

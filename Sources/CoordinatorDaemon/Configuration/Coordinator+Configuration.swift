@@ -20,7 +20,7 @@ extension Coordinator {
     authorization.inlineCommands = loaded.inlineCommands
   }
 
-  /// Follows windows if a hold for fullscreen windows does something (H2).
+  /// Follows windows if a hold for fullscreen windows has an effect (H2).
   private func followWindows(for destinations: [Destination], _ holds: [String: HoldAction]) {
     let all = [holds] + destinations.compactMap { $0.itemSettings?.holds }
     guard !windowSystem.isNeededForFullscreen, all.contains(where: { $0[SessionFact.fullscreen.rawValue] != nil })

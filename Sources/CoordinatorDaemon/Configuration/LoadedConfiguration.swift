@@ -6,7 +6,6 @@ import TextFormats
 /// The configuration files as last read, and their mistakes.
 final class LoadedConfiguration: Feature {
   private(set) var files: Configuration
-  /// The mistakes in the files.
   private(set) var faults: [FileFault] = []
   private var warnings = ConfigurationWarnings() { didSet { warningsOfTurn = nil } }
   /// The first warnings, as found in this turn: a client may ask many times, and looking for a hundred programs takes milliseconds.

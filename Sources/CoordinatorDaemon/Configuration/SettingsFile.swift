@@ -24,11 +24,11 @@ enum SettingsFile {
     var containerValues: [DeclaredContainerValue] = []
     /// The setting; nil if it cannot be read.
     var inlineCommands: InlineCommands?
-    /// The effects of holds on all items (H3); nil if they cannot be read.
+    /// The effects of holds on all items; nil if they cannot be read (H3).
     var holds: [String: HoldAction]?
-    /// The fallbacks of groups, by the names of their destinations (K1).
+    /// The names of the fallback destinations, by their groups (K1).
     var fallbacks: [BindingID: String] = [:]
-    /// The absolute path of the file with the transaction of the start (K4); nil if there is none.
+    /// The absolute path of the file with the transaction of the start; nil if there is none (K4).
     var startup: [UInt8]?
     /// Every mistake, in the order of the file; the first one if the text is not TOML.
     var faults: [FileFault] = []
@@ -65,7 +65,8 @@ extension TableReader {
     guard let node = take(SettingsKey.containerValues.rawValue) else { return [] }
     guard let entries = entries(of: node, at: "container-values", "a table with keys such as badge = \(Self.example)")
     else { return [] }
-    // This checks each declaration alone; only the daemon knows whether it contradicts an earlier one.
+    // The machine checks each declaration alone; only the daemon knows whether it contradicts an
+    // earlier one.
     var machine = StateMachine()
     var values: [DeclaredContainerValue] = []
     for (key, node) in entries.sorted(by: { $0.value.position < $1.value.position }) {

@@ -5,7 +5,8 @@ import PresentationModel
 import PresentationRecord
 import PresentationRules
 
-/// The record of the items kept for the next login (K4), which outlives the session. It is created with the first item.
+/// The record of the items kept for the next login. It outlives the session, and is created with
+/// the first item (K4).
 final class LoginRecord {
   /// The items that an earlier navd kept.
   let items: [BindingID: KeptItem]

@@ -5,8 +5,9 @@ import Logging
 import PresentationModel
 import PresentationRules
 
-/// logind's inhibitor locks: one for each presented item that asks for one (H7), and one that delays the sleep of the computer
-/// until the items that sleep dismisses have ended (H5). `InhibitedAction` has the words of the destination files.
+/// logind's inhibitor locks: one for each presented item that asks for one, and one that delays the
+/// sleep of the computer until the items that sleep dismisses have ended (H5, H7).
+/// `InhibitedAction` has the words of the destination files.
 final class Inhibitors: Feature {
   private enum Purpose: Hashable {
     case item(Handle)
@@ -67,7 +68,8 @@ final class Inhibitors: Feature {
     update()
   }
 
-  /// logind refuses locks while it prepares for sleep, and past a number of them.
+  /// Asks again later: logind refuses locks while it prepares for sleep, and beyond a number of
+  /// them.
   private func askAgain() {
     for (purpose, lock) in locks { if case .refused = lock { locks[purpose] = nil } }
     update()

@@ -139,7 +139,8 @@ final class LogindFacts {
       system.subscribe(to: Logind.Session.lock, from: Logind.name, at: path) { [unowned self] _, _ in
         facts.set(.locked, true, by: .lockRequest)
         requestLimit?.cancel()
-        // A locker that does not report that it has locked would not report that it has unlocked.
+        // The limit is for lockers that report no locking: they would not report the unlocking
+        // either.
         requestLimit = loop.timer(after: Self.lockLimit) { [unowned self] in
           facts.set(.locked, false, by: .lockRequest)
         }

@@ -4,7 +4,8 @@ import EventLoops
 import Logging
 import PresentationModel
 
-/// The facts of the session (H2). A fact is true while one of its sources says so; a missing source says nothing.
+/// The facts of the session: each is true while one of its sources says so, and a missing source
+/// says nothing (H2).
 ///
 /// The first change of a turn is announced at once, and the others at its end, so a source that changes its mind without end
 /// keeps nobody waiting (L2).
@@ -106,7 +107,8 @@ final class SessionFacts {
     }
   }
 
-  /// Tells the changes since the last call. A request that comes after a change finds it told; without one, this costs a request nothing.
+  /// Announces the changes since the last call, so that a request sees every change before it.
+  /// Costs a request nothing if there is no change.
   /// - Returns: whether there were any.
   @discardableResult
   func tell() -> Bool {

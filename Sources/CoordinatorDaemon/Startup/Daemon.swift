@@ -175,8 +175,9 @@ public final class Daemon {
       case .success:
         service.notify("READY=1")
         service.startWatchdog { [coordinator] in coordinator.summary }
-        // This frees the pages of code that only the start and the first requests used, a third of navd's memory: Swift searches all
-        // conformances of the program for each one that it meets for the first time.
+        // The release frees the pages of code that only the start and the first requests used, a
+        // third of navd's memory: Swift searches all conformances of the program for each one that
+        // it meets for the first time.
         loop.timer(after: Self.startTime) { linux_release_program() }
         log.notice("ready", metadata: ["name": "\(CoordinatorNames.bus)", "unique": "\(connection.uniqueName)"])
       case .failure(let error):

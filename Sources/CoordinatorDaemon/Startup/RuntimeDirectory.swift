@@ -12,9 +12,9 @@ struct RuntimeDirectory {
   enum Lifetime {
     /// The content counts without end, on any bus, because the user named the directory.
     case unlimited
-    /// As long as the bus of the session.
+    /// The content counts as long as the bus of the session lasts.
     case session
-    /// As long as this navd, because no later one can find the directory.
+    /// The content counts as long as this navd runs, because no later one can find the directory.
     case process
   }
   let lifetime: Lifetime
@@ -58,8 +58,8 @@ struct RuntimeDirectory {
 
   var name: String { path.description }
 
-  /// The directory of the items kept for the next login (K4); nil if none are kept, because no later navd could find them, or
-  /// another session owns the directory.
+  /// The directory of the items kept for the next login; nil if none are kept, because no later
+  /// navd could find them, or another session owns the directory (K4).
   var loginDirectory: String? {
     switch lifetime {
     case .unlimited: return name + "/login"

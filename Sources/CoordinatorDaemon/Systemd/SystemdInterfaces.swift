@@ -11,7 +11,7 @@ enum Systemd {
   enum Manager {
     static let name: InterfaceName = "org.freedesktop.systemd1.Manager"
 
-    /// Without a subscription, the manager sends no signals of jobs and units.
+    /// The manager sends signals of jobs and units only after a subscription.
     static let subscribe = Method(name, "Subscribe")
     static let startUnit = Method(
       name, "StartUnit", in: Arg<String>("name"), Arg<String>("mode"), out: Arg<ObjectPath>("job"))

@@ -19,7 +19,7 @@ final class UnitJournal {
     let length = withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) }
     let entry =
       Array("PRIORITY=6\nSYSLOG_IDENTIFIER=navd\nUSER_UNIT=\(unit)\nMESSAGE\n".utf8) + length + text + end
-    // In a container, for example, the journal of the manager may not be the one that this process sees.
+    // The manager's journal may not be the one that this process sees, for example in a container.
     return manager.process.map { send(entry, to: "/proc/\($0)/root" + Self.path) } ?? false
       || send(entry, to: Self.path)
   }

@@ -1,6 +1,6 @@
 import PresentationModel
 
-/// A program that outlives the last window of its item (N3), as `navctl doctor` describes it.
+/// A program that outlives the last window of its item, as `navctl doctor` describes it (N3).
 struct LeftProgram: CustomStringConvertible {
   let destination: String?
   let platform: StateEntry

@@ -10,8 +10,8 @@ import Processes
 import TextFormats
 import WindowRules
 
-/// Shows items by their windows (N1–N6): a filter for the reports of presenters that start and end programs. It carries out the decisions
-/// of the ``WindowTracker``.
+/// Shows items by their windows: filters the reports of presenters that start and end programs, and
+/// carries out the decisions of the ``WindowTracker`` (N1–N6).
 final class WindowPresenter: WindowArranger, ReportReceiver {
   private typealias Rows = WindowSystemInterface
 
@@ -30,7 +30,6 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   private let system: WindowSystem
   private let log: Logger
   private let facts: SessionFacts
-  /// Receives the reports about items.
   private let reports: any ReportReceiver
   private var tracker: WindowTracker
   /// The programs, by the handles for which they were started.
@@ -82,7 +81,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   /// Whether any presentation follows windows. If not, the window system need not be observed.
   var needsWindows: Bool { programs.keys.contains { !tracker.isLeft($0) } }
 
-  /// Receives every window: the window system is present, or signals were missed.
+  /// Receives every window after the window system has appeared, or after signals were missed.
   /// - Parameter isSameAdapter: whether the same adapter reported the windows before.
   func windowSystemArrived(_ capabilities: Set<WindowCapability>, _ windows: [Window], isSameAdapter: Bool) {
     track { $0.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { process(of: $0) } }
@@ -90,10 +89,10 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   func windowSystemLeft() { track { $0.left() } }
 
-  /// The adapter did not come back after it had left, or is present and does not answer.
+  /// Handles the absence of the adapter: it has left and not come back, or does not answer.
   func windowSystemBecameAbsent() { track { $0.becameAbsent() } }
 
-  /// Outputs are gone. Events of their windows follow.
+  /// Handles the loss of outputs. Events of their windows follow.
   func outputsGone(_ gone: Set<String>) { track { $0.outputsGone(gone) } }
 
   func windowChanged(_ event: WindowEvent.Kind) {
@@ -175,8 +174,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     reports.take(.presentAnswered(handle, error: error))
   }
 
-  /// Starts a program, once the windows that exist before it are on record. So after a crash of navd none of them is taken for
-  /// the item's window.
+  /// Starts a program once the windows that exist before it are on record: after a crash of navd,
+  /// none of them is taken for the item's window.
   private func start(_ handle: Handle) {
     loop.soon { [self] in
       guard let start = programs[handle]?.start else { return }
@@ -262,7 +261,6 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     system.restIfUnneeded()
   }
 
-  /// Ends a parked program (N8).
   func endParked(_ program: Handle, isForced: Bool) { track { $0.endParked(program, isForced: isForced) } }
 
   private func release(_ program: Handle) {
@@ -356,7 +354,6 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   // MARK: State
 
-  /// The places of the windows of presentations (N11).
   var places: [Handle: WindowPlaces.Place] { tracker.places }
 
   func platform(of handle: Handle) -> Properties {
@@ -371,7 +368,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     return all
   }
 
-  /// The programs that outlive the last windows of their items (N3), the oldest first.
+  /// The programs that outlive the last windows of their items, the oldest first (N3).
   var left: [LeftProgram] {
     programs.filter { tracker.isLeft($0.key) }.sorted { $0.key < $1.key }.map { handle, program in
       LeftProgram(
@@ -423,7 +420,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 extension WindowSystem {
   /// The reason why a presentation cannot follow windows here; nil if it can, or if that is not known.
   ///
-  /// An item with an unknown place ends with the output that it was asked for (U3), so an unknown place is no reason.
+  /// An unknown place is no reason, because such an item ends with the output that it was asked for
+  /// (U3).
   /// - Parameter suggestion: the application id that the command suggests, and a window that may be mistaken for the item's (N1).
   fileprivate func whyNot(
     _ following: WindowFollowing, on output: String?, _ suggestion: (appID: SuggestedAppID, rival: Window?)?

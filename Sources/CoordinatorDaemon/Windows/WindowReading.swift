@@ -14,7 +14,7 @@ struct WindowReading {
 
   /// The number of outdated answers in a row that are dropped. The next one is used, because an adapter may change without end.
   private static let maxDroppedAnswers = 3
-  /// Two days, if an answer may take 3 seconds. A silent adapter may stay on the bus, and never answers what was asked.
+  /// Cap of the exponential backoff: 3 s × 2¹⁶ ≈ 2 days. A silent adapter may stay on the bus.
   private static let maxDoublings = 16
 
   private var state = State.none
@@ -36,8 +36,8 @@ struct WindowReading {
   /// The factor of the time to wait for the answer. It grows with each silent reading, so that few wait in the bus, however long.
   var patience: Int { 1 << min(silentReadings, Self.maxDoublings) }
 
-  /// Begins a reading, or notes that the pending one has to be repeated once it is complete: an adapter may give reasons to read
-  /// without end.
+  /// Begins a reading. A pending reading is repeated after its answer instead, because an adapter
+  /// may give reasons to read without end.
   /// - Returns: the number of the new reading; nil if one is pending.
   mutating func begin() -> Int? {
     guard !isPending else {

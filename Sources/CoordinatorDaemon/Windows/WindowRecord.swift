@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 import WindowRules
 
-/// What the record has about the windows of a program.
+/// The windows of a program, as the record has them.
 struct WindowMemory {
   private static let windowsKey = DictionaryKey<[String: Properties]>("windows", doc: "")
   private static let beforeKey = DictionaryKey<[String]>("before", doc: "")

@@ -3,7 +3,8 @@ import PresentationModel
 import PresentationRules
 import WindowRules
 
-/// A presentation of the previous navd, with the fate of its program: what becomes of it follows from its windows (R2).
+/// A presentation of the previous navd, with the fate of its program. The windows that are left
+/// decide how it continues (R2).
 struct WindowRestart {
   private let presentation: Presentation
   private let memory: WindowMemory

@@ -119,8 +119,8 @@ final class WindowSystem {
     serve()
   }
 
-  /// Notes that the adapter has left a request unanswered. It counts as absent until it has answered another reading: a machine
-  /// that is busy for a moment may have caused the silence.
+  /// Notes that the adapter has left a request unanswered. It counts as absent until it answers
+  /// another reading, because a machine that is busy for a moment may have caused the silence.
   private func becameSilent() {
     guard presence != .absent else { return }
     if presence == .present {
@@ -154,7 +154,8 @@ final class WindowSystem {
 
   // MARK: Reading
 
-  /// Reads all windows, or repeats a reading that is pending once it is complete: an adapter may give reasons to read without end.
+  /// Reads all windows. A pending reading is repeated after its answer instead, because an adapter
+  /// may give reasons to read without end.
   private func readAll() {
     guard let number = reading.begin() else { return }
     let timeout = Self.timeout * reading.patience
@@ -341,8 +342,8 @@ extension WindowSystem {
       && requests.contains { $0.operation.presents { _ in true } } && hides()
   }
 
-  /// Completes requests with the name of the focused output, the places of the windows (N11), and the reasons why something
-  /// cannot be done on outputs (U1).
+  /// Completes requests with the name of the focused output, the places of the windows, and the
+  /// reasons why something cannot be done on outputs (N11, U1).
   /// - Throws: `Refusal` with the code `notSupported` if that output is not known.
   func placing(
     _ requests: [Request], among windows: @autoclosure () -> [Handle: WindowPlaces.Place], inTransaction: Bool

@@ -224,7 +224,7 @@ struct HyprlandModel {
     foreseen.hidden[key] = true
     if foreseen.focused == key { foreseen.focused = nil }
     var commands: [HyprlandCommand] = []
-    // Without this, the window's whole group moves.
+    // A grouped window leaves its group first; otherwise the whole group moves.
     if clients[key]?.isGrouped == true { commands.append(.leaveGroup(key)) }
     // A pinned window cannot go to a special workspace.
     if foreseen.pinned[key] ?? (clients[key]?.isPinned == true) {

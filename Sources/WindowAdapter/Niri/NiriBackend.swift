@@ -78,7 +78,7 @@ final class NiriBackend: Backend, EventStreamReader {
     return (try? XWindowFacts(ids))?.pid(appID: appID, title: title)
   }
 
-  /// The name of satellite's process, which the kernel cuts off.
+  /// The name of xwayland-satellite's process, which the kernel cuts to 15 bytes.
   private static let satellite = "xwayland-satell"
 
   func perform(

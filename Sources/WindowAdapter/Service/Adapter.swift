@@ -70,7 +70,7 @@ package final class Adapter {
       case .success:
         let capabilities = backend.state.capabilities.map(\.rawValue).joined(separator: " ")
         DesktopVariables.give(by: connection, log)
-        // This frees pages that only the start needed.
+        // The release frees pages that only the start needed.
         loop.timer(after: Self.startTime) { linux_release_program() }
         log.notice("ready", metadata: ["backend": "\(backend.name)", "capabilities": "\(capabilities)"])
       case .failure(let error):

@@ -21,7 +21,7 @@ package enum BackendName: String, CaseIterable {
       } catch {
         reasons.append("\(name): \(error)")
         if !error.isFinal { isFinal = false }
-        // On such a compositor, X11 has only some of the windows.
+        // X11 has only some of the windows of such a compositor.
         if name == .wlr, error.isFinal { break }
       }
     }

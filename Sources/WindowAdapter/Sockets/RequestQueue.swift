@@ -74,7 +74,8 @@ package final class RequestQueue: StreamSocketReader {
         pausing = loop.timer(after: Self.pause) { [weak self] in self?.next() }
       } else {
         waiting.removeFirst()
-        // This waits for the next turn, because callers do not expect the answer before the call returns.
+        // The work waits for the next turn, because callers do not expect the answer before the
+        // call returns.
         loop.soon { [weak self] in
           self?.answered(request, nil)
           self?.next()

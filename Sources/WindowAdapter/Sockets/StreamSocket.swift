@@ -59,7 +59,7 @@ final class StreamSocket {
 
   var isOpen: Bool { watch?.isCancelled == false }
 
-  /// Ends the connection from this side. The reader is not told.
+  /// Ends the connection from this side. The reader gets no report.
   func close() { watch?.cancel() }
 
   func send(_ bytes: [UInt8]) {

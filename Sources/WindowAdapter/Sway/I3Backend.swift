@@ -96,7 +96,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
   /// Does nothing: the end of the X server or of the Wayland connection is not that of the window manager.
   func connectionEnded(_ reason: String) {}
 
-  /// Also follows sway's windows by its Wayland protocol.
+  /// Follows sway's windows by its Wayland protocol, too.
   private func followToplevels() {
     do {
       let toplevels = try WlrConnection()

@@ -94,7 +94,7 @@ class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>>:
     guard isStarted else { return }
     let capabilities = state.capabilities
     see(window)
-    // With a new capability, more properties of all windows are reported.
+    // A new capability adds properties to all windows.
     if state.capabilities != capabilities { for window in known { see(window) } }
     state.inferFocusedOutput()
   }

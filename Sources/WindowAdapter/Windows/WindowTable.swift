@@ -2,7 +2,8 @@ import DBusValues
 import EventLoops
 import PresentationModel
 
-/// The windows as the backend sees them, and the events to be sent to clients. No I/O and no clock.
+/// The windows as the backend sees them, and the events to be sent to clients. The table does no
+/// I/O and has no clock.
 ///
 /// A window is announced with its first title, or after ``patience`` without a title: compositors report a new window before its title.
 package struct WindowTable {

@@ -294,7 +294,7 @@ final class X11Backend: Backend, XEventReader {
     if !state.windows.contains(key) {
       sighting.properties.pid = facts.pid(of: window)
       sighting.properties.startupID = facts.startupID(of: window)
-      // This holds until the focus is read.
+      // The value holds until the focus is read.
       if state.capabilities.contains(.focus) { sighting.properties.focused = false }
       id = facts.id(of: window) { state.windows.key(of: $0) != nil }
     } else if let own = facts.ownStartupID(of: window) {

@@ -67,7 +67,8 @@ package final class XConnection {
 
   /// The time for handling events in a turn, after which other work is done: a client may change its windows without end.
   private static let timeOfTurn = Duration.milliseconds(2)
-  /// The longest time for which ``XEventReader/eventsTaken()`` waits for all events to be handled. Its questions bring further events into libxcb's queue.
+  /// The longest time for which ``XEventReader/eventsTaken()`` waits until all events are handled:
+  /// its questions bring further events into libxcb's queue.
   private static let maxDelay = Duration.milliseconds(50)
   private static let eventsBetweenLooks = 64
   private var lastCall = ContinuousClock.now
