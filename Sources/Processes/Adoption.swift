@@ -34,7 +34,7 @@ struct Adoption {
 extension ProcessSupervisor {
   /// The time after which a command that was not found counts as ended, though a process could not be watched.
   private static let decisionTimeout = Duration.milliseconds(100)
-  /// The limit of adoptions reported in one turn, so that a turn stays short.
+  /// Cap of the adoptions reported in one turn, which keeps a turn short.
   static let adoptionsPerTurn = 32
 
   /// Finds the processes of a command that an earlier run of this program started. One scan of the process table serves all calls

@@ -10,7 +10,7 @@ package struct DescriptorLimit {
   private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 
   private(set) var limits = rlimit()
-  /// The limit is read once, because nothing here changes it.
+  /// The limit needs one reading, because nothing here changes it.
   private static let hardLimit = (try? current())?.limits.rlim_max ?? .max
 
   package static func current() throws(SystemError) -> DescriptorLimit {
@@ -19,7 +19,7 @@ package struct DescriptorLimit {
     return limit
   }
 
-  /// Sets the hard limit for this process.
+  /// Raises this process's limit to the hard limit.
   package func raise() throws(SystemError) {
     var limits = limits
     limits.rlim_cur = limits.rlim_max

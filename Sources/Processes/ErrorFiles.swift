@@ -126,7 +126,8 @@ public final class ErrorFiles {
     files[name] = File(unit: unit, isOfCommand: isOfCommand, watch: number)
   }
 
-  /// Looks at what was written after a pause, so that text written without end leaves time for everything else.
+  /// Looks at the written text after a pause, so that text written without end leaves time for
+  /// everything else.
   private func lookSoon() {
     watch?.interest = []
     nextLook = loop.timer(after: Self.pause) { [weak self] in

@@ -2,8 +2,8 @@ import EventLoops
 import Glibc
 
 extension ProcessSupervisor {
-  /// The limit of orphans that one inspection adopts or reaps, so that a turn stays short: processes that fork without end leave
-  /// new ones during the inspection.
+  /// Cap of the orphans that one inspection adopts or reaps, which keeps a turn short: processes
+  /// that fork without end leave new ones during the inspection.
   static let orphansPerInspection = 256
 
   /// Inspects unknown children of this process, which are orphans of trees, and reaps those that have ended.

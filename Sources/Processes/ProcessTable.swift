@@ -161,7 +161,7 @@ package enum ProcessTable {
     case hidden
   }
 
-  /// The value of a variable when the process's program was started.
+  /// The value that a variable had when the process's program was started.
   static func variable(_ name: ByteString, of pid: pid_t) -> Variable {
     guard let environment = read("/proc/\(pid)/environ") else { return .hidden }
     if environment.isEmpty { return .empty }

@@ -80,7 +80,8 @@ public final class ProcessTree {
 
   /// Whether a process belongs to the tree.
   public func includes(_ process: ProcessOrigin) -> Bool {
-    // A watched process keeps its number. So nothing is read for the first process of a command, which owns most windows.
+    // A watched process keeps its number, so nothing is read for the first process of a command,
+    // which owns most windows.
     if let root = roots[process.pid] {
       process.identity = root.entry.identity
       return true

@@ -23,8 +23,8 @@ struct SignalOrder {
 }
 
 extension ProcessSupervisor {
-  /// The limit of inspections for one order, because a tree may fork without end. After SIGKILL, later members are killed when
-  /// they are found.
+  /// Cap of the inspections for one order, because a tree may fork without end. Members that appear
+  /// after SIGKILL are killed when they are found.
   private static let maxInspectionsPerOrder = 32
 
   func terminate(_ tree: ProcessTree) {
@@ -49,8 +49,8 @@ extension ProcessSupervisor {
       if tree.isScattered, let search {
         carryOut(&signalOrders[index], search.members[tree.marker] ?? [])
       } else {
-        // A process handles the signals before it forks again. So the second walk finds the last processes that were forked before
-        // the signals arrived.
+        // A process handles the signals before it forks again, so the second walk finds the last
+        // processes that were forked before the signals arrived.
         var ended: Set<ProcessIdentity> = []
         for _ in 0..<2 where !signalOrders[index].isDone {
           let walk = descendants(ofRootsOf: tree)

@@ -117,7 +117,8 @@ extension WindowTracker {
     reportDismissal(of: handle, result: followed[handle]!.result)
   }
 
-  /// Whether the window system has a capability that a dismissal needs. If not, the dismissal is declined.
+  /// Checks that the window system has a capability that a dismissal needs, and declines the
+  /// dismissal otherwise.
   mutating func isAble(to capability: WindowCapability, _ action: String, _ handle: Handle) -> Bool {
     if capabilities?.contains(capability) == true { return true }
     let why =

@@ -69,8 +69,8 @@ struct WindowFollower {
     /// The presentation was dismissed before it had a window. If its command still opens one, that window is closed.
     case withdrawing
     case shown
-    /// The windows cannot be seen. The presentation is on the screen while its program runs, until an adapter reports a window of it
-    /// (N2).
+    /// The windows are invisible to navd. The presentation is on the screen while its program runs,
+    /// until an adapter reports a window of it (N2).
     case unseen
     /// The last window is gone, and another one may still open (N3).
     case lingering
@@ -84,7 +84,7 @@ struct WindowFollower {
     case settling
     /// The presentation was dismissed, and its program gets SIGTERM.
     case terminating
-    /// The end is reported. The program goes on, or gets SIGTERM (N3).
+    /// The end is reported, and the program goes on or gets SIGTERM (N3).
     case leaving
   }
 

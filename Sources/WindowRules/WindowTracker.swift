@@ -31,7 +31,7 @@ public struct WindowTracker {
     case move(window: String, output: String)
     /// Call ``WindowTracker/focusTimeIsOver()`` after so many milliseconds.
     case waitForFocus(milliseconds: UInt64)
-    /// ``WindowTracker/focusTimeIsOver()`` need not be called any more.
+    /// Cancel the call of ``WindowTracker/focusTimeIsOver()``.
     case stopWaitingForFocus
     /// Ask the window system for a sign of life, since there may be windows that it has not reported. The answer is the input
     /// ``WindowTracker/confirmed(_:)`` or ``WindowTracker/unconfirmed(_:)``. `milliseconds`: the longest time to wait.
@@ -42,7 +42,7 @@ public struct WindowTracker {
     case kill(Handle)
     /// Call ``WindowTracker/timeIsOver(for:)`` after so many milliseconds. This replaces the earlier timer of the presentation.
     case wait(Handle, milliseconds: UInt64)
-    /// The timer of the presentation is not needed any more.
+    /// Cancel the timer of the presentation.
     case stopWaiting(Handle)
     /// The windows of the presentation have changed; record them.
     case windowsChanged(Handle)
@@ -68,7 +68,7 @@ public struct WindowTracker {
   public static let timeToStart: UInt64 = 1000
   /// Milliseconds without a focused window after which the focus counts as lost (N9).
   static let timeWithoutFocus: UInt64 = 250
-  /// The largest number of tracked windows. A user has hundreds; an adapter that reports more than this is broken.
+  /// Cap of tracked windows. A user has hundreds; an adapter that reports more than this is broken.
   public static let maxWindows = 10_000
 
   /// The windows of the window system, by their ids.

@@ -188,7 +188,7 @@ public struct Configuration {
     mistakes = [:]
     var found: Set<String> = []
     let applications = InstalledApplications()
-    /// Keeps the last version of the matching files of a directory.
+    /// Keeps the last versions of a directory's matching files.
     func keep(from directory: [UInt8], where isSuch: (String) -> Bool) {
       for (name, file) in files where file.path.starts(with: directory + [UInt8(ascii: "/")]) && isSuch(name) {
         guard found.insert(name).inserted else { continue }

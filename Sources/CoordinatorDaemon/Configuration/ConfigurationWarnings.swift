@@ -75,7 +75,7 @@ struct ConfigurationWarnings {
     return warnings
   }
 
-  /// Programs that start other programs, as their user chooses.
+  /// The programs that start the program of their user's choice.
   private static let launchers: Set<ByteString> = [
     "rofi", "wofi", "fuzzel", "dmenu", "walker", "xdg-open", "gtk-launch",
   ]

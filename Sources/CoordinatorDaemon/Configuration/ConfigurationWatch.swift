@@ -29,7 +29,7 @@ final class ConfigurationWatch {
 
   private let loop: EventLoop
   private let descriptor: Int32
-  /// The memory for events, kept because most requests look for some.
+  /// The memory for events, kept because most requests look for events.
   private let buffer = UnsafeMutableRawBufferPointer.allocate(
     byteCount: 1 << 16, alignment: MemoryLayout<inotify_event>.alignment)
   private let onChange: (_ isSettled: Bool) -> Void
@@ -79,7 +79,8 @@ final class ConfigurationWatch {
     try watch(wanted)
   }
 
-  /// Wants the name of a path in its directory. If that is missing, it wants the next name in the nearest directory above that exists.
+  /// Wants the name of a path in its directory; if the directory is missing, the next name in the
+  /// nearest directory above that exists.
   private static func want(_ path: [UInt8], _ wanted: inout [[UInt8]: Interest]) {
     var path = path[...]
     repeat {
@@ -156,7 +157,8 @@ final class ConfigurationWatch {
   /// - Returns: whether there were any.
   @discardableResult
   func reportPending() -> Bool {
-    // The readiness of the descriptor could be older than a request of the same turn. Without a change, this is one system call.
+    // The reading is unconditional, because the readiness of the descriptor may be older than a
+    // request of the same turn. It costs one system call if there is no change.
     var reads = 0
     while reads < Self.maxReads, !receive() { reads += 1 }
     guard hasChanged else { return false }
@@ -165,7 +167,8 @@ final class ConfigurationWatch {
     return true
   }
 
-  /// The limit of reads in a row: the kernel's queue needs fewer, and a program that writes all the time does not keep navd reading.
+  /// Cap of reads in a row: the kernel's queue needs fewer, and a program that writes all the time
+  /// does not keep navd reading.
   private static let maxReads = 100
 
   /// - Returns: whether the queue was empty.

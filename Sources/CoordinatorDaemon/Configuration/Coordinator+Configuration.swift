@@ -7,7 +7,7 @@ import PresentationRules
 import TextFormats
 
 extension Coordinator {
-  /// Reads the files. For a file with an error, the last valid version stays in effect.
+  /// Reads the files. The last valid version of a file with a mistake stays in effect.
   /// - Parameters:
   ///   - isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
   ///   - isSettled: as for ``Configuration/reload(isSettled:)``.

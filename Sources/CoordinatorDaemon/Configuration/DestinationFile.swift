@@ -389,7 +389,8 @@ extension TableReader {
     return rule
   }
 
-  /// Reads a delay long enough that a program that ends at once uses no noticeable processor time.
+  /// Reads a delay of 100 ms or more, so that a program that ends at once uses no noticeable
+  /// processor time.
   private mutating func restartDelay(_ key: DestinationKey) -> UInt64? {
     value(key) { text throws(Invalid) in
       let delay = try Self.milliseconds(text)
@@ -460,7 +461,8 @@ extension TableReader {
     }
   }
 
-  /// Reports a key that needs another one. The other may be missing because of a mistake of its own, which is enough to report.
+  /// Reports a key that needs another one, unless an earlier mistake may be why the other is
+  /// missing.
   private mutating func fault(_ key: DestinationKey, needs need: String) {
     if faults.isEmpty { fault(node(key)?.position, "“\(key.rawValue)” needs \(need)") }
   }

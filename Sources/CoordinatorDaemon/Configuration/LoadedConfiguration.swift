@@ -15,7 +15,7 @@ final class LoadedConfiguration: Feature {
   private let log: Logger
   /// The mistakes and the warnings about names that were logged.
   private var logged: (faults: Set<FileFault>, names: Set<FileFault>) = ([], [])
-  /// Learns of changed files.
+  /// Gets the changes of files.
   private let inbox: Inbox
 
   init(_ files: Configuration, loop: EventLoop, _ inbox: Inbox, log: Logger) {
@@ -35,7 +35,7 @@ final class LoadedConfiguration: Feature {
     follow()
     let (startup, desktopFiles) = (files.startupPath, files.desktopFiles)
     let content = files.reload(isSettled: isSettled)
-    // The paths of these files are known only once the others were read.
+    // The paths of these files come from the other files.
     if files.startupPath != startup || files.desktopFiles != desktopFiles { follow() }
     faults = content.faults + declare(content.containerValues)
     warnings = ConfigurationWarnings(of: content.destinations, fallbacks: files.fallbacks)

@@ -26,7 +26,7 @@ struct TableReader {
     faults.append(FileFault(file, position, message))
   }
 
-  /// Reports that a key has a value of another type.
+  /// Reports a key whose value has another type.
   mutating func expected(_ expected: String, at key: String, found node: TOMLNode) {
     fault(node.position, "“\(key)”: expected \(expected), found \(node.kind)")
   }
@@ -53,7 +53,8 @@ struct TableReader {
     return (text, node.position)
   }
 
-  /// The word of a key that has one of a few; nil if the key is missing, or has another value, which is a fault.
+  /// The value of a key that has one of a few words; nil if the key is missing, or has another
+  /// value, which is a fault.
   mutating func choice(_ key: String, of words: [String], example: String) -> String? {
     guard let (text, position) = text(key, example: example) else { return nil }
     if words.contains(text) { return text }

@@ -13,9 +13,10 @@ final class RecordWriter {
   private var session: Record.Session?
   /// The least difference to record, in nanoseconds. Time servers change the clock by less all the time.
   private static let minClockDifference: UInt128 = 1_000_000_000
-  /// The reason why requests are refused: the last changes are not on record, or there is no room for others. nil if they are not.
+  /// The reason why requests are refused: the last changes are not on record, or there is no room
+  /// for others. nil if requests are accepted.
   private(set) var error: String?
-  /// Whether changes are not on record for want of room.
+  /// True if changes are not on record for lack of room.
   var isFull: Bool { record.isFull }
 
   init(_ record: Record, login: LoginRecord, log: Logger) {
@@ -37,7 +38,7 @@ final class RecordWriter {
     note(session)
   }
 
-  /// Notes the data with which a presenter finds a presentation again.
+  /// Notes the data by which a presenter finds a presentation again.
   func note(memory: Properties, of handle: Handle) { record.note(memory: memory, of: handle) }
 
   /// Writes the changes of a turn, and the noted data. Data that cannot be written stay noted.

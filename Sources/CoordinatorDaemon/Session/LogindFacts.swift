@@ -5,7 +5,7 @@ import Glibc
 import Logging
 import PresentationModel
 
-/// Reports what logind says of the session: whether it is locked, idle, or about to sleep (H2).
+/// Reports the facts that logind knows about the session: locked, idle, about to sleep (H2).
 final class LogindFacts {
   /// Holds the locks, which end with each logind.
   weak var inhibitors: Inhibitors?
@@ -112,7 +112,8 @@ final class LogindFacts {
     }
   }
 
-  /// Finds navd's session. A service of the user is in none, and belongs to the user's graphical session.
+  /// Finds navd's session. A service of the user is in no session, and counts as in the user's
+  /// graphical one.
   private func findSession() {
     if let id = getenv("XDG_SESSION_ID").map({ String(cString: $0) }), !id.isEmpty {
       ask(Logind.Manager.getSession, at: Logind.path, id) { [unowned self] result in found(try? result.get()) }

@@ -31,7 +31,7 @@ final class ScreenSaverFacts {
     watches.append(
       session.watchName(saver.bus) { [unowned self] owner in
         owners[saver.bus] = owner
-        // The word of the former owner counts until the new one has answered.
+        // The former owner's answer counts until the new one has answered.
         if owner == nil { isUnlocked(saver) } else { ask(saver, saver.paths[...]) }
       })
   }

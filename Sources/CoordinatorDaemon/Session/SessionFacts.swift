@@ -12,11 +12,11 @@ import PresentationModel
 final class SessionFacts {
   enum Source: Hashable {
     case logind
-    /// A request to lock, until the locker reports that it has locked.
+    /// A request to lock counts until the locker reports that it has locked.
     case lockRequest
     case screenSaver(BusName)
     case windows
-    /// The record, until all sources of the fact have answered (H5).
+    /// The record counts until all sources of the fact have answered (H5).
     case record
   }
 
@@ -24,7 +24,7 @@ final class SessionFacts {
   private lazy var screenSavers = ScreenSaverFacts(self, on: session)
 
   private let session: Connection
-  /// Learns of changed facts after the completion of ``whenKnown(recorded:_:)``.
+  /// Gets the changed facts after the completion of ``whenKnown(recorded:_:)``.
   private let inbox: Inbox
   private let log: Logger
   private var truths: [SessionFact: Set<Source>] = [:]
@@ -32,7 +32,7 @@ final class SessionFacts {
   private var open: [Source: Set<SessionFact>] = [:]
   /// The true facts, as they were announced last; nil before the completion of ``whenKnown(recorded:_:)``.
   private var told: Set<SessionFact>?
-  /// Whether a source has spoken since the last announcement.
+  /// Whether a source has reported since the last announcement.
   private var mayDiffer = false
   /// Whether a change was announced in this turn.
   private var hasTold = false
@@ -89,7 +89,7 @@ final class SessionFacts {
     changed()
   }
 
-  /// Notes that a source has said all that it knows.
+  /// Notes that a source has reported all that it knows.
   func answered(_ source: Source) {
     guard let facts = open.removeValue(forKey: source) else { return }
     if open.isEmpty { complete() }

@@ -15,7 +15,7 @@ extension Coordinator {
   /// Resumes the recorded state (R2). Clients are served after the presenters have searched for their presentations.
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
-    // Items that ended with another session have ended long ago.
+    // The items of another session ended with it, long ago.
     if !recovered.isOfOtherSession { service.machine.forEachPresentation(hooks.follow) }
     facts.whenKnown(recorded: service.machine.facts) { [self] facts in resume(recovered, facts, completion) }
   }

@@ -35,7 +35,7 @@ struct StartupContext {
 
 /// The data that the previous navd recorded beside the state.
 struct RecoveredSession {
-  /// The data with which presenters find the items that they showed.
+  /// The data by which presenters find the items that they showed.
   let memories: [Handle: Properties]
   /// The part of a command's marker that is unique to the record; the handle is the other part.
   let token: String

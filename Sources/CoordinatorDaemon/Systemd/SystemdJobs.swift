@@ -21,8 +21,8 @@ final class SystemdJobs {
   private var signals: Subscription?
   /// The jobs that have not ended.
   private var jobs: [ObjectPath: Job] = [:]
-  /// The number of calls without an answer, and the results of jobs that ended meanwhile: the end of a job may be sent before the
-  /// answer that names the job.
+  /// The number of calls without an answer, and the results of jobs that ended meanwhile, because
+  /// the end of a job may be sent before the answer that names the job.
   private var unansweredCalls = 0
   private var earlyResults: [ObjectPath: String] = [:]
   /// Repetitions of calls that no manager took, by the numbers of the calls. The bus reports the last call first, but a unit has to

@@ -116,7 +116,7 @@ final class SystemdManager {
       case .success(let version): self?.setPresence(.present(version: String(value: version).flatMap(Self.release)))
       case .failure(let error):
         self?.left()
-        // A busy manager is used once it answers.
+        // The second reading has no limit: a busy manager is used once it answers.
         if error.name == .timedOut { self?.readVersion(within: nil) }
       }
     }
@@ -176,7 +176,7 @@ final class SystemdManager {
   /// Reads the state of a unit that was not just started. The manager reports a unit that does not exist as `inactive`.
   /// - Parameter completion: called after the answer or an error.
   func refresh(_ watch: UnitWatch, _ completion: @escaping () -> Void = {}) {
-    // The process is read first, so that it is known when the handler sees the state.
+    // The reading of the process comes first, so that the handler sees it with the state.
     read(Systemd.service, "MainPID", of: watch) {}
     read(Systemd.unit, "ActiveState", of: watch, completion)
   }
@@ -221,7 +221,7 @@ final class SystemdManager {
     }
   }
 
-  /// Whether an error means only that the manager does not answer now.
+  /// True for an error that means only that the manager does not answer now.
   private static func isSilence(_ error: DBusError) -> Bool {
     [.noReply, .nameHasNoOwner, .disconnected, .timedOut, .limitsExceeded].contains(error.name)
   }
@@ -257,7 +257,7 @@ final class SystemdManager {
       completion)
   }
 
-  /// A new job replaces a conflicting queued job.
+  /// The mode in which a new job replaces a conflicting queued job.
   private static let mode = "replace"
   /// Sends SIGKILL to every process of a unit, or to its main process alone.
   func kill(_ unit: UnitName, _ scope: CommandScope = .tree) {

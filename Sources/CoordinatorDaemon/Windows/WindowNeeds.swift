@@ -50,7 +50,7 @@ public struct WindowSystemFacts: Sendable {
     return WindowSystemFacts(properties)
   }
 
-  /// The reason why something cannot be done here; nil if it can.
+  /// The reason why the window system cannot do something; nil if it can.
   /// - Parameter what: the subject of the sentence, such as “raising a window”.
   func whyNot(_ capability: WindowCapability, for what: String) -> String? {
     guard !capabilities.contains(capability) else { return nil }

@@ -78,7 +78,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   // MARK: Observing the window system
 
-  /// Whether any presentation follows windows. If not, the window system need not be observed.
+  /// True if a presentation follows windows; otherwise the window system need not be observed.
   var needsWindows: Bool { programs.keys.contains { !tracker.isLeft($0) } }
 
   /// Receives every window after the window system has appeared, or after signals were missed.

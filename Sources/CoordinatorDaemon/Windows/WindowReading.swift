@@ -2,17 +2,18 @@ import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-/// The reading of all windows from the adapter, and the order of the events after it. Events and properties that come before the
-/// answer are kept.
+/// The reading of all windows from the adapter. It keeps the events and properties that come before
+/// an answer.
 struct WindowReading {
   private enum State {
     case none
     case pending
-    /// The reading is pending and has to be repeated: something has changed since it began.
+    /// The pending reading has to be repeated: something has changed since it began.
     case outdated
   }
 
-  /// The number of outdated answers in a row that are dropped. The next one is used, because an adapter may change without end.
+  /// Cap of the outdated answers that are dropped in a row, because an adapter may change without
+  /// end.
   private static let maxDroppedAnswers = 3
   /// Cap of the exponential backoff: 3 s × 2¹⁶ ≈ 2 days. A silent adapter may stay on the bus.
   private static let maxDoublings = 16
@@ -33,7 +34,8 @@ struct WindowReading {
   /// Whether the last reading has this number, and was not forgotten.
   func isCurrent(_ number: Int) -> Bool { self.number == number }
 
-  /// The factor of the time to wait for the answer. It grows with each silent reading, so that few wait in the bus, however long.
+  /// The factor of the time to wait for the answer. It doubles with each silent reading, so that
+  /// few calls wait in the bus, however long the silence lasts.
   var patience: Int { 1 << min(silentReadings, Self.maxDoublings) }
 
   /// Begins a reading. A pending reading is repeated after its answer instead, because an adapter

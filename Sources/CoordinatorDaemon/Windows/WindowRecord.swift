@@ -48,13 +48,11 @@ struct WindowRecord {
   /// The programs whose data differ from the record.
   private var changed: Set<Handle> = []
 
-  /// Notes the data of a program's presenter.
   mutating func note(_ memory: Properties, of program: Handle) {
     memories[program] = memory
     changed.insert(program)
   }
 
-  /// Continues with data that are on record.
   mutating func restore(_ memory: Properties, of program: Handle) { memories[program] = memory }
 
   mutating func windowsChanged(of program: Handle) { changed.insert(program) }
@@ -64,7 +62,7 @@ struct WindowRecord {
     changed.remove(program)
   }
 
-  /// Removes and returns what has changed: the data of presentations.
+  /// Removes and returns the changed data of presentations.
   mutating func takeChanges(_ tracker: borrowing WindowTracker) -> [(Handle, Properties)] {
     defer { changed.removeAll(keepingCapacity: true) }
     var all: [(Handle, Properties)] = []

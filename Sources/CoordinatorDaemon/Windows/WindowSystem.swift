@@ -8,8 +8,8 @@ import PresentationRules
 import TextFormats
 import WindowRules
 
-/// A client of the window-system adapter (`org.navd.WindowSystem1`), which may be absent, leave the bus and come back. The client
-/// begins with the first presentation that follows windows.
+/// A client of the window-system adapter, which may be absent, leave the bus and come back
+/// (`org.navd.WindowSystem1`). It begins with the first presentation that follows windows.
 final class WindowSystem {
   private enum Presence {
     /// The adapter was not asked, has not answered, or has just left and may be started again.
@@ -25,7 +25,7 @@ final class WindowSystem {
   private let log: Logger
   private var presence = Presence.unknown
   private var follower: NameWatch?
-  /// The adapter on the bus, and the adapter whose windows were read last. The names are unique to them.
+  /// The unique names of the adapter on the bus, and of the adapter whose windows were read last.
   private var owner: BusName?
   private var lastRead: BusName?
   /// The subscription to the adapter's signals; nil while nothing needs the windows.
@@ -133,7 +133,7 @@ final class WindowSystem {
     if !isResting { readAll() }
   }
 
-  /// Asks the adapter for a sign of life.
+  /// Checks that the adapter still answers.
   /// - Parameters:
   ///   - limit: the time to wait.
   ///   - completion: called with whether the adapter has answered, after all messages that it has sent before.
@@ -294,13 +294,13 @@ extension Result where Failure == DBusError {
   }
 }
 
-// MARK: What the window system cannot do
+// MARK: Limits of the window system
 
 extension WindowSystem {
   /// The reasons why destinations cannot work here; empty if they are not known.
   func faults(of destinations: [Destination]) -> [FileFault] { isPresent ? facts.faults(of: destinations) : [] }
 
-  /// The reason why something cannot be done here; nil if it can, or if that is not known.
+  /// The reason why the window system cannot do something; nil if it can, or if that is not known.
   /// - Parameter what: the subject of the sentence, such as “raising a window”.
   func whyNot(_ capability: WindowCapability, for what: String) -> String? {
     isPresent ? facts.whyNot(capability, for: what) : nil

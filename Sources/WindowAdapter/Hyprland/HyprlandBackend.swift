@@ -91,7 +91,7 @@ final class HyprlandBackend: Backend, EventStreamReader {
     model.takeWant()
     requests.ask(HyprlandAnswer.request) { [self] bytes in
       isReading = false
-      // Events that were sent before the answer are handled before it.
+      // The events that were sent before the answer come first.
       events.readArrived()
       if let answer = bytes.flatMap(HyprlandAnswer.init) {
         hasComplained = false

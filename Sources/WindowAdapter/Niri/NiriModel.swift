@@ -141,7 +141,7 @@ struct NiriModel {
   private mutating func process(of node: Node) -> UInt32? {
     guard searches[node.number, default: 0] < Self.maxSearches else { return nil }
     let process = findProcess(node)
-    // The search may need the title and the class, which come later.
+    // A search counts only with the class and the title, which may come later.
     if process == nil, node.properties.appID != nil, node.properties.title != nil {
       searches[node.number, default: 0] += 1
     }

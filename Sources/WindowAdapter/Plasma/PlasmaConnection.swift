@@ -52,7 +52,7 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   var knowsOutputs: Bool { outputManager != nil }
   var knowsDesktops: Bool { desktopManager != nil }
 
-  // MARK: What there is
+  // MARK: Objects of the compositor
 
   override func found(_ global: WaylandConnection.Global) {
     let (registry, number) = (connection.registry, global.number)

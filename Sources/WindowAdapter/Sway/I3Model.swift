@@ -86,7 +86,8 @@ struct I3Model {
   }
 
   mutating func take(tree json: JSON, now: Instant) {
-    // An output may be gone since then, which must be known before the windows that moved: both are read again.
+    // The tree and the outputs are read again: a lost output must be known before the windows that
+    // moved.
     if hasTree, wants.contains(.outputs) { return }
     let tree = I3Tree(json)
     let isFirst = !hasTree
@@ -248,7 +249,7 @@ struct I3Model {
     }
   }
 
-  /// Returns the focus to the window, workspace or output that has it now.
+  /// Returns the focus to its present window, workspace or output.
   private func returning(to focused: Int64?) -> [String] {
     if let focused { return ["[con_id=\(focused)] focus"] }
     if state.focusedOutput.isEmpty { return [] }

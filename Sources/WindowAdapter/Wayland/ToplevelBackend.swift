@@ -128,7 +128,7 @@ class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>>:
     completion(.success(()))
   }
 
-  // MARK: What a backend adds
+  // MARK: Additions of a backend
 
   var capabilitiesAtStart: [WindowCapability] { [] }
   var outputNames: [String] { [] }

@@ -33,7 +33,7 @@ package final class WlrConnection: ToplevelConnection<WlrToplevel> {
     return super.readAll()
   }
 
-  // MARK: What there is
+  // MARK: Objects of the compositor
 
   override func found(_ global: WaylandConnection.Global) {
     let (registry, number) = (connection.registry, global.number)

@@ -6,9 +6,9 @@ struct NumberedIDs {
   private let ids: WindowIDs
   /// The numbers of closed windows.
   private var used: Set<UInt64> = []
-  /// The number up to which all numbers count as used, so that the set does not grow for ever.
+  /// The number up to which all numbers count as used, so that the set stays small.
   private var floor: UInt64?
-  /// The limit of numbers that are remembered one by one.
+  /// Cap of the numbers in the set.
   private let remembered: Int
 
   init(token: String, _ ids: WindowIDs, remembered: Int = 1 << 16) {

@@ -11,7 +11,7 @@ package struct WindowTable {
   /// The backend's number of a window, which may be used for another window later.
   package typealias Key = UInt64
 
-  /// The facts that the backend has seen of a window; absent ones are unknown or unchanged.
+  /// The facts that the backend has seen of a window; an absent one is unknown or unchanged.
   struct Sighting {
     var properties = WindowProperties()
     /// The window whose dialog this window is; nil if that is not known.

@@ -32,7 +32,7 @@ final class XWindowFacts {
       return id
     }
     var id: String
-    // A client can put any id on its window.
+    // The id must be checked, because a client can put any id on its window.
     repeat { id = ids.next() } while isTaken(id)
     connection.setText(window, Self.property, id)
     return id
