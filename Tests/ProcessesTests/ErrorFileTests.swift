@@ -92,6 +92,8 @@ private final class ErrorFileFixture {
     fixture.write("\nthe end", to: file)
     close(file)
     #expect(fixture.files.finish("a") == Array("the end".utf8))
+    // A program that another test starts has a copy of the descriptor until it is executed.
+    try fixture.wait { !fixture.ended.isEmpty }
     #expect(fixture.ended.first?.utf8.count == ErrorFiles.kept + "none: ".utf8.count)
   }
 
