@@ -107,8 +107,9 @@ public final class Record {
       try begin()
       return restored
     }
-    rows = try Rows(lines)
-    let restored = try restore(try rows.content())
+    let (rows, content) = try Rows.read(lines)
+    let restored = try restore(content)
+    self.rows = rows
     self.file = file
     return restored
   }

@@ -74,14 +74,15 @@ struct Rows {
       for (table, keys) in keys {
         writer.beginMember(table.rawValue)
         let rows = texts[table] ?? [:]
+        let removed = Array("null".utf8)
         if table.isRow {
-          writer.write(raw: rows[""] ?? [])
+          writer.write(raw: rows[""] ?? removed)
           continue
         }
         writer.object { writer in
           for key in keys {
             writer.beginMember(key)
-            if let row = rows[key] { writer.write(raw: row) } else { writer.write(raw: "null") }
+            writer.write(raw: rows[key] ?? removed)
           }
         }
       }
@@ -91,25 +92,39 @@ struct Rows {
 
   // MARK: Reading
 
-  init() {}
-
   /// Reads lines, each of which replaces rows of those before it.
-  init(_ lines: [ArraySlice<UInt8>]) throws(Unreadable) {
+  /// - Returns: the rows, and what they say.
+  static func read(_ lines: [ArraySlice<UInt8>]) throws(Unreadable) -> (rows: Rows, content: Record.Content) {
     guard !lines.isEmpty else { throw Unreadable("its first line is incomplete") }
+    var read: [Table: [String: JSON]] = [:]
     for (index, line) in lines.enumerated() {
-      do throws(Unreadable) { try read(line, isFirst: index == 0) } catch {
+      do throws(Unreadable) { try take(line, isFirst: index == 0, into: &read) } catch {
         throw Unreadable("line \(index + 1): \(error)")
       }
     }
-    changed = texts.mapValues { Set($0.keys) }
-    forgetOrphans()
-    changed = [:]
+    // A presenter may note something after the end of a presentation (``forgetOrphans()``).
+    let presentations = read[.presentations] ?? [:]
+    read[.memories] = read[.memories]?.filter { presentations[$0.key] != nil }
+
+    var content = Record.Content()
+    for (table, rows) in read {
+      for (key, row) in rows {
+        do throws(Unreadable) { try content.read(table, key, row) } catch {
+          throw Unreadable("\(table.rawValue) \(quoted(key)): \(error)")
+        }
+      }
+    }
+    var rows = Rows()
+    rows.texts = read.mapValues { $0.mapValues { Array($0.text.utf8) } }
+    return (rows, content)
   }
 
-  private mutating func read(_ line: ArraySlice<UInt8>, isFirst: Bool) throws(Unreadable) {
-    var members = try Self.parse(line).members()
+  private static func take(
+    _ line: ArraySlice<UInt8>, isFirst: Bool, into read: inout [Table: [String: JSON]]
+  ) throws(Unreadable) {
+    var members = try parse(line).members()
     if isFirst {
-      let format = members.removeValue(forKey: Self.formatName)
+      let format = members.removeValue(forKey: formatName)
       guard let format else { throw Unreadable("it is no record") }
       guard format == Self.format else {
         throw Unreadable("a later release of navd has written it: expected format 1, found \(format.text)")
@@ -118,28 +133,15 @@ struct Rows {
     for (name, rows) in members {
       guard let table = Table(rawValue: name) else { throw Unreadable("no table is \(quoted(name))") }
       for (key, row) in table.isRow ? ["": rows] : try rows.members() {
-        texts[table, default: [:]][key] = row == .null ? nil : Array(row.text.utf8)
+        read[table, default: [:]][key] = row == .null ? nil : row
       }
     }
   }
 
-  private static func parse(_ text: some Sequence<UInt8>) throws(Unreadable) -> JSON {
-    do throws(JSON.Mistake) { return try JSON.parse(Array(text), depth: maxDepth) } catch {
+  private static func parse(_ line: ArraySlice<UInt8>) throws(Unreadable) -> JSON {
+    do throws(JSON.Mistake) { return try JSON.parse(Array(line), depth: maxDepth) } catch {
       throw Unreadable("\(error)")
     }
-  }
-
-  /// Reads what the rows say.
-  func content() throws(Unreadable) -> Record.Content {
-    var content = Record.Content()
-    for (table, rows) in texts {
-      for (key, text) in rows {
-        do throws(Unreadable) { try content.read(table, key, try Self.parse(text)) } catch {
-          throw Unreadable("\(table.rawValue) \(quoted(key)): \(error)")
-        }
-      }
-    }
-    return content
   }
 }
 

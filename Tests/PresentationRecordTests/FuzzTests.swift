@@ -155,7 +155,7 @@ private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $
   }
 
   private func content(of bytes: [UInt8]) throws -> Record.Content {
-    try Rows(bytes.split(separator: UInt8(ascii: "\n"))).content()
+    try Rows.read(bytes.split(separator: UInt8(ascii: "\n"))).content
   }
 
   /// The state after changes were written and read.

@@ -37,7 +37,7 @@ private func record(of turns: ClosedRange<UInt64>) throws -> TemporaryDirectory 
 
 /// The state that a file has on record; nil if there is no file.
 private func state(of path: String) throws -> RecordedState? {
-  try RecordFile.open(path).map { try Rows($0.lines).content().state }
+  try RecordFile.open(path).map { try Rows.read($0.lines).content.state }
 }
 
 /// The length of the file of a record that is new.
@@ -280,4 +280,11 @@ func recordFile_strangeLine_isSetAside(line: String) throws {
   #expect(Files.contents(of: try #require(content.setAside?.path, "\(line)")) == bytes)
   #expect(content.setAside?.reason.contains("not one of this release") == line.contains("other\""))
   #expect(content.state == RecordedState())
+}
+
+@Test("A snapshot can be read if the only row of a table was removed", arguments: ["numbers", "session"])
+func recordFile_rowIsRemoved_snapshotIsReadAgain(table: String) throws {
+  let lines = ["{\"navd-record\":1}", "{\"\(table)\":null}"].map { Array($0.utf8)[...] }
+  let rows = try Rows.read(lines).rows
+  #expect(try Rows.read([rows.snapshot.dropLast()]).content.state == RecordedState())
 }

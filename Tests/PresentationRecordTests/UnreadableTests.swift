@@ -83,7 +83,7 @@ func unreadable_anyByte_isNoTrap() throws {
       bytes[Int.random(in: bytes.indices, using: &dice)] = UInt8.random(in: 0...255, using: &dice)
     }
     do {
-      _ = try StateMachine(restoring: Rows(bytes.split(separator: UInt8(ascii: "\n"))).content().state)
+      _ = try StateMachine(restoring: Rows.read(bytes.split(separator: UInt8(ascii: "\n"))).content.state)
     } catch is Unreadable {
     } catch is RecordFault {}
   }
