@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// What comes in besides the calls of clients.
+/// An input of the coordinator other than a client's call.
 enum Incoming {
   case report(Report)
   /// The data with which the next navd finds a presentation again.
@@ -17,13 +17,13 @@ enum Incoming {
   case clientLeft(Client)
 }
 
-/// Handles what comes in.
+/// Handles inputs of the coordinator.
 protocol IncomingHandler: AnyObject {
   func handle(_ incoming: Incoming)
 }
 
-/// The way of all that comes in besides the calls of clients. While navd searches for the presentations of
-/// the previous navd, it waits here (R2).
+/// The only way of inputs other than clients' calls to the coordinator. Inputs wait here while navd searches
+/// for the presentations of the previous navd (R2).
 final class Inbox: ReportReceiver {
   private enum State {
     case waiting([Incoming])
@@ -34,7 +34,11 @@ final class Inbox: ReportReceiver {
 
   func take(_ incoming: Incoming) {
     switch state {
-    case .waiting(let others): state = .waiting(others + [incoming])
+    case .waiting(var early):
+      // The state gives its list away first: the list would be copied each time.
+      state = .waiting([])
+      early.append(incoming)
+      state = .waiting(early)
     case .open(let handler): handler.handle(incoming)
     }
   }
@@ -43,8 +47,8 @@ final class Inbox: ReportReceiver {
 
   func remember(_ memory: Properties, of handle: Handle) { take(.memory(memory, of: handle)) }
 
-  /// Hands over what comes in from now on.
-  /// - Returns: what has come before.
+  /// Hands over all later inputs.
+  /// - Returns: the inputs that have waited.
   func open(to handler: any IncomingHandler) -> [Incoming] {
     guard case .waiting(let early) = state else { return [] }
     state = .open(handler)
