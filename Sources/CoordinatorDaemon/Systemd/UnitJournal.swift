@@ -4,12 +4,9 @@ import Processes
 /// The journal of systemd, if there is one (systemd.journal-fields(7)).
 final class UnitJournal {
   private static let path = "/run/systemd/journal/socket"
-  private lazy var socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
   private let manager: SystemdManager
 
   init(of manager: SystemdManager) { self.manager = manager }
-
-  deinit { close(socket) }
 
   /// Writes one entry, which may have several lines.
   /// - Returns: whether the journal has taken it.
@@ -19,12 +16,15 @@ final class UnitJournal {
     let length = withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) }
     let entry =
       Array("PRIORITY=6\nSYSLOG_IDENTIFIER=navd\nUSER_UNIT=\(unit)\nMESSAGE\n".utf8) + length + text + end
+    let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard socket >= 0 else { return false }
+    defer { close(socket) }
     // The manager's journal may not be the one that this process sees, for example in a container.
-    return manager.process.map { send(entry, to: "/proc/\($0)/root" + Self.path) } ?? false
-      || send(entry, to: Self.path)
+    return manager.process.map { send(entry, by: socket, to: "/proc/\($0)/root" + Self.path) } ?? false
+      || send(entry, by: socket, to: Self.path)
   }
 
-  private func send(_ entry: [UInt8], to path: String) -> Bool {
+  private func send(_ entry: [UInt8], by socket: Int32, to path: String) -> Bool {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
