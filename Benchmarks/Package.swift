@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// Measures navd beside its peers (`make bench`). A package of its own, so that nobody who builds navd builds it.
+/// Measures navd beside its peers (`make bench`). This package is separate, so that a build of navd leaves it out.
 let package = Package(
   name: "Benchmarks",
   dependencies: [

@@ -19,7 +19,7 @@ struct Unreadable: Error, CustomStringConvertible {
 /// Writes or reads the fields of an object, so that one list of fields serves both. A field without a value is left out.
 protocol FieldCoder {
   associatedtype Failure: Error
-  /// Whether this coder changes the fields.
+  /// True for a coder that reads, and so changes the fields.
   static var reads: Bool { get }
   mutating func field<Content: Recordable>(_ name: String, _ content: inout Content?) throws(Failure)
   /// Refuses fields that contradict each other.

@@ -4,7 +4,7 @@ import DBusValues
 import EventLoops
 import Glibc
 
-/// What navd costs while nothing happens: its memory, and how often it wakes up. navd runs from login to logout.
+/// The cost of an idle navd, which runs from login to logout: its memory and its wake-ups.
 struct IdleBenchmark {
   let harness: Harness
   private static let time = Duration.seconds(10)

@@ -1,7 +1,7 @@
 import PresentationModel
 import PresentationRules
 
-/// What has happened, for the features that follow it.
+/// An event of the daemon, for the features that follow it.
 enum Happening {
   /// navd serves a state that no event has led to.
   case resumed
@@ -16,7 +16,7 @@ enum Happening {
   case turnEnded
 }
 
-/// A part of the daemon that follows what happens: a file, and a line in the list of ``Coordinator``.
+/// A part of the daemon that follows events: a file, and a line in the list of ``Coordinator``.
 protocol Feature: AnyObject {
   func note(_ happening: Happening, in machine: borrowing StateMachine)
 }

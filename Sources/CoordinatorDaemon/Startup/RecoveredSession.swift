@@ -45,8 +45,7 @@ struct RecoveredSession {
   let isSameBoot: Bool
   /// Whether the record belongs to another session (R8).
   let isOfOtherSession: Bool
-  /// Whether this navd is the first one of its session: the record is empty, or of an earlier
-  /// session (K4).
+  /// True for the first navd of a session: the record is empty, or of an earlier session (K4).
   let isFirst: Bool
   let setAside: (path: String, reason: String)?
   /// The session data that this navd records.

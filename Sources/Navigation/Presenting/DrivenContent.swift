@@ -121,8 +121,8 @@ protocol InheritingValues {
   func inherit(from former: AnyObject)
 }
 
-/// The last values of the items that screens show, by the texts of their ids. A screen may have written a value after the driver has
-/// read the state for the last time, also while the state does not contain the item.
+/// The last values of the items that screens show, by the texts of their ids. A screen may write a value after the last time that the
+/// driver reads the state, even while the state does not contain the item.
 @MainActor
 private final class ScreenValues<Item>: InheritingValues {
   private struct Value { weak var last: Last<Item>? }

@@ -4,7 +4,7 @@ import PresentationRules
 
 @testable import CoordinatorDaemon
 
-/// What presenters have said.
+/// The reports and the data of presenters.
 final class ReportLog: ReportReceiver {
   var reports: [Report] = []
   private(set) var memories: [Handle: Properties] = [:]

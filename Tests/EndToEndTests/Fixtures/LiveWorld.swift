@@ -148,10 +148,10 @@ final class LiveWorld {
   private func answer(_ method: String, _ handle: Handle, _ result: Result<Properties, DBusError>) throws {
     // Nobody hears a presenter that has left.
     guard let presenter = presenters[handle].flatMap({ connections[$0] }) else { return }
-    // What navd has sent to the presenter comes before this answer.
+    // The answer is a barrier: navd's earlier calls to the presenter come before it.
     try session.call(Rows.getState, (), by: presenter)
     guard let index = call(method, handle) else {
-      // A presenter is not told of its own updates (D8).
+      // A presenter gets no call for its own update (D8).
       if method == "Update" { return }
       let waiting = calls.map { "\($0.method) \($0.presentation)" }
       throw Session.Failure("expected the call \(method) for \(handle), found \(waiting)")

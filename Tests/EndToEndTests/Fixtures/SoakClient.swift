@@ -15,7 +15,7 @@ final class SoakClient {
   private(set) var tally = SoakTally()
   private let session: Session
   private let connection: Connection
-  /// Whether it makes another request after a reply.
+  /// True if the client makes another request after a reply.
   private var isRunning = false
   private let root: String
   private var count = 0
@@ -181,7 +181,7 @@ final class SoakClient {
   }
 }
 
-/// What came of the requests of a client.
+/// The outcome of the requests of a client.
 struct SoakTally {
   var operations = 0
   /// The errors in replies, and unexpected replies.

@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 import TextFormats
 
-// Exclusive groups with real commands, one at a time, and what the bus is told of a busy one. The rules of groups are tested on the
-// state machine alone.
+// Exclusive groups with real commands, one at a time, and the signals of a busy group. PresentationRulesTests has
+// the rules of groups.
 
 private typealias Rows = CoordinatorInterface
 
