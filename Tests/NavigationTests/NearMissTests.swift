@@ -101,8 +101,8 @@ import Testing
     let program = try Program(
       loop,
       [
-        "/bin/sh", "-c", script, "sh", "-I", Session.program("Modules"), "-I", "\(Files.package)/Sources/CDBus", "-I",
-        "\(Files.package)/Sources/CLinux", file,
+        "/bin/sh", "-c", script, "sh", "-I", Session.besideTests("Modules"), "-I",
+        "\(Files.package)/Sources/CDBus", "-I", "\(Files.package)/Sources/CLinux", file,
       ], environment: ["PATH": String(cString: getenv("PATH")), "HOME": directory.path])
     #expect(loop.turn(until: { program.hasEnded }))
     return program

@@ -192,6 +192,11 @@ public final class Session {
     {
       return path
     }
+    return besideTests(name)
+  }
+
+  /// The path of what the build with the tests has made, such as its modules: a build of the programs alone has none of the library.
+  public static func besideTests(_ name: String) -> String {
     let own = Files.target(of: "/proc/self/exe") ?? ""
     return own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/" + name
   }
