@@ -5,8 +5,8 @@ import EventLoops
 import PresentationModel
 
 /// A stateless service that uses the same library and sends the same messages as navd for a Present with another id: two signals of
-/// the coordinator, InterfacesAdded, InterfacesRemoved, the reply. A Toggle only starts or ends a program before the answer. The
-/// difference between navd and this service is the cost of all other work.
+/// the coordinator, InterfacesAdded, InterfacesRemoved, the reply. A Toggle only starts or ends a program before the answer, and
+/// a Get finds nothing. The difference between navd and this service is the cost of all other work.
 final class BareEcho {
   static let name: BusName = "org.navd.Bench.BareEcho"
 
@@ -38,6 +38,7 @@ final class BareEcho {
       try? toggleProgram()
       call.reply((program != nil, .root, number))
     }
+    object.implement(CoordinatorInterface.get) { [unowned self] _, call in call.reply((.root, [:], number)) }
     connection.export(CoordinatorNames.object, [object], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, objects)
   }
@@ -60,7 +61,8 @@ final class BareEcho {
       program.end()
       self.program = nil
     } else {
-      program = try Program(["sleep", "1000"])
+      // Longer than a key press, and over soon if the measurement fails.
+      program = try Program(["sleep", "10"])
     }
   }
 

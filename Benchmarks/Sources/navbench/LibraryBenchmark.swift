@@ -6,8 +6,7 @@ import Observation
 /// The Swift library with many elements of a path, live models and presented booleans. The cost of each must not grow with their number.
 @MainActor
 struct LibraryBenchmark {
-  private static let goal = Goal.atMost(1.3)
-  private static let counts = [100, 400, 800, 1600]
+  private static let (few, many) = (100, 1000)
   let rounds: Int
 
   /// A measured subject, with the time for a number of elements together.
@@ -31,22 +30,20 @@ struct LibraryBenchmark {
     let coordinators = [("embedded", Coordinator.embedded()), ("on the bus", try await Coordinator.session())]
     for subject in Self.subjects {
       for (place, coordinator) in coordinators {
-        var results = [[Double]](repeating: [], count: Self.counts.count)
+        var times: (few: [Double], many: [Double]) = ([], [])
         // The first round is dropped.
         for round in 0...rounds {
-          for (index, count) in Self.counts.enumerated() {
-            // Each number is measured with as many elements in all, since a few milliseconds would measure the scheduler.
-            let times = Self.counts.last! / count
-            var time = 0.0
-            for _ in 0..<times { time += try await subject.measure(coordinator, count) }
-            if round > 0 { results[index].append(time / Double(times * count)) }
-          }
+          // As many elements in all, since a few milliseconds would measure the scheduler.
+          var few = 0.0
+          for _ in 0..<Self.many / Self.few { few += try await subject.measure(coordinator, Self.few) }
+          let many = try await subject.measure(coordinator, Self.many)
+          guard round > 0 else { continue }
+          times.few.append(few / Double(Self.many))
+          times.many.append(many / Double(Self.many))
         }
-        for (index, count) in Self.counts.enumerated().dropFirst() {
-          report.compare(
-            "\(count) \(subject.name), each, \(place)", with: "\(Self.counts[0])", results[index], results[0],
-            goal: Self.goal, isDetail: count != Self.counts.last)
-        }
+        report.compare(
+          "\(Self.many) \(subject.name), each, \(place)", with: "\(Self.few)", times.many, times.few,
+          goal: .atMost(1.3))
       }
     }
   }

@@ -38,8 +38,6 @@ struct Line: Codable {
   let subjects: [Double]
   let peers: [Double]
   let goal: Goal?
-  /// Whether the table in the documents leaves the line out.
-  let isDetail: Bool
 
   /// The values for the goal: the ratios, or the numbers of a subject without a peer.
   var results: [Double] { peer == nil ? subjects : zip(subjects, peers).map { $0 / $1 } }
@@ -55,16 +53,13 @@ struct Report: Codable {
 
   mutating func compare(
     _ subject: String, with peer: String, _ subjects: [Double], _ peers: [Double], unit: Unit = .nanoseconds,
-    goal: Goal? = nil, isDetail: Bool = false
+    goal: Goal? = nil
   ) {
-    lines.append(
-      Line(
-        subject: subject, peer: peer, unit: unit, subjects: subjects, peers: peers, goal: goal, isDetail: isDetail))
+    lines.append(Line(subject: subject, peer: peer, unit: unit, subjects: subjects, peers: peers, goal: goal))
   }
 
   mutating func add(_ subject: String, _ numbers: [Double], _ unit: Unit, _ goal: Goal) {
-    lines.append(
-      Line(subject: subject, peer: nil, unit: unit, subjects: numbers, peers: [], goal: goal, isDetail: false))
+    lines.append(Line(subject: subject, peer: nil, unit: unit, subjects: numbers, peers: [], goal: goal))
   }
 }
 

@@ -21,8 +21,8 @@ struct Summary {
   ]
 
   /// A row for each line of the first run.
-  private func rows(withDetails: Bool) -> [[String]] {
-    (runs.first?.lines ?? []).filter { withDetails || !$0.isDetail }.map { line in
+  private var rows: [[String]] {
+    (runs.first?.lines ?? []).map { line in
       let all = runs.map { run in
         (isOnOne: run.processors == 1, lines: run.lines.filter { $0.subject == line.subject && $0.peer == line.peer })
       }
@@ -62,7 +62,7 @@ struct Summary {
 
   /// The table for a terminal.
   var text: String {
-    let rows = [Self.titles] + rows(withDetails: true)
+    let rows = [Self.titles] + self.rows
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       let line = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
@@ -75,7 +75,7 @@ struct Summary {
     let line = { (cells: [String]) in "| \(cells.joined(separator: " | ")) |" }
     let table =
       [line(Self.titles), "|" + String(repeating: "---|", count: Self.titles.count)]
-      + rows(withDetails: false).map(line)
+      + rows.map(line)
     let counts = Set(runs.map(\.processors)).sorted(by: >).map { count in
       "\(runs.count { $0.processors == count }) runs on \(count) processor\(count == 1 ? "" : "s")"
     }

@@ -101,10 +101,10 @@ private final class Sway {
       "output HEADLESS-1 resolution 1280x720\nexec sh -c 'echo $SWAYSOCK $WAYLAND_DISPLAY >\(displays)'\n",
       to: "\(directory)/config")
     var user: [String] = []
-    // It refuses to run as root.
+    // It refuses to run as root, and with root's group. The kernel's nobody has this number everywhere.
     if geteuid() == 0 {
-      try Program.run(["chown", "-R", "nobody", directory])
-      user = ["setpriv", "--reuid", "nobody", "--clear-groups"]
+      try Program.run(["chown", "-R", "65534:65534", directory])
+      user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
     }
     program = try Program(
       user + [
