@@ -52,9 +52,6 @@ package final class CoordinatorService<Host: CoordinatorHost> {
       take(outcome)
       return answer(reply)
     }
-    var rest = request
-    // These ends may change the subject of the expected serial.
-    rest.expectation.serial = nil
     host.hold(call.client)
     endSoon(mass.ends[...], by: call.client) { [self] in
       do throws(Refusal) {
@@ -63,9 +60,9 @@ package final class CoordinatorService<Host: CoordinatorHost> {
           // A request that names all these ends is complete.
           output = answer(.count(mass.countOfNamed))
         } else if let resume {
-          output = try resume(rest)
+          output = try resume(request)
         } else {
-          output = try perform(rest, for: call, trust: trust, answer)
+          output = try perform(request, for: call, trust: trust, answer)
         }
         if let output { call.reply(output) }
       } catch {

@@ -132,7 +132,6 @@ public final class Record {
   public func note(_ changes: RecordChanges) {
     if let numbers = changes.numbers { rows.set(.numbers, "", numbers) }
     rows.set(.presentations, changes.presentations)
-    rows.set(.changed, changes.changed)
     rows.set(.tags, changes.tags)
     rows.set(.endings, changes.endings)
     rows.set(.containerValues, changes.containerValues)

@@ -15,7 +15,7 @@ extension BindingID {
 extension RecordedState.PresentationRow: Fielded {
   static var blank: Self {
     let presentation = Presentation(handle: Handle(0), binding: .blank, item: Shared(Item(id: "")))
-    return Self(presentation, slotChanged: Serial(0))
+    return Self(presentation)
   }
 
   mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
@@ -23,7 +23,6 @@ extension RecordedState.PresentationRow: Fielded {
     var (item, fields) = (presentation.item.content, presentation.content)
     try item.code(with: &coder)
     try fields.code(with: &coder)
-    try coder.field("slot-changed", &slotChanged, default: Serial(0))
     try coder.mark("parked", &isParked)
     guard Coder.reads else { return }
     fields.item = Shared(item)
@@ -310,16 +309,6 @@ extension Holder: Fielded {
   }
 }
 
-extension RecordedState.Changed: Fielded {
-  static var blank: Self { Self() }
-
-  mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
-    try coder.field("present", &present)
-    try coder.field("absent", &absent)
-    try coder.field("stamp", &stamp, default: 0)
-  }
-}
-
 extension RecordedState.Numbers: Fielded {
   static var blank: Self { Self() }
 
@@ -327,7 +316,6 @@ extension RecordedState.Numbers: Fielded {
     try coder.required("serial", &serial)
     try coder.required("last-handle", &lastHandle)
     try coder.required("last-queue-age", &lastQueueAge)
-    try coder.required("changes-forgotten", &changesForgotten)
   }
 }
 

@@ -5,7 +5,7 @@ import TextFormats
 
 /// A table of rows; its name is a member of each line.
 enum Table: String, CaseIterable {
-  case numbers, session, presentations, memories, changed, tags, endings, registrations, holds, environment, kept
+  case numbers, session, presentations, memories, tags, endings, registrations, holds, environment, kept
   case containerValues = "container-values"
 
   /// Whether the table is a single row, without a key.
@@ -155,7 +155,6 @@ extension Record.Content {
       state.presentations[handle] = try .init(recorded: row)
       state.presentations[handle]!.presentation.content.handle = handle
     case .memories: memories[try Handle(rowKey: key)] = try Properties(recorded: row)
-    case .changed: state.changed[try Subject(rowKey: key)] = try .init(recorded: row)
     case .tags: state.tags[try GroupTag(rowKey: key)] = try .init(recorded: row)
     case .endings:
       let handle = try Handle(rowKey: key)
@@ -220,26 +219,5 @@ extension Holder.Key: RowKey {
   init(rowKey: String) throws(Unreadable) {
     let (name, cookie) = try rowKey.parts()
     self.init(name: name, cookie: try Handle(rowKey: cookie).number)
-  }
-}
-
-extension Subject: RowKey {
-  var rowKey: String {
-    switch self {
-    case .slot(let binding): "slot \(binding.text)"
-    case .group(let binding): "group \(binding.text)"
-    case .stack(let binding): "stack \(binding.text)"
-    }
-  }
-
-  init(rowKey: String) throws(Unreadable) {
-    let (kind, name) = try rowKey.parts()
-    let binding = try BindingID(rowKey: name)
-    switch kind {
-    case "slot": self = .slot(binding)
-    case "group": self = .group(binding)
-    case "stack": self = .stack(binding)
-    default: throw Unreadable("expected a slot, a group or a stack, found \(quoted(kind))")
-    }
   }
 }

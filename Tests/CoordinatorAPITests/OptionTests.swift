@@ -57,11 +57,9 @@ func options_mistake_isReportedByName(options: Properties, message: String) thro
   for number in [
     Value.byte(9), .int16(9), .uint16(9), .int32(9), .uint32(9), .int64(9), .uint64(9), .double(9),
   ] {
-    let options: Properties = ["timeout": number, "priority": number, "expected-serial": number]
+    let options: Properties = ["timeout": number, "priority": number, "within": number]
     try Options.ofPresent.check(options)
-    #expect(options[Options.timeout] == 9 && options[Options.priority] == 9 && options[Options.expectedSerial] == 9)
-    let request = try CoordinatorInterface.present.read(("fact", "1", options))
-    #expect(request.expectation.serial == 9)
+    #expect(options[Options.timeout] == 9 && options[Options.priority] == 9 && options[Options.within] == 9)
   }
   let greatest: Properties = ["timeout": .double(9_007_199_254_740_992)]
   try Options.ofPresent.check(greatest)
@@ -71,13 +69,14 @@ func options_mistake_isReportedByName(options: Properties, message: String) thro
 @Test func options_ofMethods_differAsTheContractSays() {
   for (table, known, unknown) in [
     (Options.ofItem, ["destination", "platform-data"], ["animated", "expected-id", "any-id", "binding"]),
-    (Options.ofPresent, ["expected-id", "expected-presentation", "expected-serial", "animated"], ["any-id", "id"]),
+    (Options.ofPresent, ["expected-id", "expected-presentation", "animated"], ["any-id", "id", "expected-serial"]),
     (Options.ofToggle, ["any-id", "expected-id"], ["binding"]),
     (Options.ofUpdate, ["container-values", "remove", "timeout", "expected-id", "animated"], ["title", "owned"]),
     (Options.ofDismiss, ["animated", "expected-presentation"], ["timeout"]),
-    (Options.ofDismissAll, ["root", "group", "stack", "all", "parked", "expected-serial"], ["expected-id"]),
-    (Options.ofSelect, ["binding", "id", "title", "expected-serial"], ["expected-id", "any-id"]),
-    (Options.ofPop, ["animated", "expected-serial"], ["expected-id"]),
+    (Options.ofDismissAll, ["root", "group", "stack", "all", "parked"], ["expected-id", "expected-serial"]),
+    (Options.ofSelect, ["binding", "id", "title"], ["expected-id", "any-id"]),
+    (Options.ofPop, ["animated"], ["expected-id"]),
+    (Options.ofApply, ["animated", "force", "expected-serial"], ["expected-id"]),
     (Options.ofRegisterPresenter, ["group", "style", "start-timeout", "grace"], ["animated"]),
   ] {
     for name in known { #expect(table[name] != nil, "\(name)") }

@@ -556,7 +556,7 @@ import Testing
       let call = fixture.call(Rows.toggle, ("p", "", [:]))
       isAnswered = { (try? call.output().0) == false }
     case "Present":
-      let call = fixture.call(Rows.present, ("p", "2", ["expected-serial": .uint64(fixture.service.serial)]))
+      let call = fixture.call(Rows.present, ("p", "2", [:]))
       isAnswered = { (try? call.output().1) == true }
     case "Closed":
       let call = fixture.call(Rows.closed, (handle.path, ["n": .int32(1)]))

@@ -16,8 +16,7 @@ private func turn(_ number: UInt64) throws -> RecordChanges {
   for handle in [1, number] {
     let row = RecordedState.PresentationRow(
       Presentation(
-        handle: Handle(handle), binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented),
-      slotChanged: Serial(number))
+        handle: Handle(handle), binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented))
     changes.presentations.append((Handle(handle), row))
   }
   if number > 2 { changes.presentations.append((Handle(number - 1), nil)) }
@@ -53,7 +52,6 @@ func recordFile_committed_isReadAgain() throws {
   let state = try Record.open(in: directory.path) { $0.state }.restored
   #expect(state.numbers.serial == Serial(20))
   #expect(Set(state.presentations.keys) == [Handle(1), Handle(20)])
-  #expect(state.presentations[Handle(1)]?.slotChanged == Serial(20))
 }
 
 @Test("A file that has become long is replaced by a snapshot, and its content is the same")

@@ -14,7 +14,7 @@ private func binding(_ text: String) throws -> BindingID { try BindingID(text) }
 func fullState() throws -> RecordedState {
   var state = RecordedState(
     numbers: .init(
-      serial: Serial(.max), lastHandle: Handle(1 << 63), lastQueueAge: 7, changesForgotten: Serial(3)))
+      serial: Serial(.max), lastHandle: Handle(1 << 63), lastQueueAge: 7))
   let value: Properties = [
     "level": .int32(-4), "list": .array(element: .variant, [.variant(.string("x"))]),
     "empty": .array(element: .string, []),
@@ -61,8 +61,7 @@ func fullState() throws -> RecordedState {
     }
     var row = RecordedState.PresentationRow(
       Presentation(
-        handle: handle, binding: try binding("a[\(index)]"), item: Shared(item), phase: phase),
-      slotChanged: Serial(index > 1 ? 77 : 0))
+        handle: handle, binding: try binding("a[\(index)]"), item: Shared(item), phase: phase))
     if index > 1 {
       row.presentation.parent = Handle(1)
       row.presentation.hasNamedParent = true
@@ -85,9 +84,6 @@ func fullState() throws -> RecordedState {
     }
     state.presentations[handle] = row
   }
-  state.changed[.slot(try binding("a"))] = .init(present: Serial(4), absent: nil)
-  state.changed[.group(try binding("a"))] = .init(present: nil, absent: Serial(5), stamp: 8)
-  state.changed[.stack(try binding("a"))] = .init(present: Serial(.max), absent: Serial(0), stamp: .max)
   var options = ItemOptions()
   state.tags[GroupTag(group: try binding("g"), tag: "bare")] = .init(
     binding: try binding("g.bare"), id: "", options: options, stamp: 1)
@@ -134,7 +130,6 @@ func changes(to state: RecordedState) -> RecordChanges {
   var changes = RecordChanges()
   changes.numbers = state.numbers
   changes.presentations = state.presentations.map { ($0.key, $0.value) }
-  changes.changed = state.changed.map { ($0.key, $0.value) }
   changes.tags = state.tags.map { ($0.key, $0.value) }
   changes.endings = state.endings.map { ($0.key, Shared($0.value)) }
   changes.containerValues = state.containerValues.map { ($0.key, $0.value) }
@@ -238,14 +233,12 @@ func record_changed_isReadAsItStands() throws {
   third.presentation.phase = .presented
   third.presentation.item.value = [:]
   less.presentations.append((Handle(3), third))
-  less.changed = [(.slot(try binding("a")), nil)]
   less.tags = [(GroupTag(group: try binding("g"), tag: "bare"), nil)]
   less.endings = [(Handle(100), nil)]
   less.registrations = [("one", nil), ("two", state.registrations["two"]?.reversed())]
   state.numbers = .init(serial: Serial(5))
   state.presentations[Handle(2)] = nil
   state.presentations[Handle(3)] = third
-  state.changed[.slot(try binding("a"))] = nil
   state.tags[GroupTag(group: try binding("g"), tag: "bare")] = nil
   state.endings[Handle(100)] = nil
   state.registrations["one"] = nil

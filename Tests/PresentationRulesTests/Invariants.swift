@@ -42,9 +42,6 @@ extension StateMachine {
           faults.append("slot \(binding) shows \(current) while \(going) is not gone (P3)")
         }
       }
-      if slot.changed > serial || slot.changed.number == 0 {
-        faults.append("slot \(binding) changed at \(slot.changed)")
-      }
     }
     return faults
   }

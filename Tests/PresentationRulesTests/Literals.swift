@@ -76,8 +76,6 @@ extension Array where Element == RequestedElement {
 typealias Expected = Expectation
 
 extension Expectation {
-  init(serial: Serial) { self.init(serial: serial.number) }
-
   /// The expectation that the slot holds no item.
   static var emptySlot: Expectation {
     var expectation = Expectation()

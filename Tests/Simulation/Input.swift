@@ -131,7 +131,6 @@ extension Request {
     if expectation.content != nil {
       text += ", expecting \(expectation.presentation.map(\.description) ?? "nothing")"
     }
-    if let serial = expectation.serial { text += ", expecting serial \(serial)" }
     return text
   }
 }

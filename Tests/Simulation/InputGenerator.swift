@@ -62,7 +62,7 @@ struct InputGenerator {
     hasDestinations = dice.chance(85)
     hasOwners = dice.chance(50)
     hasTimeouts = dice.chance(50) && !isLive
-    let hasExpectations = dice.chance(40) && !isLive
+    hasExpectations = dice.chance(40) && !isLive
     hasMistakes = dice.chance(40)
     presenterFaults = isLive ? 0 : dice.pick([0, 10, 40])
     presenterWishes = dice.pick([0, 20, 50])
@@ -76,9 +76,6 @@ struct InputGenerator {
     }
     if !isLive, dice.chance(15) { limits.tags = 1 + dice.below(4) }
     if !isLive, dice.chance(15) { limits.endings = 1 + dice.below(3) }
-    // The machine remembers changes of former subjects only up to the limit of endings. Past it, it refuses more requests than it
-    // needs to.
-    self.hasExpectations = hasExpectations && limits.endings > 100
     self.limits = limits
     isMortal = dice.chance(40) && !isLive
     hasHolds = dice.chance(40) && !isLive
@@ -172,7 +169,6 @@ struct InputGenerator {
   struct View {
     var shown: [OrderChecker.Showing]
     var lastHandle: UInt64
-    var serials: [UInt64]
     /// The slots that earlier requests of the transaction named.
     var named: [BindingID] = []
   }
@@ -213,13 +209,12 @@ struct InputGenerator {
   private func expectation(_ view: View, _ dice: inout SplitMix64) -> Expectation {
     var expectation = Expectation()
     guard hasExpectations, dice.chance(20) else { return expectation }
-    switch dice.below(3) {
+    switch dice.below(2) {
     case 0: expectation.id = dice.pick(ids)
-    case 1:
+    default:
       let last = view.lastHandle
       expectation.content =
         dice.chance(20) ? .nothing : .presentation(Handle(last > 8 ? last - UInt64(dice.below(8)) : 1))
-    default: expectation.serial = view.serials.suffix(1 + dice.pick([0, 1, 3, 10])).first ?? 0
     }
     return expectation
   }

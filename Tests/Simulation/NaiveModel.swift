@@ -211,14 +211,14 @@ struct NaiveModel {
   ///   - alive: the number of presentations that have not ended, in all and of this client; limits count dismissed ones, too.
   ///   - own: whether a presentation is of this client.
   mutating func perform(
-    _ requests: [Request], by client: Client?, at now: UInt64, serials: (NaiveSubject) -> UInt64, serial: UInt64,
+    _ requests: [Request], by client: Client?, at now: UInt64,
     tokens: (Handle) -> Token?, alive: (all: Int, ofClient: Int), own: (Token) -> Bool
   ) throws(NaiveRefusal) -> NaivePlan {
     guard !isShutDown else { throw NaiveRefusal(.shuttingDown) }
     var plan = NaivePlan(self, by: client, at: now)
     for (index, request) in requests.enumerated() {
       do throws(NaiveRefusal) {
-        try plan.judge(request, serials: serials, serial: serial, tokens: tokens)
+        try plan.judge(request, tokens: tokens)
         try plan.carryOut(request.operation)
         if request.isForced { plan.forced.formUnion(plan.subjects(of: request.operation)) }
       } catch {
@@ -562,7 +562,7 @@ extension NaivePlan {
   }
 }
 
-/// The subject of an expected serial (P10).
+/// What a request forces (P15).
 enum NaiveSubject: Hashable {
   case slot(BindingID)
   case group(BindingID)

@@ -125,13 +125,13 @@ struct NaivePlan {
   // MARK: Expectations
 
   mutating func judge(
-    _ request: Request, serials: (NaiveSubject) -> UInt64, serial: UInt64, tokens: (Handle) -> Token?
+    _ request: Request, tokens: (Handle) -> Token?
   ) throws(NaiveRefusal) {
     needsKnownName = request.needsKnownName == true
     outOfView = Set((request.places?.ofPresentations ?? [:]).filter { $0.value.isOutOfView }.keys.compactMap(tokens))
     isKnownTag = false
     isMemoryTrusted = true
-    let (slot, subject) = request.operation.subjects
+    let slot = request.operation.slot
     if let id = request.expectation.id {
       guard let slot else { throw NaiveRefusal(.invalidArgument) }
       guard items[slot]?.id == id else { throw NaiveRefusal(.stale) }
@@ -147,10 +147,6 @@ struct NaivePlan {
         case .presentation(let handle): held != nil && tokens(handle) == held
         }
       guard !isNew, isTrue else { throw NaiveRefusal(.stale) }
-    }
-    if let expected = request.expectation.serial {
-      let changed = subject == .everything ? serial : serials(subject)
-      guard changed <= expected else { throw NaiveRefusal(.stale) }
     }
   }
 
@@ -777,21 +773,14 @@ func merged(_ old: ItemOptions, _ new: ItemOptions) -> ItemOptions {
 }
 
 extension Request.Operation {
-  /// The slot, group or stack that the request names (P10).
-  var subjects: (slot: BindingID?, subject: NaiveSubject) {
+  /// The slot that the request names (P10).
+  fileprivate var slot: BindingID? {
     switch self {
     case .present(let binding, _, _), .toggle(let binding, _, _, _), .update(let binding, _, _, _, _),
-      .dismiss(let binding):
-      (binding, .slot(binding))
-    case .select(let group, _, let binding, _, _), .toggleSelection(let group, _, let binding, _, _):
-      (binding, .group(group))
-    case .deselect(let group, _), .forget(let group, _): (nil, .group(group))
-    case .push(let stack, let binding, _, _): (binding, .stack(stack))
-    case .popTo(let stack, let binding): (binding, .stack(stack))
-    case .pop(let stack, _), .setPath(let stack, _): (nil, .stack(stack))
-    case .dismissAll(.group(let group)): (nil, .group(group))
-    case .dismissAll(.stack(let stack)): (nil, .stack(stack))
-    case .dismissAll(.root), .dismissAll(.everything), .dismissAll(.parked): (nil, .everything)
+      .dismiss(let binding), .push(_, let binding, _, _):
+      binding
+    case .select(_, _, let binding, _, _), .toggleSelection(_, _, let binding, _, _), .popTo(_, let binding): binding
+    case .deselect, .forget, .pop, .setPath, .dismissAll: nil
     }
   }
 }

@@ -76,7 +76,7 @@ extension StateMachine {
     guard isSlow else { return nil }
     copy.state.limits.ends = limits.ends
     var refusal: Refusal?
-    do throws(Refusal) { _ = try input.withoutSerial.happen(to: &copy, at: milliseconds) } catch { refusal = error }
+    do throws(Refusal) { _ = try input.happen(to: &copy, at: milliseconds) } catch { refusal = error }
     // A presentation that ends in an earlier turn counts until it is gone (L1); in one turn, a new one takes its place.
     if refusal?.code == .limitExceeded { return nil }
     var aftermath = Aftermath(of: copy)
@@ -93,14 +93,5 @@ extension StateMachine {
       ended.insert(end.handle)
       return parent(of: end.handle).map { ended.contains($0.handle) } ?? false
     }
-  }
-}
-
-extension Input {
-  /// The input without the serial that its client expects, whatever has changed since the client looked.
-  fileprivate var withoutSerial: Input {
-    guard case .perform(var requests, let client) = self else { return self }
-    for index in requests.indices { requests[index].expectation.serial = nil }
-    return .perform(requests, client)
   }
 }

@@ -23,7 +23,6 @@ extension RecordedState {
   mutating func apply(_ changes: RecordChanges) {
     if let numbers = changes.numbers { self.numbers = numbers }
     for (key, row) in changes.presentations { presentations[key] = row }
-    for (key, row) in changes.changed { changed[key] = row }
     for (key, row) in changes.tags { tags[key] = row }
     for (key, row) in changes.endings { endings[key] = row?.content }
     for (key, row) in changes.containerValues { containerValues[key] = row }

@@ -29,10 +29,6 @@ struct World: ~Copyable {
   private var lastClient = 3
   private(set) var handles: [Token: Handle] = [:]
   private var tokens: [Handle: Token] = [:]
-  /// The times at which the subjects last changed, by the model (P10).
-  private var changes: [NaiveSubject: UInt64] = [:]
-  /// The serials after inputs, which clients can expect.
-  private var serials: [UInt64] = []
   /// A copy of the machine that did not get a refused request; it has to behave like the other one.
   private var twin: Twin?
 
@@ -73,9 +69,6 @@ struct World: ~Copyable {
       let outcome = machine.load(files)
       machine.load(fallbacks: fallbacks)
       try watcher.take(outcome.changes, from: machine, isOneChange: true)
-      for group in generator.groups where !model.tags(of: group).isEmpty {
-        changes[.group(group)] = machine.serial.number
-      }
       disk.apply(machine.takeUnrecorded())
     } catch {
       preconditionFailure("\(error)")
@@ -213,7 +206,7 @@ struct World: ~Copyable {
 
   private mutating func ask(_ count: Int, _ dice: inout SplitMix64) throws(Violation) {
     let view = InputGenerator.View(
-      shown: checker.alive.filter { !$0.isGoing }, lastHandle: checker.lastHandle.number, serials: serials)
+      shown: checker.alive.filter { !$0.isGoing }, lastHandle: checker.lastHandle.number)
     let requests = generator.requests(count, view, &dice)
     try happen(.perform(requests, dice.pick(clients)), &dice)
   }
@@ -307,11 +300,6 @@ struct World: ~Copyable {
     switch (actual, expected) {
     case (.success(let effect), .success(let plan)):
       try take(effect.outcome, of: input, &dice)
-      if generator.hasExpectations {
-        noteChanges(since: before.model)
-        noteDeclines(effect.outcome)
-      }
-      if serials.last != machine.serial.number { serials.append(machine.serial.number) }
       if let plan { try compare(effect.replies, plan.answers, before.model) }
       if case .perform(let requests, _) = input {
         try judgeLast(requests, effect.replies, fallbackGaveWay: plan?.hasGivenWay == true)
@@ -383,10 +371,10 @@ struct World: ~Copyable {
     do throws(NaiveRefusal) {
       switch input {
       case .perform(let requests, let client):
-        let (changes, tokens) = (changes, tokens)
+        let tokens = tokens
         let plan = try model.perform(
-          requests, by: client, at: now, serials: { changes[$0] ?? 0 }, serial: machine.serial.number,
-          tokens: { tokens[$0] }, alive: (checker.alive.count, checker.alive.count { $0.creator == client }),
+          requests, by: client, at: now, tokens: { tokens[$0] },
+          alive: (checker.alive.count, checker.alive.count { $0.creator == client }),
           own: { token in checker.alive.contains { $0.token == token && $0.creator == client } })
         model.fallBack(at: now)
         endAbsences()
@@ -817,30 +805,6 @@ struct World: ~Copyable {
     model.fellBack.contains(group) || model.selection(of: group) != before.selection(of: group)
       || model.queue(of: group) != before.queue(of: group)
       || model.tags(of: group) != before.tags(of: group)
-  }
-
-  private mutating func noteChanges(since before: NaiveModel) {
-    for binding in Set(before.slots.keys).union(model.slots.keys) where isChanged(binding, since: before) {
-      changes[.slot(binding)] = machine.serial.number
-    }
-    for group in generator.groups where isGroupChanged(group, since: before) {
-      changes[.group(group)] = machine.serial.number
-    }
-    for stack in generator.stacks {
-      let old = before.paths[stack, default: []].map { [$0.text, before.slots[$0]!.item.id] }
-      let new = model.paths[stack, default: []].map { [$0.text, model.slots[$0]!.item.id] }
-      if old != new { changes[.stack(stack)] = machine.serial.number }
-    }
-  }
-
-  /// Notes that declines count as changes (P15).
-  private mutating func noteDeclines(_ outcome: Outcome) {
-    for case .declined(let handle, let binding, _, _) in outcome.changes.map(\.event) {
-      guard let showing = checker.showing(handle) else { continue }
-      changes[.slot(binding)] = machine.serial.number
-      if let group = showing.group { changes[.group(group)] = machine.serial.number }
-      if let stack = showing.stack { changes[.stack(stack)] = machine.serial.number }
-    }
   }
 
   /// Compares the members of containers (V5).

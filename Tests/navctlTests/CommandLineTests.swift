@@ -20,7 +20,7 @@ private func accepts(_ line: String) -> Bool {
   "present fact 1 --to sleeper --value a=1 --value b:=2 --timeout 3s --no-animation",
   "present fact --wait --propagate -- sleep 1", "present fact --if-busy queue --priority -1 --expected-id 3",
   "--json present fact", "present fact --json -q -v -w 3", "toggle fact", "toggle fact 1 --group g",
-  "dismiss a b c", "dismiss --group g", "dismiss --all --expected-serial 4", "dismiss --parked --force",
+  "dismiss a b c", "dismiss --group g", "dismiss --all", "apply - --expected-serial 4", "dismiss --parked --force",
   "update fact a=1",
   "update fact --remove a",
   "select g t", "deselect g", "deselect g t", "toggle-selection g t", "selection g", "push s b 1",
@@ -105,14 +105,13 @@ func commandLine_incomplete_isRefused(line: String) {
 
 @Test func options_ofAnItem_becomeOptionsOfTheRequest() throws {
   let containers = try ContainerOptions.parse(["--group", "g", "--tag", "t"])
-  let slot = try SlotOptions.parse(["--no-animation", "--expected-serial", "4", "--expected-presentation", "17"])
+  let slot = try SlotOptions.parse(["--no-animation", "--expected-presentation", "17"])
   var options: Properties = [:]
   containers.write(to: &options)
   slot.write(to: &options)
   try Options.ofPresent.check(options)
   #expect(options[Options.group] == "g")
   #expect(options[Options.animated] == false)
-  #expect(options[Options.expectedSerial] == 4)
   #expect(options[Options.expectedPresentation] == CoordinatorNames.presentation(17))
   #expect(options[Options.stack] == nil)
 }

@@ -86,6 +86,7 @@ extension Coordinator {
   ///       $0.dismissAll(.group("panels"))
   ///     }
   ///
+  /// - Parameter expectedSerial: the serial of the state that the changes are made for. They are refused if anything has changed since.
   /// - Returns: the replies of the changes, one after the other, and the serial after the last change.
   @discardableResult
   public nonisolated(nonsending) func apply<Reply>(
@@ -93,8 +94,9 @@ extension Coordinator {
     @ChangeBuilder _ changes: (Changes) -> Change<Reply>
   ) async throws(NavigationError) -> (replies: Reply, serial: UInt64) {
     let change = changes(Changes())
-    let (replies, moment) = try await apply(
-      change.requests, Expectation(serial: expectedSerial).properties(animated: animated, force: force))
+    var options = Expectation().properties(animated: animated, force: force)
+    options[Options.expectedSerial] = expectedSerial
+    let (replies, moment) = try await apply(change.requests, options)
     var rest = replies[...]
     return (try change.read(&rest, moment.serial), moment.serial)
   }

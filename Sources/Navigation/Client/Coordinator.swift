@@ -282,9 +282,9 @@ public final class Coordinator: Sendable {
   }
 
   func selecting(
-    _ binding: String?, _ id: String?, _ options: PresentationOptions, _ expectedSerial: UInt64?
+    _ binding: String?, _ id: String?, _ options: PresentationOptions
   ) async throws(NavigationError) -> Properties {
     try await declare(options.containerValues)
-    return options.selecting(binding, id, Expectation(serial: expectedSerial))
+    return options.selecting(binding, id)
   }
 }

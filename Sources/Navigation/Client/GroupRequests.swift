@@ -8,18 +8,18 @@ extension Coordinator {
   @discardableResult
   public func select(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
-    _ options: PresentationOptions = PresentationOptions(), expectedSerial: UInt64? = nil
+    _ options: PresentationOptions = PresentationOptions()
   ) async throws(NavigationError) -> Presented {
-    Presented(try await change(Rows.select, (group, tag, try await selecting(binding, id, options, expectedSerial))))
+    Presented(try await change(Rows.select, (group, tag, try await selecting(binding, id, options))))
   }
 
   /// Sets a group's selection to nil; with a tag, only if the tag is selected (G3).
   /// - Returns: whether the request changed anything.
   @discardableResult
   public func deselect(
-    _ group: String, _ tag: String? = nil, animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil
+    _ group: String, _ tag: String? = nil, animated: Bool? = nil, force: Bool = false
   ) async throws(NavigationError) -> Bool {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
+    let options = Expectation().properties(animated: animated, force: force)
     return try await change(Rows.deselect, (group, tag ?? "", options)).0
   }
 
@@ -28,9 +28,9 @@ extension Coordinator {
   @discardableResult
   public func toggleSelection(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
-    _ options: PresentationOptions = PresentationOptions(), expectedSerial: UInt64? = nil
+    _ options: PresentationOptions = PresentationOptions()
   ) async throws(NavigationError) -> Bool {
-    try await change(Rows.toggleSelection, (group, tag, try await selecting(binding, id, options, expectedSerial))).0
+    try await change(Rows.toggleSelection, (group, tag, try await selecting(binding, id, options))).0
   }
 
   /// Makes the group forget the last request for a tag (G7).
@@ -42,7 +42,7 @@ extension Coordinator {
 }
 
 extension Coordinator.Changes {
-  /// The request of ``Coordinator/select(_:_:binding:id:_:expectedSerial:)``.
+  /// The request of ``Coordinator/select(_:_:binding:id:_:)``.
   public func select(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
@@ -52,7 +52,7 @@ extension Coordinator.Changes {
       declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
-  /// The request of ``Coordinator/toggleSelection(_:_:binding:id:_:expectedSerial:)``.
+  /// The request of ``Coordinator/toggleSelection(_:_:binding:id:_:)``.
   public func toggleSelection(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
@@ -67,7 +67,7 @@ extension Coordinator.Changes {
     change(Coordinator.Rows.forget, (group, tag, [:]), reply: \.0)
   }
 
-  /// The request of ``Coordinator/deselect(_:_:animated:force:expectedSerial:)``.
+  /// The request of ``Coordinator/deselect(_:_:animated:force:)``.
   public func deselect(
     _ group: String, _ tag: String? = nil, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Bool> {
@@ -79,8 +79,8 @@ extension Coordinator.Changes {
 
 extension PresentationOptions {
   /// The options of a request that selects a tag.
-  func selecting(_ binding: String?, _ id: String?, _ expectation: Expectation = Expectation()) -> Properties {
-    var all = properties(expectation)
+  func selecting(_ binding: String?, _ id: String?) -> Properties {
+    var all = properties
     all[Options.binding] = binding
     all[Options.id] = id
     return all

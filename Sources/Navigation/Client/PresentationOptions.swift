@@ -115,7 +115,7 @@ public struct PresentationOptions: Hashable, Sendable {
   }
 }
 
-/// The expected state of a request's subject. If it differs, the request is refused as `stale` (P10).
+/// The expected content of a request's slot. If the slot holds something else, the request is refused as `stale` (P10).
 public typealias Expectation = PresentationModel.Expectation
 
 extension Expectation {
@@ -126,7 +126,6 @@ extension Expectation {
     options[Options.expectedPresentation] = content.map {
       if case .presentation(let handle) = $0 { handle.path } else { .root }
     }
-    options[Options.expectedSerial] = serial
     return options
   }
 }

@@ -4,7 +4,7 @@ import PresentationModel
 
 /// Requests about slots.
 extension Coordinator {
-  /// The bindings that ``dismissAll(_:animated:force:expectedSerial:)`` clears.
+  /// The bindings that ``dismissAll(_:animated:force:)`` clears.
   public typealias Scope = PresentationModel.Scope<String>
 
   /// The reply to a request that presents an item.
@@ -67,9 +67,9 @@ extension Coordinator {
   /// - Returns: the number of bindings that held an item.
   @discardableResult
   public func dismissAll(
-    _ scope: Scope, animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil
+    _ scope: Scope, animated: Bool? = nil, force: Bool = false
   ) async throws(NavigationError) -> Int {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
+    let options = Expectation().properties(animated: animated, force: force)
     return Int(try await change(Rows.dismissAll, options.merging(scope.properties) { $1 }).0)
   }
 }
@@ -114,7 +114,7 @@ extension Coordinator.Changes {
       Coordinator.Rows.dismiss, (binding, expectation.properties(animated: animated, force: force)), reply: \.0)
   }
 
-  /// The request of ``Coordinator/dismissAll(_:animated:force:expectedSerial:)``.
+  /// The request of ``Coordinator/dismissAll(_:animated:force:)``.
   public func dismissAll(
     _ scope: Coordinator.Scope, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Int> {

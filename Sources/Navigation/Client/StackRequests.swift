@@ -37,10 +37,10 @@ extension Coordinator {
   /// - Returns: the number of items removed.
   @discardableResult
   public func pop(
-    _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil,
+    _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false,
     file: StaticString = #fileID, line: UInt = #line
   ) async throws(NavigationError) -> Int {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
+    let options = Expectation().properties(animated: animated, force: force)
     return Int(try await change(Rows.pop, (stack, popCount(count, file, line), options)).0)
   }
 
@@ -48,9 +48,9 @@ extension Coordinator {
   /// - Returns: the number of items removed.
   @discardableResult
   public func popTo(
-    _ stack: String, _ binding: String?, animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil
+    _ stack: String, _ binding: String?, animated: Bool? = nil, force: Bool = false
   ) async throws(NavigationError) -> Int {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
+    let options = Expectation().properties(animated: animated, force: force)
     return Int(try await change(Rows.popTo, (stack, binding ?? "", options)).0)
   }
 
@@ -58,10 +58,10 @@ extension Coordinator {
   /// - Returns: the presentations in the order of the path.
   @discardableResult
   public func setPath(
-    _ stack: String, _ path: [PathItem], animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil
+    _ stack: String, _ path: [PathItem], animated: Bool? = nil, force: Bool = false
   ) async throws(NavigationError) -> [PresentationHandle] {
     for item in path { try await declare(item.options.containerValues) }
-    let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
+    let options = Expectation().properties(animated: animated, force: force)
     let (presentations, _) = try await change(Rows.setPath, (stack, path.map(\.element), options))
     return presentations.compactMap(Handle.init(path:))
   }
@@ -78,7 +78,7 @@ extension Coordinator.Changes {
       declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
-  /// The request of ``Coordinator/pop(_:_:animated:force:expectedSerial:file:line:)``.
+  /// The request of ``Coordinator/pop(_:_:animated:force:file:line:)``.
   public func pop(
     _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false, file: StaticString = #fileID,
     line: UInt = #line
@@ -87,7 +87,7 @@ extension Coordinator.Changes {
     return change(Coordinator.Rows.pop, (stack, popCount(count, file, line), options)) { Int($0.0) }
   }
 
-  /// The request of ``Coordinator/popTo(_:_:animated:force:expectedSerial:)``.
+  /// The request of ``Coordinator/popTo(_:_:animated:force:)``.
   public func popTo(
     _ stack: String, _ binding: String?, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Int> {
@@ -96,7 +96,7 @@ extension Coordinator.Changes {
     ) { Int($0.0) }
   }
 
-  /// The request of ``Coordinator/setPath(_:_:animated:force:expectedSerial:)``.
+  /// The request of ``Coordinator/setPath(_:_:animated:force:)``.
   public func setPath(
     _ stack: String, _ path: [Coordinator.PathItem], animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<[PresentationHandle]> {

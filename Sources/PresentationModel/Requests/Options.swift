@@ -22,7 +22,7 @@ public enum Options {
   public static let force = DictionaryKey<Bool>(
     "force", doc: "Whether no presenter may decline to end what the request ends, or still waits for.")
   public static let expectedSerial = DictionaryKey<UInt64>(
-    "expected-serial", doc: "Refused (Stale) if the slot, group or stack has changed since this serial.")
+    "expected-serial", doc: "Refused (Stale) if anything in the state has changed since this serial.")
   public static let expectedID = DictionaryKey<String>(
     "expected-id", doc: "Refused (Stale) unless the slot holds an item of this id.")
   public static let expectedPresentation = DictionaryKey<ObjectPath>(
@@ -56,7 +56,7 @@ public enum Options {
 
 extension Options {
   /// The options of every method that can end something.
-  public static let ofChanges = OptionTable([animated.row, force.row, expectedSerial.row])
+  public static let ofChanges = OptionTable([animated.row, force.row])
   private static let expectations = OptionTable([expectedID.row, expectedPresentation.row])
   /// The options of the methods that change one slot.
   public static let ofSlot = ofChanges + expectations
@@ -66,7 +66,7 @@ extension Options {
   public static let ofPresent = ofPresenting + ofSlot
   public static let ofToggle = ofPresenting + ofSlot + OptionTable([anyID.row])
   public static let ofUpdate =
-    OptionTable([containerValues.row, remove.row, timeout.row, animated.row, expectedSerial.row]) + expectations
+    OptionTable([containerValues.row, remove.row, timeout.row, animated.row]) + expectations
   public static let ofDismiss = ofSlot
   public static let ofDismissAll =
     OptionTable([
@@ -79,7 +79,7 @@ extension Options {
   public static let ofPush = ofPresenting + ofSlot
   public static let ofPop = ofChanges
   public static let ofSetPath = OptionTable([known.row]) + ofChanges
-  public static let ofApply = ofChanges
+  public static let ofApply = ofChanges + OptionTable([expectedSerial.row])
   public static let ofRegisterPresenter = OptionTable([
     group.row(doc: "The group of items that name none."), style.row(doc: "The style of items that name none."),
     startTimeout.row, grace.row,

@@ -98,7 +98,7 @@ extension Request {
     _ options: Properties, _ table: OptionTable, _ operation: @autoclosure () throws(Refusal) -> Operation
   ) throws(Refusal) {
     try table.check(options)
-    var expectation = Expectation(id: options[Options.expectedID], serial: options[Options.expectedSerial])
+    var expectation = Expectation(id: options[Options.expectedID])
     if let path = options[Options.expectedPresentation] {
       expectation.content =
         path == .root ? .nothing : .presentation(try Handle(path, argument: Options.expectedPresentation.name))

@@ -190,12 +190,9 @@ extension Turn {
     }
   }
 
-  /// Announces that a presentation was kept. This counts as a change of its slot, group and stack (P10).
+  /// Announces that a presentation was kept.
   mutating func announceKept(_ handle: Handle, message: String) {
     let presentation = state.presentations[handle]!
-    machine.lists.changed.insert(.slot(presentation.binding))
-    if let group = presentation.item.membership?.group { machine.lists.changed.insert(.group(group)) }
-    if let stack = presentation.item.position?.stack { machine.lists.changed.insert(.stack(stack)) }
     announce(.declined(handle, presentation.binding, id: presentation.item.id, message: message))
     guard presentation.updates != .idle else { return }
     if presentation.awaitsUpdateAnswer {

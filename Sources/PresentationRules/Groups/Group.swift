@@ -11,7 +11,6 @@ struct Group: Sendable {
   var remembered: Set<String> = []
   /// The member that may be on screen (G1).
   var live: Handle?
-  var changed = Serial(0)
 }
 
 /// The last request for a tag, as its group remembers it (G7).

@@ -18,7 +18,6 @@ extension RecordedState {
     try check("the serial", numbers.serial.number, Self.maxNumber)
     try check("the last handle", numbers.lastHandle.number, Self.maxNumber)
     try check("the last age in a queue", numbers.lastQueueAge, Self.maxNumber)
-    try check(numbers.changesForgotten, "changes forgotten")
     try check("the number of items", UInt64(presentations.count), UInt64(Self.spare * limits.items))
     for ending in endings.values {
       try check(ending.handle, "an ending")
@@ -27,10 +26,6 @@ extension RecordedState {
         throw RecordFault("presentation \(ending.handle) has ended, and is there")
       }
       try check(result: ending.result)
-    }
-    for row in changed.values {
-      for serial in [row.present, row.absent].compactMap(\.self) { try check(serial, "a change") }
-      try check("a stamp", row.stamp, Self.maxNumber)
     }
     for (key, row) in tags {
       try check("a stamp", row.stamp, Self.maxNumber)
@@ -85,10 +80,6 @@ extension RecordedState {
     let (presentation, item) = (row.presentation, row.presentation.item)
     let handle = presentation.handle
     try check(handle, "a presentation")
-    try check(row.slotChanged, "the slot of \(handle)")
-    if !row.isParked, row.slotChanged.number == 0 {
-      throw RecordFault("the serial of the slot of \(handle): expected 1 to \(numbers.serial), found 0")
-    }
     if let program = presentation.program { try check(program, "the program of \(handle)") }
     if row.isParked, item.membership != nil || item.position != nil || presentation.phase != .presented {
       throw RecordFault("presentation \(handle) is parked, and is dismissed, in a stack or in a group")

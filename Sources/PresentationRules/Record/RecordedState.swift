@@ -10,41 +10,21 @@ public struct RecordedState: Hashable, Sendable {
     public var serial: Serial
     public var lastHandle = Handle(0)
     public var lastQueueAge: UInt64 = 0
-    /// The serial of the newest change whose subject has been forgotten.
-    public var changesForgotten = Serial(0)
   }
 
   /// A presentation that has not ended.
   public struct PresentationRow: Hashable, Sendable {
     /// The presentation without the parts that are derived from other rows.
     public var presentation: Presentation
-    /// The serial of the last change of the slot (P10). If a slot has two presentations, the later serial counts.
-    public var slotChanged: Serial
     /// Whether the presentation has ended, and its program is parked (N8).
     public var isParked = false
 
-    public init(_ presentation: Presentation, slotChanged: Serial) {
-      (self.presentation, self.slotChanged) = (presentation, slotChanged)
-    }
+    public init(_ presentation: Presentation) { self.presentation = presentation }
 
     /// Makes the row of a parked program, which is in no slot.
     init(parked presentation: Presentation) {
-      self.init(presentation, slotChanged: Serial(0))
+      self.init(presentation)
       isParked = true
-    }
-  }
-
-  /// The serials of the last changes of a slot, group or stack (P10).
-  public struct Changed: Hashable, Sendable {
-    /// The last change of a group or stack that is there. For a slot, the row of its presentation has it.
-    public var present: Serial?
-    /// The last change of a subject while it was not there.
-    public var absent: Serial?
-    /// The age of `absent`; the lowest is the oldest.
-    public var stamp: UInt64
-
-    public init(present: Serial? = nil, absent: Serial? = nil, stamp: UInt64 = 0) {
-      (self.present, self.absent, self.stamp) = (present, absent, stamp)
     }
   }
 
@@ -65,7 +45,6 @@ public struct RecordedState: Hashable, Sendable {
 
   public var numbers: Numbers
   public var presentations: [Handle: PresentationRow] = [:]
-  public var changed: [Subject: Changed] = [:]
   public var tags: [GroupTag: Tag] = [:]
   public var endings: [Handle: Ending] = [:]
   /// The declared keys and their defaults (V1).
@@ -89,7 +68,6 @@ public struct RecordChanges: Sendable {
 
   public var numbers: RecordedState.Numbers?
   public var presentations: Rows<Handle, RecordedState.PresentationRow> = []
-  public var changed: Rows<Subject, RecordedState.Changed> = []
   public var tags: Rows<GroupTag, RecordedState.Tag> = []
   public var endings: Rows<Handle, Shared<Ending>> = []
   public var containerValues: Rows<String, Value> = []
@@ -101,7 +79,7 @@ public struct RecordChanges: Sendable {
   public init() {}
 
   public var isEmpty: Bool {
-    numbers == nil && presentations.isEmpty && changed.isEmpty && tags.isEmpty && endings.isEmpty
+    numbers == nil && presentations.isEmpty && tags.isEmpty && endings.isEmpty
       && containerValues.isEmpty && registrations.isEmpty && holders.isEmpty && environment.isEmpty
       && kept.isEmpty
   }

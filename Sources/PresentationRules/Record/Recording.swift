@@ -6,28 +6,18 @@ extension StateMachine {
   public mutating func takeUnrecorded() -> RecordChanges {
     var changes = RecordChanges()
     let numbers = RecordedState.Numbers(
-      serial: serial, lastHandle: lastHandle, lastQueueAge: state.lastQueueAge, changesForgotten: state.changesForgotten
-    )
+      serial: serial, lastHandle: lastHandle, lastQueueAge: state.lastQueueAge)
     if numbers != state.recordedNumbers {
       changes.numbers = numbers
       state.recordedNumbers = numbers
     }
     guard state.hasNoted else { return changes }
-    // The handles of changed presentations and parked programs, and of the presentations in changed slots.
+    // The handles of changed presentations and parked programs.
     var handles = state.presentations.takeNotedKeys()
     handles += state.parked.takeNotedKeys()
-    let slots = state.slots.takeNotedKeys()
-    changes.kept = takeUnrecordedKeptItems(slots, handles)
-    for binding in slots {
-      if let slot = state.slots[binding], let holder = slot.current ?? slot.dismissing { handles.append(holder) }
-    }
+    changes.kept = takeUnrecordedKeptItems(state.slots.takeNotedKeys(), handles)
     handles.removeRepetitions()
     changes.presentations = handles.map { ($0, row(of: $0)) }
-    var subjects = state.changesOfAbsent.takeNotedKeys()
-    for group in state.groups.takeNotedKeys() { subjects.append(.group(group)) }
-    for stack in state.stacks.takeNotedKeys() { subjects.append(.stack(stack)) }
-    subjects.removeRepetitions()
-    changes.changed = subjects.map { ($0, row(of: $0)) }
     changes.tags = state.tagMemory.takeNoted { memory, stamp in
       RecordedState.Tag(
         binding: memory.binding, id: memory.id, options: memory.options, isTrusted: memory.isTrusted, stamp: stamp)
@@ -45,40 +35,26 @@ extension StateMachine {
 
   private func row(of handle: Handle) -> RecordedState.PresentationRow? {
     guard let presentation = state.presentations[handle] else { return state.parked[handle]?.row }
-    return RecordedState.PresentationRow(
-      presentation, slotChanged: state.slots[presentation.binding]?.changed ?? serial)
+    return RecordedState.PresentationRow(presentation)
   }
 
-  private func row(of subject: Subject) -> RecordedState.Changed? {
-    var row = RecordedState.Changed()
-    switch subject {
-    case .slot: break
-    case .group(let group): row.present = state.groups[group]?.changed
-    case .stack(let stack): row.present = state.stacks[stack]?.changed
-    }
-    if let absent = state.changesOfAbsent.stamped(subject) { (row.absent, row.stamp) = absent }
-    return row == RecordedState.Changed() ? nil : row
-  }
 }
 
 extension State {
   /// Whether anything but the counters may differ from the record.
   fileprivate var hasNoted: Bool {
-    presentations.hasNoted || slots.hasNoted || groups.hasNoted || stacks.hasNoted || parked.hasNoted
-      || containerValueDeclarations.hasNoted || tagMemory.hasNoted || endings.hasNoted || changesOfAbsent.hasNoted
+    presentations.hasNoted || slots.hasNoted || parked.hasNoted
+      || containerValueDeclarations.hasNoted || tagMemory.hasNoted || endings.hasNoted
       || registry.hasNoted || holders.hasNoted || environment.hasNoted || departed.hasNoted || comparesKeptItems
   }
 
   mutating func beginNoting() {
     presentations.isNoting = true
     slots.isNoting = true
-    groups.isNoting = true
-    stacks.isNoting = true
     containerValueDeclarations.isNoting = true
     tagMemory.isNoting = true
     endings.isNoting = true
     parked.isNoting = true
-    changesOfAbsent.isNoting = true
     registry.isNoting = true
     holders.isNoting = true
     environment.isNoting = true

@@ -210,7 +210,6 @@ extension State {
   fileprivate mutating func restore(_ recorded: RecordedState, _ destinations: [Destination]) throws(RecordFault) {
     _ = registry.load(destinations, mistakes: [:])
     lastQueueAge = recorded.numbers.lastQueueAge
-    changesForgotten = recorded.numbers.changesForgotten
     recordedNumbers = recorded.numbers
     keptOnRecord = recorded.kept
     for (key, defaultValue) in recorded.containerValues {
@@ -262,7 +261,6 @@ extension State {
     try finishStacks()
     try finishGroups()
     try checkPhases(of: related.map(\.handle))
-    restoreChanges(recorded.changed)
     beginNoting()
   }
 
@@ -306,7 +304,6 @@ extension State {
       guard slot.current == nil else { throw RecordFault("two presentations are current at “\(presentation.binding)”") }
       slot.current = presentation.handle
     }
-    slot.changed = max(slot.changed, row.slotChanged)
     slots[presentation.binding] = slot
   }
 
@@ -406,15 +403,4 @@ extension State {
     }
   }
 
-  private mutating func restoreChanges(_ changed: [Subject: RecordedState.Changed]) {
-    for (subject, row) in changed.sorted(by: { $0.value.stamp < $1.value.stamp }) {
-      if let absent = row.absent { changesOfAbsent.put(subject, absent, stamp: row.stamp) }
-      guard let serial = row.present else { continue }
-      switch subject {
-      case .slot: break
-      case .group(let group): groups.modifyDerived(group) { $0.changed = serial }
-      case .stack(let stack): stacks.modifyDerived(stack) { $0.changed = serial }
-      }
-    }
-  }
 }

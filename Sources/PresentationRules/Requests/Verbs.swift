@@ -378,11 +378,10 @@ extension Transaction {
 // MARK: Expectations
 
 extension Transaction {
-  /// Refuses a request whose expectations do not hold after the requests before it (P10). An expected serial is compared with the state
-  /// before the transaction, so the transaction's own requests do not make it stale.
+  /// Refuses a request whose expectations do not hold after the requests before it (P10).
   func check(_ expectation: Expectation, of operation: Request.Operation) throws(Refusal) {
     guard expectation != Expectation() else { return }
-    let (slot, subject) = operation.subjects
+    let slot = operation.slot
     if let id = expectation.id {
       let binding = try require(slot, "expected-id")
       let held = item(at: binding)?.id
@@ -406,15 +405,6 @@ extension Transaction {
             + (held.map(\.description) ?? "none"))
       }
     }
-    if let expected = expectation.serial {
-      let changed = subject.map { turn.machine.lastChange(of: $0) } ?? state.serial
-      guard changed.number <= expected else {
-        throw Refusal(
-          .stale,
-          "expected-serial is \(expected), but \(subject?.description ?? "the state") changed at \(changed); read it "
-            + "again, and use the serial of that reply")
-      }
-    }
   }
 
   private func require(_ slot: BindingID?, _ option: String) throws(Refusal) -> BindingID {
@@ -426,31 +416,14 @@ extension Transaction {
 }
 
 extension Request.Operation {
-  /// The slot that a request names, and the subject of its expected serial; nil for the whole state.
-  fileprivate var subjects: (slot: BindingID?, subject: Subject?) {
+  /// The slot that a request names; nil if it names none.
+  fileprivate var slot: BindingID? {
     switch self {
     case .present(let binding, _, _), .toggle(let binding, _, _, _), .update(let binding, _, _, _, _),
-      .dismiss(let binding):
-      (binding, .slot(binding))
-    case .select(let group, _, let binding, _, _), .toggleSelection(let group, _, let binding, _, _):
-      (binding, .group(group))
-    case .deselect(let group, _), .forget(let group, _): (nil, .group(group))
-    case .push(let stack, let binding, _, _): (binding, .stack(stack))
-    case .popTo(let stack, let binding): (binding, .stack(stack))
-    case .pop(let stack, _), .setPath(let stack, _): (nil, .stack(stack))
-    case .dismissAll(.group(let group)): (nil, .group(group))
-    case .dismissAll(.stack(let stack)): (nil, .stack(stack))
-    case .dismissAll(.root), .dismissAll(.everything), .dismissAll(.parked): (nil, nil)
-    }
-  }
-}
-
-extension Subject {
-  fileprivate var description: String {
-    switch self {
-    case .slot(let binding): "“\(binding)”"
-    case .group(let group): "the group “\(group)”"
-    case .stack(let stack): "the stack “\(stack)”"
+      .dismiss(let binding), .push(_, let binding, _, _):
+      binding
+    case .select(_, _, let binding, _, _), .toggleSelection(_, _, let binding, _, _), .popTo(_, let binding): binding
+    case .deselect, .forget, .pop, .setPath, .dismissAll: nil
     }
   }
 }

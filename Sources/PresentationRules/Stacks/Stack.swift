@@ -8,5 +8,4 @@ struct Stack: Sendable {
   var started = 0
   /// The presentations that were removed and have not ended. The topmost is first, and ends next (S2).
   var dismissing: Deque<Handle> = []
-  var changed = Serial(0)
 }

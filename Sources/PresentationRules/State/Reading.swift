@@ -98,15 +98,4 @@ extension StateMachine {
     state.presentations[handle].map { state.slots[$0.binding]?.current == handle } ?? false
   }
 
-  /// The serial of the last change of a subject. For a subject that is neither there nor remembered, it is the latest serial possible.
-  /// A subject that is there again may have changed last while it was not there.
-  func lastChange(of subject: Subject) -> Serial {
-    let known: Serial? =
-      switch subject {
-      case .slot(let binding): state.slots[binding]?.changed
-      case .group(let group): state.groups[group]?.changed
-      case .stack(let stack): state.stacks[stack]?.changed
-      }
-    return max(known ?? state.changesForgotten, state.changesOfAbsent[subject] ?? Serial(0))
-  }
 }

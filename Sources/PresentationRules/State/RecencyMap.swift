@@ -87,9 +87,6 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var hasNoted: Bool { !noted.isEmpty }
 
-  /// Removes and returns the keys of the entries that were set or dropped since the last call of this or of ``takeNoted(_:)``.
-  mutating func takeNotedKeys() -> [Key] { noted.take() }
-
   /// Returns a row for each entry that was set or dropped since the last call; nil for an entry that was dropped.
   mutating func takeNoted<Row>(_ row: (Value, _ stamp: UInt64) -> Row?) -> RecordChanges.Rows<Key, Row> {
     noted.take { [values] key in values[key].flatMap { row($0.value, $0.stamp) } }

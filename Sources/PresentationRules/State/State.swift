@@ -8,12 +8,10 @@ struct Slot: Sendable {
   var current: Handle?
   /// The previous presentation, while it is being dismissed. There is at most one, since the next one waits for its end.
   var dismissing: Handle?
-  /// The serial of the last change of the item (P10).
-  var changed = Serial(0)
 }
 
-/// The subject of an expected serial (P10).
-public enum Subject: Hashable, Sendable {
+/// A slot, group or stack that an input changes, or whose dismissals a request forces (P15).
+enum Subject: Hashable, Sendable {
   case slot(BindingID)
   case group(BindingID)
   case stack(BindingID)
@@ -26,13 +24,13 @@ public enum Subject: Hashable, Sendable {
     }
   }
 
-  public func hash(into hasher: inout Hasher) {
+  func hash(into hasher: inout Hasher) {
     hasher.combine(parts.kind)
     hasher.combine(parts.binding)
   }
 
   /// The hash of a binding is random already, so dictionaries need not hash it again.
-  public func _rawHashValue(seed: Int) -> Int { parts.binding._rawHashValue(seed: seed &+ parts.kind) }
+  func _rawHashValue(seed: Int) -> Int { parts.binding._rawHashValue(seed: seed &+ parts.kind) }
 }
 
 /// The whole state between two inputs. An input is processed in `Transaction` and `Turn`.
@@ -48,8 +46,8 @@ struct State: Sendable {
 
   var slots = NotedDictionary<BindingID, Slot>()
   var presentations = NotedDictionary<Handle, Presentation>()
-  var groups = NotedDictionary<BindingID, Group>()
-  var stacks = NotedDictionary<BindingID, Stack>()
+  var groups: [BindingID: Group] = [:]
+  var stacks: [BindingID: Stack] = [:]
   var registry = Registry()
   /// Programs whose windows are hidden, by the presentations for which they were started (N8).
   var parked = NotedDictionary<Handle, Parked>()
@@ -58,10 +56,6 @@ struct State: Sendable {
   var containerValueDeclarations = NotedDictionary<String, ContainerValueDeclaration>()
   var tagMemory: RecencyMap<GroupTag, TagMemory>
   var endings: RecencyMap<Handle, Shared<Ending>>
-  /// The last changes of slots, groups and stacks that no longer exist.
-  var changesOfAbsent: RecencyMap<Subject, Serial>
-  /// The newest change dropped from `changesOfAbsent`. A subject that is missing there has not changed since.
-  var changesForgotten = Serial(0)
   var requesters = Requesters()
   var deadlines = Heap<Deadline>()
   var holders = NotedDictionary<Holder.Key, Holder>()
@@ -117,35 +111,16 @@ struct State: Sendable {
     self.lastHandle = lastHandle
     tagMemory = RecencyMap(limit: limits.tags, byteLimit: limits.remembered)
     endings = RecencyMap(limit: limits.endings, byteLimit: limits.remembered)
-    changesOfAbsent = RecencyMap(limit: 4 * limits.endings)
   }
 }
 
 // MARK: Keeping the parts consistent
 
 extension State {
-  /// Stores the current serial with everything that has changed in an input, for later expectations (P10).
-  mutating func stamp(_ changed: Set<Subject>) {
-    for subject in changed {
-      switch subject {
-      case .slot(let binding) where slots[binding] != nil: slots[binding]!.changed = serial
-      case .group(let group) where groups[group] != nil: groups[group]!.changed = serial
-      case .stack(let stack) where stacks[stack] != nil: stacks[stack]!.changed = serial
-      default: rememberChange(of: subject, at: serial)
-      }
-    }
-  }
-
-  private mutating func rememberChange(of subject: Subject, at serial: Serial) {
-    let serial = max(serial, changesOfAbsent[subject] ?? serial)
-    for (_, dropped) in changesOfAbsent.set(subject, serial) { changesForgotten = max(changesForgotten, dropped) }
-  }
-
   /// Removes a slot that neither shows nor dismisses a presentation.
   mutating func dropIfUnused(slot binding: BindingID) {
     guard let slot = slots[binding], slot.current == nil, slot.dismissing == nil else { return }
     _ = slots.removeValue(forKey: binding)
-    rememberChange(of: .slot(binding), at: slot.changed)
     let root = binding.root
     bindingsOfRoot[root]?.remove(binding)
     if bindingsOfRoot[root]?.isEmpty == true { bindingsOfRoot[root] = nil }
@@ -157,14 +132,12 @@ extension State {
       group.remembered.isEmpty
     else { return }
     groups[name] = nil
-    rememberChange(of: .group(name), at: group.changed)
   }
 
   /// Removes a stack with an empty path from which no presentation is being dismissed (S7).
   mutating func dropIfUnused(stack name: BindingID) {
     guard let stack = stacks[name], stack.path.isEmpty, stack.dismissing.isEmpty else { return }
     stacks[name] = nil
-    rememberChange(of: .stack(name), at: stack.changed)
   }
 
   /// - Returns: whether the owner owned nothing before.

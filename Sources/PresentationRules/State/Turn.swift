@@ -54,12 +54,11 @@ struct Turn: ~Copyable {
     settleHolds()
   }
 
-  /// Ends the input: announces phases, and stores serials with everything that changed.
+  /// Ends the input, and announces phases.
   /// - Returns: the outcome of the input.
   mutating func finish() -> Outcome {
     announceParked()
     announcePhases()
-    state.stamp(machine.lists.changed)
     machine.lists.finish()
     state.forgetStaleDeadlines()
     var finished = Outcome()
@@ -99,7 +98,6 @@ struct Turn: ~Copyable {
     outcome.destinationsChanged = true
     let visible = differing.filter { state.groups[$0.group]?.remembered.contains($0.tag) != true }
     for group in Set(visible.map(\.group)).sorted(by: { $0.text < $1.text }) {
-      machine.lists.changed.insert(.group(group))
       announce(.group(group))
     }
   }

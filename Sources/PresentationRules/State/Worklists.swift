@@ -5,7 +5,7 @@ import PresentationModel
 /// other in a long row, and for very many items that waited for the end of a hold. The machine keeps their memory, since every request
 /// needs it.
 struct Worklists: Sendable {
-  /// Subjects that this input changed, for replies and for expected serials.
+  /// Subjects that this input changed, for replies.
   var changed: Set<Subject> = []
   /// Presentations whose dismissals must be forced (P15).
   var mayForce: [Handle] = []

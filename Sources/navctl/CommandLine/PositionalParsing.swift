@@ -70,7 +70,7 @@ extension GlobalOptions {
 
 extension ChangeOptions {
   fileprivate static var notGiven: Self {
-    filled { ($0.noAnimation, $0.force, $0.expectedSerial) = (false, false, nil) }
+    filled { ($0.noAnimation, $0.force) = (false, false) }
   }
 }
 

@@ -219,15 +219,9 @@ struct ChangeOptions: ParsableArguments, RequestOptions {
   @Flag(help: "Close what has to close even if it asks whether to save, for example.")
   var force = false
 
-  @Option(
-    help: ArgumentHelp("Refuse if the state has changed since it had this serial.", valueName: "serial"),
-    transform: { try $0.number() })
-  var expectedSerial: UInt64?
-
   func write(to options: inout Properties) {
     if noAnimation { options[Options.animated] = false }
     if force { options[Options.force] = true }
-    options[Options.expectedSerial] = expectedSerial
   }
 }
 

@@ -18,6 +18,10 @@ struct Apply: ParsableCommand {
   @OptionGroup var global: GlobalOptions
   @Argument(help: "File with the requests; “-” for standard input.", completion: .file()) var file: String
   @OptionGroup var change: ChangeOptions
+  @Option(
+    help: ArgumentHelp("Refuse if the state has changed since it had this serial.", valueName: "serial"),
+    transform: { try $0.number() })
+  var expectedSerial: UInt64?
 
   func run() throws {
     let operation = "apply \(file)"
@@ -28,7 +32,9 @@ struct Apply: ParsableCommand {
     }
     let daemon = try DaemonClient(global, operation)
     let declared = try daemon.declaring(requests)
-    let (replies, serial) = try daemon.call(CoordinatorInterface.apply, (declared, change.properties))
+    var options = change.properties
+    options[Options.expectedSerial] = expectedSerial
+    let (replies, serial) = try daemon.call(CoordinatorInterface.apply, (declared, options))
     if global.json || global.verbose {
       let list = zip(requests, replies).map { request, reply in
         JSON.array([.string(request.method)] + reply.map { JSON($0) })

@@ -123,7 +123,6 @@ func navctl_failures_haveTheirExitStatuses() throws {
   try check(4, "99", "wait", "--presentation", "99")
   try check(4, "99", "closed", "99")
   try check(6, "expected-id", "dismiss", "fact", "--expected-id", "2")
-  try check(6, "expected-serial", "present", "--state", "fact", "2", "--expected-serial", "0")
   try check(6, "expected-presentation", "toggle", "fact", "--expected-presentation", "99")
   try check(6, "g", "present", "--state", "note", "--group", "g", "--if-busy", "refuse")
   try check(6, "limit", "present", "--state", "note", String(repeating: "x", count: 5000))

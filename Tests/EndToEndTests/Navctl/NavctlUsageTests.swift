@@ -364,7 +364,7 @@ func navctlUsage_quiet_printsNothingOrIsRefused() throws {
     ("history -n x", "expected a number from 0 to 4294967295, found “x”"),
     ("present a --priority=abc", "expected a number from -2147483648 to 2147483647, found “abc”"),
     ("pop s 99999999999", "expected a number from 0 to 4294967295, found “99999999999”"),
-    ("dismiss a --expected-serial x", "expected a number from 0 to 18446744073709551615, found “x”"),
+    ("apply - --expected-serial x", "expected a number from 0 to 18446744073709551615, found “x”"),
     ("hold dnd --for soon", "expected a duration such as 500ms, 3s or 1m30s, found “soon”"),
     ("hold dnd --for 9999999999999h", "expected at most 5124095576030 hours, found “9999999999999h”"),
     ("history --since yesterday", "--since: expected a duration such as 500ms, 3s or 1m30s, found “yesterday”"),

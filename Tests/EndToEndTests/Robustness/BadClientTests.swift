@@ -96,7 +96,7 @@ func badClient_unknownOptions_areRefusedByName() throws {
     ("timeout", .string("3s")), ("owned", .uint32(1)), ("if-busy", .string("maybe")), ("if-busy", .boolean(true)),
     ("priority", .int64(1 << 40)), ("command", .string("true")), ("command", [String]().value), ("command", [""].value),
     ("environment", ["": "x"].value), ("environment", ["a=b": "x"].value), ("expected-presentation", .string("/")),
-    ("animated", .string("yes")), ("expected-serial", .int64(-1)), ("tag", .string("")), ("tag", .string("a")),
+    ("animated", .string("yes")), ("tag", .string("")), ("tag", .string("a")),
     ("destination", .string("")), ("destination", .string("../up")), ("destination", .string(".hidden")),
   ] as [(String, Value)] {
     check(try session.refusal(Rows.present, ("a", "", [name: value])), name)

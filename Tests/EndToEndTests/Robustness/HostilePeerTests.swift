@@ -231,12 +231,6 @@ func hostile_aThousandClients_leaveNothing() throws {
     #expect(try session.call(Rows.destinations, ()).isEmpty)
     try session.poll("no command is left") { session.processes().isEmpty }
   }
-  // navd remembers when 4096 slots that are empty again have changed (P10), and the last ends. These memories are full from here on.
-  let remembered = (0..<4096).map { number -> TransactionRequest in
-    TransactionRequest("Present", [.string("remembered[\(number)]"), .string(""), ([:] as Properties).value])
-  }
-  try session.call(Rows.apply, (remembered, [:]))
-  try session.call(Rows.dismissAll, ["root": .string("remembered")])
   // The first round fills the buffers that exist from then on.
   try visit(500)
   let (memory, descriptors) = try (session.memory, session.descriptors)

@@ -426,29 +426,6 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("P10: a decline changes the slot, the group and the stack")
-  func decline_changesSerials() throws {
-    try show("x", "", .with(to: "bus", group: "g", stack: "s"))
-    try fixture.dismiss("x")
-    let before = fixture.machine.serial
-    fixture.declines(1)
-    #expect(fixture.refusal(.dismiss("x"), expecting: Expected(serial: before)) == .stale)
-    #expect(fixture.refusal(.deselect("g", tag: nil), expecting: Expected(serial: before)) == .stale)
-    #expect(fixture.refusal(.pop("s", count: 1), expecting: Expected(serial: before)) == .stale)
-    try fixture.clearAway()
-  }
-
-  @Test("P10: a decline changes the group and the stack even if the selection and the path look the same")
-  func decline_ofReplaced_changesSerials() throws {
-    try show("x", "1", .with(to: "bus", group: "g", stack: "s"))
-    try fixture.present("x", "2", .with(to: "bus", group: "g"))
-    let before = fixture.machine.serial
-    fixture.declines(1)
-    #expect(fixture.refusal(.deselect("g", tag: nil), expecting: Expected(serial: before)) == .stale)
-    #expect(fixture.refusal(.pop("s", count: 1), expecting: Expected(serial: before)) == .stale)
-    try fixture.clearAway()
-  }
-
   // MARK: Timeouts
 
   @Test("P15, O2: a timeout goes on with the time that was left")

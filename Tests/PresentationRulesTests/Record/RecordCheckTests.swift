@@ -16,7 +16,7 @@ import Testing
     }
     rows[1].parent = Handle(1)
     rows[2].item.destination = Shared(command)
-    for row in rows { record.presentations[row.handle] = .init(row, slotChanged: Serial(1)) }
+    for row in rows { record.presentations[row.handle] = .init(row) }
     return record
   }()
 
@@ -56,7 +56,6 @@ import Testing
     #expect(fault { $0.numbers.serial = Serial(tooLarge) } == "the serial: \(range)")
     #expect(fault { $0.numbers.lastHandle = Handle(tooLarge) } == "the last handle: \(range)")
     #expect(fault { $0.numbers.lastQueueAge = tooLarge } == "the last age in a queue: \(range)")
-    #expect(fault { $0.changed[.slot("x")] = .init(absent: Serial(1), stamp: tooLarge) } == "a stamp: \(range)")
     #expect(
       fault {
         $0.tags[GroupTag(group: "g", tag: "t")] = .init(binding: "x", id: "", options: .with(), stamp: tooLarge)
@@ -70,11 +69,6 @@ import Testing
   @Test("R4: serials and handles later than the last ones are refused, and handles of nothing")
   func numbers_ofLater_areRefused() {
     let (serial, handle) = ("expected 0 to 9, found 10", "expected 1 to 9, found")
-    #expect(fault { $0.numbers.changesForgotten = Serial(9) } == nil)
-    #expect(fault { $0.numbers.changesForgotten = Serial(10) } == "the serial of changes forgotten: \(serial)")
-    #expect(fault { $0.changed[.group("g")] = .init(present: Serial(9)) } == nil)
-    #expect(fault { $0.changed[.group("g")] = .init(present: Serial(10)) } == "the serial of a change: \(serial)")
-    #expect(fault { $0.changed[.slot("x")] = .init(absent: Serial(10)) } == "the serial of a change: \(serial)")
     func end(_ handle: Handle, _ serial: Serial) -> String? {
       fault { $0.endings[handle] = Ending(handle, "x", id: "", reason: .closed, serial: serial) }
     }
@@ -83,9 +77,6 @@ import Testing
     #expect(end(10, 9) == "the handle of an ending: \(handle) 10")
     #expect(end(0, 9) == "the handle of an ending: \(handle) 0")
     #expect(fault { $0.numbers.lastHandle = Handle(2) } == "the handle of a presentation: expected 1 to 2, found 3")
-    #expect(fault(of: 1) { $0.slotChanged = Serial(9) } == nil)
-    #expect(fault(of: 1) { $0.slotChanged = Serial(10) } == "the serial of the slot of 1: \(serial)")
-    #expect(fault(of: 1) { $0.slotChanged = Serial(0) } == "the serial of the slot of 1: expected 1 to 9, found 0")
     #expect(fault(of: 3) { $0.presentation.program = 9 } == nil)
     #expect(fault(of: 3) { $0.presentation.program = 10 } == "the handle of the program of 3: \(handle) 10")
   }
@@ -99,8 +90,7 @@ import Testing
         let handle = Handle(UInt64(4 + number))
         let binding = try! BindingID("more[\(number)]")
         record.presentations[handle] = .init(
-          Presentation(handle: handle, binding: binding, item: Shared(Item(id: "")), phase: .presented),
-          slotChanged: Serial(1))
+          Presentation(handle: handle, binding: binding, item: Shared(Item(id: "")), phase: .presented))
       }
     }
     #expect(fault(limits: limits) { add(1, to: &$0) } == nil)
@@ -163,7 +153,7 @@ import Testing
     let message = "presentation 3 is parked, and is dismissed, in a stack or in a group"
     func fault(_ damage: (inout Presentation) -> Void) -> String? {
       self.fault(of: 3) {
-        ($0.isParked, $0.slotChanged) = (true, Serial(0))
+        $0.isParked = true
         damage(&$0.presentation)
       }
     }

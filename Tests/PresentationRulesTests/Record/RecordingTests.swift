@@ -41,36 +41,18 @@ import Testing
     }
   }
 
-  @Test("R1: ends are recorded, with the serials of slots, groups and stacks that are gone")
+  @Test("R1: ends are recorded")
   func changes_ofEnds_areRecorded() throws {
     var machine = try machine()
     let request = Request(.push("s", "a", id: "", .with(group: "g", tag: "t")))
     _ = try machine.perform(request, by: nil, at: now)
     let shown = machine.takeUnrecorded()
     #expect(shown.presentations.map(\.key) == [1] && shown.tags.map(\.key) == [GroupTag(group: "g", tag: "t")])
-    #expect(Set(shown.changed.map(\.key)) == [.stack("s"), .group("g")])
-    #expect(shown.changed.allSatisfy { $0.row?.present == shown.numbers?.serial })
     _ = try machine.perform(Request(.dismiss("a")), by: nil, at: now)
     let ended = machine.takeUnrecorded()
     #expect(ended.presentations.map(\.key) == [1] && ended.presentations[0].row == nil)
     #expect(ended.endings.map(\.key) == [1] && ended.endings[0].row?.reason == .dismissed)
-    #expect(ended.changed.first { $0.key == .slot("a") }?.row?.absent == ended.numbers?.serial)
-    #expect(ended.changed.first { $0.key == .stack("s") }?.row?.present == nil)
     #expect(ended.numbers?.lastHandle == 1)
-  }
-
-  @Test("R1, P10: the last change of a slot is recorded with the presentation that still ends there")
-  func change_ofSlotThatStillEnds_isRecorded() throws {
-    var machine = try machine()
-    func present(_ id: String) -> Request { Request(.present("a", id: id, .with(command: ["foot"]))) }
-    _ = try machine.perform(present("1"), by: nil, at: now)
-    _ = machine.report(.presentAnswered(1, error: nil), at: now)
-    _ = try machine.perform(present("2"), by: nil, at: now)
-    _ = machine.takeUnrecorded()
-    _ = try machine.perform(Request(.dismiss("a")), by: nil, at: now)
-    let changes = machine.takeUnrecorded()
-    let row = changes.presentations.first { $0.key == 1 }?.row
-    #expect(row != nil && row?.slotChanged == changes.numbers?.serial)
   }
 
   @Test("R1, D1: of a destination that files and clients have registered, the registrations of clients are recorded")
@@ -119,7 +101,7 @@ import Testing
     var record = RecordedState()
     (record.numbers.serial, record.numbers.lastHandle, record.numbers.lastQueueAge) = (5, 3, 2)
     record.presentations[1] = RecordedState.PresentationRow(
-      Presentation(handle: 1, binding: "a", item: Shared(Item(id: "")), phase: .presented), slotChanged: 4)
+      Presentation(handle: 1, binding: "a", item: Shared(Item(id: "")), phase: .presented))
     var machine = try StateMachine(restoring: record)
     let changes = machine.takeUnrecorded()
     #expect(changes.isEmpty)
@@ -127,9 +109,8 @@ import Testing
 
   @Test("R1: changes of any one kind are something to record")
   func changes_ofOneKind_areNotEmpty() {
-    let row = RecordedState.Changed()
     let kinds: [(inout RecordChanges) -> Void] = [
-      { $0.numbers = RecordedState.Numbers() }, { $0.presentations = [(1, nil)] }, { $0.changed = [(.slot("a"), row)] },
+      { $0.numbers = RecordedState.Numbers() }, { $0.presentations = [(1, nil)] },
       { $0.tags = [(GroupTag(group: "g", tag: "t"), nil)] }, { $0.endings = [(1, nil)] },
       { $0.containerValues = [("k", nil)] }, { $0.registrations = [("x", nil)] },
       { $0.holders = [(Holder.Key(name: "dnd", cookie: 1), nil)] }, { $0.environment = [("A", nil)] },
@@ -184,7 +165,7 @@ import Testing
     var holder = Holder()
     holder.expires = at(7000)
     var record = RecordedState()
-    record.presentations[1] = .init(presentation, slotChanged: Serial(1))
+    record.presentations[1] = .init(presentation)
     record.endings[2] = ending
     record.holders[.init(name: "dnd", cookie: 1)] = holder
     let moved = record.moved(from: 1000, to: 400)

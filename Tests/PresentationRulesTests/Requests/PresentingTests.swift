@@ -645,107 +645,12 @@ import Testing
   }
 
   @Test("P10: a double click: the second toggle with the same expectation is refused")
-  func expectedSerial_doubleClick_refused() throws {
-    let seen = fixture.machine.serial
-    try fixture.ask(.toggle("a", id: "", .with(), anyID: false), expecting: Expected(serial: seen))
-    #expect(fixture.refusal(.toggle("a", id: "", .with(), anyID: false), expecting: Expected(serial: seen)) == .stale)
+  func expectedPresentation_doubleClick_refused() throws {
+    let toggle = Request.Operation.toggle("a", id: "", .with(), anyID: false)
+    try fixture.ask(toggle, expecting: .emptySlot)
+    #expect(fixture.refusal(toggle, expecting: .emptySlot) == .stale)
     #expect(fixture.shown == ["a"])
     try fixture.clearAway()
-  }
-
-  @Test("P10: an expected serial is about the slot that the request names, and no other")
-  func expectedSerial_otherSlotChanged_holds() throws {
-    try fixture.present("a", "1")
-    let seen = fixture.machine.serial
-    try fixture.present("b", "1")
-    try fixture.ask(
-      .update("a", value: [:], remove: [], containerValues: nil, timeout: nil), expecting: Expected(serial: seen))
-    try fixture.ask(.dismiss("a"), expecting: Expected(serial: seen))
-    let gone = fixture.machine.serial
-    #expect(fixture.refusal(.present("a", id: "1", .with()), expecting: Expected(serial: seen)) == .stale)
-    try fixture.ask(.present("a", id: "1", .with()), expecting: Expected(serial: gone))
-    #expect(fixture.refusal(.dismiss("b"), expecting: Expected(serial: seen)) == .stale)
-    try fixture.clearAway()
-  }
-
-  @Test("P10: every change of the item moves the slot on; a phase does not, since requests are not judged by phases")
-  func expectedSerial_changesOfItem_moveOn() throws {
-    func isStale(after body: () throws -> Void) throws -> Bool {
-      let seen = fixture.machine.serial
-      try body()
-      do throws(Refusal) {
-        var machine = fixture.machine.copy()
-        _ = try machine.perform(
-          Request(.dismiss("a"), expecting: Expected(serial: seen)), by: nil, at: fixture.now)
-        return false
-      } catch {
-        #expect(error.code == .stale)
-        return true
-      }
-    }
-    #expect(try isStale { try fixture.present("a", "1", .with(to: "bus")) })
-    #expect(try !isStale { fixture.shows(1) })
-    #expect(try isStale { try fixture.present("a", "1", .with(title: "T")) })
-    #expect(try !isStale { fixture.updates(1) })
-    #expect(try !isStale { try fixture.act(1, "x", byPresenter: true) })
-    #expect(try isStale { try fixture.present("a", "2", .with(to: "cmd")) })
-    #expect(try !isStale { fixture.goes(1) })
-    #expect(try !isStale { try fixture.present("a", "2", .with(timeout: 5)) })
-    #expect(try isStale { fixture.ends(2) })
-    try fixture.clearAway()
-  }
-
-  @Test("P10: groups and stacks have serials of their own")
-  func expectedSerial_groupAndStack_movedOn() throws {
-    try fixture.present("x", "", .with(group: "g"))
-    try fixture.present("y", "", .with(stack: "s"))
-    let seen = fixture.machine.serial
-    try fixture.ask(.update("x", value: ["v": .byte(1)], remove: [], containerValues: nil, timeout: nil))
-    try fixture.ask(.update("y", value: ["v": .byte(1)], remove: [], containerValues: nil, timeout: nil))
-    try fixture.ask(.select("g", tag: "z", binding: nil, id: nil, .with()), expecting: Expected(serial: seen))
-    try fixture.ask(.push("s", "z2", id: "", .with()), expecting: Expected(serial: seen))
-    #expect(fixture.refusal(.deselect("g", tag: nil), expecting: Expected(serial: seen)) == .stale)
-    #expect(
-      fixture.refusal(.select("g", tag: "q", binding: nil, id: nil, .with()), expecting: Expected(serial: seen))
-        == .stale)
-    #expect(
-      fixture.refusal(
-        .toggleSelection("g", tag: "q", binding: nil, id: nil, .with()), expecting: Expected(serial: seen))
-        == .stale)
-    #expect(fixture.refusal(.dismissAll(.group("g")), expecting: Expected(serial: seen)) == .stale)
-    for operation: Request.Operation in [
-      .pop("s", count: 1), .popTo("s", nil), .setPath("s", []), .push("s", "w", id: "", .with()),
-      .dismissAll(.stack("s")),
-    ] {
-      #expect(fixture.refusal(operation, expecting: Expected(serial: seen)) == .stale)
-    }
-    let later = fixture.machine.serial
-    try fixture.ask(.deselect("g", tag: nil), expecting: Expected(serial: later))
-    try fixture.ask(.pop("s", count: 1), expecting: Expected(serial: later))
-    try fixture.clearAway()
-  }
-
-  @Test("P10: what is gone after a slow end has changed when it was dismissed")
-  func expectedSerial_goneAfterSlowEnd_refused() throws {
-    try fixture.show("x", "", .with(to: "cmd", group: "g", stack: "s"))
-    try fixture.ask(.forget("g", tag: "x"))
-    let before = fixture.machine.serial
-    try fixture.dismiss("x")
-    fixture.goes(1)
-    #expect(fixture.machine.groupNames == [] && fixture.machine.stackNames == [])
-    for operation: Request.Operation in [.dismiss("x"), .deselect("g", tag: nil), .pop("s", count: 1)] {
-      #expect(fixture.refusal(operation, expecting: Expected(serial: before)) == .stale)
-    }
-  }
-
-  @Test("P10: for a root, or everything, the serial is that of the whole state")
-  func expectedSerial_everything_movedOn() throws {
-    try fixture.present("a")
-    let seen = fixture.machine.serial
-    try fixture.present("b")
-    #expect(fixture.refusal(.dismissAll(.root("a")), expecting: Expected(serial: seen)) == .stale)
-    #expect(fixture.refusal(.dismissAll(.everything), expecting: Expected(serial: seen)) == .stale)
-    try fixture.ask(.dismissAll(.everything), expecting: Expected(serial: fixture.machine.serial))
   }
 
   @Test(
@@ -757,21 +662,6 @@ import Testing
   func expectedID_noSlotNamed_refused(operation: Request.Operation) {
     #expect(fixture.refusal(operation, expecting: Expected(id: "1")) == .invalidArgument)
     #expect(fixture.refusal(operation, expecting: Expected(presentation: 1)) == .invalidArgument)
-  }
-
-  @Test("P10: a subject whose change is forgotten counts as changed at the latest possible serial")
-  func expectedSerial_forgotten_refused() throws {
-    var limits = Limits()
-    limits.endings = 1
-    let fixture = RulesFixture(limits: limits)
-    for index in 0..<20 {
-      let binding = try #require(BindingID("a").appending(index: index))
-      try fixture.present(binding)
-      try fixture.dismiss(binding)
-    }
-    #expect(fixture.refusal(.present("a[0]", id: "", .with()), expecting: Expected(serial: 1)) == .stale)
-    try fixture.ask(.present("a[0]", id: "", .with()), expecting: Expected(serial: fixture.machine.serial))
-    try fixture.clearAway()
   }
 
   // MARK: P11

@@ -174,18 +174,6 @@ import Testing
     #expect(fixture.leftovers == [])
   }
 
-  @Test("P10: a stack that is filled and emptied within a transaction keeps its earlier change")
-  func apply_stackComesAndGoes_changedWhenItDid() throws {
-    let seen = fixture.machine.serial
-    try fixture.ask(.push("s", "a", id: "", .with()))
-    try fixture.ask(.popTo("s", nil))
-    let gone = fixture.machine.serial
-    try fixture.apply(.push("s", "a", id: "", .with()), .pop("s", count: 1))
-    #expect(fixture.refusal(.push("s", "a", id: "", .with()), expecting: Expected(serial: seen)) == .stale)
-    try fixture.ask(.push("s", "a", id: "", .with()), expecting: Expected(serial: gone))
-    try fixture.clearAway()
-  }
-
   @Test("T1: A→B→C within a transaction is A→C")
   func apply_severalIDs_lastOne() throws {
     try fixture.show("x", "A")

@@ -63,10 +63,9 @@ private struct Damage {
       row = RecordedState.PresentationRow(
         Presentation(
           handle: handle, binding: binding, item: old.presentation.item, phase: old.presentation.phase,
-          parent: old.presentation.parent, creator: old.presentation.creator),
-        slotChanged: old.slotChanged)
+          parent: old.presentation.parent, creator: old.presentation.creator))
     }
-    switch dice.below(14) {
+    switch dice.below(13) {
     case 0: row.presentation.parent = other
     case 1: row.presentation.parent = Handle(number())
     case 2: row.presentation.parent = nil
@@ -75,13 +74,12 @@ private struct Damage {
     case 6: row.presentation.item.position = item.position
     case 7: row.presentation.item.position?.index = Int(truncatingIfNeeded: number() % (1 << 32))
     case 8: row.presentation.item.isQueued.toggle()
-    case 9: row.slotChanged = Serial(number())
-    case 10: row.presentation.item.queueAge = dice.chance(20) ? nil : number()
-    case 11:
+    case 9: row.presentation.item.queueAge = dice.chance(20) ? nil : number()
+    case 10:
       (row.presentation.expires, row.presentation.answerDue) = (instant(), dice.chance(50) ? nil : instant())
       // A presented item would be asked for again, and not be shown.
       if row.presentation.phase == .presented { row.presentation.answerDue = nil }
-    case 12: row.presentation.item.destination = item.destination
+    case 11: row.presentation.item.destination = item.destination
     default:
       let isMoved = dice.chance(50)
       set(
@@ -93,16 +91,12 @@ private struct Damage {
   }
 
   private mutating func strikeElsewhere() {
-    switch dice.below(9) {
+    switch dice.below(6) {
     case 0: state.numbers.serial = Serial(number())
     case 1: state.numbers.lastHandle = Handle(number())
     case 2: state.numbers.lastQueueAge = number()
-    case 3: state.numbers.changesForgotten = Serial(number())
-    case 4: if let key = state.tags.keys.randomElement(using: &dice) { state.tags[key]!.stamp = number() }
-    case 5: if let key = state.changed.keys.randomElement(using: &dice) { state.changed[key]!.stamp = number() }
-    case 6:
-      if let key = state.changed.keys.randomElement(using: &dice) { state.changed[key]!.absent = Serial(number()) }
-    case 7: if let key = state.presentations.keys.randomElement(using: &dice) { state.presentations[key] = nil }
+    case 3: if let key = state.tags.keys.randomElement(using: &dice) { state.tags[key]!.stamp = number() }
+    case 4: if let key = state.presentations.keys.randomElement(using: &dice) { state.presentations[key] = nil }
     default:
       guard let old = state.endings.values.randomElement(using: &dice) else { return }
       let handle = Handle(dice.chance(50) ? old.handle.number : number())

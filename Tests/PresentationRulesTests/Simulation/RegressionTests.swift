@@ -80,18 +80,6 @@ import Testing
     #expect(events(machine.clientLeft(client, at: now)) == ["group g"])
   }
 
-  @Test("P10: a group whose tags changed with a destination has changed")
-  func expectation_destinationDeclaresTag_isStale() throws {
-    var machine = StateMachine()
-    let serial = machine.serial
-    _ = try machine.register(
-      Destination(name: "m", presenter: .none, group: binding("g"), source: .client(client)), by: client, at: now)
-    #expect(throws: Refusal.self) {
-      try machine.perform(
-        Request(.deselect(binding("g"), tag: nil), expecting: Expectation(serial: serial)), by: client, at: now)
-    }
-  }
-
   @Test("C2: a child requested before its parent in one transaction is presented from it, after it")
   func transaction_childBeforeParent_appearsAfterIt() throws {
     var machine = StateMachine()
@@ -140,22 +128,6 @@ import Testing
     _ = machine.report(.dismissAnswered(Handle(1), result: [:]), at: now)
     #expect(machine.count == 0)
     #expect(machine.history.map(\.handle) == [Handle(2), Handle(3), Handle(1)])
-  }
-
-  @Test("P10: a path set and emptied in one transaction does not reset when its stack changed")
-  func expectation_stackTouchedWhileEmpty_isStillStale() throws {
-    var machine = StateMachine()
-    let serial = machine.serial
-    _ = try machine.perform(Request(.push(binding("s"), binding("a"), id: "", ItemOptions())), by: client, at: now)
-    _ = try machine.perform(Request(.pop(binding("s"), count: 1)), by: client, at: now)
-    let element = RequestedElement(binding: nil, id: "")
-    _ = try machine.perform(
-      [Request(.setPath(binding("s"), [element])), Request(.setPath(binding("s"), []))], by: client, at: now)
-    #expect(machine.stackNames.isEmpty)
-    #expect(throws: Refusal.self) {
-      try machine.perform(
-        Request(.pop(binding("s"), count: 1), expecting: Expectation(serial: serial)), by: client, at: now)
-    }
   }
 
   @Test("G7: selecting a tag repeats the item of the last request for it, not options of an earlier item")
@@ -253,25 +225,6 @@ import Testing
       ], by: client, at: now)
     #expect(machine.current(at: binding("a.x"))?.handle == Handle(1))
     #expect(machine.current(at: binding("b"))?.parent == Handle(1))
-  }
-
-  @Test("P10: two slots emptied by the same timeout have both changed")
-  func expectation_severalRanOutOfTime_isStaleForEach() throws {
-    var machine = StateMachine()
-    let slow = options { $0.command = InlineCommand(arguments: [Array("slow".utf8)]) }
-    for name in ["a", "b"] {
-      _ = try machine.perform(Request(.present(binding(name), id: "", slow)), by: client, at: now)
-    }
-    let serial = machine.serial
-    let later = Instant(nanoseconds: Destination.defaultStartTimeout * 1_000_000)
-    #expect(events(machine.expire(at: later)) == ["dismissing 1 a=", "dismissing 2 b="])
-    for name in ["a", "b"] {
-      #expect(throws: Refusal.self, "\(name)") {
-        try machine.perform(
-          Request(.present(binding(name), id: "1", slow), expecting: Expectation(serial: serial)), by: client, at: later
-        )
-      }
-    }
   }
 
   // MARK: Items whose windows are gone (N3)
