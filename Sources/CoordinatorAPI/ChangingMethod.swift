@@ -75,8 +75,6 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
     values.removeLast()
     return values
   }
-
-  package func accept(_ visitor: some ChangingMethodVisitor) { visitor.visit(self) }
 }
 
 /// A changing method without its Swift types.
@@ -90,12 +88,6 @@ package protocol AnyChangingMethod: InterfaceMember {
   func request(_ arguments: [Value]) throws(Refusal) -> Request
   /// The answer in a reply of `Apply`, without the serial.
   func values(_ reply: Reply) -> [Value]
-  func accept(_ visitor: some ChangingMethodVisitor)
-}
-
-/// Visits changing methods with their Swift types.
-package protocol ChangingMethodVisitor {
-  func visit<Input: Sendable, Output: Sendable>(_ method: ChangingMethod<Input, Output>)
 }
 
 /// The values in a request or a reply of `Apply`, and the tuple of their Swift types.
@@ -128,16 +120,11 @@ extension ArraySlice<Value> {
 }
 
 extension CoordinatorInterface {
-  static var namesOfChangingMethods: String { makersOfChangingMethods.map(\.key).joined(separator: ", ") }
-
-  /// - Returns: nil if no changing method has this name.
-  package static func changingMethod(named name: String) -> (any AnyChangingMethod)? {
-    makersOfChangingMethods.first { $0.key == name }?.value()
-  }
+  static var namesOfChangingMethods: String { changingMethods.map(\.name.text).joined(separator: ", ") }
 
   /// - Throws: `Refusal` with the code `invalidArgument` if no changing method has this name.
   package static func changingMethod(_ name: String) throws(Refusal) -> any AnyChangingMethod {
-    guard let method = changingMethod(named: name) else {
+    guard let method = CoordinatorMethod(rawValue: name)?.changing else {
       throw Refusal(
         .invalidArgument, "\(quoted(name)) cannot be in a list of requests; expected one of \(namesOfChangingMethods)")
     }

@@ -28,20 +28,10 @@ public enum CoordinatorInterface {
       names the argument, the value found and the value expected. No method takes file descriptors: a call with some is refused \
       with org.freedesktop.DBus.Error.InvalidArgs. The answer of a presenter must not have any either.
       """,
-    // As the closure's result, the members are converted by the compiler; as elements of the other array, each would be converted at
-    // run time.
-    members: changingMethods.map { $0 } + otherMembers)
+    members: changingMethods + otherMembers)
 
   /// The methods that may be requests of `Apply`, in the order of the interface.
-  package static var changingMethods: [any AnyChangingMethod] { makersOfChangingMethods.map { $0.value() } }
-
-  /// The changing methods by name, each made when it is first used.
-  static let makersOfChangingMethods: KeyValuePairs<String, @Sendable () -> any AnyChangingMethod> = [
-    "Present": { present }, "Toggle": { toggle }, "Update": { update }, "Dismiss": { dismiss },
-    "DismissAll": { dismissAll }, "Select": { select }, "Deselect": { deselect },
-    "ToggleSelection": { toggleSelection }, "Forget": { forget }, "Push": { push }, "Pop": { pop }, "PopTo": { popTo },
-    "SetPath": { setPath },
-  ]
+  package static var changingMethods: [any AnyChangingMethod] { CoordinatorMethod.allCases.compactMap(\.changing) }
 
   private static let otherMembers: [any InterfaceMember] = [
     apply, wait, get, getState, members, hold, releaseHold, holds,

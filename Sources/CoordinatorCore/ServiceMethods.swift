@@ -25,43 +25,55 @@ extension ServiceBinder {
 extension CoordinatorService {
   private typealias Rows = CoordinatorInterface
 
-  /// Binds the method of ``CoordinatorInterface`` with this name, if there is one. Hosts bind a method when it is first called, since
-  /// to make the types of all methods takes a quarter of navd's start.
-  package func bindMethod(_ name: String, to binder: some ServiceBinder) {
-    switch name {
-    case "Apply":
+  /// Binds a method. Hosts do so when it is first called, since to make the types of all methods takes a quarter of navd's start.
+  package func bind(_ method: CoordinatorMethod, to binder: some ServiceBinder) {
+    switch method {
+    case .present: bind(Rows.present, binder)
+    case .toggle: bind(Rows.toggle, binder)
+    case .update: bind(Rows.update, binder)
+    case .dismiss: bind(Rows.dismiss, binder)
+    case .dismissAll: bind(Rows.dismissAll, binder)
+    case .select: bind(Rows.select, binder)
+    case .deselect: bind(Rows.deselect, binder)
+    case .toggleSelection: bind(Rows.toggleSelection, binder)
+    case .forget: bind(Rows.forget, binder)
+    case .push: bind(Rows.push, binder)
+    case .pop: bind(Rows.pop, binder)
+    case .popTo: bind(Rows.popTo, binder)
+    case .setPath: bind(Rows.setPath, binder)
+    case .apply:
       binder.bind(Rows.apply) { [unowned self] input, call in apply(input.0, input.1, call) }
-    case "Get":
+    case .get:
       binder.bind(answerOf: Rows.get) { [unowned self] binding, _ throws(Refusal) in
         guard let presentation = machine.current(at: try BindingID(binding)) else { return (.root, [:], serial) }
         var entry = machine.entry(presentation, platform: host.platform(of: presentation.handle))
         entry.timeoutLeft = machine.timeLeft(of: presentation, at: host.now)
         return (presentation.handle.path, entry.properties, serial)
       }
-    case "GetState":
+    case .getState:
       binder.bind(Rows.getState) { [unowned self] _, call in call.reply((snapshot().properties, serial)) }
-    case "Members":
+    case .members:
       binder.bind(answerOf: Rows.members) { [unowned self] input, _ throws(Refusal) in
         try machine.members(of: Container(kind: input.0, name: input.1)).map {
           Structure($0.binding.text, $0.id, $0.presentation.path, $0.containerValues)
         }
       }
-    case "Wait":
+    case .wait:
       binder.bind(Rows.wait) { [unowned self] input, call in wait(input.0, until: input.1, call) }
-    case "ContainerValue":
+    case .containerValue:
       binder.bind(answerOf: Rows.containerValue) { [unowned self] input, _ throws(Refusal) in
         try machine.containerValue(input.1, at: try BindingID(optional: input.0.isEmpty ? nil : input.0))
       }
-    case "History":
+    case .history:
       binder.bind(answerOf: Rows.history) { [unowned self] input, _ throws(Refusal) in
         try machine.history(input.0, filter: input.1)
       }
-    case "Destinations":
+    case .destinations:
       binder.bind(Rows.destinations) { [unowned self] _, call in
         host.takeInChanges()
         call.reply(machine.destinations.map { Structure($0.name, $0.entry.properties) })
       }
-    case "RegisterPresenter":
+    case .registerPresenter:
       binder.bind(answerOf: Rows.registerPresenter) { [unowned self] input, call throws(Refusal) in
         let destination = try Destination(name: input.0, path: input.1, options: input.2, client: call.client)
         host.authorize(.registeringPresenters, call) { [unowned self] () throws(Refusal) in
@@ -69,11 +81,11 @@ extension CoordinatorService {
         }
         return nil
       }
-    case "UnregisterPresenter":
+    case .unregisterPresenter:
       binder.bind(answerOf: Rows.unregisterPresenter) { [unowned self] name, call throws(Refusal) in
         take(try machine.unregister(name, by: call.client))
       }
-    case "Closed":
+    case .closed:
       binder.bind(answerOf: Rows.closed) { [unowned self] input, call throws(Refusal) in
         let handle = try Handle(input.0)
         let byPresenter = host.isPresenter(call.client, of: handle)
@@ -87,45 +99,45 @@ extension CoordinatorService {
         let end = End(handle: handle, reason: .closed, isOver: true)
         return endBefore([end], by: call.client) { answer(call, close) } ? nil : try close()
       }
-    case "Asking":
+    case .asking:
       binder.bind(answerOf: Rows.asking) { [unowned self] input, call throws(Refusal) in
         let handle = try Handle(input.0)
         let byPresenter = host.isPresenter(call.client, of: handle)
         take(try machine.asking(handle, message: input.1, byPresenter: byPresenter, at: tick()))
         return serial
       }
-    case "Act":
+    case .act:
       binder.bind(answerOf: Rows.act) { [unowned self] input, call throws(Refusal) in
         let handle = try Handle(input.0)
         let byPresenter = host.isPresenter(call.client, of: handle)
         take(try machine.act(handle, action: input.1, parameters: input.2, byPresenter: byPresenter))
         return serial
       }
-    case "Hold":
+    case .hold:
       binder.bind(answerOf: Rows.hold) { [unowned self] input, call throws(Refusal) in
         let request = try HoldRequest(input.0, input.1)
         host.authorize(.holding, call) { [unowned self] () throws(Refusal) in try hold(request, call) }
         return nil
       }
-    case "ReleaseHold":
+    case .releaseHold:
       binder.bind(Rows.releaseHold) { [unowned self] cookie, call in
         host.authorize(.holding, call) { [unowned self] () throws(Refusal) in
           try host.requireRecord()
           take(try machine.releaseHold(cookie, at: tick()))
         }
       }
-    case "Holds":
+    case .holds:
       binder.bind(Rows.holds) { [unowned self] _, call in
         call.reply(machine.holdEntries(at: host.now).map(\.properties))
       }
-    case "DeclareContainerValue":
+    case .declareContainerValue:
       binder.bind(answerOf: Rows.declareContainerValue) { [unowned self] input, _ throws(Refusal) in
         try host.requireRecord()
         try machine.declareContainerValue(input.0, defaultValue: input.1)
       }
-    case "Reload":
+    case .reload:
       binder.bind(answerOf: Rows.reload) { [unowned self] _, _ throws(Refusal) in try host.reload() }
-    case "ImportEnvironment":
+    case .importEnvironment:
       binder.bind(Rows.importEnvironment) { [unowned self] variables, call in
         host.authorize(.importingEnvironment, call) { [unowned self] () throws(Refusal) in
           try host.requireRecord()
@@ -134,16 +146,21 @@ extension CoordinatorService {
           return changed
         }
       }
-    case "Quit":
+    case .quit:
       binder.bind(answerOf: Rows.quit) { [unowned self] _, call throws(Refusal) in
         try machine.checkShutDown()
         host.willQuit()
         take(machine.endParked(isForced: true))
         end(machine.beginShutDown()[...], by: call.client) {}
       }
-    default:
-      Rows.changingMethod(named: name)?.accept(ChangingMethodBinder(service: self, binder: binder))
     }
+  }
+
+  /// Binds a changing method. All of them are read, carried out and answered in the same way.
+  private func bind<Input: Sendable, Output: Sendable>(
+    _ method: ChangingMethod<Input, Output>, _ binder: some ServiceBinder
+  ) {
+    binder.bind(method) { [unowned self] input, call in perform(method, input, call) }
   }
 
   package func bindProperties(to binder: some ServiceBinder) {
@@ -164,14 +181,4 @@ extension CoordinatorService {
 
   /// The answer of `GetState`.
   package func snapshot() -> StateSnapshot { machine.snapshot(platform: host.platform) }
-}
-
-/// Binds the changing methods. All of them are read, carried out and answered in the same way.
-private struct ChangingMethodBinder<Host: CoordinatorHost, Binder: ServiceBinder>: ChangingMethodVisitor {
-  let service: CoordinatorService<Host>
-  let binder: Binder
-
-  func visit<Input: Sendable, Output: Sendable>(_ method: ChangingMethod<Input, Output>) {
-    binder.bind(method) { [unowned service] input, call in service.perform(method, input, call) }
-  }
 }

@@ -148,7 +148,9 @@ final class ServiceFixture: CoordinatorHost {
     let call = ScriptedCall<Output>(Client(client), isReplyExpected: isReplyExpected) { [unowned self] in
       log.append("answer \(method.name)")
     }
-    if binder.methods[method.name] == nil { service.bindMethod(method.name.text, to: binder) }
+    if binder.methods[method.name] == nil, let known = CoordinatorMethod(rawValue: method.name.text) {
+      service.bind(known, to: binder)
+    }
     guard let body = binder.methods[method.name] as? ScriptedBinder.Body<Input, Output> else {
       Issue.record("\(method.name) is not bound")
       return call

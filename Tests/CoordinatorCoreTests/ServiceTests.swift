@@ -25,15 +25,14 @@ import Testing
     for member in Rows.interface.members {
       if case .method(let name, _, _, _, _) = member {
         let before = fixture.binder.names
-        fixture.service.bindMethod(name.text, to: fixture.binder)
+        CoordinatorMethod(rawValue: name.text).map { fixture.service.bind($0, to: fixture.binder) }
         #expect(fixture.binder.names == before + [name])
       } else if case .property(let name, _, _, _, _, _) = member {
         #expect(fixture.binder.properties[name] != nil, "\(name)")
       }
     }
-    let before = fixture.binder.names
-    fixture.service.bindMethod("NoSuchMethod", to: fixture.binder)
-    #expect(fixture.binder.names == before)
+    let methods = fixture.binder.names.filter { fixture.binder.properties[$0] == nil }
+    #expect(methods.map(\.text).sorted() == CoordinatorMethod.allCases.map(\.rawValue).sorted())
   }
 
   @Test("The properties have the current values, and Limits has those of the host")

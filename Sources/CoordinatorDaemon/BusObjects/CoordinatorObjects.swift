@@ -33,10 +33,10 @@ final class CoordinatorObjects {
 
   private func coordinatorInterface() -> ImplementedInterface {
     ImplementedInterface(CoordinatorInterface.interface) { [unowned self] name, object in
-      if name == "GetState" {
-        implementGetState(object)
-      } else {
-        service.bindMethod(name, to: BusBinder(object: object))
+      switch CoordinatorMethod(rawValue: name) {
+      case nil: break
+      case .getState: implementGetState(object)
+      case let method?: service.bind(method, to: BusBinder(object: object))
       }
     } implementProperties: { [unowned self] object in
       service.bindProperties(to: BusBinder(object: object))

@@ -46,7 +46,9 @@ final class EmbeddedBackend: CoordinatorBackend {
     // The first use of `service` binds the properties.
     let service = service
     if method.interface == PropertyAccessing.get.interface { return (try property(method, input), 0) }
-    if methods[method.name] == nil { service.bindMethod(method.name.text, to: EmbeddedBinder(backend: self)) }
+    if methods[method.name] == nil, let known = CoordinatorMethod(rawValue: method.name.text) {
+      service.bind(known, to: EmbeddedBinder(backend: self))
+    }
     guard let body = methods[method.name] as? EmbeddedBinder.Body<Input, Output> else {
       throw .refused(
         CoordinatorError(.invalidArgument, "\(method.name) is not available in an embedded coordinator"))
