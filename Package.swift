@@ -165,7 +165,7 @@ let package = Package(
       dependencies: [
         "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "TextFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-      ], swiftSettings: strict),
+      ], resources: [.embedInCode("Pages")], swiftSettings: strict),
 
     // An example for users to copy, built and tested with the rest.
     .executableTarget(

@@ -1,8 +1,11 @@
 import ArgumentParser
 import CoordinatorAPI
-import Glibc
+import CoordinatorDaemon
+import TextFormats
 
 /// Generates the manual pages and the D-Bus reference from the tables and help texts that the programs use.
+///
+/// A page is written in the folder Pages. In it, a comment such as `<!-- options -->` stands for a list that is generated.
 @main
 struct Navdoc: ParsableCommand {
   enum Page: String, CaseIterable, ExpressibleByArgument {
@@ -24,22 +27,51 @@ struct Navdoc: ParsableCommand {
   @Argument(help: "The page to write.") var page: Page
 
   func run() throws {
-    print(try text(), terminator: "")
-  }
-
-  private func text() throws -> String {
-    switch page {
-    case .navctl: NavctlPage(try ProgramHelp(Self.standardInput())).text
-    case .navd: NavdPage(try ProgramHelp(Self.standardInput())).text
-    case .windows: WindowsPage(try ProgramHelp(Self.standardInput())).text
-    case .destination: DestinationPage().text
-    case .reference: InterfaceReference.text
+    func program(_ section: Int, _ manual: String, _ page: [UInt8]) throws -> String {
+      let help = try ProgramHelp.standardInput()
+      return ManualPage(help.name, section: section, manual: manual, filled(page, help.lists)).text
     }
+    let text =
+      switch page {
+      case .navctl: try program(1, "User Commands", PackageResources.navctl_1_md)
+      case .navd: try program(8, "System Administration", PackageResources.navd_8_md)
+      case .windows: try program(8, "System Administration", PackageResources.navd_windows_8_md)
+      case .destination:
+        ManualPage(
+          "navd.destination", section: 5, manual: "File Formats", filled(PackageResources.navd_destination_5_md, [:])
+        ).text
+      case .reference: filled(PackageResources.dbus_md, InterfaceReference.lists)
+      }
+    print(text, terminator: "")
   }
 
-  private static func standardInput() -> String {
-    var text = ""
-    while let line = readLine(strippingNewline: false) { text += line }
+  /// Puts lists into a page.
+  private func filled(_ page: [UInt8], _ lists: [String: String]) -> String {
+    var text = String(decoding: page, as: UTF8.self)
+    for (name, list) in lists.merging(Self.tables, uniquingKeysWith: { list, _ in list }) {
+      text = text.replacingAll("<!-- \(name) -->", with: list)
+    }
     return text
+  }
+
+  /// The lists from tables with which navd reads files, and with which navctl ends.
+  private static var tables: [String: String] {
+    [
+      "files": String(decoding: PackageResources.files_md, as: UTF8.self),
+      "keys of a destination": DestinationKey.allCases.map { item($0.rawValue, $0.doc, $0.example) }.joined(),
+      "keys of navd.toml": SettingsKey.allCases.map { item($0.rawValue, $0.doc, $0.example) }.joined(),
+      "statuses": CommandStatus.allCases.map { "* `\($0.rawValue)`: \(sentence($0.doc))\n" }.joined(),
+    ]
+  }
+
+  /// The item of a key of a file, with an example.
+  private static func item(_ key: String, _ doc: String, _ example: String) -> String {
+    let code = "\(key) = \(example)".replacingAll("\n", with: "\n    ")
+    return "* `\(key)`: \(sentence(doc))\n    \(code)\n"
+  }
+
+  /// A description as a sentence: a capital letter, and a full stop unless it ends with “…”.
+  private static func sentence(_ doc: String) -> String {
+    doc.prefix(1).uppercased() + doc.dropFirst().replacingAll("\n", with: " ") + (doc.hasSuffix("…") ? "" : ".")
   }
 }

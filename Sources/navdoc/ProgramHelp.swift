@@ -1,5 +1,4 @@
 import ArgumentParser
-import CoordinatorAPI
 import TextFormats
 
 /// A command or a verb, read from the JSON of ArgumentParser's “--experimental-dump-help”.
@@ -13,60 +12,49 @@ struct ProgramHelp {
     let isRepeating: Bool
     /// Whether the argument follows “--”.
     let isAfterTerminator: Bool
-    let doc: String
-    let choices: [String]
-    let defaultValue: String?
+    /// The description with the allowed values and the default.
+    let explanation: String
 
     /// The longest name, such as `--within`, or the name of the value.
     var name: String { names.last ?? value ?? "" }
 
-    /// The description with the allowed values and the default.
-    var explanation: String {
-      var text = doc
-      if !choices.isEmpty, !choices.allSatisfy({ doc.contains($0) }) {
-        text += " One of \(choices.joined(separator: ", "))."
-      }
-      if let defaultValue { text += " (Default: \(defaultValue).)" }
-      return text
+    fileprivate init(_ json: JSON) {
+      names = (json["names"]?.array ?? [])
+        .map { ($0["kind"] == "short" ? "-" : "--") + ($0["name"]?.string ?? "") }.sorted { $0.count < $1.count }
+      value = json["kind"] == "flag" ? nil : json["valueName"]?.string
+      isOptional = json["isOptional"] == true
+      isRepeating = json["isRepeating"] == true
+      isAfterTerminator = json["parsingStrategy"] == "postTerminator"
+      let doc = json["abstract"]?.string ?? ""
+      let choices = (json["allValues"]?.array ?? []).compactMap(\.string)
+      explanation =
+        doc + (choices.allSatisfy { doc.contains($0) } ? "" : " One of \(choices.joined(separator: ", ")).")
+        + (json["defaultValue"]?.string.map { " (Default: \($0).)" } ?? "")
     }
   }
 
   let name: String
   let abstract: String
-  /// The discussion, in paragraphs.
-  let discussion: String
+  /// The paragraphs of the discussion, each on one line.
+  let paragraphs: [String]
   let arguments: [Argument]
   let verbs: [ProgramHelp]
 
   /// - Throws: `JSON.Mistake`, or `ValidationError` if the JSON has no command.
-  init(_ dump: String) throws {
+  static func standardInput() throws -> ProgramHelp {
+    let dump = AnyIterator { readLine(strippingNewline: false) }.joined()
     guard let command = try JSON.parse(dump)["command"] else {
       throw ValidationError("expected the key “command” in the help, found none")
     }
-    self.init(command)
+    return ProgramHelp(command)
   }
 
   private init(_ json: JSON) {
-    func text(_ name: String) -> String { json[name]?.string ?? "" }
-    (name, abstract, discussion) = (text("commandName"), text("abstract"), text("discussion"))
-    arguments = (json["arguments"]?.array ?? []).filter { $0["shouldDisplay"] == true }.map { Argument($0) }
+    func shown(_ name: String) -> [JSON] { (json[name]?.array ?? []).filter { $0["shouldDisplay"] == true } }
+    (name, abstract) = (json["commandName"]?.string ?? "", json["abstract"]?.string ?? "")
+    paragraphs = (json["discussion"]?.string ?? "").split(separator: "\n\n").map { $0.replacingAll("\n", with: " ") }
+    arguments = shown("arguments").map { Argument($0) }
     // ArgumentParser adds the verb “help”.
-    verbs = (json["subcommands"]?.array ?? []).filter { $0["shouldDisplay"] == true && $0["commandName"] != "help" }
-      .map { ProgramHelp($0) }
-  }
-}
-
-extension ProgramHelp.Argument {
-  fileprivate init(_ json: JSON) {
-    names = (json["names"]?.array ?? [])
-      .map { ($0["kind"] == "short" ? "-" : "--") + ($0["name"]?.string ?? "") }
-      .sorted { $0.count < $1.count }
-    value = json["kind"] == "flag" ? nil : json["valueName"]?.string
-    isOptional = json["isOptional"] == true
-    isRepeating = json["isRepeating"] == true
-    isAfterTerminator = json["parsingStrategy"] == "postTerminator"
-    doc = json["abstract"]?.string ?? ""
-    choices = (json["allValues"]?.array ?? []).compactMap(\.string)
-    defaultValue = json["defaultValue"]?.string
+    verbs = shown("subcommands").filter { $0["commandName"] != "help" }.map { ProgramHelp($0) }
   }
 }
