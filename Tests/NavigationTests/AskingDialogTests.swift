@@ -72,7 +72,7 @@ extension NavigationFixture {
 @Suite @MainActor struct AskingDialogTests {
   @Test(
     "C3, P16: a dialog from a screen that is being dismissed is shown, and ends before the screen does",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func dialog_fromAScreenBeingDismissed_isShown(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -101,7 +101,7 @@ extension NavigationFixture {
     try await fixture.state { $0.presentations.isEmpty }
   }
 
-  @Test("P15: a dialog whose screen is forced ends with it", arguments: CoordinatorKind.allCases)
+  @Test("P15: a dialog whose screen is forced ends with it", arguments: bothKinds)
   func dialog_screenIsForced_ends(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -118,8 +118,7 @@ extension NavigationFixture {
     #expect(display.log.contains("-!a"))
   }
 
-  @Test(
-    "S3: an element of a path asks with a dialog, and its path is written back", arguments: CoordinatorKind.allCases)
+  @Test("S3: an element of a path asks with a dialog, and its path is written back", arguments: bothKinds)
   func dialog_fromAnElementBeingPopped_isShown(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -137,9 +136,7 @@ extension NavigationFixture {
     #expect(model.path == [])
   }
 
-  @Test(
-    "A push from a screen that is being dismissed is reported, since it is impossible",
-    arguments: CoordinatorKind.allCases)
+  @Test("A push from a screen that is being dismissed is reported, since it is impossible", arguments: bothKinds)
   func push_fromAScreenBeingDismissed_isReported(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display

@@ -56,7 +56,7 @@ extension NavigationFixture {
 
   @Test(
     "An item that is presented from a screen that has ended is not shown, replaces no other item, and is not retained",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func showing_usedAfterItsEnd_presentsNothing(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -90,8 +90,7 @@ extension NavigationFixture {
     #expect(display.names == ["note 2", "other 3"] && model.other?.id == 3)
   }
 
-  @Test(
-    "A destination of a path that a screen declares after its end has no effect", arguments: CoordinatorKind.allCases)
+  @Test("A destination of a path that a screen declares after its end has no effect", arguments: bothKinds)
   func destination_declaredAfterTheEnd_hasNoEffect(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -118,7 +117,7 @@ extension NavigationFixture {
 
   @Test(
     "A model with the name of one that is gone has a screen of its own, after that of the other one",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func model_withTheNameOfOneThatIsGone_hasItsOwnScreen(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let display = fixture.display
@@ -143,7 +142,7 @@ extension NavigationFixture {
 
   @Test(
     "The third model of a name has its screen after that of the first, which has unsaved text",
-    arguments: CoordinatorKind.allCases, [true, false])
+    arguments: bothKinds, [true, false])
   func model_thirdOfAName_hasItsOwnScreen(_ kind: CoordinatorKind, _ isCancelled: Bool) async throws {
     let fixture = try await NavigationFixture(kind)
     let display = fixture.display
@@ -172,7 +171,7 @@ extension NavigationFixture {
 
   @Test(
     "P15: a text that a screen writes in the turn in which its item is set to nil stays, if the screen declines",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func item_writtenInTheTurnOfItsEnd_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -193,7 +192,7 @@ extension NavigationFixture {
 
   @Test(
     "P15: a text that a screen of a path writes when its element is removed, and while it is asked, stays",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func element_writtenWhileItLeaves_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, fields) = (fixture.display, fixture.showPath(of: model))
@@ -215,7 +214,7 @@ extension NavigationFixture {
 
   @Test(
     "P15: a text that the screen of an element writes as it goes is not that of a later element in its place",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func element_goneAndThereAgain_hasItsOwnText(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -244,7 +243,7 @@ extension NavigationFixture {
 
   @Test(
     "An element of a path that its user edits and closes in one turn is removed, and not shown again",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func element_writtenInTheTurnOfItsClose_isRemoved(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, fields) = (fixture.display, fixture.showPath(of: model))
@@ -267,7 +266,7 @@ extension NavigationFixture {
 
   @Test(
     "P15: a text that a screen writes while it is asked is written back by a later presence of its state, too",
-    arguments: CoordinatorKind.allCases, [true, false])
+    arguments: bothKinds, [true, false])
   func item_presentedAgainWhileShown_isWrittenBack(_ kind: CoordinatorKind, _ isCancelled: Bool) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -294,9 +293,7 @@ extension NavigationFixture {
     #expect(model.note?.text == "typed")
   }
 
-  @Test(
-    "P15: a value of a path is written back as it was, with what JSON does not have",
-    arguments: CoordinatorKind.allCases)
+  @Test("P15: a value of a path is written back as it was, with what JSON does not have", arguments: bothKinds)
   func element_notWholeInJSON_isWrittenBackWhole(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -311,9 +308,7 @@ extension NavigationFixture {
     #expect(model.drafts == drafts)
   }
 
-  @Test(
-    "A second stack of one path is reported, and declares its screens on the first", arguments: CoordinatorKind.allCases
-  )
+  @Test("A second stack of one path is reported, and declares its screens on the first", arguments: bothKinds)
   func path_hasTwoStacks_isReported(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, path) = (fixture.display, Bindable(model).path.named("path-\(kind)"))
@@ -329,7 +324,7 @@ extension NavigationFixture {
     try await fixture.shows()
   }
 
-  @Test("A screen edits an item whose id is not a number (NaN)", arguments: CoordinatorKind.allCases)
+  @Test("A screen edits an item whose id is not a number (NaN)", arguments: bothKinds)
   func item_idIsNotANumber_isEdited(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, binding) = (fixture.display, Bindable(model).reading.named("reading"))

@@ -84,7 +84,7 @@ private final class Model: Navigable {
     #expect(model.wrappedValue.place == .edit(Note(id: 1, text: "a")))
   }
 
-  @Test("G1: cases as members are one group: each appears when the other is gone", arguments: CoordinatorKind.allCases)
+  @Test("G1: cases as members are one group: each appears when the other is gone", arguments: bothKinds)
   func cases_presented_oneAtATime(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (place, display) = (Bindable(model).place, fixture.display)

@@ -38,7 +38,7 @@ extension Coordinator {
 
 /// The coordinator as async calls: every method, refusals, cancellation, following, restarts of navd, and serving destinations.
 @Suite @MainActor struct ClientTests {
-  @Test("P1–P4, D8: items can be presented, updated, replaced and dismissed", arguments: CoordinatorKind.allCases)
+  @Test("P1–P4, D8: items can be presented, updated, replaced and dismissed", arguments: bothKinds)
   func client_items_canBeChanged(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -69,7 +69,7 @@ extension Coordinator {
     #expect(history.map(\.reason) == ["dismissed", "dismissed"])
   }
 
-  @Test("A history of no entries is empty", arguments: CoordinatorKind.allCases)
+  @Test("A history of no entries is empty", arguments: bothKinds)
   func history_mostIsZeroOrLess_isEmpty(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -100,7 +100,7 @@ extension Coordinator {
     await #expect(throws: NavigationError.closed) { try await coordinator.present("a") }
   }
 
-  @Test("G2–G4, S1–S5, T1: groups, stacks and transactions can be changed", arguments: CoordinatorKind.allCases)
+  @Test("G2–G4, S1–S5, T1: groups, stacks and transactions can be changed", arguments: bothKinds)
   func client_containers_canBeChanged(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -143,7 +143,7 @@ extension Coordinator {
     #expect(Set(state.presentations.map(\.binding)) == ["two", "panels.wifi", "three"])
   }
 
-  @Test("V1–V5: container values are declared and resolved", arguments: CoordinatorKind.allCases)
+  @Test("V1–V5: container values are declared and resolved", arguments: bothKinds)
   func client_containerValues_areResolved(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -161,7 +161,7 @@ extension Coordinator {
     #expect(try await coordinator.members(of: .parent("one")).isEmpty)
   }
 
-  @Test("A refused call throws the error with its name and changes nothing", arguments: CoordinatorKind.allCases)
+  @Test("A refused call throws the error with its name and changes nothing", arguments: bothKinds)
   func client_refused_throwsTheName(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -186,7 +186,7 @@ extension Coordinator {
     await #expect(throws: NavigationError.self) { try await coordinator.waitUntilGone(PresentationHandle(99)) }
   }
 
-  @Test("Cancelling a task cancels its call", arguments: CoordinatorKind.allCases)
+  @Test("Cancelling a task cancels its call", arguments: bothKinds)
   func client_cancelled_throwsCancelled(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -204,9 +204,7 @@ extension Coordinator {
     #expect(try await coordinator.presentation(at: "fact") != nil)
   }
 
-  @Test(
-    "W1, W2: following returns the state, then every event with consecutive serials",
-    arguments: CoordinatorKind.allCases)
+  @Test("W1, W2: following returns the state, then every event with consecutive serials", arguments: bothKinds)
   func following_changes_missesNone(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -320,9 +318,7 @@ extension Coordinator {
     }
   }
 
-  @Test(
-    "T1: a transaction may contain every changing method, and its replies have types",
-    arguments: CoordinatorKind.allCases)
+  @Test("T1: a transaction may contain every changing method, and its replies have types", arguments: bothKinds)
   func apply_everyChange_isAccepted(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -364,7 +360,7 @@ extension Coordinator {
     }
   }
 
-  @Test("The coordinator's properties can be read", arguments: CoordinatorKind.allCases)
+  @Test("The coordinator's properties can be read", arguments: bothKinds)
   func coordinator_properties_areRead(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -376,9 +372,7 @@ extension Coordinator {
     #expect(try await coordinator.serial() == coordinator.state().serial)
   }
 
-  @Test(
-    "D1, D4, D7: a program can present the items of a destination for other programs",
-    arguments: CoordinatorKind.allCases)
+  @Test("D1, D4, D7: a program can present the items of a destination for other programs", arguments: bothKinds)
   func navigator_servingADestination_presentsForOthers(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let (coordinator, display) = (fixture.coordinator, fixture.display)
@@ -449,7 +443,7 @@ extension Coordinator {
     try await fixture.shows()
   }
 
-  @Test("D1: of two registrations of a name at once, one shows its items", arguments: CoordinatorKind.allCases)
+  @Test("D1: of two registrations of a name at once, one shows its items", arguments: bothKinds)
   func navigator_registersTwiceAtOnce_showsOnce(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let (navigator, display) = (fixture.navigator, fixture.display)
@@ -521,9 +515,7 @@ extension Coordinator {
     try await session.serve { refusals.contains { $0.refusal == .accessDenied } }
   }
 
-  @Test(
-    "D1: a navigator that ends leaves the registration of a later one by the same name",
-    arguments: CoordinatorKind.allCases)
+  @Test("D1: a navigator that ends leaves the registration of a later one by the same name", arguments: bothKinds)
   func navigator_endsAfterAnotherServesItsDestination_leavesThatRegistered(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let (coordinator, display) = (fixture.coordinator, fixture.display)
@@ -559,7 +551,7 @@ extension Coordinator {
 
   @Test(
     "Closing a coordinator is not reported as a loss of connection, and the state becomes nil",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func coordinator_closed_reportsNothing(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let display = fixture.display
@@ -579,7 +571,7 @@ extension Coordinator {
 
   @Test(
     "Waiting for “presented” returns at once for an item that is being dismissed after it was presented",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func wait_forPresentedDuringDismissal_returnsAtOnce(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let display = fixture.display
@@ -602,17 +594,6 @@ extension Coordinator {
     try await fixture.shows()
   }
 
-  @Test("O2: a timeout that is over when its item is presented ends the item", arguments: CoordinatorKind.allCases)
-  func present_timeoutOver_expires(_ kind: CoordinatorKind) async throws {
-    let fixture = try await NavigationFixture(kind)
-    defer { withExtendedLifetime(fixture) {} }
-    let coordinator = fixture.coordinator
-    let options = PresentationOptions(timeout: .zero - .seconds(1))
-    let handle = try #require(try await coordinator.present("toast", options).presentation)
-    try await fixture.state { $0.presentations.isEmpty }
-    #expect(try await coordinator.waitUntilGone(handle).reason == .expired)
-  }
-
   @Test(
     "A duration on the bus is in whole milliseconds, however long it is",
     arguments: [
@@ -625,7 +606,7 @@ extension Coordinator {
     #expect(duration.milliseconds == milliseconds)
   }
 
-  @Test("S2: a negative count of elements to pop is reported, and pops nothing", arguments: CoordinatorKind.allCases)
+  @Test("S2: a negative count of elements to pop is reported, and pops nothing", arguments: bothKinds)
   func pop_negativeCount_isReported(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }

@@ -32,7 +32,7 @@ private final class Model {
 
 /// Groups, stacks and children of each other: what ends with what, and what is written back to the state.
 @Suite @MainActor struct ContainerScenarioTests {
-  @Test("C3, S2: a stack in a sheet in a stack ends with the sheet", arguments: CoordinatorKind.allCases)
+  @Test("C3, S2: a stack in a sheet in a stack ends with the sheet", arguments: bothKinds)
   func stackInSheetInStack_sheetDismissed_ends(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentStackInSheetInStack(model)
@@ -57,7 +57,7 @@ private final class Model {
 
   @Test(
     "C3: screens pushed on a sheet's stack end with the sheet, and their state drives nothing afterwards",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func pushedInSheet_sheetDismissed_ends(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentStackInSheetInStack(model)
@@ -76,7 +76,7 @@ private final class Model {
     try await fixture.shows("outer 1", "sheet 6", "note 8")
   }
 
-  @Test("One presentation handles all cases of an enum", arguments: CoordinatorKind.allCases)
+  @Test("One presentation handles all cases of an enum", arguments: bothKinds)
   func enumItem_anyCase_isPresented(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -94,7 +94,7 @@ private final class Model {
 
   @Test(
     "With one presentation for each case of an enum, only the ends of its own screens are reported",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func enumCases_eachPresented_reportOnlyTheirEnds(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -108,31 +108,8 @@ private final class Model {
   }
 
   @Test(
-    "G1: two cases of one enum are never on screen together, even if the first takes time to disappear",
-    arguments: CoordinatorKind.allCases)
-  func enumCases_firstIsSlowToDisappear_secondWaits(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentCases(of: model)
-    model.destination = .edit(.init(id: 1))
-    try await fixture.shows("edit 1")
-    fixture.display.stuck = ["edit 1"]
-    model.destination = .confirm("all")
-    try await fixture.until { fixture.display.disappearing == ["edit 1"] }
-    await fixture.navigator.settle()
-    let destination = fixture.text(Bindable(model).destination.named("destination"))
-    try await fixture.state { $0.presentation(at: destination + ".confirm") != nil }
-    let state = try await fixture.coordinator.state()
-    #expect(state.presentation(at: destination + ".confirm")?.phase == .waiting)
-    #expect(state.groups[destination]?.selection == "confirm")
-    fixture.display.stuck = []
-    try await fixture.shows("confirm all")
-    #expect(fixture.display.log == ["+edit 1", "-edit 1", "+confirm all"])
-    #expect(model.destination == .confirm("all"))
-  }
-
-  @Test(
     "P15: a case whose screen declines to disappear gets its payload back, instead of the other case",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func enumCase_declines_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentCases(of: model)
@@ -150,7 +127,7 @@ private final class Model {
 
   @Test(
     "G2: a selection by other programs is written to the state, for members shown by a destination",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func selection_byOthersToADestination_isWritten(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let selection = Bindable(model).selection.named("selection")
@@ -170,7 +147,7 @@ private final class Model {
     try await fixture.state { $0.presentations.isEmpty }
   }
 
-  @Test("G2, S1: selecting a tag pushes its screen", arguments: CoordinatorKind.allCases)
+  @Test("G2, S1: selecting a tag pushes its screen", arguments: bothKinds)
   func link_tagSelected_isPushed(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -194,29 +171,7 @@ private final class Model {
     #expect(fixture.display.log.suffix(2) == ["-volume", "-outer 1"])
   }
 
-  @Test(
-    "P5: a tag that the user closes and other programs select again at once stays selected",
-    arguments: CoordinatorKind.allCases)
-  func selection_reselectedByOthers_isNotCleared(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    let display = fixture.display
-    let selection = Bindable(model).selection.named("selection")
-    fixture.navigator.present(tag: "wifi", selection: selection) { RecordingScreen("wifi", on: display) }
-    model.selection = "wifi"
-    try await fixture.shows("wifi")
-    for _ in 1...20 {
-      try await fixture.coordinator.toggleSelection(fixture.text(selection), "wifi")
-      try await fixture.coordinator.toggleSelection(fixture.text(selection), "wifi")
-      let serial = try await fixture.coordinator.state().serial
-      #expect(serial > 0)
-      try await fixture.until { model.selection == "wifi" && fixture.display.names == ["wifi"] }
-    }
-    try await fixture.state { $0.groups[fixture.text(selection)]?.selection == "wifi" }
-    model.selection = nil
-    try await fixture.shows()
-  }
-
-  @Test("If one binding is presented twice, the last presentation counts", arguments: CoordinatorKind.allCases)
+  @Test("If one binding is presented twice, the last presentation counts", arguments: bothKinds)
   func present_sameBindingTwice_oneScreen(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -232,34 +187,6 @@ private final class Model {
     try await fixture.display["last"]?.close()
     try await fixture.until { model.sheet == nil }
     #expect(fixture.display.log == ["+last", "xlast"])
-  }
-
-  @Test(
-    "C3: if the ids of parent and child change at once, state and screens agree in the end",
-    arguments: CoordinatorKind.allCases)
-  func nested_bothChangeAtOnce_agreeInTheEnd(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    let display = fixture.display
-    let bindable = Bindable(model)
-    fixture.navigator.present(item: bindable.sheet.named("sheet")) { sheet in
-      RecordingScreen("sheet \(sheet.wrappedValue.id)", on: display) { showing in
-        showing.present(item: bindable.note.named("note")) {
-          RecordingScreen("note \($0.wrappedValue.id)", on: display)
-        }
-      }
-    }
-    (model.sheet, model.note) = (.init(id: 1), .init(id: 1))
-    try await fixture.shows("sheet 1", "note 1")
-    for id in 2...12 {
-      model.sheet = .init(id: id)
-      // The state of the child is nil because its old parent ended, or the child is shown on the new parent: never one without the
-      // other.
-      try await fixture.until { display.names.first == "sheet \(id)" }
-      await fixture.navigator.settle()
-      try await fixture.until { display.names.count == 1 + (model.note == nil ? 0 : 1) && model.note == nil }
-      model.note = .init(id: id)
-      try await fixture.shows("sheet \(id)", "note \(id)")
-    }
   }
 
   @Test("Two navigators of one coordinator do not affect each other")
@@ -282,7 +209,7 @@ private final class Model {
     }
   }
 
-  @Test("onDismiss is called once for every kind of end", arguments: CoordinatorKind.allCases)
+  @Test("onDismiss is called once for every kind of end", arguments: bothKinds)
   func onDismiss_everyEnd_isCalledOnce(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display

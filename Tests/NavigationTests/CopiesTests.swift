@@ -72,7 +72,7 @@ private final class Model {
     #expect(first.display.log == ["+n"] && first.display.ends == [] && second.display.log == [])
   }
 
-  @Test("A presentation of another client without a destination is taken over", arguments: CoordinatorKind.allCases)
+  @Test("A presentation of another client without a destination is taken over", arguments: bothKinds)
   func presentation_withoutADestination_isTakenOver(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, binding) = (fixture.display, Bindable(model).isOpen.named("isOpen"))

@@ -31,7 +31,7 @@ private final class Model {
 
 /// Screens that decline to disappear (P15), and ask their users (P16).
 @Suite @MainActor struct DecliningTests {
-  @Test("P15: an item whose screen declines is written back", arguments: CoordinatorKind.allCases)
+  @Test("P15: an item whose screen declines is written back", arguments: bothKinds)
   func item_declined_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentNote(of: model)
@@ -55,7 +55,7 @@ private final class Model {
 
   @Test(
     "P15: a text typed while its screen is asked is written back when the screen declines, and changes no other item",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func text_typedWhileItsScreenIsAsked_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -79,7 +79,7 @@ private final class Model {
     #expect(model.note?.text == "typedtyped")
   }
 
-  @Test("P15: the next item of a screen that declines is never shown", arguments: CoordinatorKind.allCases)
+  @Test("P15: the next item of a screen that declines is never shown", arguments: bothKinds)
   func replacement_declined_endsTheNext(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentNote(of: model)
@@ -100,7 +100,7 @@ private final class Model {
     try await fixture.shows("d")
   }
 
-  @Test("P15: a boolean becomes true again, and a selection its former tag", arguments: CoordinatorKind.allCases)
+  @Test("P15: a boolean becomes true again, and a selection its former tag", arguments: bothKinds)
   func boolAndSelection_declined_areWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -127,7 +127,7 @@ private final class Model {
 
   @Test(
     "P15: the elements of a path that stay are written back, with the screens that are pushed above them",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func path_declined_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -155,7 +155,7 @@ private final class Model {
 
   @Test(
     "P15: an element that is pushed above another while that is declined is not left on the screen",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func path_pushedDuringADecline_agrees(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -181,7 +181,7 @@ private final class Model {
     }
   }
 
-  @Test("P15: values of a path get their types back", arguments: CoordinatorKind.allCases)
+  @Test("P15: values of a path get their types back", arguments: bothKinds)
   func pathOfTypes_declined_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let stack = fixture.navigator.stack(path: Bindable(model).mixed.named("mixed"))
@@ -199,7 +199,7 @@ private final class Model {
 
   @Test(
     "P15: a parent stays with its child that declines, and a sibling that is gone stays gone",
-    arguments: CoordinatorKind.allCases, [true, false])
+    arguments: bothKinds, [true, false])
   func parent_childDeclines_isWrittenBack(_ kind: CoordinatorKind, clearsChild: Bool) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentFamily(of: model)
@@ -222,7 +222,7 @@ private final class Model {
     try await fixture.until { model.detail == nil && !model.help }
   }
 
-  @Test("P15: an item that another program declines to dismiss is written back", arguments: CoordinatorKind.allCases)
+  @Test("P15: an item that another program declines to dismiss is written back", arguments: bothKinds)
   func item_declinedByAnotherProgram_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let other = Navigator(fixture.coordinator)
@@ -242,7 +242,7 @@ private final class Model {
     try await fixture.shows("b")
   }
 
-  @Test("P15: a screen cannot decline a forced dismissal", arguments: CoordinatorKind.allCases)
+  @Test("P15: a screen cannot decline a forced dismissal", arguments: bothKinds)
   func forced_declined_isGone(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -263,7 +263,7 @@ private final class Model {
     #expect(display.disappearing == ["a", "b"])
   }
 
-  @Test("P16: a screen that asks its user is waited for until it is forced", arguments: CoordinatorKind.allCases)
+  @Test("P16: a screen that asks its user is waited for until it is forced", arguments: bothKinds)
   func asking_forced_isGone(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -279,7 +279,7 @@ private final class Model {
     #expect(display.disappearing == ["a"] && display.cancelled == ["a"] && model.note == nil)
   }
 
-  @Test("P16: a screen whose user closes it while it asks is not asked any more", arguments: CoordinatorKind.allCases)
+  @Test("P16: a screen whose user closes it while it asks is not asked any more", arguments: bothKinds)
   func asking_closedByItsUser_isGone(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -294,7 +294,7 @@ private final class Model {
     #expect(model.note == nil && display.log == ["+a", "xa"] && fixture.navigator.screens.isEmpty)
   }
 
-  @Test("P15: a change of the state that follows a decline at once is requested", arguments: CoordinatorKind.allCases)
+  @Test("P15: a change of the state that follows a decline at once is requested", arguments: bothKinds)
   func state_changedWithTheDecline_counts(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentNote(of: model)
@@ -317,9 +317,7 @@ private final class Model {
     }
   }
 
-  @Test(
-    "P15: a presentation that its presence cannot end stays until its user closes it",
-    arguments: CoordinatorKind.allCases)
+  @Test("P15: a presentation that its presence cannot end stays until its user closes it", arguments: bothKinds)
   func presence_cancelledAndDeclined_leavesTheScreen(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let presence = fixture.presentNote(of: model)
@@ -374,7 +372,7 @@ private final class Model {
 
   @Test(
     "P15, P16: a screen that agrees to disappear stays nevertheless if the question that it has presented declines",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func question_declines_itsScreenStays(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     try await fixture.presentQuestion(of: model)
@@ -391,7 +389,7 @@ private final class Model {
 
   @Test(
     "C3: a question ends with its screen, which the user has closed, even if it declines",
-    arguments: CoordinatorKind.allCases, [false, true])
+    arguments: bothKinds, [false, true])
   func question_itsScreenIsClosed_ends(_ kind: CoordinatorKind, isBeingDismissed: Bool) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     try await fixture.presentQuestion(of: model)
@@ -426,7 +424,7 @@ private final class Model {
 
   @Test(
     "P15: the item of a screen that declines the end of a former presence is written back, and its screen ends with the item",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func screen_declinesEndOfFormerPresence_isWrittenBack(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let presence = fixture.presentNote(of: model)

@@ -68,8 +68,7 @@ private final class Model: Navigable {
     }
   }
 
-  @Test(
-    "A screen of the program shows a dialog, whose action sets the next one (P5)", arguments: CoordinatorKind.allCases)
+  @Test("A screen of the program shows a dialog, whose action sets the next one (P5)", arguments: bothKinds)
   func dialog_actionSetsTheNext_isNotLost(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -90,9 +89,7 @@ private final class Model: Navigable {
     #expect(display.notes == ["rename"])
   }
 
-  @Test(
-    "The button of a dialog whose successor is already in the state still has its action",
-    arguments: CoordinatorKind.allCases)
+  @Test("The button of a dialog whose successor is already in the state still has its action", arguments: bothKinds)
   func dialog_isReplaced_itsButtonStillActs(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -113,9 +110,7 @@ private final class Model: Navigable {
     try await fixture.shows("Rename instead?")
   }
 
-  @Test(
-    "An action that cannot be encoded is reported once, with the position of the state",
-    arguments: CoordinatorKind.allCases)
+  @Test("An action that cannot be encoded is reported once, with the position of the state", arguments: bothKinds)
   func dialog_actionNotEncodable_isReported(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display

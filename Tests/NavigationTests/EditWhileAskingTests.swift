@@ -40,7 +40,7 @@ private final class Editor: DecliningScreen {
 @Suite @MainActor struct EditWhileAskingTests {
   @Test(
     "An edit made while its screen asks reaches other clients after the screen has declined, and stays in the state",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func edit_whileAsking_isKept(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let note = Bindable(model).note.named("note")
@@ -66,7 +66,7 @@ private final class Editor: DecliningScreen {
 
   @Test(
     "An item that was presented without its parent, and declines just as it is requested, stays without an error",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func item_withoutParentDeclinesWhenRequested_stays(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (sheet, note) = (Bindable(model).sheet.named("sheet"), Bindable(model).note.named("note"))
@@ -102,7 +102,7 @@ private final class Editor: DecliningScreen {
 
   @Test(
     "An edit of a page made while its screen asks reaches other clients, and is in the path again if the page was removed",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func edit_whilePageAsks_isKept(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let path = Bindable(model).path.named("path")

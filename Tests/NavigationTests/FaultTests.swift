@@ -28,7 +28,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
 
 /// Faults: screens that are slow or fail, refused requests, edits that collide, and the end of navd.
 @Suite @MainActor struct FaultTests {
-  @Test("P4: a screen dismissed before it has appeared is cancelled", arguments: CoordinatorKind.allCases)
+  @Test("P4: a screen dismissed before it has appeared is cancelled", arguments: bothKinds)
   func appear_isSlow_isCancelled(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentNote(of: model)
@@ -44,9 +44,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try await fixture.shows("b")
   }
 
-  @Test(
-    "P4: a screen that ignores its cancellation is dismissed after it has appeared", arguments: CoordinatorKind.allCases
-  )
+  @Test("P4: a screen that ignores its cancellation is dismissed after it has appeared", arguments: bothKinds)
   func appear_ignoresCancellation_isDismissedAfterwards(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentNote(of: model)
@@ -60,7 +58,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(fixture.display.log == ["+a", "-a", "+b"])
   }
 
-  @Test("D4, D7: a screen that never appears fails after the start timeout", arguments: CoordinatorKind.allCases)
+  @Test("D4, D7: a screen that never appears fails after the start timeout", arguments: bothKinds)
   func appear_neverReturns_failsInTime(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind, startTimeout: .milliseconds(300), grace: .milliseconds(50))
     let model = Model()
@@ -81,7 +79,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(fixture.display.names == ["b"] && model.second?.id == "b")
   }
 
-  @Test("P14: a screen that never disappears counts as gone after the grace time", arguments: CoordinatorKind.allCases)
+  @Test("P14: a screen that never disappears counts as gone after the grace time", arguments: bothKinds)
   func disappear_neverReturns_countsAsGone(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind, grace: .milliseconds(50))
     let model = Model()
@@ -97,7 +95,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(model.note?.id == "b" && fixture.display.disappearing == ["a"])
   }
 
-  @Test("A slow screen with the name of one that was cancelled is slow, too", arguments: CoordinatorKind.allCases)
+  @Test("A slow screen with the name of one that was cancelled is slow, too", arguments: bothKinds)
   func appear_isSlowAgain_isWaitedFor(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentNote(of: model)
@@ -115,24 +113,8 @@ private let tooLong = String(repeating: "x", count: 10_000)
   }
 
   @Test(
-    "P11: an id that is replaced before its screen has appeared is never shown", arguments: CoordinatorKind.allCases)
-  func appear_replacedWhileSlow_showsTheLast(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentNote(of: model)
-    fixture.display.slow = ["a"]
-    model.note = .init(id: "a")
-    try await fixture.until { fixture.display.appearing == ["a"] }
-    model.note = .init(id: "b")
-    try await fixture.shows("b")
-    model.note = .init(id: "a")
-    fixture.display.slow = []
-    try await fixture.shows("a")
-    #expect(model.note?.id == "a")
-  }
-
-  @Test(
     "A replacement that is refused because of a limit leaves no screen, and the state as it is",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func replacement_overALimit_staysInState(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
@@ -150,7 +132,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
 
   @Test(
     "An item that is too large, or has a text that D-Bus cannot carry, stays in the state",
-    arguments: CoordinatorKind.allCases, [String(repeating: "x", count: 2 << 20), "a\0b"])
+    arguments: bothKinds, [String(repeating: "x", count: 2 << 20), "a\0b"])
   func item_thatCannotBeSent_staysInState(_ kind: CoordinatorKind, _ text: String) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
@@ -166,9 +148,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(model.note == .init(id: "a", text: "short"))
   }
 
-  @Test(
-    "If an element of a path is refused, the path stays as it is, and it is reported",
-    arguments: CoordinatorKind.allCases)
+  @Test("If an element of a path is refused, the path stays as it is, and it is reported", arguments: bothKinds)
   func path_elementRefused_stays(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
@@ -188,7 +168,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(refusals.map(\.refusal) == [.limitExceeded, .limitExceeded])
   }
 
-  @Test("A path that is too long is refused as a whole, and stays as it is", arguments: CoordinatorKind.allCases)
+  @Test("A path that is too long is refused as a whole, and stays as it is", arguments: bothKinds)
   func path_tooLong_stays(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
@@ -203,7 +183,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(model.path == ["a"])
   }
 
-  @Test("S4: a value of another type with the same text is another element", arguments: CoordinatorKind.allCases)
+  @Test("S4: a value of another type with the same text is another element", arguments: bothKinds)
   func path_sameTextOfAnotherType_isAnother(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -217,7 +197,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(model.mixed.count == 1)
   }
 
-  @Test("A presentation cancelled while its request is pending leaves nothing", arguments: CoordinatorKind.allCases)
+  @Test("A presentation cancelled while its request is pending leaves nothing", arguments: bothKinds)
   func presence_cancelledWhilePending_leavesNothing(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     for turns in 0..<12 {
@@ -235,7 +215,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
 
   @Test(
     "State whose presentation is cancelled while its request is under way, and which is presented again, stays presented",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func presence_cancelledWhilePendingAndRepeated_staysPresented(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     for turns in 0..<12 {
@@ -257,7 +237,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
 
   @Test(
     "State that is presented twice while its request is under way has one screen, and the later presence counts",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func state_presentedTwiceWhilePending_isShownOnce(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     for turns in 0..<12 {
@@ -277,7 +257,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     }
   }
 
-  @Test("settle() includes the changes of the current turn", arguments: CoordinatorKind.allCases)
+  @Test("settle() includes the changes of the current turn", arguments: bothKinds)
   func settle_afterAChange_includesIt(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentNote(of: model)
@@ -289,7 +269,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(try await fixture.coordinator.presentation(at: fixture.text(Bindable(model).note.named("note"))) == nil)
   }
 
-  @Test("P5: an item changed and changed back within one turn stays presented", arguments: CoordinatorKind.allCases)
+  @Test("P5: an item changed and changed back within one turn stays presented", arguments: bothKinds)
   func item_thereAndBack_isShown(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentNote(of: model)
@@ -306,7 +286,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     }
   }
 
-  @Test("D8: fast edits are not overwritten by the announcements of earlier ones", arguments: CoordinatorKind.allCases)
+  @Test("D8: fast edits are not overwritten by the announcements of earlier ones", arguments: bothKinds)
   func edits_fast_lastIsKept(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let binding = Bindable(model).note.named("note")
@@ -325,7 +305,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     #expect(model.note?.text.count == 60)
   }
 
-  @Test("D8: an update by another client cannot change the item's id", arguments: CoordinatorKind.allCases)
+  @Test("D8: an update by another client cannot change the item's id", arguments: bothKinds)
   func edit_ofTheID_isIgnored(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let binding = Bindable(model).note.named("note")

@@ -8,7 +8,7 @@ import Testing
 
 /// Holds by the library (H1).
 @Suite @MainActor struct HoldTests {
-  @Test("H1: a program can hold, read who holds, and release", arguments: CoordinatorKind.allCases)
+  @Test("H1: a program can hold, read who holds, and release", arguments: bothKinds)
   func client_holds_canBeChanged(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }

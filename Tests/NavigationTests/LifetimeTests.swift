@@ -19,7 +19,7 @@ private final class Model {
 
 /// Lifetimes of models, observations, navigators and coordinators, and what remains after them.
 @Suite @MainActor struct LifetimeTests {
-  @Test("Presenting state retains no model", arguments: CoordinatorKind.allCases)
+  @Test("Presenting state retains no model", arguments: bothKinds)
   func model_released_isRetainedByNothing(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let display = fixture.display
@@ -83,7 +83,7 @@ private final class Model {
 
   @Test(
     "A released navigator dismisses the items of destinations, and removes its own destination",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func navigator_released_dismissesAll(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display

@@ -22,7 +22,7 @@ private final class Model: Navigable {
 
 /// Models as items, which are identified by the object, and bindings of functions.
 @Suite @MainActor struct ModelItemTests {
-  @Test("Another object is another screen; a change of an object is not", arguments: CoordinatorKind.allCases)
+  @Test("Another object is another screen; a change of an object is not", arguments: bothKinds)
   func item_isAModel_isIdentifiedByTheObject(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -39,9 +39,7 @@ private final class Model: Navigable {
     #expect(display.log == ["+a", "-a", "+c", "xc"])
   }
 
-  @Test(
-    "A stack without a path: models are pushed, and a pushed screen declares a destination",
-    arguments: CoordinatorKind.allCases)
+  @Test("A stack without a path: models are pushed, and a pushed screen declares a destination", arguments: bothKinds)
   func stack_withoutAPath_showsWhatIsPushed(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -81,7 +79,7 @@ private final class Model: Navigable {
     #expect(model.other == 5)
   }
 
-  @Test("A binding of functions drives a presentation under its name", arguments: CoordinatorKind.allCases)
+  @Test("A binding of functions drives a presentation under its name", arguments: bothKinds)
   func binding_ofFunctions_drives(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display

@@ -11,6 +11,8 @@ enum CoordinatorKind: String, CaseIterable, Sendable {
   case embedded, navd
 }
 
+let bothKinds = CoordinatorKind.allCases
+
 /// A coordinator, a navigator and a display for one scenario.
 @MainActor
 final class NavigationFixture {

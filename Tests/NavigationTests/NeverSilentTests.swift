@@ -69,7 +69,7 @@ private final class Screenless: Screen {
     }
   }
 
-  @Test("Reports have the position of the program's state, or of its navigator", arguments: CoordinatorKind.allCases)
+  @Test("Reports have the position of the program's state, or of its navigator", arguments: bothKinds)
   func report_aboutState_hasThePositionInTheProgram(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, file) = (fixture.display, "NavigationTests/NeverSilentTests.swift")
@@ -109,8 +109,7 @@ private final class Screenless: Screen {
     #expect(try await coordinator.state().presentations.isEmpty)
   }
 
-  @Test(
-    "An item whose id changes to one that is not a JSON number has another screen", arguments: CoordinatorKind.allCases)
+  @Test("An item whose id changes to one that is not a JSON number has another screen", arguments: bothKinds)
   func id_notFinite_isAnotherIdentity(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -124,8 +123,7 @@ private final class Screenless: Screen {
     #expect(fixture.display.log == ["+inf", "-inf", "+-inf", "--inf", "+1.0"])
   }
 
-  @Test(
-    "An id that cannot be encoded is reported, and another one is another screen", arguments: CoordinatorKind.allCases)
+  @Test("An id that cannot be encoded is reported, and another one is another screen", arguments: bothKinds)
   func id_notEncodable_isAnotherIdentity(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -151,7 +149,7 @@ private final class Screenless: Screen {
         """)
   }
 
-  @Test("A value that D-Bus cannot have is reported once", arguments: CoordinatorKind.allCases)
+  @Test("A value that D-Bus cannot have is reported once", arguments: bothKinds)
   func value_notEncodable_isReported(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -166,7 +164,7 @@ private final class Screenless: Screen {
     #expect(MisuseLog.shared.messages.filter { $0.contains("null-\(kind)") }.count == 1)
   }
 
-  @Test("A path keeps values that are not JSON numbers", arguments: CoordinatorKind.allCases)
+  @Test("A path keeps values that are not JSON numbers", arguments: bothKinds)
   func path_notFinite_isShown(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -178,7 +176,7 @@ private final class Screenless: Screen {
     try await fixture.until { model.reals == [1, .infinity] }
   }
 
-  @Test("A path value of a type without a screen is reported", arguments: CoordinatorKind.allCases)
+  @Test("A path value of a type without a screen is reported", arguments: bothKinds)
   func path_unknownType_isReported(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -194,7 +192,7 @@ private final class Screenless: Screen {
       MisuseLog.shared.messages.filter { $0.contains("unknown-\(kind)") && $0.contains("Swift.String") }.count == 1)
   }
 
-  @Test("A restored path value that does not fit its type is reported", arguments: CoordinatorKind.allCases)
+  @Test("A restored path value that does not fit its type is reported", arguments: bothKinds)
   func path_unfitValue_isReported(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -206,7 +204,7 @@ private final class Screenless: Screen {
     #expect(MisuseLog.shared.messages.filter { $0.contains("misfit-\(kind)") }.count == 1)
   }
 
-  @Test("A case without a payload that another client presents is written", arguments: CoordinatorKind.allCases)
+  @Test("A case without a payload that another client presents is written", arguments: bothKinds)
   func payloadlessCase_presentedByOthers_isWritten(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -258,8 +256,7 @@ private final class Screenless: Screen {
     }
   }
 
-  @Test(
-    "A deep link whose screens declare the next ones when they appear is right", arguments: CoordinatorKind.allCases)
+  @Test("A deep link whose screens declare the next ones when they appear is right", arguments: bothKinds)
   func path_declaredByItsScreens_isNotReported(_ kind: CoordinatorKind) async throws {
     let reports = MisuseLog()
     try await Misuse.reporting(to: { message, file, _ in reports.add(message, file) }) {
@@ -282,8 +279,7 @@ private final class Screenless: Screen {
     }
   }
 
-  @Test(
-    "A refusal says what was wrong, and not which request of the library it was", arguments: CoordinatorKind.allCases)
+  @Test("A refusal says what was wrong, and not which request of the library it was", arguments: bothKinds)
   func refusal_ofAState_namesNoRequest(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [String] = []

@@ -86,8 +86,7 @@ extension NavigationFixture {
 
 /// Screens that prepare to disappear (P15, P16), and are dismissed by their own buttons.
 @Suite @MainActor struct PreparingTests {
-  @Test(
-    "A screen that prepares stays for any error, whose description is the message", arguments: CoordinatorKind.allCases)
+  @Test("A screen that prepares stays for any error, whose description is the message", arguments: bothKinds)
   func prepare_throwsAnyError_stays(_ kind: CoordinatorKind) async throws {
     let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
     fixture.present(model, on: desk)
@@ -113,8 +112,7 @@ extension NavigationFixture {
     #expect(desk.log == ["appear", "prepare", "asked", "prepare", "asked", "agreed", "disappear 1"])
   }
 
-  @Test(
-    "A forced dismissal does not wait for a preparation, and asks no second time", arguments: CoordinatorKind.allCases)
+  @Test("A forced dismissal does not wait for a preparation, and asks no second time", arguments: bothKinds)
   func prepare_forced_disappearsAtOnce(_ kind: CoordinatorKind) async throws {
     let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
     fixture.present(model, on: desk)
@@ -131,9 +129,7 @@ extension NavigationFixture {
     #expect(model.note == nil && desk.log.last == "disappear forced 1")
   }
 
-  @Test(
-    "A screen's own button asks it first, and its state becomes nil when it has disappeared",
-    arguments: CoordinatorKind.allCases)
+  @Test("A screen's own button asks it first, and its state becomes nil when it has disappeared", arguments: bothKinds)
   func dismiss_byTheScreen_asksFirst(_ kind: CoordinatorKind) async throws {
     let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
     fixture.present(model, on: desk)
@@ -161,7 +157,7 @@ extension NavigationFixture {
     #expect(model.note == "b" && desk.text != nil)
   }
 
-  @Test("P15: a screen that its user closes as soon as it has appeared is asked", arguments: CoordinatorKind.allCases)
+  @Test("P15: a screen that its user closes as soon as it has appeared is asked", arguments: bothKinds)
   func dismiss_asSoonAsItHasAppeared_asksFirst(_ kind: CoordinatorKind) async throws {
     let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
     desk.isClosedAtOnce = true
@@ -174,7 +170,7 @@ extension NavigationFixture {
     }
   }
 
-  @Test("A button that discards asks nobody", arguments: CoordinatorKind.allCases)
+  @Test("A button that discards asks nobody", arguments: bothKinds)
   func dismiss_forced_asksNobody(_ kind: CoordinatorKind) async throws {
     let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
     fixture.present(model, on: desk)
@@ -187,7 +183,7 @@ extension NavigationFixture {
 
   @Test(
     "P14: a screen that prepares for longer than its grace time is not forced, and stays if it declines",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func prepare_longerThanItsGraceTime_keepsTheText(_ kind: CoordinatorKind) async throws {
     let (fixture, model, desk) = (try await NavigationFixture(kind, grace: .milliseconds(50)), Model(), Desk())
     desk.reportsAsking = false

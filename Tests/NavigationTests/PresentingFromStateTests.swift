@@ -25,7 +25,7 @@ private final class Model {
 
 /// Presenting from state: booleans, items, nested items and selections, changed by the program, its users and other clients.
 @Suite struct PresentingFromStateTests {
-  @Test("P1, P4: present(isPresented:) presents while the state is true", arguments: CoordinatorKind.allCases)
+  @Test("P1, P4: present(isPresented:) presents while the state is true", arguments: bothKinds)
   @MainActor func present_isPresented_showsAndDismisses(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -39,17 +39,7 @@ private final class Model {
     #expect(fixture.display.log == ["+panel", "-panel"])
   }
 
-  @Test("P1, P4: present(item:) presents while the item is not nil", arguments: CoordinatorKind.allCases)
-  @MainActor func present_item_showsAndDismisses(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentFact(of: model)
-    model.fact = .init(id: 1)
-    try await fixture.shows("fact 1")
-    model.fact = nil
-    try await fixture.shows()
-  }
-
-  @Test("P5: each of a hundred closes by the user writes nil once", arguments: CoordinatorKind.allCases)
+  @Test("P5: each of a hundred closes by the user writes nil once", arguments: bothKinds)
   @MainActor func present_closedByUser_writesNilOnceEachTime(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentFact(of: model)
@@ -63,19 +53,7 @@ private final class Model {
     #expect(fixture.display.log.count == 200)
   }
 
-  @Test("P3: a changed id dismisses the old screen, then presents the new one", arguments: CoordinatorKind.allCases)
-  @MainActor func present_idChanges_dismissesThenPresents(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentFact(of: model)
-    model.fact = .init(id: 1)
-    try await fixture.shows("fact 1")
-    model.fact = .init(id: 2)
-    try await fixture.shows("fact 2")
-    #expect(fixture.display.log == ["+fact 1", "-fact 1", "+fact 2"])
-    #expect(model.fact?.id == 2 && model.nilWrites == 0)
-  }
-
-  @Test("P2: a changed value with the same id keeps the screen", arguments: CoordinatorKind.allCases)
+  @Test("P2: a changed value with the same id keeps the screen", arguments: bothKinds)
   @MainActor func present_valueChanges_stays(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let binding = Bindable(model).fact.named("fact")
@@ -88,9 +66,7 @@ private final class Model {
     #expect(fixture.display.log == ["+fact 1"])
   }
 
-  @Test(
-    "P3: if the id changes repeatedly during a dismissal, only the last is presented",
-    arguments: CoordinatorKind.allCases)
+  @Test("P3: if the id changes repeatedly during a dismissal, only the last is presented", arguments: bothKinds)
   @MainActor func present_changedWhileDismissing_showsTheLastOnly(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentFact(of: model) { [display = fixture.display] in display.end($0) }
@@ -110,7 +86,7 @@ private final class Model {
 
   @Test(
     "P5, P11: state set to true, false and true during a dismissal is presented again, and the late end does not clear it",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   @MainActor func present_againWhileDismissing_isNotClearedByTheLateEnd(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -129,37 +105,7 @@ private final class Model {
     #expect(model.isPresented)
   }
 
-  @Test(
-    "P4: an item that becomes nil while its predecessor is being dismissed is never presented",
-    arguments: CoordinatorKind.allCases)
-  @MainActor func present_changedThenNil_showsNothing(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentFact(of: model)
-    model.fact = .init(id: 1)
-    try await fixture.shows("fact 1")
-    fixture.display.stuck = ["fact 1"]
-    model.fact = .init(id: 2)
-    try await fixture.until { fixture.display.disappearing == ["fact 1"] }
-    model.fact = nil
-    await fixture.navigator.settle()
-    fixture.display.stuck = []
-    try await fixture.state { $0.presentations.isEmpty }
-    #expect(fixture.display.log == ["+fact 1", "-fact 1"])
-  }
-
-  @Test("C4: changing the child leaves the parent", arguments: CoordinatorKind.allCases)
-  @MainActor func nested_childChanges_leavesTheParent(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentNested(model)
-    (model.fact, model.second) = (.init(id: 1), .init(id: 2))
-    try await fixture.shows("fact 1", "second 2")
-    model.second = .init(id: 3)
-    try await fixture.shows("fact 1", "second 3")
-    #expect(fixture.display.log == ["+fact 1", "+second 2", "-second 2", "+second 3"])
-    #expect(model.fact?.id == 1 && model.nilWrites == 0)
-  }
-
-  @Test("C2: four nested items set at once appear outermost first", arguments: CoordinatorKind.allCases)
+  @Test("C2: four nested items set at once appear outermost first", arguments: bothKinds)
   @MainActor func nested_allSetAtOnce_appearOutermostFirst(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     (model.fact, model.second, model.third, model.fourth) = (.init(id: 1), .init(id: 2), .init(id: 3), .init(id: 4))
@@ -168,72 +114,7 @@ private final class Model {
     #expect(fixture.display.log == ["+fact 1", "+second 2", "+third 3", "+fourth 4"])
   }
 
-  @Test("C3: setting the outermost item to nil dismisses all, the deepest first", arguments: CoordinatorKind.allCases)
-  @MainActor func nested_outermostNil_dismissesDeepestFirst(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentNested(model)
-    (model.fact, model.second, model.third) = (.init(id: 1), .init(id: 2), .init(id: 3))
-    try await fixture.shows("fact 1", "second 2", "third 3")
-    model.fact = nil
-    try await fixture.shows()
-    #expect(fixture.display.log.suffix(3) == ["-third 3", "-second 2", "-fact 1"])
-  }
-
-  @Test("C4: closing the innermost screen leaves the others", arguments: CoordinatorKind.allCases)
-  @MainActor func nested_leafClosed_leavesTheOthers(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentNested(model)
-    (model.fact, model.second, model.third) = (.init(id: 1), .init(id: 2), .init(id: 3))
-    try await fixture.shows("fact 1", "second 2", "third 3")
-    try await fixture.display["third 3"]?.close()
-    try await fixture.until { model.third == nil }
-    #expect(fixture.display.names == ["fact 1", "second 2"])
-    #expect(model.fact != nil && model.second != nil)
-  }
-
-  @Test(
-    "C4: setting a middle item to nil dismisses it and the items that it presents", arguments: CoordinatorKind.allCases)
-  @MainActor func nested_middleNil_dismissesItsChildren(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentNested(model)
-    (model.fact, model.second, model.third) = (.init(id: 1), .init(id: 2), .init(id: 3))
-    try await fixture.shows("fact 1", "second 2", "third 3")
-    model.second = nil
-    try await fixture.shows("fact 1")
-    #expect(fixture.display.log.suffix(2) == ["-third 3", "-second 2"])
-    #expect(model.fact?.id == 1)
-  }
-
-  @Test("C3: changing the parent's id dismisses its children first", arguments: CoordinatorKind.allCases)
-  @MainActor func nested_parentChanges_dismissesChildrenFirst(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentNested(model)
-    (model.fact, model.second) = (.init(id: 1), .init(id: 2))
-    try await fixture.shows("fact 1", "second 2")
-    // The item that the new parent presents is set together with the parent.
-    (model.fact, model.second) = (.init(id: 5), nil)
-    try await fixture.shows("fact 5")
-    #expect(fixture.display.log == ["+fact 1", "+second 2", "-second 2", "-fact 1", "+fact 5"])
-  }
-
-  @Test("C5: two alerts of one screen can be shown at once", arguments: CoordinatorKind.allCases)
-  @MainActor func present_severalFromOne_areShownTogether(_ kind: CoordinatorKind) async throws {
-    let (fixture, model) = (try await NavigationFixture(kind), Model())
-    let display = fixture.display
-    fixture.presentFact(of: model)
-    fixture.navigator.present(item: Bindable(model).second) {
-      RecordingScreen("alert \($0.wrappedValue.id)", on: display)
-    }
-    (model.fact, model.second) = (.init(id: 1), .init(id: 2))
-    try await fixture.until { Set(fixture.display.names) == ["fact 1", "alert 2"] }
-    try await fixture.display["fact 1"]?.close()
-    try await fixture.until { model.fact == nil }
-    #expect(fixture.display.names == ["alert 2"] && model.second?.id == 2)
-  }
-
-  @Test(
-    "P5: an alert whose action sets the next alert does not clear that when it closes",
-    arguments: CoordinatorKind.allCases)
+  @Test("P5: an alert whose action sets the next alert does not clear that when it closes", arguments: bothKinds)
   @MainActor func present_actionSetsTheNext_isNotLost(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentFact(of: model)
@@ -250,7 +131,7 @@ private final class Model {
     #expect(model.nilWrites == 0)
   }
 
-  @Test("D7: a screen that throws in appear writes nil", arguments: CoordinatorKind.allCases)
+  @Test("D7: a screen that throws in appear writes nil", arguments: bothKinds)
   @MainActor func present_screenFails_writesNil(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.display.refused = ["fact 1"]
@@ -260,7 +141,7 @@ private final class Model {
     #expect(model.nilWrites == 1 && fixture.display.ends == [.failed] && fixture.display.log.isEmpty)
   }
 
-  @Test("A refused request sets only the state that caused it to nil", arguments: CoordinatorKind.allCases)
+  @Test("A refused request sets only the state that caused it to nil", arguments: bothKinds)
   @MainActor func present_refused_setsTheStateToNil(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
@@ -274,7 +155,7 @@ private final class Model {
     #expect(model.fact?.id == 1)
   }
 
-  @Test("A cancelled presence dismisses its screen", arguments: CoordinatorKind.allCases)
+  @Test("A cancelled presence dismisses its screen", arguments: bothKinds)
   @MainActor func presence_cancelled_dismisses(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let presence = fixture.presentFact(of: model)
@@ -285,7 +166,7 @@ private final class Model {
     #expect(model.fact?.id == 1)
   }
 
-  @Test("P5: a dismissal by another client writes nil", arguments: CoordinatorKind.allCases)
+  @Test("P5: a dismissal by another client writes nil", arguments: bothKinds)
   @MainActor func present_dismissedByOthers_writesNil(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentFact(of: model)
@@ -296,7 +177,7 @@ private final class Model {
     #expect(model.nilWrites == 1 && fixture.display.log == ["+fact 1", "-fact 1"])
   }
 
-  @Test("Several writes in one turn are one request with the last value", arguments: CoordinatorKind.allCases)
+  @Test("Several writes in one turn are one request with the last value", arguments: bothKinds)
   @MainActor func present_manyWrites_onePresentation(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentFact(of: model)
@@ -307,7 +188,7 @@ private final class Model {
     #expect(fixture.display.log == ["+fact 50", "-fact 50", "+fact 99"])
   }
 
-  @Test("T2: a transaction without animation reaches the screen", arguments: CoordinatorKind.allCases)
+  @Test("T2: a transaction without animation reaches the screen", arguments: bothKinds)
   @MainActor func transaction_notAnimated_reachesTheScreen(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.presentFact(of: model)
@@ -318,9 +199,7 @@ private final class Model {
     #expect(fixture.display.log == ["+fact 1", "-!fact 1"])
   }
 
-  @Test(
-    "T2: a transaction reaches the screen although an earlier change was not read yet",
-    arguments: CoordinatorKind.allCases)
+  @Test("T2: a transaction reaches the screen although an earlier change was not read yet", arguments: bothKinds)
   @MainActor func transaction_afterAChangeNotReadYet_reachesTheScreen(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -339,7 +218,7 @@ private final class Model {
     }
   }
 
-  @Test("D8: an update by another client is written to the state", arguments: CoordinatorKind.allCases)
+  @Test("D8: an update by another client is written to the state", arguments: bothKinds)
   @MainActor func present_valueUpdatedByOthers_isWrittenToTheState(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let binding = Bindable(model).fact.named("fact")
@@ -351,7 +230,7 @@ private final class Model {
     #expect(model.fact?.id == 1)
   }
 
-  @Test("G1–G6: of all tags of a selection at most one is shown", arguments: CoordinatorKind.allCases)
+  @Test("G1–G6: of all tags of a selection at most one is shown", arguments: bothKinds)
   @MainActor func selection_changes_oneAtATime(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let display = fixture.display
@@ -375,23 +254,7 @@ private final class Model {
     #expect(fixture.display.log == ["+wifi", "-wifi", "+volume", "xvolume", "+wifi", "-wifi"])
   }
 
-  @Test("Presenting does not retain the model", arguments: CoordinatorKind.allCases)
-  @MainActor func present_modelReleased_isNotRetained(_ kind: CoordinatorKind) async throws {
-    let fixture = try await NavigationFixture(kind)
-    let display = fixture.display
-    var model: Model? = Model()
-    weak let observed = model
-    fixture.navigator.present(item: Bindable(model!).fact) { _ in RecordingScreen("fact", on: display) }
-    fixture.navigator.present(isPresented: Bindable(model!).isPresented) {
-      RecordingScreen("panel", on: display)
-    }
-    model?.isPresented = true
-    try await fixture.shows("panel")
-    model = nil
-    #expect(observed == nil)
-  }
-
-  @Test("Two models of one type have different bindings", arguments: CoordinatorKind.allCases)
+  @Test("Two models of one type have different bindings", arguments: bothKinds)
   @MainActor func present_twoModels_doNotCollide(_ kind: CoordinatorKind) async throws {
     let (fixture, one, two) = (try await NavigationFixture(kind), Model(), Model())
     let display = fixture.display

@@ -25,7 +25,7 @@ private final class Settings: Identifiable {
 
 /// Closures of content, which take a binding apart: `{ $fact in … }`.
 @Suite @MainActor struct ProjectedParameterTests {
-  @Test("Closures that get a binding can take it apart: { $fact in … }", arguments: CoordinatorKind.allCases)
+  @Test("Closures that get a binding can take it apart: { $fact in … }", arguments: bothKinds)
   func content_projectedParameter_isTheBinding(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, bindable) = (fixture.display, Bindable(model))
@@ -51,7 +51,7 @@ private final class Settings: Identifiable {
     #expect(model.fact?.text == "is shown" && model.pushed?.text == "was shown")
   }
 
-  @Test("Closures that get a model or a dialog can take its binding apart, too", arguments: CoordinatorKind.allCases)
+  @Test("Closures that get a model or a dialog can take its binding apart, too", arguments: bothKinds)
   func content_projectedParameterOfAModel_isTheBinding(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, bindable) = (fixture.display, Bindable(model))

@@ -50,7 +50,7 @@ private final class Model {
   /// The number of changes for each kind of coordinator.
   private static let operations = 2000
 
-  @Test("After random changes, the model, the screens and the coordinator agree", arguments: CoordinatorKind.allCases)
+  @Test("After random changes, the model, the screens and the coordinator agree", arguments: bothKinds)
   func randomChanges_made_allAgree(_ kind: CoordinatorKind) async throws {
     let seed = SeededNumbers.chosenSeed
     var numbers = SeededNumbers(seed: seed)

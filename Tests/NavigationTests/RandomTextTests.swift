@@ -62,9 +62,7 @@ private final class Model {
   /// The number of times that all is compared, by default and with NAVD_TEST_THOROUGH, and the number of changes before each.
   private static let (rounds, changes) = (isThorough ? 300 : 30, 30)
 
-  @Test(
-    "Random typing, closing and presenting again loses no text, and leaves no screen",
-    arguments: CoordinatorKind.allCases)
+  @Test("Random typing, closing and presenting again loses no text, and leaves no screen", arguments: bothKinds)
   func randomTexts_typed_areKept(_ kind: CoordinatorKind) async throws {
     try await RandomProgram(kind).run(rounds: Self.rounds, of: Self.changes, withKills: false)
   }

@@ -21,7 +21,7 @@ import Testing
     time.map { (start - 1000...wallClock + 1000).contains($0) } ?? false
   }
 
-  @Test("O2: while a timeout runs, a presentation has the time that is left", arguments: CoordinatorKind.allCases)
+  @Test("O2: while a timeout runs, a presentation has the time that is left", arguments: bothKinds)
   func presentation_timeoutRuns_hasTimeLeft(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -41,7 +41,7 @@ import Testing
 
   @Test(
     "The state has the time at which an item was presented, and the history the time of its end",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func stateAndHistory_haveTimes(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -58,7 +58,7 @@ import Testing
     #expect((20...60_000).contains(shownFor))
   }
 
-  @Test("The client whose request ended a presentation is identified, each time", arguments: CoordinatorKind.allCases)
+  @Test("The client whose request ended a presentation is identified, each time", arguments: bothKinds)
   func history_endedByRequest_identifiesTheClient(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -76,9 +76,7 @@ import Testing
     #expect(requesters.allSatisfy { $0?.pid == pid && $0?.program == program && $0?.client?.isEmpty == false })
   }
 
-  @Test(
-    "D6, D7: an entry of the history has an error if its presentation failed, and only then",
-    arguments: CoordinatorKind.allCases)
+  @Test("D6, D7: an entry of the history has an error if its presentation failed, and only then", arguments: bothKinds)
   func history_failedEnding_hasItsError(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -103,7 +101,7 @@ import Testing
     await #expect(throws: NavigationError.self) { try await coordinator.history() }
   }
 
-  @Test("Closing a coordinator ends the calls that wait", arguments: CoordinatorKind.allCases)
+  @Test("Closing a coordinator ends the calls that wait", arguments: bothKinds)
   func wait_coordinatorClosed_throwsClosed(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -124,7 +122,7 @@ import Testing
     for call in waiting.dropFirst() { #expect(await call.value == .closed) }
   }
 
-  @Test("A call that is not answered when its coordinator is closed says so", arguments: CoordinatorKind.allCases)
+  @Test("A call that is not answered when its coordinator is closed says so", arguments: bothKinds)
   func call_coordinatorClosed_throwsClosed(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -148,7 +146,7 @@ import Testing
 
   @Test(
     "More tasks than the limit of waits can wait for the same presentation, one after the other and together",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func wait_tasksMoreThanTheLimit_areAnswered(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
@@ -171,7 +169,7 @@ import Testing
     for wait in others { #expect(await wait.value == .success(.dismissed)) }
   }
 
-  @Test("A closed coordinator serves no destination", arguments: CoordinatorKind.allCases)
+  @Test("A closed coordinator serves no destination", arguments: bothKinds)
   func serve_coordinatorClosed_throwsClosed(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let (navigator, display) = (fixture.navigator, fixture.display)

@@ -42,7 +42,7 @@ private final class Model: Navigable {
 
 /// The function settle(), which tests use to wait for the end of all changes, and the screens that a navigator lists.
 @Suite @MainActor struct SettleTests {
-  @Test("settle() includes the earlier changes of other clients", arguments: CoordinatorKind.allCases)
+  @Test("settle() includes the earlier changes of other clients", arguments: bothKinds)
   func settle_afterAnotherClient_stateHasFollowed(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, navigator) = (fixture.display, fixture.navigator)
@@ -58,7 +58,7 @@ private final class Model: Navigable {
     }
   }
 
-  @Test("P15: settle(within:) waits until a decline is written back", arguments: CoordinatorKind.allCases)
+  @Test("P15: settle(within:) waits until a decline is written back", arguments: bothKinds)
   func settle_declined_stateIsWrittenBack(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let (display, navigator) = (fixture.display, fixture.navigator)
@@ -83,7 +83,7 @@ private final class Model: Navigable {
     #expect(lost == (0, 0), "of 30 items and 30 paths: \(lost)")
   }
 
-  @Test("The error of a time limit names the bindings that have not settled", arguments: CoordinatorKind.allCases)
+  @Test("The error of a time limit names the bindings that have not settled", arguments: bothKinds)
   func settle_screenIsSlow_failsAtItsLimit(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -102,7 +102,7 @@ private final class Model: Navigable {
     #expect(display.names == ["slow"])
   }
 
-  @Test("A closed screen is not on the screen", arguments: CoordinatorKind.allCases)
+  @Test("A closed screen is not on the screen", arguments: bothKinds)
   func screens_closed_areLeftOut(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -117,7 +117,7 @@ private final class Model: Navigable {
     #expect(model.path == [1])
   }
 
-  @Test("T2: the transaction of a change in the turn of present() is not lost", arguments: CoordinatorKind.allCases)
+  @Test("T2: the transaction of a change in the turn of present() is not lost", arguments: bothKinds)
   func transaction_inTheTurnOfPresent_reachesTheScreen(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display

@@ -53,7 +53,7 @@ private struct Counted: Hashable, Codable {
     #expect(Counted.encodings.withLock { $0 } == 1)
   }
 
-  @Test("S1: appending to the path pushes, and shortening it pops", arguments: CoordinatorKind.allCases)
+  @Test("S1: appending to the path pushes, and shortening it pops", arguments: bothKinds)
   @MainActor func path_grownAndCut_pushesAndPops(_ kind: CoordinatorKind) async throws {
     let (fixture, model, _) = try await prepared(kind)
     model.path = [1]
@@ -65,18 +65,7 @@ private struct Counted: Hashable, Codable {
     #expect(fixture.display.log == ["+1", "+2", "-2"])
   }
 
-  @Test(
-    "C2, S1: the elements of a path set before presentation are shown in order", arguments: CoordinatorKind.allCases)
-  @MainActor func path_setBefore_isShownInOrder(_ kind: CoordinatorKind) async throws {
-    let fixture = try await NavigationFixture(kind)
-    let model = Model()
-    model.path = [1, 2, 3, 4]
-    fixture.numbers(model)
-    try await fixture.shows("1", "2", "3", "4")
-    #expect(fixture.display.log == ["+1", "+2", "+3", "+4"])
-  }
-
-  @Test("P2: an element of a path that is edited stays, and is updated", arguments: CoordinatorKind.allCases)
+  @Test("P2: an element of a path that is edited stays, and is updated", arguments: bothKinds)
   @MainActor func path_elementEdited_staysOnTheScreen(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -104,8 +93,7 @@ private struct Counted: Hashable, Codable {
     try await fixture.until { model.notes == [.init(id: 1, text: "edited")] }
   }
 
-  @Test(
-    "P2: a screen edits its element of a path by its binding, until it is gone", arguments: CoordinatorKind.allCases)
+  @Test("P2: a screen edits its element of a path by its binding, until it is gone", arguments: bothKinds)
   @MainActor func path_bindingOfAnElement_editsIt(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -130,7 +118,7 @@ private struct Counted: Hashable, Codable {
     #expect(display.log == ["+1", "+2", "-2", "+3"])
   }
 
-  @Test("P2: an edited value of a path of several types is another one", arguments: CoordinatorKind.allCases)
+  @Test("P2: an edited value of a path of several types is another one", arguments: bothKinds)
   @MainActor func path_bindingOfAMixedElement_presentsAnother(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
@@ -149,7 +137,7 @@ private struct Counted: Hashable, Codable {
     #expect(display.log == ["+1", "+2", "-2", "+4"])
   }
 
-  @Test("A value that is not a number (NaN) stays on the screen", arguments: CoordinatorKind.allCases)
+  @Test("A value that is not a number (NaN) stays on the screen", arguments: bothKinds)
   @MainActor func path_notANumber_stays(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.navigator.stack(path: Bindable(model).reals.named("reals"))
@@ -178,39 +166,7 @@ private struct Counted: Hashable, Codable {
     #expect(written == [[1]])
   }
 
-  @Test("S5: a path may contain equal values, each with a screen", arguments: CoordinatorKind.allCases)
-  @MainActor func path_duplicates_areTwoScreens(_ kind: CoordinatorKind) async throws {
-    let (fixture, model, _) = try await prepared(kind)
-    model.path = [1, 1, 1]
-    try await fixture.shows("1", "1", "1")
-    model.path.removeLast(2)
-    try await fixture.shows("1")
-  }
-
-  @Test("S2: several elements removed at once are popped from the top", arguments: CoordinatorKind.allCases)
-  @MainActor func path_severalRemoved_arePoppedFromTheTop(_ kind: CoordinatorKind) async throws {
-    let (fixture, model, _) = try await prepared(kind)
-    model.path = [1, 2, 3, 4]
-    try await fixture.shows("1", "2", "3", "4")
-    model.path.removeLast(3)
-    try await fixture.shows("1")
-    #expect(fixture.display.log.suffix(3) == ["-4", "-3", "-2"])
-    model.path = []
-    try await fixture.shows()
-  }
-
-  @Test("S5: reordering a path keeps the screens of the common beginning", arguments: CoordinatorKind.allCases)
-  @MainActor func path_reordered_keepsTheCommonBeginning(_ kind: CoordinatorKind) async throws {
-    let (fixture, model, _) = try await prepared(kind)
-    model.path = [1, 2, 3]
-    try await fixture.shows("1", "2", "3")
-    model.path = [1, 3, 2]
-    try await fixture.shows("1", "3", "2")
-    #expect(fixture.display.log.suffix(4) == ["-3", "-2", "+3", "+2"])
-    #expect(model.path == [1, 3, 2])
-  }
-
-  @Test("S3: closing the top screen removes its element from the path", arguments: CoordinatorKind.allCases)
+  @Test("S3: closing the top screen removes its element from the path", arguments: bothKinds)
   @MainActor func path_topClosed_isCut(_ kind: CoordinatorKind) async throws {
     let (fixture, model, _) = try await prepared(kind)
     model.path = [1, 2, 3]
@@ -222,19 +178,7 @@ private struct Counted: Hashable, Codable {
     #expect(fixture.display.names == ["1"])
   }
 
-  @Test("S3: closing a middle screen also pops the screens above", arguments: CoordinatorKind.allCases)
-  @MainActor func path_middleClosed_popsWhatIsAbove(_ kind: CoordinatorKind) async throws {
-    let (fixture, model, _) = try await prepared(kind)
-    model.path = [1, 2, 3, 4]
-    try await fixture.shows("1", "2", "3", "4")
-    try await fixture.display["2"]?.close()
-    try await fixture.until { model.path == [1] }
-    try await fixture.shows("1")
-    model.path.append(5)
-    try await fixture.shows("1", "5")
-  }
-
-  @Test("S2: a pop by another client shortens the path", arguments: CoordinatorKind.allCases)
+  @Test("S2: a pop by another client shortens the path", arguments: bothKinds)
   @MainActor func path_poppedByOthers_isCut(_ kind: CoordinatorKind) async throws {
     let (fixture, model, stack) = try await prepared(kind)
     model.path = [1, 2, 3]
@@ -244,9 +188,7 @@ private struct Counted: Hashable, Codable {
     try await fixture.shows("1")
   }
 
-  @Test(
-    "S8: an item pushed above the path has its own state and ends with the screen below",
-    arguments: CoordinatorKind.allCases)
+  @Test("S8: an item pushed above the path has its own state and ends with the screen below", arguments: bothKinds)
   @MainActor func push_itemAboveThePath_endsWithTheScreenBelow(_ kind: CoordinatorKind) async throws {
     let (fixture, model, stack) = try await prepared(kind)
     let display = fixture.display
@@ -266,9 +208,7 @@ private struct Counted: Hashable, Codable {
     #expect(model.changes == [9, nil])
   }
 
-  @Test(
-    "S2: screens that push the next by their own state can be popped several at a time",
-    arguments: CoordinatorKind.allCases)
+  @Test("S2: screens that push the next by their own state can be popped several at a time", arguments: bothKinds)
   @MainActor func push_nestedItems_popSeveral(_ kind: CoordinatorKind) async throws {
     let (fixture, model, stack) = try await prepared(kind)
     let (bindable, display) = (Bindable(model), fixture.display)
@@ -293,19 +233,7 @@ private struct Counted: Hashable, Codable {
     try await fixture.shows("note 4")
   }
 
-  @Test("S4: a pushed item with another id is presented anew", arguments: CoordinatorKind.allCases)
-  @MainActor func push_idChanges_presentsAgain(_ kind: CoordinatorKind) async throws {
-    let (fixture, model, stack) = try await prepared(kind)
-    let display = fixture.display
-    stack.push(item: Bindable(model).note) { RecordingScreen("note \($0.wrappedValue.id)", on: display) }
-    model.note = .init(id: 1)
-    try await fixture.shows("note 1")
-    model.note = .init(id: 2)
-    try await fixture.shows("note 2")
-    #expect(fixture.display.log == ["+note 1", "-note 1", "+note 2"])
-  }
-
-  @Test("A value pushed by a screen is appended to the path of its stack", arguments: CoordinatorKind.allCases)
+  @Test("A value pushed by a screen is appended to the path of its stack", arguments: bothKinds)
   @MainActor func push_value_isAppended(_ kind: CoordinatorKind) async throws {
     let (fixture, model, _) = try await prepared(kind)
     model.path = [1]
@@ -315,7 +243,7 @@ private struct Counted: Hashable, Codable {
     #expect(model.path == [1, 2])
   }
 
-  @Test("A path of several types shows each with its own screen", arguments: CoordinatorKind.allCases)
+  @Test("A path of several types shows each with its own screen", arguments: bothKinds)
   @MainActor func path_ofSeveralTypes_showsEachWithItsScreen(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     let display = fixture.display
@@ -337,9 +265,7 @@ private struct Counted: Hashable, Codable {
     try await fixture.shows("number 1")
   }
 
-  @Test(
-    "Decoded elements of a path are shown once a destination for their type is registered",
-    arguments: CoordinatorKind.allCases)
+  @Test("Decoded elements of a path are shown once a destination for their type is registered", arguments: bothKinds)
   @MainActor func path_decoded_isShownWhenItsTypesAreKnown(_ kind: CoordinatorKind) async throws {
     var path = NavigationPath()
     path.append(Model.Note(id: 1))
@@ -358,23 +284,13 @@ private struct Counted: Hashable, Codable {
     try await fixture.shows("note 1", "number 2")
   }
 
-  @Test("If a destination for a type is registered twice, the last counts", arguments: CoordinatorKind.allCases)
+  @Test("If a destination for a type is registered twice, the last counts", arguments: bothKinds)
   @MainActor func destination_registeredTwice_lastCounts(_ kind: CoordinatorKind) async throws {
     let (fixture, model, stack) = try await prepared(kind)
     let display = fixture.display
     stack.navigationDestination(for: Int.self) { RecordingScreen("again \($0)", on: display) }
     model.path = [1]
     try await fixture.shows("again 1")
-  }
-
-  @Test("T1: a path and an item changed at once end as set", arguments: CoordinatorKind.allCases)
-  @MainActor func path_replacedAtOnce_endsAsItWasSet(_ kind: CoordinatorKind) async throws {
-    let (fixture, model, _) = try await prepared(kind)
-    for length in [3, 1, 5, 0, 4, 2] {
-      model.path = (0..<length).map { $0 * 10 + length }
-    }
-    try await fixture.shows("2", "12")
-    #expect(fixture.display.log == ["+2", "+12"])
   }
 
   @Test("A push without a stack is reported as misuse and changes nothing") @MainActor

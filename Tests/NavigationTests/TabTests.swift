@@ -59,7 +59,7 @@ extension ContainerValues {
 
   @Test(
     "C3: a sheet that closes leaves its selected tab selected, and shows it when it opens again",
-    arguments: CoordinatorKind.allCases)
+    arguments: bothKinds)
   func selection_ofASheet_isKept(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, binding) = (fixture.display, Bindable(model, .own("tabs")))

@@ -5,7 +5,7 @@ import Testing
 
 /// Values of the bus as literals of Swift.
 @Suite @MainActor struct ValueLiteralTests {
-  @Test("Values are literals, and a program needs no other import", arguments: CoordinatorKind.allCases)
+  @Test("Values are literals, and a program needs no other import", arguments: bothKinds)
   func value_ofLiterals_isPresented(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }

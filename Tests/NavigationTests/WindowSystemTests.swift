@@ -107,7 +107,7 @@ import Testing
     try await session.serve { parked() == [] }
   }
 
-  @Test("Without an adapter the windows are not supported", arguments: CoordinatorKind.allCases)
+  @Test("Without an adapter the windows are not supported", arguments: bothKinds)
   func windowSystem_absent_isNotSupported(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }

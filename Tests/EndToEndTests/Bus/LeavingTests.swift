@@ -88,9 +88,9 @@ func leaving_waitAfterTheSignal_isAnswered() throws {
   #expect(error?.name == CoordinatorError.Name.shuttingDown.errorName)
 }
 
-@Test("D9: a command outlives a navd that is killed, and can still write output")
-func leaving_killed_leavesWhatIsShown() throws {
-  let session = try Session()
+@Test("D9: a command outlives a navd that is killed, and can still write output", arguments: [false, true])
+func leaving_killed_leavesWhatIsShown(managed: Bool) throws {
+  let session = try Session(managed: managed)
   try session.presentWritingCommand()
   #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
   let pid = try session.writeOutput()

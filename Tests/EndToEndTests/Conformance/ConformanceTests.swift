@@ -7,7 +7,7 @@ import Testing
 
 @Test(
   "An adapter does what it claims, with the compositor as the judge",
-  arguments: [AdapterSetup.chosen ?? AdapterSetup(manager: .sway, backend: "sway")])
+  arguments: AdapterSetup.chosen.map { [$0] } ?? AdapterSetup.all)
 private func conformance_ofAnAdapter_isWhatItClaims(_ setup: AdapterSetup) throws {
   let conformance = try Conformance(setup)
   let row = ConformanceRow(outcomes: conformance.run(), of: conformance)

@@ -75,26 +75,17 @@ func restart_remembered_isRemembered() throws {
   #expect(try session.entry("panels.volume")?["value"]?["level"] == .integer(40))
 }
 
-@Test("O2: the rest of a timeout continues after a restart, and includes the time without navd")
-func restart_timeout_continues() throws {
-  let session = try Session()
-  let short = try session.present("short", "", ["timeout": .uint64(300)])
-  let long = try session.present("long", "", ["timeout": .uint64(600_000)])
-  try session.restart()
-  #expect(try session.ending(of: short).reason == "expired")
-  #expect(try session.entry("long") != nil)
-  try session.dismiss("long")
-  #expect(try session.ending(of: long).reason == "dismissed")
-}
-
 // MARK: Commands
 
-@Test("R2: a command that still runs is adopted without being disturbed", arguments: [SIGKILL, SIGTERM])
-func restart_command_isAdopted(signal: Int32) throws {
-  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
+@Test(
+  "R2: a command that still runs is adopted without being disturbed", arguments: [SIGKILL, SIGTERM], [false, true])
+func restart_command_isAdopted(signal: Int32, managed: Bool) throws {
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)], managed: managed)
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
+  try session.poll("it is presented") { try session.entry("fact")?["phase"]?.string == "presented" }
   let before = try session.entry("fact")
+  #expect((before?["unit"] != nil) == managed)
   let processes = session.processes()
   try session.restart(signal)
   #expect(try session.entry("fact") == before)
@@ -104,8 +95,9 @@ func restart_command_isAdopted(signal: Int32) throws {
   try session.dismiss("fact")
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "dismissed")
-  #expect(result["status"] == nil)
+  #expect(managed || result["status"] == nil)
   #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
+  try session.poll("its output files are removed") { try session.leftovers() == [] }
 }
 
 @Test(
@@ -173,12 +165,15 @@ func restart_adopted_endsAsClosed() throws {
   try session.poll("its output files are removed") { try session.leftovers() == [] }
 }
 
-@Test("R2: a command that ended while navd was down is lost, its slot is empty, and the next item is presented")
-func restart_endedMeanwhile_isLost() throws {
-  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
+@Test(
+  "R2: a command that ended while navd was down is lost, its slot is empty, and the next item is presented",
+  arguments: [false, true])
+func restart_endedMeanwhile_isLost(managed: Bool) throws {
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)], managed: managed)
   let path = try session.present("fact", "1", ["group": .string("panels"), "tag": .string("one")])
   try session.present("other", "", ["group": .string("panels"), "tag": .string("two"), "if-busy": .string("queue")])
   try session.wait(for: "start 1", of: "fact")
+  try session.poll("it is presented") { try session.entry("fact")?["phase"]?.string == "presented" }
   try session.stop(SIGKILL)
   for process in session.processes() { kill(process.pid, SIGKILL) }
   try session.poll("it has ended") { session.processes().isEmpty }
@@ -202,20 +197,6 @@ func restart_killedBeforeItRemovedOutput_outputIsRemoved() throws {
   for name in names { close(open(session.bus.directory + "/navd/" + name, O_WRONLY | O_CREAT, 0o600)) }
   try session.start()
   #expect(try session.leftovers() == [])
-}
-
-@Test("R6: a dismissal in progress is repeated after a kill and ends with its original reason")
-func restart_dismissing_isFinished() throws {
-  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 400, "grace = \"20s\"")])
-  let path = try session.present("fact", "1")
-  try session.wait(for: "start 1", of: "fact")
-  try session.present("fact", "2")
-  try session.wait(for: "term 1", of: "fact")
-  try session.restart()
-  #expect(try session.ending(of: path).reason == "replaced")
-  try session.wait(for: "start 2", of: "fact")
-  let acts = session.commandLog(of: "fact").filter { $0 != "term 1" }
-  #expect(acts == ["start 1", "end 1", "start 2"])
 }
 
 @Test("D9: output written while navd was down is part of the result")
@@ -265,25 +246,6 @@ func restart_busPresenter_presentsAgain() throws {
   // The presenter may report about its presentations.
   #expect(try session.call(Rows.closed, (path, ["answer": .string("yes")]), by: presenter.connection).0)
   #expect(try session.ending(of: path).result["answer"] == .string("yes"))
-}
-
-@Test("R2: an item fails if its presenter refuses to present it again, and is lost if the presenter has left")
-func restart_busPresenter_mayBeGone() throws {
-  let session = try Session()
-  var leaver: BusPresenter? = try BusPresenter(session, destination: "leaver")
-  let refuser = try BusPresenter(session, destination: "refuser")
-  let lost = try session.present("lost", "", ["destination": .string("leaver")])
-  let failed = try session.present("failed", "", ["destination": .string("refuser")])
-  for path in [lost, failed] { _ = try session.call(Rows.wait, (path, "presented")) }
-  try session.stop(SIGKILL)
-  leaver?.connection.close()
-  leaver = nil
-  refuser.refusal = DBusError(name: .failed, message: "no more")
-  try session.start()
-  #expect(try session.ending(of: lost).reason == "lost")
-  #expect(try session.ending(of: failed).reason == "failed")
-  #expect(
-    try session.refusal(Rows.present, ("again", "", ["destination": .string("leaver")]))?.name == .unknownDestination)
 }
 
 @Test("R5: a waiting navctl repeats its Wait after a kill and receives the end")
@@ -491,39 +453,7 @@ private func overwrite(_ path: String, with bytes: [UInt8]) -> Bool {
   return bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == bytes.count
 }
 
-// MARK: With a user manager
-
-@Test("R2: a service that still runs is adopted with everything known about it")
-func restart_service_isAdopted() throws {
-  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)], managed: true)
-  let path = try session.present("fact", "1")
-  try session.wait(for: "start 1", of: "fact")
-  let unit = try session.entry("fact")?["unit"]
-  try #require(unit != nil)
-  let processes = session.processes()
-  try session.restart()
-  #expect(try session.entry("fact")?["unit"] == unit)
-  #expect(session.processes() == processes)
-  try session.dismiss("fact")
-  #expect(try session.ending(of: path).reason == "dismissed")
-  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
-  try session.poll("its output files are removed") { try session.leftovers() == [] }
-}
-
-@Test("R2: a service that ended while navd was down is lost")
-func restart_serviceEndedMeanwhile_isLost() throws {
-  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)], managed: true)
-  let path = try session.present("fact", "1")
-  try session.wait(for: "start 1", of: "fact")
-  try session.poll("it is presented") { try session.entry("fact")?["phase"]?.string == "presented" }
-  try session.stop(SIGKILL)
-  for process in session.processes() { kill(process.pid, SIGTERM) }
-  try session.wait(for: "end 1", of: "fact")
-  try session.poll("it has ended") { session.processes().isEmpty }
-  try session.start()
-  #expect(try session.ending(of: path).reason == "lost")
-  #expect(try session.entry("fact") == nil)
-}
+// MARK: With an adapter
 
 @Test("R2, S4: an item that ends while navd searches for earlier programs gives way to the next one, which runs once")
 func restart_endDuringTheSearch_isTakenInAfterIt() throws {

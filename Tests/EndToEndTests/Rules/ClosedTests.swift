@@ -6,62 +6,9 @@ import TestSupport
 import Testing
 import TextFormats
 
-// Reports of presenters and clients on the bus: Closed and Act, and presenters that leave, are slow or never answer (D4, D11).
+// Presenters on the bus: calls and answers, reports, and presenters that leave or never answer (D4, D11).
 
 private typealias Rows = CoordinatorInterface
-
-@Test("D11: any client may report an item without presenter closed")
-func closed_ofAnItemWithoutPresenter_emptiesTheSlot() throws {
-  let session = try Session()
-  let watcher = try session.watch()
-  let other = try session.connect()
-  let path = try session.present("fact", "1")
-  let wait = session.begin(Rows.wait, (path, "gone"))
-  let (changed, serial) = try session.call(Rows.closed, (path, ["answer": .string("yes")]), by: other)
-  #expect(changed)
-  #expect(serial == watcher.events.last?.serial)
-  let (reason, result) = try session.answer(to: wait)
-  #expect(reason == "closed")
-  #expect(result == ["answer": .string("yes")])
-  #expect(try session.call(Rows.get, "fact").0 == .root)
-  #expect(watcher.lines.last == "dismissed fact 1 closed")
-
-  // A report after the end succeeds and does nothing.
-  let (again, same) = try session.call(Rows.closed, (path, ["answer": .string("no")]))
-  #expect(!again)
-  #expect(same == serial)
-  #expect(try session.ending(of: path).result == ["answer": .string("yes")])
-}
-
-@Test("P5: a late Closed does not remove the replacement")
-func closed_late_leavesTheReplacement() throws {
-  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 100)])
-  let first = try session.present("fact", "1")
-  try session.wait(for: "start 1", of: "fact")
-  let second = try session.present("fact", "2")
-  #expect(!(try session.call(Rows.closed, (first, [:])).0))
-  #expect(try session.call(Rows.get, "fact").0 == second)
-  #expect(try session.ending(of: first).reason == "replaced")
-  try session.wait(for: "start 2", of: "fact")
-  #expect(!(try session.call(Rows.closed, (first, [:])).0))
-  #expect(try session.call(Rows.get, "fact").0 == second)
-}
-
-@Test("D11: Closed for a command starts its dismissal with the given result")
-func closed_ofACommand_startsItsDismissal() throws {
-  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 50)])
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1")
-  try session.wait(for: "start 1", of: "fact")
-  #expect(try session.call(Rows.closed, (path, ["answer": .int32(42)])).0)
-  #expect(watcher.lines.last == "phase fact 1 dismissing")
-  let (reason, result) = try session.ending(of: path)
-  #expect(reason == "closed")
-  #expect(result["answer"] == .int32(42))
-  #expect(result["status"] == .int32(0))
-  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
-  #expect(session.processes() == [])
-}
 
 @Test("D11: only the D-Bus presenter that shows an item may report it closed")
 func closed_ofABusPresentersItem_isAllowedForThatPresenterOnly() throws {
@@ -149,23 +96,6 @@ func closed_busPresenterThatLeaves_endsWhatItShows() throws {
   let next = try session.present("fact", "2", ["destination": .string("dialog")])
   #expect(try session.call(Rows.wait, (next, "presented")).0 == "")
   #expect(try session.call(Rows.get, "fact").1["style"] == .string("sheet"))
-}
-
-@Test("P4: an item that is still being presented is cancelled, and the late answer is ignored")
-func closed_busPresenterThatIsSlow_isCancelled() throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
-  presenter.isAnswering = false
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", ["destination": .string("dialog")])
-  try session.wait("the presenter is called") { presenter.log == ["present fact 1"] }
-  try session.dismiss("fact")
-  try session.wait("Dismiss is called") { presenter.log == ["present fact 1", "dismiss dismissed forced"] }
-  #expect(watcher.lines.last == "phase fact 1 dismissing")
-  presenter.isAnswering = true
-  #expect(try session.ending(of: path).reason == "dismissed")
-  #expect(!watcher.lines.contains("presented fact 1"))
-  #expect(watcher.lines.filter { $0.hasPrefix("dismissed") }.count == 1)
 }
 
 @Test("D4, P14: if a presenter never answers, its item fails or ends within the destination's time limits")

@@ -142,23 +142,6 @@ func containerValue_inAFileReadAgain_isDeclared() throws {
   #expect(try session.standard("b") == .string(""))
 }
 
-@Test("V1: a file and a client may declare the same key in the same way, but not differently")
-func containerValue_declaredByBoth_keepsTheFirst() throws {
-  let session = try Session(settings: "[container-values]\nfile = { signature = \"x\", default = 1 }\n")
-  try session.call(Rows.declareContainerValue, ("file", .int64(1)))
-  #expect(try session.refusal(Rows.declareContainerValue, ("file", .int64(2)))?.name == .containerValueType)
-  #expect(try session.navctl("value", "declare", "bus", "s", "here").exitCode == 0)
-  try session.write(settings: "container-values.bus = { signature = \"s\", default = \"here\" }\n")
-  #expect(try session.refusal(Rows.reload, ()) == nil)
-  try session.write(settings: "container-values.bus = { signature = \"s\", default = \"there\" }\n")
-  let refusal = try session.refusal(Rows.reload, ())
-  #expect(refusal?.name == .invalidConfiguration)
-  #expect(
-    refusal?.message.contains("navd.toml:1:18: “bus” is declared with the type “s” and the default \"here\"") == true)
-  #expect(try session.standard("bus") == .string("here"))
-  #expect(try session.standard("file") == .int64(1))
-}
-
 @Test(
   "A mistake in navd.toml is logged with file, line and reason; earlier declarations stay, and destinations are loaded")
 func containerValue_inAFileWithAMistake_leavesWhatWasDeclared() throws {

@@ -144,15 +144,6 @@ func presenter_asks_hasAnyTime() throws {
   #expect(replayed.differences(from: try session.state()) == [])
 }
 
-@Test("P16: only the presenter may ask, and a late question changes nothing")
-func asking_byOthers_isRefused() throws {
-  let editor = try Editor()
-  #expect(try editor.session.refusal(Rows.asking, (editor.path, ""))?.name == .accessDenied)
-  try editor.ask()
-  #expect(editor.watcher.lines == [])
-  #expect(try editor.session.refusal(Rows.asking, (Handle(99).path, ""))?.name == .unknownPresentation)
-}
-
 @Test(
   "P16, R6: navd is killed while a presenter asks: it is told again, and may decline", arguments: [SIGKILL, SIGTERM])
 func restart_whileAsking_isToldAgain(_ signal: Int32) throws {
@@ -175,31 +166,4 @@ func restart_whileAsking_isToldAgain(_ signal: Int32) throws {
   try session.stop(signal)
   try session.start()
   #expect(try session.call(Rows.get, "editor").0 == editor.path)
-}
-
-@Test("P15, P14: a presenter that declines after navd gave up is told once more, by force")
-func presenter_declinesLate_isForced() throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "editor", ["grace": .uint64(1)])
-  let path = try session.present("editor")
-  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
-  presenter.isAnswering = false
-  presenter.refusedEnd = declined
-  try session.dismiss("editor")
-  #expect(try session.ending(of: path).reason == "dismissed")
-  presenter.isAnswering = true
-  try session.wait("it is told once more") { presenter.log.last?.hasSuffix("forced") == true }
-  #expect(try session.state()["presentations"]?.array == [])
-}
-
-@Test("P15, R5: Quit forces a presentation that asks")
-func quit_whileAsking_ends() throws {
-  let editor = try Editor()
-  editor.presenter.isAnswering = false
-  try editor.leave()
-  try editor.ask()
-  editor.presenter.refusedEnd = declined
-  editor.presenter.hear = { call in if call.hasPrefix("dismiss") { editor.presenter.isAnswering = true } }
-  _ = try editor.session.call(Rows.quit, ())
-  #expect(try editor.session.waitForEnd() != nil)
 }

@@ -69,43 +69,6 @@ func ending_result_containsTheOutput() throws {
   #expect(long.result["status"] == .int32(0))
 }
 
-@Test("D6: results are returned by Wait only, and appear in no signal and no history")
-func ending_result_isNotBroadcast() throws {
-  let session = try Session()
-  let client = try session.connect()
-  var (everything, isReady) = ("", false)
-  let subscription = client.subscribe(MatchRule(sender: CoordinatorNames.bus), ready: { _ in isReady = true }) {
-    everything += "\((try? $0.body()) ?? [])"
-  }
-  defer { subscription.cancel() }
-  try session.wait("the signals are asked for") { isReady }
-  let presentation = try session.present("a", "", shell("echo the-secret"))
-  #expect(try session.ending(of: presentation).result.output == "the-secret\n")
-  try session.wait("the end is announced") { everything.contains("closed") }
-  #expect(!everything.contains("the-secret"))
-  let history = try session.call(CoordinatorInterface.history, (0, [:]))
-  #expect(history.count == 1)
-  #expect(history.first?["output"] == nil)
-}
-
-@Test("D6: the history can be asked for the endings since a serial, the latest first")
-func history_afterSerial_hasOnlyLaterEndings() throws {
-  let session = try Session()
-  for binding in ["a", "b", "c"] {
-    try session.present(binding)
-    _ = try session.call(CoordinatorInterface.dismiss, (binding, [:]))
-  }
-  let all = try session.call(CoordinatorInterface.history, (0, [:])).map(EndingEntry.init)
-  #expect(all.map(\.binding) == ["c", "b", "a"])
-  for (index, entry) in all.enumerated() {
-    let filter: Properties = ["after-serial": .uint64(try #require(entry.serial))]
-    let later = try session.call(CoordinatorInterface.history, (0, filter)).map(EndingEntry.init)
-    #expect(later.map(\.binding) == all.prefix(index).map(\.binding))
-    let newest = try session.call(CoordinatorInterface.history, (1, filter)).map(EndingEntry.init)
-    #expect(newest.map(\.binding) == all.prefix(min(index, 1)).map(\.binding))
-  }
-}
-
 @Test("D3: a command receives its item in the environment, in placeholders, and as JSON on standard input")
 func ending_ofACommand_outputsTheItemItReceived() throws {
   let session = try Session(destinations: [
@@ -137,23 +100,29 @@ func ending_ofACommand_outputsTheItemItReceived() throws {
 
 @Test(
   "D7: a command that cannot be started fails with an error",
-  arguments: [["/nowhere/nothing"], ["/etc/passwd"], ["no-such-program-anywhere"]])
-func ending_ofACommandThatCannotStart_isFailed(command: [String]) throws {
-  let session = try Session()
+  arguments: [
+    (["/nowhere/nothing"], "there is no such program"), (["/etc/passwd"], "cannot be executed"),
+    (["no-such-program-anywhere"], "not found in PATH"), (["@script"], "cannot be executed"),
+  ] as [([String], String)], [false, true])
+func ending_ofACommandThatCannotStart_isFailed(_ start: (command: [String], why: String), managed: Bool) throws {
+  let session = try Session(managed: managed)
   let watcher = try session.watch()
-  let presentation = try session.present("fact", "1", ["command": command.value])
-  let (reason, result) = try session.ending(of: presentation)
+  let script = session.path("script")
+  try session.write("#!/nowhere/interpreter\n", to: "script")
+  let command = start.command.map { $0 == "@script" ? script : $0 }
+  let (reason, result) = try session.ending(of: try session.present("fact", "1", ["command": command.value]))
   #expect(reason == "failed")
   let error = try #require(result["error"].flatMap { String(value: $0) })
-  #expect(error.contains(command[0]), "\(error)")
+  #expect(error.contains(command[0]) && error.contains(start.why), "\(error)")
   #expect(try session.call(CoordinatorInterface.get, "fact").0 == .root)
   #expect(watcher.lines.last == "dismissed fact 1 failed")
   #expect(!watcher.lines.contains("presented fact 1"))
 }
 
-@Test("P14: a command that ignores SIGTERM is killed after the grace time")
-func ending_ofACommandThatIgnoresSigterm_isByKill() throws {
-  let session = try Session(destinations: ["deaf": JournaledCommand.destination(endingAfter: nil, "grace = \"1s\"")])
+@Test("P14: a command that ignores SIGTERM is killed after the grace time", arguments: [false, true])
+func ending_ofACommandThatIgnoresSigterm_isByKill(managed: Bool) throws {
+  let session = try Session(
+    destinations: ["deaf": JournaledCommand.destination(endingAfter: nil, "grace = \"200ms\"")], managed: managed)
   let watcher = try session.watch()
   let presentation = try session.present("deaf", "1")
   try session.wait(for: "start 1", of: "deaf")

@@ -7,8 +7,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-// Exclusive groups with real commands, one at a time, and the signals of a busy group. PresentationRulesTests has
-// the rules of groups.
+// Exclusive groups with real commands, one at a time. PresentationRulesTests has the rules of groups.
 
 private typealias Rows = CoordinatorInterface
 
@@ -73,34 +72,4 @@ func group_ofFiftySelectedQuickly_showsOneAtATimeAndTheLastInTheEnd() throws {
   #expect(acts.last == ["start", last])
   #expect(session.processes().map(\.binding) == [last])
   #expect(try session.state()["presentations"]?.array?.count == 1)
-}
-
-@Test("G8: if-busy=refuse fails with Busy and changes nothing, not even the serial")
-func group_busy_refusesTheSelection() throws {
-  let screen = try Screen(Session())
-  try screen.show("x", "", ["group": .string("g")])
-  let before = try screen.session.state()
-  let options = Screen.options(["group": .string("g"), "if-busy": .string("refuse")])
-  let refusals = [
-    try screen.session.refusal(Rows.present, ("y", "", options)),
-    try screen.session.refusal(Rows.select, ("g", "y", options)),
-    try screen.session.refusal(Rows.toggleSelection, ("g", "y", options)),
-    try screen.session.refusal(Rows.toggle, ("y", "", options)),
-  ]
-  for refusal in refusals {
-    #expect(refusal?.name == .busy)
-    // The error names the tag that is selected, and the alternatives.
-    #expect(refusal?.message.contains("“x”") == true && refusal?.message.contains("queue") == true)
-  }
-  #expect(try screen.session.state() == before)
-  try screen.expect([])
-  // Without a selection, the member is presented.
-  try screen.session.dismiss("x")
-  try screen.expect([
-    "selection g", "phase x dismissing", "dismiss x dismissed", "gone x", "dismissed x dismissed",
-  ])
-  try screen.session.present("y", "", options)
-  try screen.expect([
-    "selection g y", "group g x y ·", "phase y presenting", "present y", "shown y", "presented y",
-  ])
 }

@@ -46,77 +46,6 @@ func hold_inForce_doesWhatDestinationsSay() throws {
   #expect(try session.refusal(Rows.releaseHold, cookie)?.name == .invalidArgument)
 }
 
-@Test("H4: the state tells for which holds an item waits, even when only these change")
-func hold_ofAnItemThatWaits_isInTheState() throws {
-  let session = try session()
-  try session.write("state = true\nholds = { dnd = \"postpone\", focus = \"postpone\" }\n", toDestination: "letter")
-  try session.call(Rows.reload, ())
-  let first = try session.call(Rows.hold, ("dnd", [:]))
-  try session.present("letter")
-  #expect(try session.entry("letter")?["held-by"] == ["dnd"])
-  let second = try session.call(Rows.hold, ("focus", [:]))
-  #expect(try session.entry("letter")?["held-by"] == ["dnd", "focus"])
-  try session.call(Rows.releaseHold, first)
-  #expect(try session.entry("letter")?["held-by"] == ["focus"])
-  try session.call(Rows.releaseHold, second)
-  #expect(try session.entry("letter")?["phase"] == "presented")
-}
-
-@Test(
-  "H4, R2: a held member of a group blocks nobody, even after a kill of navd; the held members come one after the other"
-)
-func hold_ofMembers_blocksNobody() throws {
-  let session = try session()
-  func present(_ binding: String, to destination: String? = nil) throws {
-    var options: Properties = ["group": .string("notes"), "if-busy": .string("queue")]
-    if let destination { options["destination"] = .string(destination) }
-    try session.call(Rows.present, (binding, "", options))
-  }
-  func phases() throws -> [String?] {
-    try ["mail[1]", "mail[2]", "alarm"].map { try session.entry($0)?["phase"]?.string }
-  }
-  let cookie = try session.call(Rows.hold, ("dnd", [:]))
-  try present("mail[1]", to: "note")
-  try present("mail[2]", to: "note")
-  try present("alarm")
-  #expect(try phases() == ["waiting", "waiting", "presented"])
-  #expect(try session.entry("mail[1]")?["held-by"] == ["dnd"])
-  try session.stop(SIGKILL)
-  try session.start()
-  #expect(try phases() == ["waiting", "waiting", "presented"])
-  try session.call(Rows.releaseHold, cookie)
-  #expect(try phases() == ["waiting", "waiting", "presented"])
-  try session.call(Rows.dismiss, ("alarm", [:]))
-  #expect(try phases() == ["presented", "waiting", nil])
-  try session.call(Rows.dismiss, ("mail[1]", [:]))
-  #expect(try phases() == [nil, "presented", nil])
-}
-
-@Test("W1: watchers learn of holds from events")
-func hold_changes_areEvents() throws {
-  let session = try session()
-  let watcher = try session.watch()
-  let cookie = try session.call(Rows.hold, ("dnd", [:]))
-  try session.present("note")
-  try session.call(Rows.releaseHold, cookie)
-  try session.wait("the events") { watcher.events.last?.json["event"]?.string == "presented" }
-  #expect(
-    watcher.events.map(\.json).map { [$0["event"]?.string, $0["hold"]?.string, $0["in-force"].map { "\($0.text)" }] }
-      == [["hold", "dnd", "true"], ["phase", nil, nil], ["hold", "dnd", "false"], ["presented", nil, nil]])
-}
-
-@Test("H1: an owned hold ends with its client, and one with a timeout by itself")
-func hold_leaked_ends() throws {
-  let session = try session()
-  let client = try session.connect()
-  try session.call(Rows.hold, ("dnd", ["owned": .boolean(true)]), by: client)
-  try session.present("note")
-  client.close()
-  try session.poll("it is presented") { try session.entry("note")?["phase"]?.string == "presented" }
-  try session.call(Rows.hold, ("dnd", ["timeout": .uint64(50)]))
-  try session.poll("it ends") { try session.state()["holds"] == nil }
-}
-
 @Test(
   "H1, H6, R2: holds and the items that wait for them survive a restart; an owned hold whose client has left does not")
 func hold_restart_isInForce() throws {
@@ -230,16 +159,4 @@ func navctl_holdKilled_ends() throws {
   try session.poll("it holds") { try session.state()["holds"] == ["dnd"] }
   hold.send(SIGKILL)
   try session.poll("it ends") { try session.state()["holds"] == nil }
-}
-
-@Test("H3: the settings of navd.toml count where a destination says nothing")
-func hold_settings_countForAll() throws {
-  let session = try Session(destinations: ["alarm": "state = true\nholds = { dnd = \"show\" }\n"])
-  try session.write("holds = { dnd = \"postpone\" }\n", to: "config/navd/navd.toml")
-  try session.call(Rows.reload, ())
-  try session.call(Rows.hold, ("dnd", [:]))
-  try session.present("alarm")
-  try session.present("other")
-  #expect(try session.entry("alarm")?["phase"]?.string == "presented")
-  #expect(try session.entry("other")?["phase"]?.string == "waiting")
 }

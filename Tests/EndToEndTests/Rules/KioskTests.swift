@@ -121,23 +121,6 @@ func fallback_missing_isTold() throws {
   #expect(try session.navctl("selection", "main").outputText == "home\n")
 }
 
-@Test("K2: an alarm interrupts a member, which is back with its value, even after a restart")
-func interruption_alarm_leavesTheFilm() throws {
-  let session = try Session(destinations: ["film": "command = ['sleep', '1000']\n"])
-  #expect(try session.navctl("present", "film", "--group", "main", "--value", "scene=3").exitCode == 0)
-  let first = try session.shown("film")
-  #expect(
-    try session.navctl("present", "alarm", "--group", "main", "--state", "--if-busy", "interrupt").exitCode == 0)
-  try session.poll("the alarm is there") { try session.call(Rows.get, "alarm").1["phase"] == .string("presented") }
-  try session.poll("the film waits") { try session.call(Rows.get, "film").1["phase"] == .string("waiting") }
-  try session.stop(SIGKILL)
-  try session.start()
-  #expect(try session.navctl("dismiss", "alarm").exitCode == 0)
-  let second = try session.shown("film", after: first)
-  #expect(second.pid != first.pid)
-  #expect(try session.call(Rows.get, "film").1["value"].flatMap { Properties(value: $0) }?["scene"] != nil)
-}
-
 @Test("K4: the requests of startup are carried out as one when navd starts with nothing on record, before fallbacks")
 func startup_emptyRecord_isCarriedOut() throws {
   let session = try Session(

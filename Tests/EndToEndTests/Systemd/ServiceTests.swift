@@ -178,54 +178,6 @@ func service_ofATree_isThatOfItsLast() throws {
   #expect(otherResult["status"] == .int32(3))
 }
 
-@Test("P14: a service that ignores SIGTERM is killed after the grace time")
-func service_thatIgnoresSigterm_isKilled() throws {
-  let session = try Session(
-    destinations: ["deaf": JournaledCommand.destination(endingAfter: nil, "grace = \"200ms\"")], managed: true)
-  let watcher = try session.watch()
-  let path = try session.present("deaf", "1")
-  try session.wait(for: "start 1", of: "deaf")
-  try session.dismiss("deaf")
-  let (reason, result) = try session.ending(of: path)
-  #expect(reason == "dismissed")
-  #expect(result["signal"] == .string("SIGKILL"))
-  #expect(session.commandLog(of: "deaf") == ["start 1", "term 1"])
-  #expect(watcher.lines.last == "dismissed deaf 1 dismissed")
-  #expect(session.processes() == [])
-}
-
-@Test("P3: a replaced service ends before the next one starts")
-func service_replaced_endsBeforeTheNextStarts() throws {
-  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 50)], managed: true)
-  try session.present("fact", "a")
-  try session.wait(for: "start a", of: "fact")
-  try session.present("fact", "b")
-  try session.present("fact", "c")
-  try session.wait(for: "start c", of: "fact")
-  #expect(session.commandLog(of: "fact") == ["start a", "term a", "end a", "start c"])
-  #expect(try session.services().count == 1)
-}
-
-@Test(
-  "D7: a command that cannot be executed as a service fails with an error",
-  arguments: [
-    (["/nowhere/nothing"], "there is no such program"), (["/etc/passwd"], "cannot be executed"),
-    (["no-such-program-anywhere"], "not found in PATH"), (["@script"], "cannot be executed"),
-  ] as [([String], String)])
-func service_thatCannotBeStarted_isFailed(command: [String], why: String) throws {
-  let session = try Session(managed: true)
-  let watcher = try session.watch()
-  let script = session.path("script")
-  try session.write("#!/nowhere/interpreter\n", to: "script")
-  let path = try session.present("fact", "1", ["command": command.map { $0 == "@script" ? script : $0 }.value])
-  let (reason, result) = try session.ending(of: path)
-  #expect(reason == "failed")
-  #expect(result.text("error")?.contains(why) == true, "\(result)")
-  #expect(watcher.lines.last == "dismissed fact 1 failed")
-  #expect(!watcher.lines.contains("presented fact 1"))
-  #expect(try session.services() == [])
-}
-
 @Test("A command that is not valid UTF-8 cannot be sent over the bus, so navd starts it itself")
 func service_ofBytesThatAreNoText_isAProcess() throws {
   let session = try Session(managed: true)
@@ -248,15 +200,6 @@ func service_ofADirectoryWithANewline_isAProcess() throws {
   #expect(reason == "closed" && result["unit"] == nil)
   #expect(result["output"] == .bytes(Array("\(session.path(name))\n".utf8)))
   #expect(try session.services() == [])
-}
-
-@Test("D9: a service outlives a navd that is killed, and can still write output")
-func service_afterNavdWasKilled_continues() throws {
-  let session = try Session(managed: true)
-  try session.presentWritingCommand()
-  #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
-  try session.writeOutput()
-  #expect(try session.services().count == 1)
 }
 
 @Test("D3: the manager reads a service's own settings back, so that a running service stays as it is")

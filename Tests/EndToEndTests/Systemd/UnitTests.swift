@@ -146,31 +146,6 @@ func unit_thatRuns_isTakenOver() throws {
   #expect(session.journalLines == ["start a", "stop a"])
 }
 
-@Test("D5: a unit can be presented and dismissed many times in a row")
-func unit_toggledOften_isNotHeldUp() throws {
-  let session = try Session(
-    units: ["teller@.service": teller], destinations: ["tell": "unit = \"teller@{id}.service\"\n"])
-  for _ in 0..<8 {
-    let path = try session.present("tell", "a")
-    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
-    try session.dismiss("tell")
-    #expect(try session.ending(of: path).reason == "dismissed")
-  }
-}
-
-@Test("D11: a unit that is reported closed is stopped, with the given result")
-func unit_reportedClosed_isStopped() throws {
-  let session = try Session(
-    units: ["teller@.service": teller], destinations: ["tell": "unit = \"teller@{id}.service\"\n"])
-  let path = try session.present("tell", "a")
-  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
-  #expect(try session.call(Rows.closed, (path, ["answer": .int32(42)])).0)
-  let (reason, result) = try session.ending(of: path)
-  #expect(reason == "closed")
-  #expect(result["answer"] == .int32(42))
-  #expect(try !session.isActive("teller@a.service"))
-}
-
 @Test("P4: a unit that is dismissed while it starts is stopped")
 func unit_dismissedWhileItStarts_isStopped() throws {
   let session = try Session(
@@ -210,14 +185,6 @@ func unit_thatDoesNotStop_isKilled() throws {
   #expect(reason == "failed")
   #expect(result.text("error")?.contains("start-timeout") == true)
   #expect(try session.systemctl("is-active", "slow.service").outputText != "activating\n")
-}
-
-@Test("D5: without a user manager, a unit fails with an error")
-func unit_withoutAManager_isFailed() throws {
-  let session = try Session(destinations: ["mixer": "unit = \"mixer.service\"\n"])
-  let (reason, result) = try session.ending(of: session.present("mixer"))
-  #expect(reason == "failed")
-  #expect(result.text("error")?.contains("no user manager on the bus") == true, "\(result)")
 }
 
 @Test("R2: a unit that is still active is adopted, and a unit that has become inactive is lost")

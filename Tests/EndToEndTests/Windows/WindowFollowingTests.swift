@@ -144,24 +144,6 @@ final class FollowedCommand {
     #expect(try files.session.ending(of: first).reason == "closed")
   }
 
-  @Test("N3: between a splash screen and the next window the item stays, and a toggle opens it anew")
-  func window_ofSplashScreen_mayBeFollowedByAnother() throws {
-    let files = try FollowedCommand()
-    let first = try files.show()
-    let pid = try files.pid()
-    files.adapter.close("w1")
-    files.adapter.open(Window("w2", appID: "files", pid: pid))
-    try files.session.poll("it has the next window") { try files.windows() == ["w2"] }
-    #expect(try files.session.call(Rows.get, "files").0 == first)
-    files.adapter.close("w2")
-    try files.session.poll("it has no window") { try files.windows() == [] }
-    try files.session.runNavctl("toggle", "files")
-    let second = try files.session.call(Rows.get, "files").0
-    #expect(second != first && second != .root)
-    #expect(try files.session.ending(of: first).reason == "closed")
-    #expect(kill(pid_t(pid), 0) == 0)
-  }
-
   @Test(
     "N2: a command that hands over to a process that ran before is shown by that process's window",
     arguments: [false, true])
@@ -180,14 +162,6 @@ final class FollowedCommand {
     #expect(try files.session.ending(of: path).reason == "dismissed")
     #expect(files.adapter.requests == ["close w1"])
     #expect(files.adapter.windows.map(\.id) == ["before", "other"])
-  }
-
-  @Test("N2: a command that ends with another status before its window has failed, and says so")
-  func command_endingWithStatus_hasFailed() throws {
-    let files = try FollowedCommand("exit 3", window: "window = { app-id = 'files' }")
-    let (reason, result) = try files.session.ending(of: files.session.present("files"))
-    #expect(reason == "failed")
-    #expect(result["error"] == .string("its program ended with status 3 before it had a window"))
   }
 
   @Test("N2: no window within the start timeout is a failure that says so")
@@ -235,19 +209,6 @@ final class FollowedCommand {
     #expect(files.adapter.requests == ["close w1"])
   }
 
-  @Test("N6: a window that ignores the request is kept after the grace, and its process is not killed")
-  func window_ignoringRequest_isKept() throws {
-    let files = try FollowedCommand(more: "grace = '100ms'")
-    let path = try files.show()
-    let watcher = try files.session.watch()
-    files.adapter.onClose = { _ in }
-    try files.session.dismiss("files")
-    try files.session.wait("it is kept") { watcher.lines.contains("declined files") }
-    #expect(watcher.events.contains { $0.json["message"] == "the window “Home” is still open" })
-    #expect(try files.session.call(Rows.get, "files").0 == path)
-    #expect(kill(pid_t(try files.pid()), 0) == 0)
-  }
-
   @Test("N6: with kill = true, SIGKILL ends the processes of a window that hangs", arguments: [false, true])
   func window_hanging_isKilled(managed: Bool) throws {
     let files = try FollowedCommand(window: "window = { kill = true }", more: "grace = '1s'", managed: managed)
@@ -260,21 +221,6 @@ final class FollowedCommand {
     let (reason, result) = try files.session.ending(of: path)
     #expect(reason == "dismissed")
     #expect(result["signal"] == .string("SIGKILL"))
-  }
-
-  @Test("N5: a window that cannot be asked is kept, with the adapter's reason")
-  func window_thatCannotBeAsked_isKept() throws {
-    let files = try FollowedCommand()
-    let path = try files.show()
-    let watcher = try files.session.watch()
-    files.adapter.refusal = DBusError(name: ErrorCode.notSupported.errorName, message: "it has no WM_DELETE_WINDOW")
-    try files.session.dismiss("files")
-    try files.session.wait("it is kept") { watcher.lines.contains("declined files") }
-    #expect(
-      watcher.events.contains {
-        $0.json["message"] == "the window “Home” cannot be asked to close: it has no WM_DELETE_WINDOW"
-      })
-    #expect(try files.session.call(Rows.get, "files").0 == path)
   }
 }
 
@@ -303,17 +249,6 @@ final class FollowedCommand {
       refused.errorText
         == "navctl: present files: raising a window needs “activate”, which the backend “scripted” does not offer on this "
         + "desktop\n")
-  }
-
-  @Test("N9, N10: a popup ends when it loses the focus; the click on its own button does not open it again")
-  func popup_losingFocus_ends() throws {
-    let files = try FollowedCommand(more: "unfocus = 'dismiss'")
-    let path = try files.show()
-    files.adapter.change("w1") { $0.focused = true }
-    files.adapter.change("w1") { $0.focused = false }
-    files.adapter.open(Window("stranger", focused: true))
-    #expect(try files.session.ending(of: path).reason == "unfocused")
-    #expect(files.adapter.requests == ["close w1"])
   }
 }
 
@@ -350,24 +285,6 @@ final class FollowedCommand {
     }
   }
 
-  @Test("U3: an item whose output is unplugged stays, or ends with output-gone", arguments: [false, true])
-  func output_unplugged_endsItem(ends: Bool) throws {
-    let files = try FollowedCommand(more: ends ? "output-gone = 'dismiss'" : "")
-    let (path, pid) = try files.present()
-    files.adapter.open(Window("w1", pid: pid, output: "two"))
-    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
-    files.adapter.outputs = ["one"]
-    if ends {
-      #expect(try files.session.ending(of: path).reason == "output-gone")
-      #expect(files.adapter.requests == ["close w1"])
-    } else {
-      files.adapter.change("w1") { $0.output = "one" }
-      try files.session.poll("the state tells where it is") {
-        StateEntry(try files.session.call(Rows.get, "files").1).windows?.first?["output"] == .string("one")
-      }
-    }
-  }
-
   @Test("U1: with a backend that cannot move, an output is refused with the reason for items that follow windows")
   func output_withoutMove_isRefused() throws {
     let files = try FollowedCommand(isThere: false)
@@ -398,24 +315,6 @@ final class FollowedCommand {
     files.adapter = try ScriptedWindowSystem(files.session)
     files.adapter.focusedOutput = ""
     try files.session.poll("the adapter is known") { try refusal().contains("(backend “scripted”) does not tell") }
-  }
-
-  @Test("U3: one panel for each output, by the rules of groups")
-  func panels_perOutput_areExclusive() throws {
-    let session = try Session(destinations: [
-      "volume": "command = ['sh', '-c', 'exec sleep 1000', '{output}']\ngroup = 'panels-{output}'",
-      "wifi": "group = 'panels-{output}'",
-    ])
-    try session.runNavctl("present", "volume", "--output", "DP-1")
-    try session.runNavctl("present", "wifi", "--output", "DP-2")
-    #expect(try session.navctl("selection", "panels-DP-1").outputText == "volume\n")
-    #expect(try session.navctl("selection", "panels-DP-2").outputText == "wifi\n")
-    try session.runNavctl("present", "second", "--to", "wifi", "--output", "DP-1")
-    #expect(try session.navctl("selection", "panels-DP-1").outputText == "second\n")
-    #expect(try session.call(Rows.get, "wifi").0 != .root)
-    let refused = try session.navctl("present", "wifi", "again")
-    #expect(refused.exitCode == CommandStatus.usage.rawValue)
-    #expect(refused.errorText.contains("so its items need an output"))
   }
 }
 
@@ -629,31 +528,6 @@ final class FollowedCommand {
   func navd_killed_findsWindowsAgain(managed: Bool) throws {
     let files = try FollowedCommand(managed: managed)
     let path = try files.show()
-    try files.session.stop(SIGKILL)
-    try files.session.start()
-    #expect(try files.session.call(Rows.get, "files").0 == path)
-    #expect(try files.windows() == ["w1"])
-    files.adapter.close("w1")
-    #expect(try files.session.ending(of: path).reason == "closed")
-  }
-
-  @Test("R2: a window that closed while navd was away ends its item", arguments: [false, true])
-  func window_closedMeanwhile_endsItem(managed: Bool) throws {
-    let files = try FollowedCommand(managed: managed)
-    let path = try files.show()
-    try files.session.stop(SIGKILL)
-    files.adapter.close("w1")
-    try files.session.start()
-    #expect(try ["closed", "lost"].contains(files.session.ending(of: path).reason))
-  }
-
-  @Test("R2: after a command has handed over, the window alone shows the item, even for the next navd")
-  func window_ofHandedOverCommand_isFoundAgain() throws {
-    let files = try FollowedCommand("echo ran >>$NAVD_TEST_JOURNAL", window: "window = { app-id = 'files' }")
-    let path = try files.session.present("files")
-    try files.session.wait("the command has run") { !files.session.journalLines.isEmpty }
-    files.adapter.open(Window("w1", appID: "files", pid: UInt64(getpid())))
-    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
     try files.session.stop(SIGKILL)
     try files.session.start()
     #expect(try files.session.call(Rows.get, "files").0 == path)
