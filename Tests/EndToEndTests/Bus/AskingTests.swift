@@ -65,17 +65,6 @@ func asking_wait_isAnsweredOnce() throws {
   }
 }
 
-@Test("Wait for “presented” returns the reason if the presentation ends first")
-func asking_waitForPresented_returnsAnEarlierEnd() throws {
-  let session = try Session(destinations: ["slow": JournaledCommand.destination(endingAfter: 100)])
-  try session.present("slow", "1")
-  try session.wait(for: "start 1", of: "slow")
-  let second = try session.present("slow", "2")
-  let wait = session.begin(Rows.wait, (second, "presented"))
-  try session.present("slow", "3")
-  #expect(try session.answer(to: wait).0 == "replaced")
-}
-
 @Test("L2: the pending Wait calls of clients that have left are dropped")
 func asking_waitersWhoLeft_areForgotten() throws {
   let session = try Session()

@@ -35,17 +35,6 @@ func destinationFile_withAMistake_keepsThePreviousVersion() throws {
   #expect(try session.call(Rows.get, "fact").0 == path)
   try session.wait("the log has it") { session.navd?.errorText.contains("fact.toml:3") == true }
 
-  for (text, line, word) in [
-    ("style = \n", 1, ""), ("command = [\"a\",\n  1]\n", 2, ""), ("\n\ngrace = \"soon\"\n", 3, "grace"),
-    ("command = [\"a\"]\nunit = \"b.service\"\n", 2, ""), ("style = \"a\"\nstyle = \"b\"\n", 2, "style"),
-    ("command = [\"x\", \"{nothing}\"]\n", 1, "nothing"), ("group = \"no binding\"\n", 1, "group"),
-  ] {
-    try session.write(text, toDestination: "fact")
-    let message = try session.refusal(Rows.reload, ())?.message ?? ""
-    #expect(message.contains("fact.toml:\(line)"), "\(text): \(message)")
-    #expect(message.contains(word), "\(text): \(message)")
-    #expect(try session.about("fact")?["style"] == .string("sheet"))
-  }
   try session.write("style = \"window\"\n", toDestination: "fact")
   #expect(try session.refusal(Rows.reload, ()) == nil)
   #expect(try session.about("fact")?["style"] == .string("window"))
@@ -98,15 +87,6 @@ func destinationFile_rewritten_countsForTheNextRequest() throws {
     #expect(try session.about("fact")?["style"] == .string("s\(round)"))
   }
   #expect(session.navd?.errorText.contains("fact.toml") == false)
-}
-
-@Test("D15: “navctl present” starts the command that was written right before it")
-func destinationFile_commandRewritten_isTheOneThatRuns() throws {
-  let session = try Session()
-  for round in 0..<8 {
-    try session.write("command = [\"echo\", \"\(round)\"]\n", toDestination: "fact")
-    #expect(try session.navctl("present", "fact", "\(round)", "--wait").outputText == "\(round)\n")
-  }
 }
 
 @Test("D2: a request finds a file that was written right before it, even where there was no directory")
@@ -163,46 +143,6 @@ func destinationFile_nameThatIsNoBinding_isAWarning() throws {
 
 extension String {
   fileprivate func components(of text: String) -> Int { ranges(of: text).count }
-}
-
-@Test("A mistake in a file at the start of navd is logged, and the other files are loaded")
-func destinationFile_withAMistakeAtStart_isLogged() throws {
-  let session = try Session(destinations: ["bad": "command = 3\n", "good": "style = \"sheet\"\n"])
-  #expect(session.navd?.errorText.contains("bad.toml:1") == true)
-  #expect(try session.about("good") != nil)
-  #expect(try session.about("bad") == nil)
-  #expect(try session.refusal(Rows.present, ("a", "", ["destination": .string("bad")]))?.name == .unknownDestination)
-}
-
-@Test("Files are searched in $XDG_CONFIG_HOME, then $XDG_CONFIG_DIRS, then $XDG_DATA_DIRS")
-func destinationFile_order_isThatOfTheDirectories() throws {
-  var files: [String: String] = [:]
-  for (directory, names) in [("etc", ["a", "b"]), ("share", ["a", "b", "c"])] {
-    for name in names { files["\(directory)/navd/destinations/\(name).toml"] = "style = \"\(directory)\"\n" }
-  }
-  let session = try Session(destinations: ["a": "style = \"home\"\n"], files: files)
-  #expect(try session.about("a")?["style"] == .string("home"))
-  #expect(try session.about("b")?["style"] == .string("etc"))
-  #expect(try session.about("c")?["style"] == .string("share"))
-  unlink(session.destinationPath("a"))
-  try session.call(Rows.reload, ())
-  #expect(try session.about("a")?["style"] == .string("etc"))
-}
-
-@Test("D1: a presentation stays with the presenter that presented it")
-func destinationFile_removed_leavesItsPresentations() throws {
-  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1")
-  try session.wait(for: "start 1", of: "fact")
-  unlink(session.destinationPath("fact"))
-  try session.call(Rows.reload, ())
-  #expect(watcher.log.contains("DestinationsChanged"))
-  #expect(try session.call(Rows.get, "fact").0 == path)
-  #expect(try session.refusal(Rows.present, ("x", "", ["destination": .string("fact")]))?.name == .unknownDestination)
-  try session.dismiss("fact")
-  #expect(try session.ending(of: path).reason == "dismissed")
-  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
 }
 
 @Test("SIGHUP reloads the files")
