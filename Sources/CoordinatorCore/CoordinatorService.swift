@@ -331,7 +331,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   }
 
   /// Completes the presenting of kept items: items that the state does not have are forgotten.
-  package func forgetOtherKeptItems() { machine.forgetOtherKeptItems() }
+  package func forgetOtherLoginItems() { machine.forgetOtherLoginItems() }
 
   /// Removes and returns the changes that have not been recorded.
   package func takeUnrecorded() -> RecordChanges { machine.takeUnrecorded() }

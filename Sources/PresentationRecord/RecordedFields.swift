@@ -185,7 +185,7 @@ extension RecordedState.Tag: Fielded {
   }
 }
 
-extension KeptItem: Fielded {
+extension LoginItem: Fielded {
   static var blank: Self { Self(id: "", options: ItemOptions(), handle: Handle(0)) }
 
   mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {

@@ -5,8 +5,9 @@ import TextFormats
 
 /// A table of rows; its name is a member of each line.
 enum Table: String, CaseIterable {
-  case numbers, session, presentations, memories, tags, endings, registrations, holds, environment, kept
+  case numbers, session, presentations, memories, tags, endings, registrations, holds, environment
   case containerValues = "container-values"
+  case loginItems = "login-items"
 
   /// Whether the table is a single row, without a key.
   var isRow: Bool { self == .numbers || self == .session }
@@ -164,7 +165,7 @@ extension Record.Content {
     case .registrations: state.registrations[key] = try RecordedList(recorded: row).elements
     case .holds: state.holders[try Holder.Key(rowKey: key)] = try .init(recorded: row)
     case .environment: state.environment[key] = try .init(recorded: row)
-    case .kept: state.kept[try BindingID(recorded: .string(key))] = try .init(recorded: row)
+    case .loginItems: state.loginItems[try BindingID(recorded: .string(key))] = try .init(recorded: row)
     }
   }
 }

@@ -12,7 +12,7 @@ private func expand(_ text: String, id: String = "7", title: String? = nil, _ va
 {
   var item = Item(id: id)
   (item.title, item.value) = (title, value)
-  let bytes = try Template(text.utf8).expanded(for: item, at: BindingID("notes[3].body"))
+  let bytes = try CommandTemplate(text.utf8).expanded(for: item, at: BindingID("notes[3].body"))
   return String(decoding: bytes, as: UTF8.self)
 }
 
@@ -23,9 +23,9 @@ private func expand(_ text: String, id: String = "7", title: String? = nil, _ va
   #expect(try expand("--title={title}", title: "Volume {id}") == "--title=Volume {id}")
   #expect(try expand("--title={title}") == "--title=")
   var item = Item(id: "")
-  #expect(try Template("-{output}-".utf8).expanded(for: item, at: BindingID("a")) == Array("--".utf8))
+  #expect(try CommandTemplate("-{output}-".utf8).expanded(for: item, at: BindingID("a")) == Array("--".utf8))
   item.output = "DP-1"
-  #expect(try Template("-{output}-".utf8).expanded(for: item, at: BindingID("a")) == Array("-DP-1-".utf8))
+  #expect(try CommandTemplate("-{output}-".utf8).expanded(for: item, at: BindingID("a")) == Array("-DP-1-".utf8))
 }
 
 @Test func template_expansionWithBraces_isNotExpandedAgain() throws {

@@ -136,7 +136,7 @@ func changes(to state: RecordedState) -> RecordChanges {
   changes.registrations = state.registrations.map { ($0.key, $0.value) }
   changes.holders = state.holders.map { ($0.key, $0.value) }
   changes.environment = state.environment.map { ($0.key, $0.value) }
-  changes.kept = state.kept.map { ($0.key, $0.value) }
+  changes.loginItems = state.loginItems.map { ($0.key, $0.value) }
   return changes
 }
 

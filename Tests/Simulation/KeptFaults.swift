@@ -4,7 +4,7 @@ import PresentationModel
 
 extension StateMachine {
   /// The differences between the items that are on record for the next login, and those that K4 says should be.
-  func keptFaults(_ kept: [BindingID: KeptItem]) -> [String] {
+  func keptFaults(_ kept: [BindingID: LoginItem]) -> [String] {
     guard !state.isShuttingDown else { return kept.isEmpty ? [] : ["\(kept.keys) are kept after Quit"] }
     var faults: [String] = []
     for (binding, slot) in state.slots {

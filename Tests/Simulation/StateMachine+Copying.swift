@@ -29,6 +29,6 @@ extension RecordedState {
     for (key, row) in changes.registrations { registrations[key] = row }
     for (key, row) in changes.holders { holders[key] = row }
     for (name, row) in changes.environment { environment[name] = row }
-    for (key, row) in changes.kept { kept[key] = row }
+    for (key, row) in changes.loginItems { loginItems[key] = row }
   }
 }

@@ -323,7 +323,7 @@ struct World: ~Copyable {
       if case .failure(let refusal) = actual { try mirror(input, refusal) } else { try mirror(input, nil) }
     }
     disk.apply(machine.takeUnrecorded())
-    let faults = machine.keptFaults(disk.kept)
+    let faults = machine.keptFaults(disk.loginItems)
     try require(faults.isEmpty, "K4", "\(faults)")
     if !model.isShutDown, dice.chance(2) {
       try restart()
@@ -355,7 +355,7 @@ struct World: ~Copyable {
       try require(outcome.changes.isEmpty, "R2", "\(client) has left before, and makes a difference")
     }
     // Items that had ended by themselves did so while the session went on.
-    machine.forgetOtherKeptItems()
+    machine.forgetOtherLoginItems()
     machine.load(fallbacks: fallbacks)
     model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
     model.hasNewFallbacks = true

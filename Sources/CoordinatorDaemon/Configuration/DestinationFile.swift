@@ -143,7 +143,7 @@ extension TableReader {
       arguments.append(text)
       do throws(BracedText.Mistake) {
         let path = index == 0 ? HomePath(Array(text.utf8)) : nil
-        let isLiteral = try Template(path?.rest ?? Array(text.utf8)).isLiteral
+        let isLiteral = try CommandTemplate(path?.rest ?? Array(text.utf8)).isLiteral
         if index == 0, !isLiteral || text.isEmpty {
           let found = isLiteral ? "an empty text" : "a placeholder, which would let clients choose the program"
           fault(element.position, "“\(key)”: expected a program's name or path, found \(found)")
@@ -156,7 +156,9 @@ extension TableReader {
     }
     guard arguments.count == elements.count else { return nil }
     checkSize(of: arguments, key, node.position)
-    if let script = ShellScript.position(in: arguments), (try? Template(arguments[script].utf8))?.isLiteral == false {
+    if let script = ShellScript.position(in: arguments),
+      (try? CommandTemplate(arguments[script].utf8))?.isLiteral == false
+    {
       fault(
         elements[script].position,
         "element \(script) of “\(key)” is a shell script with a placeholder, so a shell would run the item's text as "
@@ -175,8 +177,8 @@ extension TableReader {
 
   private mutating func unit() -> Destination.Presenter? {
     value(.unit) { text throws(Invalid) in
-      let template: Template
-      do throws(BracedText.Mistake) { template = try Template(text.utf8) } catch { throw Invalid(error.why) }
+      let template: CommandTemplate
+      do throws(BracedText.Mistake) { template = try CommandTemplate(text.utf8) } catch { throw Invalid(error.why) }
       do throws(UnitName.Mistake) { try template.checkUnitName(text) } catch { throw Invalid(error.why) }
       return .unit(text)
     }

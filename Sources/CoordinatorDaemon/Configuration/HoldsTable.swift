@@ -11,7 +11,8 @@ extension TableReader {
     var holds: [String: HoldAction] = [:]
     for (name, node) in entries {
       guard HoldRequest.isName(name) else {
-        fault(node.position, "“\(key)”: expected \(Template.keySyntax) as the name of a hold, found \(quoted(name))")
+        fault(
+          node.position, "“\(key)”: expected \(CommandTemplate.keySyntax) as the name of a hold, found \(quoted(name))")
         continue
       }
       let word: String? = if case .string(let text) = node.content { text } else { nil }

@@ -71,7 +71,7 @@ extension TableReader {
     var values: [DeclaredContainerValue] = []
     for (key, node) in entries.sorted(by: { $0.value.position < $1.value.position }) {
       guard BindingID.isName(key) else {
-        fault(node.position, "expected \(Template.keySyntax), found \(quoted(key))")
+        fault(node.position, "expected \(CommandTemplate.keySyntax), found \(quoted(key))")
         continue
       }
       guard let defaultValue = defaultValue(of: key, node) else { continue }

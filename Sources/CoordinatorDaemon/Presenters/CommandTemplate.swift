@@ -11,7 +11,7 @@ import TextFormats
 /// Expansion never splits a text into several arguments. A key that the value does not have expands to nothing, and its
 /// argument stays, so that later arguments keep their number. Text and bytes are inserted unchanged (bytes up to the
 /// first NUL, as the bus carries file names), other values as compact JSON (`42`, `true`, `["a",1]`).
-struct Template: Hashable, Sendable {
+struct CommandTemplate: Hashable, Sendable {
   enum Part: Hashable, Sendable {
     case literal([UInt8])
     case id
@@ -157,14 +157,14 @@ extension Destination {
     command.enumerated().map { index, argument in
       let path = index == 0 ? HomePath(argument) : nil
       // This never fails: a file with a mistake in a placeholder is not loaded.
-      let text = (try? Template(path?.rest ?? argument))?.expanded(for: item, at: binding)
+      let text = (try? CommandTemplate(path?.rest ?? argument))?.expanded(for: item, at: binding)
       return path?.path(home: home, rest: text) ?? text ?? argument
     }
   }
 
   /// The name of the unit for one item, which may be invalid; nil if the destination has no unit (D5).
   func unitName(for item: Item, at binding: BindingID) -> String? {
-    guard case .unit(let text) = presenter, let template = try? Template(text.utf8) else { return nil }
+    guard case .unit(let text) = presenter, let template = try? CommandTemplate(text.utf8) else { return nil }
     let name = template.expanded(for: item, at: binding) { Array(UnitName.escaped($0).utf8) }
     return String(decoding: name, as: UTF8.self)
   }

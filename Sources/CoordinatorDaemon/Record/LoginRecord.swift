@@ -9,7 +9,7 @@ import PresentationRules
 /// the first item (K4).
 final class LoginRecord {
   /// The items that an earlier navd kept.
-  let items: [BindingID: KeptItem]
+  let items: [BindingID: LoginItem]
   private let directory: String
   private let log: Logger
   /// The record; nil if no items are kept.
@@ -30,7 +30,7 @@ final class LoginRecord {
     do throws(Record.Failure) {
       let (record, content) = try Record.open(in: directory, timeout: 1, isReplaced: true) { $0 }
       self.record = record
-      items = content.state.kept
+      items = content.state.loginItems
       if let (path, reason) = content.setAside {
         log.critical("what was kept for this login cannot be read, and is kept as \(path): \(reason)")
       }
@@ -40,7 +40,7 @@ final class LoginRecord {
     }
   }
 
-  func note(_ rows: RecordChanges.Rows<BindingID, KeptItem>) {
+  func note(_ rows: RecordChanges.Rows<BindingID, LoginItem>) {
     guard !rows.isEmpty else { return }
     if let mistake {
       log.warning("items are not kept for the next login: \(mistake)")
@@ -49,7 +49,7 @@ final class LoginRecord {
     guard let record else { return }
     if !hasRows { makeParents() }
     hasRows = true
-    record.note(kept: rows)
+    record.note(loginItems: rows)
   }
 
   /// Writes the noted changes. Changes that cannot be written stay noted; no request is refused because of them.

@@ -48,7 +48,7 @@ final class RecordWriter {
     if !changes.isEmpty {
       if let clock { note(clock: clock) }
       record.note(changes)
-      login.note(changes.kept)
+      login.note(changes.loginItems)
     }
     login.commit()
     do throws(Record.Failure) { try commit() } catch {

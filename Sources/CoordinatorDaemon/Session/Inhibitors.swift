@@ -97,7 +97,7 @@ final class Inhibitors: Feature {
       machine.forEachPresentation { presentation in
         if presentation.phase.isLive { appeared(presentation.handle, presentation.item) }
       }
-    case .updated, .phase, .asking, .action, .selection, .group, .path, .hold, .parked: return
+    default: return
     }
     update()
   }

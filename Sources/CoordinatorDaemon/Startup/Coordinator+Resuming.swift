@@ -35,7 +35,7 @@ extension Coordinator {
       record.note(recovered.session)
       if recovered.isFirst { service.forgetEnvironment() }
       // The kept items also include those that end now.
-      let kept = recovered.isFirst ? service.machine.keptItems : []
+      let kept = recovered.isFirst ? service.machine.loginItems : []
       let before = service.machine.count
       let early = inbox.open(to: self)
       service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: facts)
@@ -87,7 +87,7 @@ extension Coordinator {
   /// Presents again the items kept from an earlier session (K4). An item that is refused is no longer kept.
   /// - Parameter completion: called once.
   private func present(
-    again kept: ArraySlice<(binding: BindingID, item: KeptItem)>, _ completion: @escaping () -> Void
+    again kept: ArraySlice<(binding: BindingID, item: LoginItem)>, _ completion: @escaping () -> Void
   ) {
     for (index, (binding, item)) in zip(kept.indices, kept) {
       guard let request = service.machine.request(presentingAgain: item, at: binding) else { continue }
@@ -104,7 +104,7 @@ extension Coordinator {
           "an item of the last session is not presented again: \(error.message)", metadata: ["binding": "\(binding)"])
       }
     }
-    service.forgetOtherKeptItems()
+    service.forgetOtherLoginItems()
     completion()
   }
 }

@@ -106,7 +106,7 @@ public final class Daemon {
       let record: Record
       (record, recovered) = try Record.open(in: runtime.name) { content in
         var content = content
-        content.state.kept = login.items
+        content.state.loginItems = login.items
         machine = try StateMachine(content, in: context, limits: Limits())
         return RecoveredSession(content, in: context, lifetime)
       }

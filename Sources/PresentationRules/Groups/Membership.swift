@@ -120,7 +120,8 @@ extension Transaction {
     let earlier = waiting.first { $0.binding == binding }
     // An item that had given way at the end of its session waits as such at the next login, too (K4). It does not count for the limit
     // (K2).
-    let isInterrupted = earlier?.isInterrupted ?? (isRestoring && state.keptOnRecord[binding]?.isInterrupted == true)
+    let isInterrupted =
+      earlier?.isInterrupted ?? (isRestoring && state.loginItemsOnRecord[binding]?.isInterrupted == true)
     if earlier == nil {
       if !isInterrupted {
         try state.limits.check(

@@ -33,7 +33,7 @@ extension StateMachine {
     // The selected item may be a fallback now, and then gives way.
     state.hasNewFallbacks = true
     // A fallback is not kept (K4).
-    forgetOtherKeptItems()
+    forgetOtherLoginItems()
   }
 
   /// The time at which a refused fallback is tried again; nil for never.

@@ -3,7 +3,7 @@ import PresentationModel
 // Items that are kept beyond the session, and presented again at the next login (K4).
 
 /// A request that presents an item again at the next login, without options that belong to one session.
-public struct KeptItem: Hashable, Sendable {
+public struct LoginItem: Hashable, Sendable {
   public var id: String
   /// The options, without a command, a directory, an environment, an owner and platform data.
   public var options: ItemOptions
@@ -21,7 +21,7 @@ public struct KeptItem: Hashable, Sendable {
 
   /// Compares two items of a group by the order of the requests that present them: first the selected one. The requests give the ages
   /// in the queue, from which their places follow.
-  fileprivate func isQueued(before other: KeptItem) -> Bool {
+  fileprivate func isQueued(before other: LoginItem) -> Bool {
     guard let queueAge else { return other.queueAge != nil }
     return other.queueAge.map { queueAge < $0 } ?? false
   }
@@ -29,7 +29,7 @@ public struct KeptItem: Hashable, Sendable {
 
 /// An item that has ended by itself. It is kept until it is certain that the session did not end at the same time.
 struct DepartedItem: Sendable {
-  let item: KeptItem
+  let item: LoginItem
   let until: Instant
 }
 
@@ -50,8 +50,8 @@ extension StateMachine {
   static let departedTime: UInt64 = 5000
 
   /// The items on record, ordered so that each finds its parent, its place in its stack and its group as they were.
-  public var keptItems: [(binding: BindingID, item: KeptItem)] {
-    let kept = state.keptOnRecord
+  public var loginItems: [(binding: BindingID, item: LoginItem)] {
+    let kept = state.loginItemsOnRecord
     // The items of each stack and group that have yet to be added, in order: so each item is looked at once.
     var (stacks, groups): ([BindingID: ArraySlice<BindingID>], [BindingID: ArraySlice<BindingID>]) = ([:], [:])
     for (binding, item) in kept {
@@ -88,7 +88,7 @@ extension StateMachine {
   }
 
   /// The request that presents a kept item again; nil if the slot is not empty, or if the destination no longer restores its items.
-  public func request(presentingAgain item: KeptItem, at binding: BindingID) -> Request? {
+  public func request(presentingAgain item: LoginItem, at binding: BindingID) -> Request? {
     guard current(at: binding) == nil,
       item.options.destination.flatMap({ state.registry[$0] })?.itemSettings?.restoresAtLogin == true
     else { return nil }
@@ -97,34 +97,34 @@ extension StateMachine {
 
   /// Keeps only the items of the state from now on. Call it when the kept items have been presented again, or at a start in the same
   /// session, in which none is presented again.
-  public mutating func forgetOtherKeptItems() { state.comparesKeptItems = true }
+  public mutating func forgetOtherLoginItems() { state.comparesLoginItems = true }
 
   /// The item of a slot that is to be kept; nil if there is none.
-  private func keptItem(at binding: BindingID) -> KeptItem? {
+  private func loginItem(at binding: BindingID) -> LoginItem? {
     guard !state.isShuttingDown else { return nil }
     guard let slot = state.slots[binding] else { return state.departed[binding]?.item }
     if let current = slot.current {
       guard let presentation = state.presentations[current] else { return nil }
-      return keptItem(of: presentation)
+      return loginItem(of: presentation)
     }
     if let going = slot.dismissing.flatMap({ state.presentations[$0] }),
       going.phase.dismissal?.reason.isByItself == true
     {
-      return keptItem(of: going)
+      return loginItem(of: going)
     }
     return state.departed[binding]?.item
   }
 
   /// The kept form of a presentation's item. nil for an item that is not kept: one with an owner, one that waits for a limited time
   /// (H6), or a fallback (K1).
-  func keptItem(of presentation: Presentation) -> KeptItem? {
+  func loginItem(of presentation: Presentation) -> LoginItem? {
     let item = presentation.item
     guard presentation.restoresAtLogin, item.owner == nil, presentation.startsBy == nil,
       !isFallback(item.membership)
     else { return nil }
     var options = options(presentingAgain: presentation)
     options.timeout = item.timeout ?? 0
-    var kept = KeptItem(id: item.id, options: options, handle: presentation.handle)
+    var kept = LoginItem(id: item.id, options: options, handle: presentation.handle)
     kept.queueAge = item.isQueued ? item.queueAge ?? 0 : nil
     kept.isInterrupted = item.isInterrupted
     kept.index = UInt32(clamping: item.position?.index ?? 0)
@@ -150,27 +150,27 @@ extension StateMachine {
   }
 
   /// The rows of items that are kept or no longer kept, for slots and presentations that may have changed.
-  mutating func takeUnrecordedKeptItems(
+  mutating func takeUnrecordedLoginItems(
     _ slots: [BindingID], _ handles: [Handle]
-  ) -> RecordChanges.Rows<BindingID, KeptItem> {
+  ) -> RecordChanges.Rows<BindingID, LoginItem> {
     var bindings = Set(state.departed.takeNotedKeys())
-    if !state.keptOnRecord.isEmpty { bindings.formUnion(slots) }
+    if !state.loginItemsOnRecord.isEmpty { bindings.formUnion(slots) }
     for handle in handles {
       guard let presentation = state.presentations[handle], presentation.restoresAtLogin else { continue }
       bindings.insert(presentation.binding)
     }
-    if state.comparesKeptItems {
-      bindings.formUnion(state.keptOnRecord.keys)
+    if state.comparesLoginItems {
+      bindings.formUnion(state.loginItemsOnRecord.keys)
       for presentation in state.presentations.values where presentation.restoresAtLogin {
         bindings.insert(presentation.binding)
       }
-      state.comparesKeptItems = false
+      state.comparesLoginItems = false
     }
-    var rows: RecordChanges.Rows<BindingID, KeptItem> = []
+    var rows: RecordChanges.Rows<BindingID, LoginItem> = []
     for binding in bindings {
-      let item = keptItem(at: binding)
-      guard item != state.keptOnRecord[binding] else { continue }
-      state.keptOnRecord[binding] = item
+      let item = loginItem(at: binding)
+      guard item != state.loginItemsOnRecord[binding] else { continue }
+      state.loginItemsOnRecord[binding] = item
       rows.append((binding, item))
     }
     return rows
@@ -185,7 +185,7 @@ extension Turn {
   /// Keeps an item that has ended by itself for a while, unless its slot holds another one.
   mutating func keepForAWhile(_ presentation: Presentation, _ reason: Reason) {
     guard reason.isByItself, state.slots[presentation.binding]?.current == nil, !state.isShuttingDown,
-      state.departed.count < state.limits.endings, let item = machine.keptItem(of: presentation)
+      state.departed.count < state.limits.endings, let item = machine.loginItem(of: presentation)
     else { return }
     let until = now.after(milliseconds: StateMachine.departedTime)
     state.departed[presentation.binding] = DepartedItem(item: item, until: until)

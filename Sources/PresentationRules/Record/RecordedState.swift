@@ -57,7 +57,7 @@ public struct RecordedState: Hashable, Sendable {
   /// The variables for commands (K6).
   public var environment: [String: String] = [:]
   /// The items that are kept for the next login, by their slots (K4). They have a file of their own, which outlives the session.
-  public var kept: [BindingID: KeptItem] = [:]
+  public var loginItems: [BindingID: LoginItem] = [:]
 
   public init(numbers: Numbers = Numbers()) { self.numbers = numbers }
 }
@@ -74,14 +74,14 @@ public struct RecordChanges: Sendable {
   public var registrations: Rows<String, [Destination]> = []
   public var holders: Rows<Holder.Key, Holder> = []
   public var environment: Rows<String, String> = []
-  public var kept: Rows<BindingID, KeptItem> = []
+  public var loginItems: Rows<BindingID, LoginItem> = []
 
   public init() {}
 
   public var isEmpty: Bool {
     numbers == nil && presentations.isEmpty && tags.isEmpty && endings.isEmpty
       && containerValues.isEmpty && registrations.isEmpty && holders.isEmpty && environment.isEmpty
-      && kept.isEmpty
+      && loginItems.isEmpty
   }
 }
 

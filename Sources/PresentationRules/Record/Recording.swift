@@ -15,7 +15,7 @@ extension StateMachine {
     // The handles of changed presentations and parked programs.
     var handles = state.presentations.takeNotedKeys()
     handles += state.parked.takeNotedKeys()
-    changes.kept = takeUnrecordedKeptItems(state.slots.takeNotedKeys(), handles)
+    changes.loginItems = takeUnrecordedLoginItems(state.slots.takeNotedKeys(), handles)
     handles.removeRepetitions()
     changes.presentations = handles.map { ($0, row(of: $0)) }
     changes.tags = state.tagMemory.takeNoted { memory, stamp in
@@ -45,7 +45,7 @@ extension State {
   fileprivate var hasNoted: Bool {
     presentations.hasNoted || slots.hasNoted || parked.hasNoted
       || containerValueDeclarations.hasNoted || tagMemory.hasNoted || endings.hasNoted
-      || registry.hasNoted || holders.hasNoted || environment.hasNoted || departed.hasNoted || comparesKeptItems
+      || registry.hasNoted || holders.hasNoted || environment.hasNoted || departed.hasNoted || comparesLoginItems
   }
 
   mutating func beginNoting() {

@@ -211,7 +211,7 @@ extension State {
     _ = registry.load(destinations, mistakes: [:])
     lastQueueAge = recorded.numbers.lastQueueAge
     recordedNumbers = recorded.numbers
-    keptOnRecord = recorded.kept
+    loginItemsOnRecord = recorded.loginItems
     for (key, defaultValue) in recorded.containerValues {
       containerValueDeclarations[key] = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     }

@@ -64,9 +64,9 @@ struct State: Sendable {
   /// Items that have just ended by themselves, by the slots that they left empty (K4).
   var departed = NotedDictionary<BindingID, DepartedItem>()
   /// The kept items as last recorded (K4).
-  var keptOnRecord: [BindingID: KeptItem] = [:]
+  var loginItemsOnRecord: [BindingID: LoginItem] = [:]
   /// Whether the next recording compares all kept items with the state.
-  var comparesKeptItems = false
+  var comparesLoginItems = false
   var isShuttingDown = false
   /// Nanoseconds by which the wall clock is ahead of the clock of the inputs; nil if unknown. Only timestamps of endings and
   /// presentations use them: no rule depends on them.

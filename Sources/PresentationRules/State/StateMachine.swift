@@ -173,7 +173,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   public mutating func beginShutDown() -> [End] {
     state.isShuttingDown = true
     // No item is kept any more, whether or not it is in a slot (K4).
-    state.comparesKeptItems = true
+    state.comparesLoginItems = true
     return state.presentations.keys.sorted().map { End(handle: $0, reason: .shutdown) }
   }
 

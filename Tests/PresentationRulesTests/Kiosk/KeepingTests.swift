@@ -26,7 +26,7 @@ import Testing
       _ fallbacks: [BindingID: String] = [:], without missing: String? = nil, isQuiet: Bool = false
     ) throws -> [String] {
       var record = RecordedState()
-      record.kept = disk.kept
+      record.loginItems = disk.loginItems
       if isQuiet {
         var holder = Holder()
         holder.client = "anna"
@@ -36,7 +36,7 @@ import Testing
       machine = try StateMachine(
         limits: limits, restoring: record, destinations: Self.destinations.filter { $0.name != missing })
       var refusals: [String] = []
-      for (binding, item) in machine.keptItems {
+      for (binding, item) in machine.loginItems {
         guard let request = machine.request(presentingAgain: item, at: binding) else { continue }
         do throws(Refusal) {
           take(try machine.perform([request], by: nil, isRestoring: true, at: now).outcome)
@@ -44,7 +44,7 @@ import Testing
           refusals.append(error.message)
         }
       }
-      machine.forgetOtherKeptItems()
+      machine.forgetOtherLoginItems()
       machine.load(fallbacks: fallbacks)
       take(machine.expire(at: now))
       return refusals
@@ -76,7 +76,7 @@ import Testing
         }
       }
       disk.apply(machine.takeUnrecorded())
-      let faults = machine.keptFaults(disk.kept)
+      let faults = machine.keptFaults(disk.loginItems)
       #expect(faults == [])
     }
 
@@ -103,7 +103,7 @@ import Testing
 
     func phase(_ text: String) -> Lifecycle? { machine.current(at: binding(text))?.phase }
     /// The bindings and ids of the items that are kept.
-    var kept: [String] { disk.kept.map { "\($0.key) \($0.value.id)" }.sorted() }
+    var kept: [String] { disk.loginItems.map { "\($0.key) \($0.value.id)" }.sorted() }
     /// The bindings and ids of all presentations, in the order of their handles.
     var shown: [String] { machine.allPresentations.map { "\($0.binding) \($0.item.id)" } }
   }
@@ -131,7 +131,7 @@ import Testing
     try login.perform(
       .update(
         binding("a"), value: ["page": .int32(4)], remove: [], containerValues: ["badge": .int32(1)], timeout: nil))
-    #expect(login.disk.kept["a"]?.options.containerValues == ["badge": .int32(1)])
+    #expect(login.disk.loginItems["a"]?.options.containerValues == ["badge": .int32(1)])
     try login.perform(
       .present(binding("a"), id: "1", .with(containerValues: [:])))
     login.pass(50_000)
@@ -163,10 +163,10 @@ import Testing
     _ = machine.expire(at: now)
     _ = try machine.perform(Request(.present("closed", id: "", .with(to: "mixer"))), by: nil, at: now)
     record.apply(machine.takeUnrecorded())
-    #expect(Set(record.kept.keys) == ["late", "closed"])
+    #expect(Set(record.loginItems.keys) == ["late", "closed"])
     _ = try machine.perform(Request(.dismiss("closed")), by: nil, at: now)
     record.apply(machine.takeUnrecorded())
-    #expect(Set(record.kept.keys) == ["late"])
+    #expect(Set(record.loginItems.keys) == ["late"])
     let phases = machine.allPresentations.map(\.phase.name)
     #expect(phases == [.dismissing, .dismissing])
   }
@@ -190,7 +190,7 @@ import Testing
     _ = try machine.perform(Request(.dismiss("a")), by: nil, at: now)
     record.apply(machine.takeUnrecorded())
     let isEmpty = machine.isEmpty
-    #expect(isEmpty && record.kept.isEmpty)
+    #expect(isEmpty && record.loginItems.isEmpty)
   }
 
   @Test("K4: an item is kept only if its destination says so")
@@ -202,7 +202,7 @@ import Testing
     var machine = try StateMachine(restoring: RecordedState(), destinations: [destination])
     let request = Request(.present("mixer", id: "", .with()))
     _ = try machine.perform(request, by: nil, at: Instant(nanoseconds: 0))
-    let kept = machine.takeUnrecorded().kept
+    let kept = machine.takeUnrecorded().loginItems
     #expect(kept.isEmpty)
   }
 
@@ -295,13 +295,13 @@ import Testing
   func slot_taken_itemIsLeftOut() throws {
     var login = try Login()
     try login.present("a", "1")
-    let item = try #require(login.disk.kept["a"])
+    let item = try #require(login.disk.loginItems["a"])
     let whileTaken = login.machine.request(presentingAgain: item, at: "a")
     try login.perform(.dismiss("a"))
     let whileEmpty = login.machine.request(presentingAgain: item, at: "a")
     #expect(whileTaken == nil && whileEmpty != nil)
     #expect(item.options.timeout == 0, "it does not get that of its destination")
-    let other = KeptItem(id: "", options: .with(to: "gone"), handle: 1)
+    let other = LoginItem(id: "", options: .with(to: "gone"), handle: 1)
     let ofOther = login.machine.request(presentingAgain: other, at: "a")
     #expect(ofOther == nil, "its destination keeps no items any more")
   }
@@ -379,14 +379,14 @@ import Testing
     _ = machine.report(.presentAnswered(1, error: nil), at: now)
     _ = machine.report(.windowsGone(1, isFinal: true), at: now)
     record.apply(machine.takeUnrecorded())
-    #expect(Array(record.kept.keys) == ["viewer"])
+    #expect(Array(record.loginItems.keys) == ["viewer"])
     _ = machine.report(.ended(1, failed: false, result: [:]), at: now)
     record.apply(machine.takeUnrecorded())
-    #expect(Array(record.kept.keys) == ["viewer"])
+    #expect(Array(record.loginItems.keys) == ["viewer"])
     now = now.after(milliseconds: 5000)
     _ = machine.expire(at: now)
     record.apply(machine.takeUnrecorded())
-    #expect(record.kept.isEmpty)
+    #expect(record.loginItems.isEmpty)
   }
 
   @Test("K4, L1: as many items that have ended by themselves are kept as endings are remembered")
@@ -446,17 +446,17 @@ import Testing
       var options = ItemOptions()
       options.stack = binding("s")
       // The upper elements are the older ones.
-      var element = KeptItem(id: "", options: options, handle: Handle(UInt64(2 * (count - number))))
+      var element = LoginItem(id: "", options: options, handle: Handle(UInt64(2 * (count - number))))
       element.index = UInt32(number)
-      machine.state.keptOnRecord[binding("s[\(number)]")] = element
+      machine.state.loginItemsOnRecord[binding("s[\(number)]")] = element
       options.stack = nil
       options.group = binding("g")
-      var member = KeptItem(id: "", options: options, handle: Handle(UInt64(2 * (count - number) + 1)))
+      var member = LoginItem(id: "", options: options, handle: Handle(UInt64(2 * (count - number) + 1)))
       member.queueAge = UInt64(number)
-      machine.state.keptOnRecord[binding("g[\(number)]")] = member
+      machine.state.loginItemsOnRecord[binding("g[\(number)]")] = member
     }
     let start = ContinuousClock.now
-    let ordered = machine.keptItems.map(\.binding.text)
+    let ordered = machine.loginItems.map(\.binding.text)
     #expect(ContinuousClock.now - start < .seconds(2))
     for name in ["s", "g"] {
       #expect(ordered.filter { $0.hasPrefix(name) } == (0..<count).map { "\(name)[\($0)]" })
@@ -522,7 +522,7 @@ import Testing
     try login.present("a")
     try login.present("b")
     var record = RecordedState()
-    record.kept = login.disk.kept
+    record.loginItems = login.disk.loginItems
     login.disk = record
     login.machine = try StateMachine(restoring: record)
     // Neither the next navd, nor a request of another client, forgets an item that has not been presented yet.
