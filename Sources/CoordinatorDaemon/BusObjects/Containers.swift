@@ -109,8 +109,15 @@ final class Containers {
   private static func holds(_ owner: Coordinator) -> NamedObjects.Kind {
     unowned let coordinator = owner
     typealias Rows = HoldInterface
+    /// The holders by the names of their holds, as of a serial: all objects of a turn read them, and each would go through all.
+    var known: (serial: UInt64, byName: [String: [HoldEntry]])?
     func holders(_ name: String) -> [HoldEntry] {
-      coordinator.service.machine.holdEntries(at: coordinator.now).filter { $0.name == name }
+      let serial = coordinator.service.serial
+      if known?.serial != serial {
+        let all = coordinator.service.machine.holdEntries(at: coordinator.now)
+        known = (serial, Dictionary(grouping: all) { $0.name ?? "" })
+      }
+      return known?.byName[name] ?? []
     }
     return NamedObjects.Kind(
       parent: ContainerObjects.holds, interface: Rows.interface,
@@ -121,7 +128,7 @@ final class Containers {
         PropertyOf(Rows.messages) { holders($0).compactMap(\.message) },
       ],
       names: { coordinator.service.machine.holdsInForce },
-      exists: { coordinator.service.machine.holdsInForce.contains($0) })
+      exists: { coordinator.service.machine.isInForce($0) })
   }
 }
 

@@ -58,21 +58,21 @@ final class Inhibitors: Feature {
       if presentation.phase == .presented { presented(presentation.handle, presentation.binding, presentation.item) }
       appeared(presentation.handle, presentation.item)
     }
-    update()
+    updateAll()
   }
 
   /// Takes the locks again, because an earlier logind has lost them.
   func takeAll() {
     locks = [:]
     pause = Self.firstPause
-    update()
+    updateAll()
   }
 
   /// Asks again later: logind refuses locks while it prepares for sleep, and beyond a number of
   /// them.
   private func askAgain() {
     for (purpose, lock) in locks { if case .refused = lock { locks[purpose] = nil } }
-    update()
+    updateAll()
   }
 
   /// Takes or releases locks after a change.
@@ -81,17 +81,23 @@ final class Inhibitors: Feature {
     case .presented(let handle, let binding, _, let item):
       presented(handle, binding, item)
       appeared(handle, item)
+      update(.item(handle))
     case .phase(let handle, _, _, .presenting):
       if let presentation = machine.presentation(handle) { appeared(handle, presentation.item) }
-    case .phase(let handle, _, _, .dismissing): items[handle] = nil
+    case .phase(let handle, _, _, .dismissing):
+      items[handle] = nil
+      update(.item(handle))
     case .declined(let handle, let binding, _, _):
       // The item stays, so waiting for its end would only cause a delay.
       if isAsleep { sleepers.remove(handle) }
       if let presentation = machine.presentation(handle) { presented(handle, binding, presentation.item) }
+      update(.item(handle))
     case .dismissed(let handle, _, _, _, _):
       items[handle] = nil
       sleepers.remove(handle)
+      update(.item(handle))
     case .hold(SessionFact.sleep.rawValue, let isInForce):
+      guard isAsleep != isInForce else { return }
       isAsleep = isInForce
       guard !isInForce else { return askAgain() }
       machine.forEachPresentation { presentation in
@@ -99,7 +105,7 @@ final class Inhibitors: Feature {
       }
     default: return
     }
-    update()
+    update(.sleep)
   }
 
   private func presented(_ handle: Handle, _ binding: BindingID, _ item: Shared<Item>) {
@@ -111,23 +117,29 @@ final class Inhibitors: Feature {
     if item.holds[SessionFact.sleep.rawValue] == .dismiss { sleepers.insert(handle) }
   }
 
-  private func update() {
-    guard !items.isEmpty || !sleepers.isEmpty || !locks.isEmpty else { return }
-    var wanted: [Purpose: (what: String, who: String, why: String, mode: String)] = [:]
-    for (handle, item) in items { wanted[.item(handle)] = (item.what, item.who, "It is presented by navd", "block") }
-    if !sleepers.isEmpty { wanted[.sleep] = ("sleep", "navd", "Private windows close first", "delay") }
-    // Closing the last copy of its descriptor ends a lock.
-    for purpose in locks.keys where wanted[purpose] == nil { locks[purpose] = nil }
-    guard let system = logind.system else { return }
-    for (purpose, lock) in wanted where locks[purpose] == nil {
-      lastQuestion += 1
-      let question = lastQuestion
-      locks[purpose] = .asked(question)
-      // A logind that does not answer is not asked again: each call would stay in the bus.
-      system.call(
-        Logind.Manager.inhibit, on: Logind.name, at: Logind.path, lock, timeout: nil, autoStart: false
-      ) { [weak self] result in self?.answered(question, for: purpose, result) }
+  /// The request for a lock; nil if it is not wanted.
+  private func wanted(_ purpose: Purpose) -> (what: String, who: String, why: String, mode: String)? {
+    switch purpose {
+    case .item(let handle): items[handle].map { ($0.what, $0.who, "It is presented by navd", "block") }
+    case .sleep: sleepers.isEmpty ? nil : ("sleep", "navd", "Private windows close first", "delay")
     }
+  }
+
+  private func updateAll() {
+    for purpose in Set(items.keys.map(Purpose.item)).union(locks.keys).union([.sleep]) { update(purpose) }
+  }
+
+  private func update(_ purpose: Purpose) {
+    // Closing the last copy of its descriptor ends a lock.
+    guard let wanted = wanted(purpose) else { return locks[purpose] = nil }
+    guard locks[purpose] == nil, let system = logind.system else { return }
+    lastQuestion += 1
+    let question = lastQuestion
+    locks[purpose] = .asked(question)
+    // A logind that does not answer is not asked again: each call would stay in the bus.
+    system.call(
+      Logind.Manager.inhibit, on: Logind.name, at: Logind.path, wanted, timeout: nil, autoStart: false
+    ) { [weak self] result in self?.answered(question, for: purpose, result) }
   }
 
   private func answered(_ question: UInt64, for purpose: Purpose, _ result: Result<Descriptor, DBusError>) {

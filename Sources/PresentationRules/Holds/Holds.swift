@@ -96,6 +96,9 @@ extension StateMachine {
   /// The names of the holds in force, sorted.
   public var holdsInForce: [String] { state.holdsInForce.sorted() }
 
+  /// Whether the hold with this name is in force.
+  public func isInForce(_ name: String) -> Bool { state.holdsInForce.contains(name) }
+
   /// Whether a hold is in force.
   public var isHolding: Bool { !state.holdsInForce.isEmpty }
 
