@@ -314,7 +314,7 @@ extension CoordinatorInterface {
   public static let getState = Method(
     name, "GetState",
     out: Arg<Properties>("state"), Arg<UInt64>("serial", doc: "The serial of the state; the next signal has one more."),
-    hasLargeReply: true,
+    isReading: true,
     doc: """
       Returns the whole state. A client that subscribes to the signals before this call, and keeps those that come before \
       the answer, misses no later change: some of them may be newer than the answer.
@@ -338,7 +338,7 @@ extension CoordinatorInterface {
     out: Arg<[Structure<String, String, ObjectPath, Properties>]>(
       "members", doc: "Binding, id, presentation, and every declared container value, either set or the default.",
       qtType: "QList<NavdMember>"),
-    hasLargeReply: true,
+    isReading: true,
     doc: "Lists the members of a container: a stack in the order of its path, others in the order of acceptance.")
 }
 
@@ -383,7 +383,7 @@ extension CoordinatorInterface {
     name, "Destinations",
     out: Arg<[Structure<String, Properties>]>(
       "destinations", doc: "The name and the properties of each.", qtType: "QList<NavdDestination>"),
-    hasLargeReply: true,
+    isReading: true,
     doc: """
       Lists the destinations that items can name now.
 
@@ -427,7 +427,7 @@ extension CoordinatorInterface {
     in: Arg<UInt32>("most", doc: "The greatest number of endings to return; 0: all that are remembered."),
     Arg<Properties>("filter"),
     out: Arg<[Properties]>("endings", doc: "The latest first."),
-    hasLargeReply: true,
+    isReading: true,
     doc: """
       Lists presentations that have ended, without their results.
 

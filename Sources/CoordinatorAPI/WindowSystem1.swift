@@ -46,7 +46,7 @@ extension WindowSystemInterface {
     name, "GetWindows",
     out: Arg<[Structure<String, Properties>]>(
       "windows", doc: "The id and the properties of each window.", qtType: "QList<NavdWindow>"),
-    Arg<UInt64>("serial", doc: "The serial of the last signal that this answer contains."), hasLargeReply: true,
+    Arg<UInt64>("serial", doc: "The serial of the last signal that this answer contains."), isReading: true,
     doc: """
       All windows, in the order in which they were opened. A client subscribes to the signals before, and keeps those that come \
       before the answer: some may be newer.

@@ -176,7 +176,7 @@ func watchName_busThatIsStopped_reportsTheOwnerWhenItContinues() throws {
   let forged = try OutgoingMessage(header) { writer throws(DBusError) in
     try Echo.happened.list.write(&arguments, &writer)
   }
-  try fixture.forge(.call(forged, nil))
+  try fixture.forge(.message(forged))
   #expect(heard == [1])
 }
 
@@ -235,7 +235,7 @@ func watchName_busThatIsStopped_reportsTheOwnerWhenItContinues() throws {
   let forged = try address.reply(HeaderFields(signature: "s")) { writer throws(DBusError) in
     try writer.append("forged")
   }
-  try fixture.forge(.reply(forged, .success, to: address))
+  try fixture.forge(.message(forged))
   fixture.waiting.removeFirst().reply("real")
   try #require(fixture.loop.turn { !results.isEmpty })
   #expect(results == [.success("real")])

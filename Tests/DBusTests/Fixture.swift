@@ -14,7 +14,7 @@ enum Echo {
     name, "Join", in: Arg<String>("first"), Arg<UInt32>("second"), Arg<Properties>("options"), out: Arg<String>("all"))
   /// A method to which the test replies when it wants to.
   static let later = Method(name, "Later", in: Arg<String>("key"), out: Arg<String>("value"))
-  static let list = Method(name, "List", out: Arg<[String]>("all"), hasLargeReply: true)
+  static let list = Method(name, "List", out: Arg<[String]>("all"), isReading: true)
   static let pass = Method(name, "Pass", in: Arg<Descriptor>("one"), out: Arg<Descriptor>("other"))
   static let happened = Signal(name, "Happened", Arg<String>("what"), Arg<UInt64>("serial"))
   static let count = Property<UInt32>(name, "Count")

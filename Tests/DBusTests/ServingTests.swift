@@ -249,21 +249,20 @@ func hold_laterCallsOfTheClient_waitInOrder() throws {
       Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .string(key), timeout: nil
     ) { answers.append((try? $0.get()).flatMap { String(value: $0) } ?? "error") }
   }
-  let refusal = DBusError(name: .limitsExceeded, message: "too much")
-  fixture.service.servingOrder.hold(fixture.client.uniqueName, refusing: refusal)
+  fixture.service.hold(fixture.client.uniqueName)
   for number in 0..<200 { ask("\(number)", fixture.client) }
   ask("other", other)
   #expect(fixture.loop.turn { answers == ["other"] })
   try fixture.settle(by: other)
   #expect(answers == ["other"])
-  fixture.service.servingOrder.release(fixture.client.uniqueName)
+  fixture.service.release(fixture.client.uniqueName)
   // Calls made while the held ones are served wait behind them.
   for number in 200..<300 { ask("\(number)", fixture.client) }
   #expect(fixture.loop.turn { answers.count == 301 })
   #expect(answers == ["other"] + (0..<300).map { "\($0)" })
   ask("after", fixture.client)
   #expect(fixture.loop.turn { answers.last == "after" })
-  #expect(fixture.service.servingOrder.heldCalls.isEmpty)
+  #expect(fixture.service.rounds.isEmpty)
 }
 
 @Test("P9: a call that was held may hold the client's other calls again")
@@ -271,20 +270,20 @@ func hold_byAHeldCall_holdsTheRest() throws {
   let fixture = try Fixture()
   var answers: [String] = []
   fixture.implementation.implement(Echo.later) { key, call in
-    if key == "hold" { fixture.service.servingOrder.hold(call.sender, refusing: .disconnected()) }
+    if key == "hold" { fixture.service.hold(call.sender) }
     call.reply(key)
   }
-  fixture.service.servingOrder.hold(fixture.client.uniqueName, refusing: .disconnected())
+  fixture.service.hold(fixture.client.uniqueName)
   for key in ["a", "hold", "b"] {
     fixture.start(Echo.later, key) { answers.append((try? $0.get()) ?? "error") }
   }
   let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   try fixture.settle(by: other)
-  fixture.service.servingOrder.release(fixture.client.uniqueName)
+  fixture.service.release(fixture.client.uniqueName)
   #expect(fixture.loop.turn { answers.count == 2 })
   try fixture.settle(by: other)
   #expect(answers == ["a", "hold"])
-  fixture.service.servingOrder.release(fixture.client.uniqueName)
+  fixture.service.release(fixture.client.uniqueName)
   #expect(fixture.loop.turn { answers.count == 3 })
   #expect(answers == ["a", "hold", "b"])
 }
@@ -292,10 +291,9 @@ func hold_byAHeldCall_holdsTheRest() throws {
 @Test("L1: a held call counts until it is served, even if the client always has others")
 func hold_servedCalls_giveTheirSizeBack() throws {
   var limits = Connection.Limits()
-  limits.requestBytes = 100_000
+  limits.waitingBytes = 200_000
   let fixture = try Fixture(serviceLimits: limits)
-  let refusal = DBusError(name: "org.example.TooMuch", message: "too much")
-  fixture.service.servingOrder.hold(fixture.client.uniqueName, refusing: refusal)
+  fixture.service.hold(fixture.client.uniqueName)
   let text = String(repeating: "x", count: 10_000)
   var (served, refused) = (0, 0)
   func ask() {
@@ -308,11 +306,11 @@ func hold_servedCalls_giveTheirSizeBack() throws {
   try fixture.settle(by: Connection.open(address: fixture.bus.address, loop: fixture.loop))
   // One call is left each time, so that the queue never ends.
   fixture.implementation.implement(Echo.echo) { value, call in
-    fixture.service.servingOrder.hold(call.sender, refusing: refusal)
+    fixture.service.hold(call.sender)
     call.reply(value)
-    fixture.loop.timer(after: .milliseconds(1)) { fixture.service.servingOrder.release(fixture.client.uniqueName) }
+    fixture.loop.timer(after: .milliseconds(1)) { fixture.service.release(fixture.client.uniqueName) }
   }
-  fixture.service.servingOrder.release(fixture.client.uniqueName)
+  fixture.service.release(fixture.client.uniqueName)
   #expect(fixture.loop.turn { served >= 100 || refused > 0 })
   #expect(refused == 0)
 }
@@ -320,10 +318,10 @@ func hold_servedCalls_giveTheirSizeBack() throws {
 @Test("L1, L2: the held calls of a client are limited together to the size of one request")
 func hold_callsBeyondTheLimit_areRefused() throws {
   var limits = Connection.Limits()
-  limits.requestBytes = 4096
+  limits.waitingBytes = 8192
+  limits.tooManyCalls = DBusError(name: "org.example.TooMuch", message: "too much")
   let fixture = try Fixture(serviceLimits: limits)
-  let refusal = DBusError(name: "org.example.TooMuch", message: "too much")
-  fixture.service.servingOrder.hold(fixture.client.uniqueName, refusing: refusal)
+  fixture.service.hold(fixture.client.uniqueName)
   var served = 0
   var refused = 0
   for number in 0..<100 {
@@ -331,14 +329,14 @@ func hold_callsBeyondTheLimit_areRefused() throws {
       switch result {
       case .success: served += 1
       case .failure(let error):
-        #expect(error == refusal)
+        #expect(error == limits.tooManyCalls)
         refused += 1
       }
     }
   }
   #expect(fixture.loop.turn { refused >= 85 })
   #expect(served == 0)
-  fixture.service.servingOrder.release(fixture.client.uniqueName)
+  fixture.service.release(fixture.client.uniqueName)
   #expect(fixture.loop.turn { served + refused == 100 })
   #expect(served > 4)
 }
@@ -383,7 +381,7 @@ func restricted_callsOfOthers_areRefusedOnceTheNameHasAnOwner() throws {
   #expect(answers.filter { $0.hasPrefix("other") } == ["other 1", "other 2"] && answers.contains("owner"))
   service.ask(other) { _ in answers.append("late") }
   #expect(fixture.loop.turn { answers.last == "late" })
-  #expect(fixture.service.servingOrder.heldCalls.isEmpty && fixture.service.servingOrder.heldBytes == 0)
+  #expect(fixture.service.rounds.isEmpty && fixture.service.rounds.size == 0)
 }
 
 @Test("L2: calls that wait for the owner of a name are forgotten with their client")
@@ -392,10 +390,8 @@ func restricted_callerThatLeaves_isForgotten() throws {
   let fixture = service.fixture
   for _ in 1...3 { service.ask(service.other) { _ in } }
   #expect(
-    fixture.loop.turn {
-      fixture.service.servingOrder.heldCalls.count == 1 && fixture.service.servingOrder.heldBytes > 512
-    })
+    fixture.loop.turn { fixture.service.rounds.size > 512 })
   service.other.close()
-  #expect(fixture.loop.turn { fixture.service.servingOrder.heldCalls.isEmpty })
-  #expect(fixture.service.servingOrder.heldBytes == 0)
+  #expect(fixture.loop.turn { fixture.service.rounds.isEmpty })
+  #expect(fixture.service.rounds.size == 0)
 }

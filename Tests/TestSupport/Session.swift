@@ -233,6 +233,8 @@ public final class Session {
     var isThere = true
     let watch = client.watchName(former) { isThere = $0 != nil }
     defer { watch.cancel() }
+    // A bus that has stopped reading from the former navd notices its end when it writes to it.
+    client.call(Peer.ping, on: former, at: .root, (), autoStart: false) { _ in }
     try wait("the former navd has left the bus") { !isThere }
   }
 

@@ -14,8 +14,10 @@ final class Announcer: SignalEmitter {
   private var last: StateEvent?
   /// The presentations that are known to wait because of holds.
   private var held: Set<Handle> = []
-  /// The client that receives the signals; nil for all subscribers.
-  private var recipient: BusName?
+  /// The holds that are in force after the last event.
+  private var holdsInForce: Set<String> = []
+  /// The holds that have begun or ended in this turn.
+  private var changedHolds: Set<String> = []
 
   init(_ connection: Connection, log: Logger) {
     self.connection = connection
@@ -44,14 +46,11 @@ final class Announcer: SignalEmitter {
     case .dismissed(let subject, _):
       if !held.isEmpty { held.remove(subject.presentation) }
       connection.objectRemoved(subject.path)
-    case .hold(let name, _):
-      var waiting: [Handle] = []
-      machine.forEachPresentation { presentation in
-        guard presentation.phase == .waiting, presentation.item.holds[name] != nil else { return }
-        note(presentation, in: machine)
-        waiting.append(presentation.handle)
-      }
-      announceHeldBy(waiting[...])
+    case .hold(let name, let isInForce):
+      // Another holder changes nothing for the presentations.
+      guard isInForce != holdsInForce.contains(name) else { break }
+      if isInForce { holdsInForce.insert(name) } else { holdsInForce.remove(name) }
+      changedHolds.insert(name)
     case .action, .selection, .group, .path, .parked: break
     }
     last = event
@@ -71,20 +70,25 @@ final class Announcer: SignalEmitter {
     }
   }
 
-  /// The largest number of items of which one turn announces that they wait for other holds than before (L2).
-  private static let heldPerTurn = 500
-
-  private func announceHeldBy(_ handles: ArraySlice<Handle>) {
-    for handle in handles.prefix(Self.heldPerTurn) {
-      connection.propertyChanged(handle.path, PresentationInterface.heldBy)
+  /// Announces the presentations that wait for other holds than before. It looks at all of them once in a turn, however many holds have
+  /// begun or ended.
+  func announceHeld(in machine: borrowing StateMachine) {
+    guard !changedHolds.isEmpty else { return }
+    let changed = changedHolds
+    changedHolds = []
+    machine.forEachPresentation { presentation in
+      guard presentation.phase == .waiting, presentation.item.holds.keys.contains(where: changed.contains) else {
+        return
+      }
+      note(presentation, in: machine)
+      connection.propertyChanged(presentation.handle.path, PresentationInterface.heldBy)
     }
-    let rest = handles.dropFirst(Self.heldPerTurn)
-    if !rest.isEmpty { connection.loop.soon { [weak self] in self?.announceHeldBy(rest) } }
   }
 
-  /// Notes the presentations that holds keep waiting when navd begins to serve.
+  /// Notes the holds in force, and the presentations that they keep waiting, when navd begins to serve.
   func follow(_ machine: borrowing StateMachine) {
     guard machine.isHolding else { return }
+    holdsInForce = Set(machine.holdsInForce)
     machine.forEachPresentation { note($0, in: machine) }
   }
 
@@ -112,16 +116,12 @@ final class Announcer: SignalEmitter {
     if item.output != before.output { connection.propertyChanged(path, Rows.output) }
   }
 
-  /// Repeats the last event for a client that may have missed it, or for all clients; the event's serial shows the gap (W3).
-  func repeatLast(to client: BusName?) {
-    recipient = client
-    last?.send(by: self)
-    recipient = nil
-  }
+  /// Repeats the last event after signals were dropped; the event's serial shows the gap (W3).
+  func repeatLast() { last?.send(by: self) }
 
   func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: consuming Arguments) {
     do throws(DBusError) {
-      try connection.emit(signal, from: CoordinatorNames.object, to: recipient, arguments)
+      try connection.emit(signal, from: CoordinatorNames.object, arguments)
     } catch {
       // A bug of navd: every value that it receives over the bus can be sent over the bus.
       log.error("a signal could not be sent: \(error)", metadata: ["signal": "\(signal.name)"])

@@ -156,11 +156,7 @@ final class Authorization {
   private func judge(_ client: Client, _ completion: @escaping (Verdict) -> Void) {
     if let verdict = verdicts[client] { return completion(verdict) }
     guard let name = BusName(client.name) else { preconditionFailure("\(client) called without a bus name") }
-    let tooMuch = Refusal(
-      .limitExceeded,
-      "expected at most \(connection.limits.requestBytes) bytes (the limit “request”) of requests until navd knows whether "
-        + "their sender is in a sandbox, found more")
-    connection.servingOrder.hold(name, refusing: DBusError(tooMuch))
+    connection.hold(name)
     lookUp(name) { [self] result in
       let verdict = verdict(result)
       // The next attempt of an unknown client may succeed.
@@ -174,7 +170,7 @@ final class Authorization {
         processes[client] = (try? result.get())?.processID
       }
       completion(verdict)
-      connection.servingOrder.release(name)
+      connection.release(name)
     }
   }
 

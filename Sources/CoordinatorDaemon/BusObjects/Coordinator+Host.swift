@@ -14,7 +14,7 @@ extension Coordinator: CoordinatorHost {
   var wallClock: UInt64 { WallClock.microseconds }
 
   var limits: [String: UInt64] {
-    ["request": UInt64(connection.limits.requestBytes), "unread": UInt64(connection.limits.unreadBytes)]
+    ["request": UInt64(connection.limits.requestBytes)]
   }
 
   var diagnosis: Diagnosis {
@@ -129,18 +129,10 @@ extension Coordinator: CoordinatorHost {
 
   func setAlarm(at time: Instant) { turns.setAlarm(at: time) }
 
-  /// Runs `work` behind the calls that have arrived, and once the bus has read most of the messages: a reply to anybody waits behind
-  /// them.
-  func soon(_ work: @escaping () -> Void) {
-    loop.timer(after: connection.hasRoomForReplies ? .zero : .milliseconds(10)) { [self] in
-      if connection.hasRoomForReplies { work() } else { soon(work) }
-    }
-  }
+  /// Runs `work` behind the calls that have arrived.
+  func soon(_ work: @escaping () -> Void) { loop.timer(after: .zero, work) }
 
-  func hold(_ client: Client) {
-    guard let name = BusName(client.name) else { return }
-    connection.servingOrder.hold(name, refusing: connection.limits.requestTooLarge)
-  }
+  func hold(_ client: Client) { BusName(client.name).map(connection.hold) }
 
-  func release(_ client: Client) { BusName(client.name).map(connection.servingOrder.release) }
+  func release(_ client: Client) { BusName(client.name).map(connection.release) }
 }

@@ -11,7 +11,6 @@ final class CoordinatorObjects {
   private unowned let coordinator: Coordinator
   private let announcer: Announcer
   private let containers: Containers
-  private let entries = EncodedEntries()
 
   /// Exports the objects. The containers come after the presentations, because presentations are looked up most.
   init(of coordinator: Coordinator) {
@@ -19,7 +18,7 @@ final class CoordinatorObjects {
     announcer = Announcer(coordinator.connection, log: coordinator.log)
     containers = Containers(coordinator)
     let connection = coordinator.connection
-    connection.handlers.onSignalsMissed = { [announcer] in announcer.repeatLast(to: $0) }
+    connection.handlers.onSignalsMissed = { [announcer] in announcer.repeatLast() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, presentationObjects())
     containers.export()
@@ -33,23 +32,9 @@ final class CoordinatorObjects {
 
   private func coordinatorInterface() -> ImplementedInterface {
     ImplementedInterface(CoordinatorInterface.interface) { [unowned self] name, object in
-      switch CoordinatorMethod(rawValue: name) {
-      case nil: break
-      case .getState: implementGetState(object)
-      case let method?: service.bind(method, to: BusBinder(object: object))
-      }
+      if let method = CoordinatorMethod(rawValue: name) { service.bind(method, to: BusBinder(object: object)) }
     } implementProperties: { [unowned self] object in
       service.bindProperties(to: BusBinder(object: object))
-    }
-  }
-
-  /// Implements `GetState` without the service, which would build the answer from values first.
-  private func implementGetState(_ object: ImplementedInterface) {
-    let prepare = { [unowned self] (_: ObjectPath) in entries.prepare(service.machine) }
-    object.implement(CoordinatorInterface.getState, preparing: prepare) { [unowned self] _, call in
-      call.reply(writing: { [unowned self] writer throws(DBusError) in
-        try entries.writeState(of: service.machine, platform: coordinator.platform, to: &writer)
-      })
     }
   }
 
@@ -72,9 +57,6 @@ final class CoordinatorObjects {
   }
 
   func announceDestinations() { announcer.emit(CoordinatorInterface.destinationsChanged, ()) }
-
-  /// Encodes the entries of presentations anew for the next answer.
-  func changed(_ presentations: some Sequence<Handle>) { entries.forget(presentations) }
 }
 
 extension CoordinatorObjects: Feature {
@@ -89,7 +71,8 @@ extension CoordinatorObjects: Feature {
       }
     case .platformChanged(let handle): announcePlatform(of: handle)
     case .destinationsChanged: announceDestinations()
-    case .changed(let changes): changed(changes.presentations.lazy.map { $0.key })
+    // Each hold that has begun or ended is a change. This comes before the messages of the turn are sent.
+    case .changed: announcer.announceHeld(in: machine)
     case .turnEnded: break
     }
   }

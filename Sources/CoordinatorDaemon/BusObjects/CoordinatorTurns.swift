@@ -14,9 +14,9 @@ final class CoordinatorTurns {
   /// The next attempt to record what waits for room on the disk.
   private var attempt: Timer?
   /// Commands for presenters, carried out at the end of the turn, after the announcements.
-  private var commands: ArraySlice<Command> = []
-  /// The limit of commands in one turn: starting a program takes milliseconds.
-  private static let commandsPerTurn = 16
+  private var commands: [Command] = []
+  /// The limit of programs that start in one turn: each takes milliseconds.
+  private static let startsPerTurn = 16
   /// The number of commands at the beginning of `commands` that an earlier turn left over.
   private var countOfLate = 0
   /// Ended presentations, removed from the presenters at the end of the turn.
@@ -94,13 +94,11 @@ final class CoordinatorTurns {
       }
       return
     }
-    let countOfLate = countOfLate
     let ready = takeReady()
-    for (index, command) in ready.enumerated() {
-      if index < countOfLate { service.restartAnswer(of: command.handle) }
+    for (command, isLate) in ready {
+      if isLate { service.restartAnswer(of: command.handle) }
       carryOut(command)
     }
-    self.countOfLate = commands.count
     // The next turn announces the answers that presenters gave at once.
     if !ready.isEmpty { coordinator.loop.soon {} }
   }
@@ -109,20 +107,32 @@ final class CoordinatorTurns {
   /// `Quit` does not wait.
   private var mayStart: Bool { isQuitting || !coordinator.record.isFull }
 
-  /// Takes the next commands. If nothing may start, those to start something stay, with the later ones for the same presentations.
-  private func takeReady() -> ArraySlice<Command> {
-    if mayStart {
-      let ready = commands.prefix(Self.commandsPerTurn)
-      commands.removeFirst(ready.count)
-      return ready
+  /// Takes the next commands, with whether an earlier turn has left them over. Programs that may not start yet wait, with the later
+  /// commands for the same presentations.
+  private func takeReady() -> [(command: Command, isLate: Bool)] {
+    var starts = mayStart ? Self.startsPerTurn : 0
+    var (ready, waiting, unstarted): ([(Command, Bool)], [Command], Set<Handle>) = ([], [], [])
+    for (index, command) in commands.enumerated() {
+      if isStart(command), !unstarted.contains(command.handle) {
+        if starts == 0 { unstarted.insert(command.handle) }
+        starts = max(0, starts - 1)
+      }
+      if unstarted.contains(command.handle) {
+        waiting.append(command)
+      } else {
+        ready.append((command, index < countOfLate))
+      }
     }
-    var (ready, waiting, unstarted): ([Command], [Command], Set<Handle>) = ([], [], [])
-    for command in commands {
-      if case .present = command { unstarted.insert(command.handle) }
-      if unstarted.contains(command.handle) { waiting.append(command) } else { ready.append(command) }
-    }
-    commands = waiting[...]
-    return ready[...]
+    commands = waiting
+    countOfLate = waiting.count
+    return ready
+  }
+
+  /// Whether a command starts a program. To call a presenter on the bus is quick, but may have to wait for the record, too.
+  private func isStart(_ command: Command) -> Bool {
+    guard case .present(let handle) = command else { return false }
+    if mayStart, case .bus? = service.machine.presentation(handle)?.item.destination?.presenter { return false }
+    return true
   }
 
   /// Has another turn try to record what waits for room on the disk.

@@ -53,11 +53,11 @@ public final class Daemon {
       Refusal(
         .limitExceeded,
         "expected at most \(limits.requestBytes) bytes (the limit “request”), found more; split the request"))
-    limits.unreadReplies = DBusError(
+    limits.tooManyCalls = DBusError(
       Refusal(
         .limitExceeded,
-        "expected the answers to earlier calls to be read (the limits “request” and “unread”); read them, then call again"
-      ))
+        "expected the calls that wait to have at most half of the \(limits.waitingBytes) bytes that other clients leave, found "
+          + "more; wait for the answers, then call again"))
     do throws(DBusError) {
       connection = try Self.connect(to: address, loop, limits)
     } catch {
@@ -68,13 +68,6 @@ public final class Daemon {
     // Calls are refused until the state is restored. No client has a reason to call before navd owns its name.
     connection.callers = .refused(
       DBusError(name: .serviceUnknown, message: "navd is starting; call it by its name, \(CoordinatorNames.bus)"))
-    connection.observeReaders {
-      try? Self.connect(to: address, loop, Connection.Limits())
-    } onChange: { [log] client, reads in
-      log.notice(
-        reads ? "a client reads again" : "a client does not read; it is sent nothing until it does",
-        metadata: ["client": "\(client)"])
-    }
     self.loop = loop
     service = OwnService(loop)
     let context: StartupContext
@@ -142,6 +135,13 @@ public final class Daemon {
     connection.handlers.onDisconnected = { [unowned self] in
       log.error("the connection to the bus is lost; presented items stay")
       hasBusEnded = true
+      stop(1)
+    }
+    // The record and the programs stay for the next navd, which the service manager or the bus starts.
+    connection.handlers.onBusSilent = { [unowned self] in
+      log.error(
+        "the bus has read nothing for \(connection.limits.longestSilence), since a client does not read; navd starts anew"
+      )
       stop(1)
     }
     connection.handlers.onNameLost = { [unowned self] name in

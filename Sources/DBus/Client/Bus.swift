@@ -23,12 +23,9 @@ public enum Bus {
     interface, "GetConnectionCredentials", in: Arg<String>("name"), out: Arg<Properties>("credentials"))
   /// Returns the id of the bus, which is unique among all buses.
   public static let getID = Method(interface, "GetId", out: Arg<String>("id"))
-  private static let debugging: InterfaceName = "org.freedesktop.DBus.Debug.Stats"
-  /// Returns the statistics of a connection. dbus-daemon implements this method.
+  /// Returns what dbus-daemon counts of a connection.
   package static let getConnectionStats = Method(
-    debugging, "GetConnectionStats", in: Arg<String>("name"), out: Arg<Properties>("stats"))
-  /// Returns the statistics of the bus. dbus-broker includes the accounts of all clients.
-  static let getStats = Method(debugging, "GetStats", out: Arg<Properties>("stats"))
+    "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", in: Arg<String>("name"), out: Arg<Properties>("stats"))
   static let addMatch = Method(interface, "AddMatch", in: Arg<String>("rule"))
   static let removeMatch = Method(interface, "RemoveMatch", in: Arg<String>("rule"))
 

@@ -65,11 +65,23 @@ extension Connection {
   /// Requests a well-known name, without queueing for it. Export objects first: calls may arrive at once.
   /// - Parameter completion: fails with `AddressInUse` if another program owns the name, otherwise with the bus's error.
   public func requestName(_ name: BusName, _ completion: @escaping (Result<Void, DBusError>) -> Void) {
-    call(Bus.requestName, on: Bus.name, at: Bus.path, (name.text, UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE))) { result in
+    requestName(name, hasAskedOwner: false, completion)
+  }
+
+  private func requestName(
+    _ name: BusName, hasAskedOwner: Bool, _ completion: @escaping (Result<Void, DBusError>) -> Void
+  ) {
+    call(Bus.requestName, on: Bus.name, at: Bus.path, (name.text, UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE))) {
+      [weak self] result in
       switch result {
       case .success(UInt32(DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER)),
         .success(UInt32(DBUS_REQUEST_NAME_REPLY_ALREADY_OWNER)):
         completion(.success(()))
+      case .success where !hasAskedOwner:
+        // A dbus-daemon that has stopped reading from a client notices the client's end only when it writes to it.
+        self?.call(Peer.ping, on: name, at: .root, (), timeout: .seconds(1), autoStart: false) { _ in
+          self?.requestName(name, hasAskedOwner: true, completion)
+        }
       case .success:
         completion(.failure(DBusError(name: .addressInUse, message: "the name \(name) belongs to another program")))
       case .failure(let error): completion(.failure(error))

@@ -80,6 +80,11 @@ extension Connection {
     }
   }
 
+  /// Whether a signal is delivered to anybody.
+  func isSubscribed(to signal: Message, from sender: BusName) -> Bool {
+    rules.subscriptions.contains { $0.accepts(signal, from: sender) }
+  }
+
   // MARK: Rules
 
   /// - Parameter completion: called with the error, if any; nil if the bus need not reply.

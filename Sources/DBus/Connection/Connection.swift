@@ -20,23 +20,21 @@ public final class Connection {
       name: .limitsExceeded, message: "expected at most 4 MiB of arguments, found more")
     /// Bytes that are received and not yet handled. Beyond this, reading pauses.
     public var receivedBytes = 16 << 20
-    /// Bytes that are not yet written. Beyond this, signals are dropped and no requests are served.
+    /// Bytes that are not yet written. Beyond this, signals are dropped, nothing is read and no call is served.
     public var outgoingBytes = 16 << 20
-    /// Messages handled in one turn of the loop.
+    /// Messages that are read in one turn of the loop, and calls that are served in one burst (``Burst``).
     public var messagesPerTurn = 64
-    /// Bytes of messages that are made in one turn. Beyond this, other received messages wait for the next turn.
+    /// Bytes of messages that are made in one turn, and in one burst. Beyond this, answers of any size are made later.
     public var outgoingBytesPerTurn = 1 << 20
-    /// Bytes of messages that are made for one call. Beyond this, the next calls of its caller wait for those of others.
-    public var outgoingBytesPerCall = 32 << 10
-    /// The time that a call may take. Beyond this, the next calls of its caller wait for those of others.
-    public var timePerCall = Duration.milliseconds(2)
-    /// Bytes of all held calls together (see ``ServingOrder/hold(_:refusing:)``).
-    public var heldBytes = 32 << 20
-    /// The error for calls and replies that are too large while earlier replies are not made or not read yet.
-    public var unreadReplies = DBusError(
-      name: .limitsExceeded, message: "expected earlier replies to be read; read them, then call again")
-    /// Bytes that the bus may keep for clients that do not read. Beyond this, they are sent nothing until they read.
-    public var unreadBytes = 32 << 20
+    /// The time that the calls of one burst may take.
+    public var timePerBurst = Duration.milliseconds(5)
+    /// The time without an answer after which the bus counts as silent (``Handlers/onBusSilent``).
+    public var longestSilence = Duration.seconds(30)
+    /// Bytes of all waiting calls together (``Rounds``).
+    public var waitingBytes = 32 << 20
+    /// The error for calls that are too large while earlier ones of the same client wait.
+    public var tooManyCalls = DBusError(
+      name: .limitsExceeded, message: "expected earlier calls to be answered; wait for the answers, then call again")
 
     public init() {}
   }
@@ -54,13 +52,19 @@ public final class Connection {
     public var onNameLost: ((BusName) -> Void)?
     /// Called at the end of each turn, before its messages are sent. Messages that are made here are sent with them.
     public var beforeFlush: (() -> Void)?
-    /// Whether the next turn comes at once and makes more messages. If so, signals that nobody waits for and a large reply wait for that
-    /// turn. Signals never wait for more than one turn.
+    /// Whether the next turn comes at once and makes more messages. If so, signals that nobody waits for wait for that turn. Signals
+    /// never wait for more than one turn.
     public var hasMoreToCome: (() -> Bool)?
     /// Called with the number of signals of a turn that were dropped because of ``Limits/outgoingBytes``.
     public var onSignalsDropped: ((Int) -> Void)?
-    /// Called when a client that may have missed signals receives them again; with nil for all clients.
-    public var onSignalsMissed: ((BusName?) -> Void)?
+    /// Called when signals were dropped, and there is room for signals again.
+    public var onSignalsMissed: (() -> Void)?
+    /// Called when the bus has read nothing for ``Limits/longestSilence`` although it has been sent something.
+    ///
+    /// A dbus-daemon stops reading from a sender, for good, when it keeps 1 GB of its messages for clients that do not read them, such as
+    /// a stopped watcher. It counts anew for the next connection. So a service that ends now, and is started again with all that it had,
+    /// serves everybody else, and needs to know of nobody who does not read.
+    public var onBusSilent: (() -> Void)?
   }
 
   public var handlers = Handlers()
@@ -85,8 +89,9 @@ public final class Connection {
   let objects = ExportedObjects()
   var openCalls = OpenCalls()
   var rules = MatchRules()
-  public private(set) lazy var servingOrder = ServingOrder(loop: loop, limits: limits, output: self)
-  var slowReaders = SlowReaders()
+  var rounds: Rounds<() -> Void>
+  private var burst: Burst
+  var requiredCallers = RequiredCallers()
   lazy var standardInterfaces = StandardInterfaces(self)
 
   /// Received messages, as far as they are not handled yet.
@@ -102,6 +107,8 @@ public final class Connection {
     self.transport = transport
     self.loop = loop
     self.limits = limits
+    rounds = Rounds(.init(all: limits.waitingBytes))
+    burst = Burst(at: loop.now)
     transport.onReady = { [unowned self] in drain() }
     loop.atEndOfTurn(of: self) { $0.endTurn() }
     // Messages may have been read together with the reply to Hello, and then do not wake the loop.
@@ -158,7 +165,6 @@ public final class Connection {
     let deadline = loop.now + flushing
     while transport.isConnected, transport.outgoingSize > 0, loop.now < deadline {
       transport.readWrite(wait: deadline - loop.now)
-      sendLaterReplies()
     }
     end()
   }
@@ -167,13 +173,13 @@ public final class Connection {
     isOpen = false
     transport.close()
     inbox.postponed = []
-    servingOrder.dropAll()
-    slowReaders = SlowReaders()
+    rounds = Rounds(.init(all: limits.waitingBytes))
+    requiredCallers = RequiredCallers()
     let unsent = outbox.first + outbox.entries
     outbox = Outbox()
     objects.changes = ObjectChanges()
     failPendingCalls()
-    for case .call(_, let pending?) in unsent { pending.finish(.failure(.disconnected())) }
+    for case .call(_, let pending) in unsent { pending.finish(.failure(.disconnected())) }
   }
 
   // MARK: Receiving
@@ -182,9 +188,6 @@ public final class Connection {
   public var outgoingSize: Int { transport.outgoingSize }
 
   var isFull: Bool { transport.outgoingSize > limits.outgoingBytes }
-
-  /// Whether nothing more may be answered before the bus has read, or has told how much it keeps.
-  var isCongested: Bool { isFull || isBlind }
 
   func scheduleDrain() {
     guard !inbox.isDrainScheduled else { return }
@@ -196,17 +199,45 @@ public final class Connection {
   }
 
   private func drain() {
-    servingOrder.longCalls.noteReceived(on: loop)
-    for _ in 0..<limits.messagesPerTurn where isOpen && !isCongested && !servingOrder.isTurnFull {
-      guard let message = inbox.postponed.isEmpty ? transport.pop() : inbox.postponed.removeFirst() else { return }
+    for _ in 0..<limits.messagesPerTurn where isOpen && !isFull {
+      guard let message = inbox.postponed.isEmpty ? transport.pop() : inbox.postponed.removeFirst() else { break }
       handle(message)
     }
+    serveCalls()
     guard isOpen else { return }
-    if isCongested {
+    if isFull {
       inbox.isDrainPaused = true
     } else if !inbox.postponed.isEmpty || transport.hasIncoming {
       scheduleDrain()
     }
+  }
+
+  /// Serves calls in rounds until the burst is over.
+  private func serveCalls() {
+    guard !rounds.isEmpty, burst.isUnderWay else { return }
+    burst.beginTurn(at: loop.now)
+    while isOpen, !isFull, !burst.isOver(at: loop.now, sent: sentSize, limits), let call = rounds.next() {
+      call()
+      burst.calls += 1
+    }
+  }
+
+  /// The size of all messages since the start, in bytes.
+  private var sentSize: Int { transport.sentSize + outbox.size }
+
+  /// Ends a turn of a burst. If the burst is over, it ends with a question to the bus, whose answer begins the next one.
+  private func endTurnOfBurst() {
+    let now = loop.now
+    burst.endTurn(at: now)
+    guard burst.isUnderWay, burst.isOver(at: now, sent: sentSize, limits) || burst.isOld(at: now) else { return }
+    burst.isUnderWay = false
+    let silence = loop.timer(after: limits.longestSilence) { [weak self] in self?.handlers.onBusSilent?() }
+    call(Bus.getID, on: Bus.name, at: Bus.path, (), timeout: nil) { [weak self] _ in
+      silence.cancel()
+      // Calls are served at the end of the drain that has read the answer.
+      if let self { burst = Burst(at: loop.now, sent: sentSize) }
+    }
+    sendOutbox()
   }
 
   private func handle(_ message: Message) {
@@ -217,22 +248,36 @@ public final class Connection {
       case .refused(let error): refuse(message, error)
       case .ignored: break
       }
-    case .methodReturn, .error: completeCall(message)
+    case .methodReturn, .error: handleInOrder(message) { $0.completeCall($1) }
     case .signal:
       if message.isLocalDisconnect {
         end()
         handlers.onDisconnected?()
       } else {
-        deliver(message)
+        handleInOrder(message) { $0.deliver($1) }
       }
     // "Unknown types must be ignored" (D-Bus Specification, *Message Format*).
     case .unknown: break
     }
   }
 
+  /// Handles an answer or a signal after the calls that its sender has made before, if there is room to keep it. What nobody expects is
+  /// handled at once.
+  private func handleInOrder(_ message: Message, _ handle: @escaping (Connection, Message) -> Void) {
+    // libdbus-1 stops reading when too much of what it has read is kept. So a copy is kept.
+    guard let sender = message.sender, rounds.isInLine(sender), isExpected(message, from: sender),
+      let size = message.size, rounds.hasRoom(for: size), let copy = message.copy
+    else { return handle(self, message) }
+    rounds.append({ [weak self] in if let self { handle(self, copy) } }, of: sender, size: size)
+  }
+
+  private func isExpected(_ message: Message, from sender: BusName) -> Bool {
+    message.kind == .signal ? isSubscribed(to: message, from: sender) : openCalls.pending[message.replySerial] != nil
+  }
+
   /// Answers a call at once: answers that wait for the end of the turn would pile up during a blocking call.
   private func refuse(_ call: Message, _ error: DBusError) {
-    guard !isCongested, let address = ReplyAddress(call), address.isWanted, let message = try? address.error(error)
+    guard !isFull, let address = ReplyAddress(call), address.isWanted, let message = try? address.error(error)
     else {
       return
     }
@@ -252,28 +297,24 @@ public final class Connection {
     guard isOpen else { return }
     handlers.beforeFlush?()
     let hasSignals = !outbox.signals.isEmpty || !objects.changes.all.isEmpty
-    let isNobodyWaiting = outbox.isWithoutReplies && outbox.later.isEmpty
     outbox.areSignalsDelayed =
-      hasSignals && isNobodyWaiting && !outbox.areSignalsDelayed && handlers.hasMoreToCome?() ?? false
+      hasSignals && outbox.isWithoutReplies && !outbox.areSignalsDelayed && handlers.hasMoreToCome?() ?? false
     if !outbox.areSignalsDelayed { send() }
   }
 
   private func send() {
     sendOutbox()
+    endTurnOfBurst()
     transport.write()
-    transport.isReading = !isCongested
+    transport.isReading = !isFull
     if inbox.isDrainPaused, transport.isReading {
       inbox.isDrainPaused = false
       scheduleDrain()
     }
     if !isFull, outbox.hasDroppedSignals {
       outbox.hasDroppedSignals = false
-      loop.soon { [weak self] in self?.handlers.onSignalsMissed?(nil) }
+      loop.soon { [weak self] in self?.handlers.onSignalsMissed?() }
     }
-    servingOrder.serveNext()
-    observeSlowReaders()
-    // Otherwise the next turn comes when the bus has read, or has told how much it keeps.
-    if !outbox.later.isEmpty, hasRoomForReplies { loop.soon {} }
     transport.applyInterest()
   }
 
@@ -347,12 +388,4 @@ extension Message {
     guard destination.isUnique || destination == Bus.name else { return true }
     return sender == destination || sender == Bus.name
   }
-}
-
-extension Connection: ServingOutput {
-  var turnSize: Int { outbox.size }
-
-  var isQuiet: Bool { outbox.isWithoutReplies && handlers.hasMoreToCome?() != true }
-
-  func isStalled(_ client: BusName) -> Bool { slowReaders.isStalled(client) }
 }

@@ -120,7 +120,7 @@ extension Connection {
     _ method: Method<Input, Output>, on destination: BusName, at path: ObjectPath, _ input: Input
   ) throws(DBusError) {
     let message = try method.message(on: destination, at: path, input, .noReplyExpected)
-    enqueue(.call(message, nil))
+    enqueue(.message(message))
   }
 
   /// Calls two methods without arguments on one object, and blocks until both replies have arrived; see ``callAndWait(_:timeout:)``.
@@ -158,13 +158,11 @@ extension Connection {
   /// Sends a call, unless it was cancelled. If it cannot be sent, it fails in the next turn. The end of that turn records the
   /// consequences (``beforeFlush``).
   func send(_ call: OutgoingMessage, _ pending: PendingCall) {
-    let isRead = isRead(call)
-    if !pending.isDone, isRead, let serial = transport.send(call) {
+    if !pending.isDone, let serial = transport.send(call) {
       openCalls.pending[serial] = pending
     } else {
       openCalls.add(-1, pending.destination)
-      let unread = DBusError(name: .limitsExceeded, message: "it does not read what it was sent before")
-      loop.soon { pending.finish(.failure(isRead ? .disconnected() : unread)) }
+      loop.soon { pending.finish(.failure(.disconnected())) }
     }
   }
 

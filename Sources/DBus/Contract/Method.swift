@@ -16,9 +16,6 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
   /// Whether a reply reports the state at its time, so that later changes are sent after it.
   final let isReading: Bool
 
-  /// Whether a reply may be so large that the service makes only one such reply at a time.
-  final let hasLargeReply: Bool
-
   /// Whether a reply may contain an array or a value of any type.
   final let hasVariableReply: Bool
 
@@ -29,7 +26,7 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
 
   public init<each I: ValueConvertible, each O: ValueConvertible>(
     _ interface: InterfaceName, _ name: MemberName, in inputs: repeat Arg<each I>, out outputs: repeat Arg<each O>,
-    isReading: Bool = false, hasLargeReply: Bool = false,
+    isReading: Bool = false,
     doc: @autoclosure @escaping @Sendable () -> String = "", annotations: [Annotation] = []
   ) where Input == (repeat each I), Output == (repeat each O) {
     self.interface = interface
@@ -38,8 +35,7 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
     outArguments = ArgumentList(repeat each outputs)
     self.doc = Documentation(doc)
     self.annotations = annotations
-    self.isReading = isReading || hasLargeReply
-    self.hasLargeReply = hasLargeReply
+    self.isReading = isReading
     hasVariableReply = outArguments.signature.text.utf8.contains { $0 == UInt8(ascii: "a") || $0 == UInt8(ascii: "v") }
     callFields = HeaderFields(interface: interface, member: name, signature: inArguments.signature)
     replyFields = HeaderFields(signature: outArguments.signature)

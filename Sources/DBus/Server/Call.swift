@@ -51,10 +51,9 @@ extension ReplyAddress {
 
 extension Connection {
   /// Replies with an error, at the end of the turn.
-  /// - Parameter kind: whether the call was accepted.
-  func fail(_ address: ReplyAddress, _ error: DBusError, _ kind: Outbox.ReplyKind = .refusal) {
+  func fail(_ address: ReplyAddress, _ error: DBusError) {
     guard address.isWanted, let message = try? address.error(error) else { return }
-    enqueue(.reply(message, kind, to: address))
+    enqueue(.message(message))
   }
 }
 
@@ -98,15 +97,16 @@ public final class Call<Output> {
     })
   }
 
-  /// Replies with the arguments that `body` writes: at the end of the turn or, unless the reply reports the state, when there is room.
+  /// Replies with the arguments that `body` writes: at the end of the turn or, if the messages of the turn are many and the reply does
+  /// not report the state, in a later round of the client.
   package func reply(writing body: @escaping (inout MessageWriter) throws(DBusError) -> Void) {
     markAnswered()
     guard address.isWanted else { return }
-    // A reply that reports the state is made before the state changes again.
-    if isVariable, !isReading, connection.servingOrder.isTurnFull {
+    // Very many calls may wait for one large answer. A reply that reports the state is made before the state changes again.
+    if isVariable, !isReading, connection.isTurnFull {
       return enqueue(.laterReply(address, { [address, fields] in address.replyOrError(fields, body) }))
     }
-    if let message = address.replyOrError(fields, body) { enqueue(.reply(message, .success, to: address)) }
+    if let message = address.replyOrError(fields, body) { enqueue(.success(message, to: address)) }
   }
 
   private func enqueue(_ reply: Outbox.Entry) {
@@ -117,7 +117,7 @@ public final class Call<Output> {
   /// - Precondition: the call has no reply yet.
   public func fail(_ error: DBusError) {
     markAnswered()
-    connection.fail(address, error, .error)
+    connection.fail(address, error)
   }
 
   private func markAnswered() {

@@ -11,32 +11,27 @@ struct RequiredCallers {
 extension Connection {
   /// Finds out who owns a name, before an interface is exported that only its owner may call.
   func require(_ name: BusName) {
-    guard servingOrder.requiredCallers.waiting[name] == nil else { return }
-    servingOrder.requiredCallers.waiting[name] = [:]
+    guard requiredCallers.waiting[name] == nil else { return }
+    requiredCallers.waiting[name] = [:]
     _ = watchName(name) { [weak self] owner in
-      guard let self, owner != nil, let clients = servingOrder.requiredCallers.waiting.updateValue([:], forKey: name)
-      else { return }
+      guard let self, owner != nil, let clients = requiredCallers.waiting.updateValue([:], forKey: name) else { return }
       for (client, watch) in clients {
         watch.cancel()
-        servingOrder.release(client)
+        release(client)
       }
     }
   }
 
   /// Holds the calls of a client until a name has an owner.
   func hold(_ client: BusName, untilOwned name: BusName) {
-    guard owner(of: name) == nil, servingOrder.requiredCallers.waiting[name]?[client] == nil else { return }
-    servingOrder.hold(
-      client,
-      refusing: DBusError(
-        name: .limitsExceeded, message: "expected few calls while nobody owns the name \(name), found more"))
-    servingOrder.requiredCallers.waiting[name]?[client] = watchName(client) { [weak self] owner in
-      guard let self, owner == nil, let watch = servingOrder.requiredCallers.waiting[name]?.removeValue(forKey: client)
-      else {
+    guard owner(of: name) == nil, requiredCallers.waiting[name]?[client] == nil else { return }
+    hold(client)
+    requiredCallers.waiting[name]?[client] = watchName(client) { [weak self] owner in
+      guard let self, owner == nil, let watch = requiredCallers.waiting[name]?.removeValue(forKey: client) else {
         return
       }
       watch.cancel()
-      servingOrder.drop(client)
+      rounds.drop(client)
     }
   }
 

@@ -35,19 +35,36 @@ extension Connection {
     guard let address = ReplyAddress(call), let path = call.path, let member = dbus_message_get_member(call.raw) else {
       return
     }
-    servingOrder.yieldingToOthers(address.caller) { serve(call, member, at: path, address) }
+    serve(call, member, at: path, address)
   }
 
-  /// Reads the arguments of a call, and calls `body` with them, and with the held calls behind which the call waits. If the arguments
-  /// are invalid or too large, it replies with an error.
+  /// Reads the arguments of a call, and has `body` called with them in the next round of its client (``Rounds``). If the arguments are
+  /// invalid or too large, it replies with an error.
   func withArguments<Input>(
     of address: ReplyAddress, _ read: (_ budget: inout Int) throws(DBusError) -> Input,
-    _ body: (Input, HeldCalls?) -> Void
+    _ body: @escaping (Input) -> Void
   ) {
-    slowReaders.note(caller: address.caller)
-    do throws(DBusError) { try servingOrder.withArguments(by: address.caller, read, body) } catch {
-      fail(address, error)
+    let room = min(rounds.room(for: address.caller), limits.requestBytes)
+    let refusal = room < limits.requestBytes ? limits.tooManyCalls : limits.requestTooLarge
+    var budget = room
+    do throws(DBusError) {
+      guard room >= 0 else { throw refusal }
+      let input = try read(&budget)
+      rounds.append({ body(input) }, of: address.caller, size: room - budget)
+    } catch {
+      fail(address, error.name == .limitsExceeded ? refusal : error)
     }
+  }
+
+  /// Whether no call waits, and no client is held.
+  package var isNobodyWaiting: Bool { rounds.isEmpty }
+
+  /// Has the later calls of a client wait until ``release(_:)`` was called as often as this.
+  public func hold(_ client: BusName) { rounds.hold(client) }
+
+  public func release(_ client: BusName) {
+    rounds.release(client)
+    scheduleDrain()
   }
 
   private func serve(_ call: Message, _ member: UnsafePointer<CChar>, at path: ObjectPath, _ address: ReplyAddress) {

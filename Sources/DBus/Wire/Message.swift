@@ -22,6 +22,18 @@ public final class Message {
 
   deinit { dbus_message_unref(raw) }
 
+  /// A copy without the serial, which does not count as received and not handled; nil without memory.
+  var copy: Message? { dbus_message_copy(raw).map(Message.init(adopting:)) }
+
+  /// The number of bytes; nil without memory for as many.
+  var size: Int? {
+    var bytes: UnsafeMutablePointer<CChar>?
+    var count: Int32 = 0
+    guard dbus_message_marshal(raw, &bytes, &count) != 0 else { return nil }
+    dbus_free(bytes)
+    return Int(count)
+  }
+
   // MARK: Header
 
   public var kind: Kind {

@@ -56,21 +56,6 @@ public struct OutgoingMessage {
   }
 }
 
-extension OutgoingMessage {
-  private init(_ message: OutgoingMessage, to recipient: BusName, _ bytes: [UInt8]) {
-    destination = recipient
-    member = message.member
-    descriptors = message.descriptors
-    self.bytes = bytes
-    assert(LibDBus.isMessage(self), "libdbus-1 refuses the message")
-  }
-
-  /// The same signal for one recipient.
-  func directed(to recipient: BusName) -> OutgoingMessage {
-    OutgoingMessage(self, to: recipient, MessageHeader.directing(bytes, to: recipient))
-  }
-}
-
 /// The header of a message ("D-Bus Specification", *Message Format*).
 struct MessageHeader {
   enum Kind: UInt8 {
@@ -123,15 +108,6 @@ struct MessageHeader {
     field.startHeaderField(.descriptorCount, "u")
     field.integer(UInt32(count))
     return inserting(&field, into: bytes, at: body)
-  }
-
-  /// Inserts the header field with the recipient.
-  fileprivate static func directing(_ bytes: [UInt8], to recipient: BusName) -> [UInt8] {
-    let length = bytes.withUnsafeBytes { $0.load(fromByteOffset: fieldsLengthIndex, as: UInt32.self) }
-    var field = MessageWriter()
-    // This cannot fail, since a name contains no NUL.
-    try? field.headerField(.destination, "s", recipient.text)
-    return inserting(&field, into: bytes, at: (fieldsLengthIndex + 4 + Int(length) + 7) & -8)
   }
 
   private static func inserting(_ field: inout MessageWriter, into bytes: [UInt8], at body: Int) -> [UInt8] {

@@ -36,8 +36,6 @@ package final class Adapter {
     } catch {
       throw BackendFailure(description: "cannot connect to the bus: \(error.message)")
     }
-    // A client that requests answers and does not read them fills the memory of the bus.
-    connection.observeReaders { [unowned loop] in try? Self.connect(to: address, loop) }
     service = WindowService(connection, self.backend, log)
   }
 
@@ -54,6 +52,9 @@ package final class Adapter {
       throw BackendFailure(description: "\(error)")
     }
     connection.handlers.onDisconnected = { [unowned self] in fail("the connection to the bus is lost") }
+    connection.handlers.onBusSilent = { [unowned self, silence = connection.limits.longestSilence] in
+      fail("the bus has read nothing for \(silence)")
+    }
     connection.handlers.onNameLost = { [unowned self] name in fail("another program took the name \(name)") }
     backend.onEnd = { [unowned self] reason in fail(reason) }
     backend.start { [unowned self] in takeName() }

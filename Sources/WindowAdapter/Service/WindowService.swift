@@ -20,8 +20,6 @@ final class WindowService {
   private var readers: [Call<([Structure<String, Properties>], UInt64)>] = []
   private var leftOut = 0
   private var last: WindowEvent?
-  /// The client that receives the signals; nil for all subscribers.
-  private var recipient: BusName?
   private let log: Logger
 
   init(_ connection: Connection, _ backend: any Backend, _ log: Logger) {
@@ -48,7 +46,10 @@ final class WindowService {
     object.implement(Rows.focusedOutput) { [unowned self] _ in backend.state.focusedOutput }
     object.implement(Rows.backend) { [backend] _ in backend.name }
     connection.export(Rows.object, [object])
-    connection.handlers.onSignalsMissed = { [weak self] in self?.repeatLast(to: $0) }
+    connection.handlers.onSignalsMissed = { [weak self] in
+      // The serial of the last event shows the gap.
+      if let self { last?.send(by: self) }
+    }
     connection.handlers.onSignalsDropped = { [log] in
       log.warning("the bus does not read fast enough; signals were dropped", metadata: ["count": "\($0)"])
     }
@@ -100,13 +101,6 @@ final class WindowService {
     }
   }
 
-  /// Repeats the last event for a client that may have missed it, or for all clients; the event's serial shows the gap.
-  private func repeatLast(to client: BusName?) {
-    recipient = client
-    last?.send(by: self)
-    recipient = nil
-  }
-
   private func perform(_ request: WindowRequest, _ id: String, _ call: Call<Void>) {
     do throws(Refusal) {
       guard let key = backend.state.windows.key(of: id) else {
@@ -138,6 +132,6 @@ final class WindowService {
 extension WindowService: SignalEmitter {
   func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: consuming Arguments) {
     // This fails only for values that the bus cannot carry; the table keeps them out.
-    try? connection.emit(signal, from: Rows.object, to: recipient, arguments)
+    try? connection.emit(signal, from: Rows.object, arguments)
   }
 }

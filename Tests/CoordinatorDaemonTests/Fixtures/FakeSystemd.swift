@@ -84,11 +84,11 @@ final class FakeSystemd {
   }
 
   /// Answers the calls that a silent manager has received, and from now on all calls.
-  func answerCalls() { silencedCaller.map(connection.servingOrder.release) }
+  func answerCalls() { silencedCaller.map(connection.release) }
 
   private func silence(_ caller: BusName) {
     silencedCaller = caller
-    connection.servingOrder.hold(caller, refusing: DBusError(name: .failed, message: "too many calls"))
+    connection.hold(caller)
   }
 
   /// Answers the oldest unanswered call for a job with a new job.

@@ -20,7 +20,7 @@ func hostile_massOfWaits_isAnsweredBesideOthers() throws {
   let limits = try session.limits()
   let count = try #require(limits["waits-per-client"])
   #expect(limits["waits"] == clients.count * count)
-  // The first rounds fill buffers that stay, and navd opens its second connection.
+  // The first rounds fill buffers that stay.
   var memory = 0
   for round in 0...4 {
     let path = try session.present("awaited")

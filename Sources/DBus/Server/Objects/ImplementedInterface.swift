@@ -91,11 +91,9 @@ public final class ImplementedInterface {
   /// Implements a method.
   /// - Parameters:
   ///   - takesDescriptors: whether variants may have descriptors. If not, and if none are declared, a call with descriptors is refused.
-  ///   - prepare: does a part of the work for a large reply in advance, in a separate turn each time. It returns whether the work is
-  ///     done.
   /// - Precondition: the method belongs to this interface.
   public func implement<Input, Output>(
-    _ method: Method<Input, Output>, takesDescriptors: Bool = false, preparing prepare: ((ObjectPath) -> Bool)? = nil,
+    _ method: Method<Input, Output>, takesDescriptors: Bool = false,
     _ body: @escaping (Input, Call<Output>) -> Void
   ) {
     check(method.name.text, of: method.interface)
@@ -107,19 +105,8 @@ public final class ImplementedInterface {
       }
       if let caller { connection.hold(address.caller, untilOwned: caller) }
       let read = { (budget: inout Int) throws(DBusError) in try method.input(of: message, budget: &budget) }
-      connection.withArguments(of: address, read) { input, held in
-        let call = Call(method, address, path, connection)
-        if method.hasLargeReply {
-          let prepare = prepare.map { prepare in { prepare(path) } }
-          let serve = {
-            connection.servingOrder.serveAlone(call.sender, preparing: prepare, refuse: call.fail) { body(input, call) }
-          }
-          if let held { held.append(serve) } else { serve() }
-        } else if let held {
-          held.append { body(input, call) }
-        } else {
-          body(input, call)
-        }
+      connection.withArguments(of: address, read) { [unowned connection] input in
+        body(input, Call(method, address, path, connection))
       }
     }
   }

@@ -95,14 +95,12 @@ extension Connection {
   /// Announces a new object. At the end of the turn, the nearest ObjectManager above it emits InterfacesAdded with the values at that
   /// time.
   public func objectAdded(_ path: ObjectPath) {
-    objects.managed.noteChange(path)
     objects.changes.added(path, objects.tree.interfaces(at: path))
   }
 
   /// Announces the removal of an object. At the end of the turn, the nearest ObjectManager above it emits InterfacesRemoved, unless the
   /// object was added in the same turn. Call this before ``unexport(_:)``.
   public func objectRemoved(_ path: ObjectPath) {
-    objects.managed.noteChange(path)
     objects.changes.removed(path, objects.tree.interfaces(at: path))
   }
 
@@ -122,7 +120,6 @@ extension Connection {
   func noteChange(
     of property: MemberName, of interface: InterfaceName, _ emitsChanged: EmitsChanged, at path: ObjectPath
   ) {
-    objects.managed.noteChange(path)
     guard emitsChanged == .true || emitsChanged == .invalidates else { return }
     objects.changes.changed(path, objects.tree.interfaces(at: path), property, of: interface)
   }

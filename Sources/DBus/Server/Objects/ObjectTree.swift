@@ -13,7 +13,6 @@ public protocol ObjectProvider: AnyObject {
 final class ExportedObjects {
   var tree = ObjectTree()
   var changes = ObjectChanges()
-  var managed = ManagedObjects()
 }
 
 /// The objects of a connection by their paths. All objects below the path of a provider belong to it.

@@ -12,7 +12,7 @@ public enum Peer {
 /// `org.freedesktop.DBus.Introspectable`
 public enum Introspection {
   static let name: InterfaceName = "org.freedesktop.DBus.Introspectable"
-  public static let introspect = Method(name, "Introspect", out: Arg<String>("xml_data"), hasLargeReply: true)
+  public static let introspect = Method(name, "Introspect", out: Arg<String>("xml_data"), isReading: true)
   static let interface = Interface(name, members: [introspect])
 }
 
@@ -36,7 +36,7 @@ public enum PropertyAccessing {
 public enum ObjectManagement {
   static let name: InterfaceName = "org.freedesktop.DBus.ObjectManager"
   public static let getManagedObjects = Method(
-    name, "GetManagedObjects", out: Arg<[ObjectPath: [String: Properties]]>("objects"), hasLargeReply: true)
+    name, "GetManagedObjects", out: Arg<[ObjectPath: [String: Properties]]>("objects"), isReading: true)
   public static let interfacesAdded = Signal(
     name, "InterfacesAdded", Arg<ObjectPath>("object"), Arg<[String: Properties]>("interfaces"))
   public static let interfacesRemoved = Signal(
@@ -55,13 +55,14 @@ struct StandardInterfaces {
     implementPeer()
     implementIntrospection(connection)
     implementProperties(connection)
-    let prepare = { [unowned connection] path in
-      connection.objects.managed.prepare(below: path, in: connection.objects.tree)
-    }
-    manager.implement(ObjectManagement.getManagedObjects, preparing: prepare) { [unowned connection] _, call in
-      guard call.isReplyExpected else { return connection.objects.managed = ManagedObjects() }
-      call.reply(writing: { [unowned connection, path = call.path] writer throws(DBusError) in
-        try connection.objects.managed.write(below: path, in: connection.objects.tree, to: &writer)
+    manager.implement(ObjectManagement.getManagedObjects) { [unowned connection] _, call in
+      let objects = connection.objects.tree
+      call.reply(writing: { [path = call.path] writer throws(DBusError) in
+        try writer.array(alignment: 8) { writer throws(DBusError) in
+          for path in objects.provided(below: path) + objects.exported(below: path) {
+            try writer.structure { writer throws(DBusError) in try writer.object(path, objects.interfaces(at: path)) }
+          }
+        }
       })
     }
   }
