@@ -69,14 +69,6 @@ package protocol CoordinatorHost: AnyObject {
   func announceDestinations()
   /// Calls `CoordinatorService.expire` at a time, which replaces the earlier one.
   func setAlarm(at time: Instant)
-
-  // MARK: Turns
-
-  /// Calls the work after others have been served, and while little of what was sent is unread.
-  func soon(_ work: @escaping () -> Void)
-  /// Lets the later calls of a client wait until `release`.
-  func hold(_ client: Client)
-  func release(_ client: Client)
 }
 
 /// The privileges of clients outside of any sandbox, besides their requests (L3).

@@ -10,12 +10,6 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   unowned let host: Host
   private var waiters = Waiters()
   private var alarm: Instant?
-  /// Whether presentations are ending over several turns because the time of one is over.
-  private var isExpiring = false
-  /// Facts of the session that have become true. Their holds begin when the items that they dismiss have ended. The value is whether
-  /// the fact is still true.
-  private var beginningFacts: [SessionFact: Bool] = [:]
-
   package init(_ machine: consuming StateMachine, host: Host) {
     self.machine = machine
     self.host = host
@@ -33,44 +27,16 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   // MARK: Requests
 
-  /// Carries out one request. If it ends very many presentations, most of them end in turns of their own, and the call is answered
-  /// after that. Until then the client's later calls wait, but no other client's (L2).
-  /// - Parameter resume: carries out the rest of the request after these turns; nil to carry it out as any request.
-  /// - Returns: the answer; nil if the call is answered later.
+  /// Carries out one request.
+  /// - Returns: the answer.
   /// - Throws: `Refusal`, with nothing changed.
   package func perform<Output>(
-    _ request: Request, for call: some ServiceCall<Output>, trust: Trust,
-    resume: ((Request) throws(Refusal) -> Output?)? = nil, _ answer: @escaping (Reply) -> Output
-  ) throws(Refusal) -> Output? {
+    _ request: Request, by client: Client, trust: Trust, _ answer: (Reply) -> Output
+  ) throws(Refusal) -> Output {
     try host.requireRecord()
-    // The rest of the request may need trust. It is too late to look the client up when these ends have changed the state.
-    if trust == .unknown, machine.mayBeMass { throw Refusal.needsTrust("a request that may end many presentations") }
-    let now = tick()
-    let mass = machine.massEnds(of: request, by: call.client, trust: trust, at: now)
-    guard !mass.isEmpty else {
-      let (reply, outcome) = try machine.perform(request, by: call.client, trust: trust, at: now)
-      take(outcome)
-      return answer(reply)
-    }
-    host.hold(call.client)
-    endSoon(mass.ends[...], by: call.client) { [self] in
-      do throws(Refusal) {
-        let output: Output?
-        if mass.countOfNamed > 0 {
-          // A request that names all these ends is complete.
-          output = answer(.count(mass.countOfNamed))
-        } else if let resume {
-          output = try resume(request)
-        } else {
-          output = try perform(request, for: call, trust: trust, answer)
-        }
-        if let output { call.reply(output) }
-      } catch {
-        call.fail(error)
-      }
-      host.release(call.client)
-    }
-    return nil
+    let (reply, outcome) = try machine.perform(request, by: client, trust: trust, at: tick())
+    take(outcome)
+    return answer(reply)
   }
 
   /// Dismisses a presentation if its slot still holds it (P5, P10).
@@ -78,25 +44,14 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     authorize(call) { [unowned self] trust throws(Refusal) in
       guard let presentation = machine.presentation(try Handle(path)) else { return (false, serial) }
       let request = try CoordinatorInterface.dismiss.read((presentation.binding.text, options))
-      return try dismiss(presentation, request, for: call, trust: trust)
-    }
-  }
-
-  private func dismiss(
-    _ presentation: Presentation, _ request: Request, for call: some ServiceCall<(Bool, UInt64)>, trust: Trust
-  ) throws(Refusal) -> (Bool, UInt64)? {
-    let handle = presentation.handle
-    guard machine.current(at: presentation.binding)?.handle == handle else {
-      if request.isForced {
-        take(machine.end([End(handle: handle, reason: .dismissed, isForced: true)], by: call.client, at: tick()))
+      let handle = presentation.handle
+      guard machine.current(at: presentation.binding)?.handle == handle else {
+        if request.isForced {
+          take(machine.end([End(handle: handle, reason: .dismissed, isForced: true)], by: call.client, at: tick()))
+        }
+        return (false, serial)
       }
-      return (false, serial)
-    }
-    // Another presentation may have taken the slot while the children of this one ended.
-    return try perform(request, for: call, trust: trust) { [unowned self] rest throws(Refusal) in
-      try dismiss(presentation, rest, for: call, trust: trust)
-    } _: { [unowned self] in
-      ($0 == .changed(true), serial)
+      return try perform(request, by: call.client, trust: trust) { ($0 == .changed(true), serial) }
     }
   }
 
@@ -123,7 +78,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
       let request = try method.read(input)
       host.takeInChanges()
       try host.authorize([request], isTransaction: false, call) { [unowned self] trust, requests throws(Refusal) in
-        try perform(requests[0], for: call, trust: trust) { [unowned self] in method.answer($0, serial) }
+        try perform(requests[0], by: call.client, trust: trust) { method.answer($0, serial) }
       }
     } catch {
       call.fail(error)
@@ -190,10 +145,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Processes the report of a presenter.
   package func report(_ report: Report) {
-    let now = tick()
-    let mass = machine.massEnds(of: report, at: now)
-    guard mass.isEmpty else { return endSoon(mass.ends[...], by: nil) { [unowned self] in self.report(report) } }
-    take(machine.report(report, at: now))
+    take(machine.report(report, at: tick()))
   }
 
   // MARK: Destinations and container values
@@ -217,50 +169,16 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   // MARK: Holds
 
   /// Puts a hold in force (H1).
-  /// - Returns: the number by which the hold is released; nil if the call is answered later.
-  func hold(_ request: HoldRequest, _ call: some ServiceCall<UInt64>) throws(Refusal) -> UInt64? {
+  /// - Returns: the number by which the hold is released.
+  func hold(_ request: HoldRequest, by client: Client) throws(Refusal) -> UInt64 {
     try host.requireRecord()
-    let client = call.client
-    func begin() throws(Refusal) -> UInt64 {
-      let (cookie, outcome) = try machine.hold(request, by: client, at: tick())
-      take(outcome)
-      return cookie
-    }
-    host.hold(client)
-    let isLater = endBefore(hold: request.name) { [self] in
-      answer(call, begin)
-      host.release(client)
-    }
-    if isLater { return nil }
-    host.release(client)
-    return try begin()
+    let (cookie, outcome) = try machine.hold(request, by: client, at: tick())
+    take(outcome)
+    return cookie
   }
 
   /// Sets whether a fact of the session is true (H2).
-  package func set(_ fact: SessionFact, _ isTrue: Bool) {
-    guard beginningFacts[fact] == nil else { return beginningFacts[fact] = isTrue }
-    let isLater =
-      isTrue
-      && endBefore(hold: fact.rawValue) { [self] in
-        let isStillTrue = beginningFacts.removeValue(forKey: fact) ?? true
-        // Watchers learn why the items have ended, even if the fact is no longer true.
-        take(machine.set(fact, true, at: tick()))
-        if !isStillTrue { take(machine.set(fact, false, at: tick())) }
-      }
-    if isLater { beginningFacts[fact] = true } else { take(machine.set(fact, isTrue, at: tick())) }
-  }
-
-  /// Ends the items that a hold ends, before it begins, if they are too many for one turn.
-  /// - Parameter completion: called after the ends.
-  /// - Returns: whether they are too many.
-  private func endBefore(hold name: String, _ completion: @escaping () -> Void) -> Bool {
-    let ends = machine.ends(ofHold: name)
-    guard ends.count <= Self.endsPerTurn else {
-      end(ends[...], by: nil, completion)
-      return true
-    }
-    return endBefore(ends, completion)
-  }
+  package func set(_ fact: SessionFact, _ isTrue: Bool) { take(machine.set(fact, isTrue, at: tick())) }
 
   /// Replaces the fallbacks of groups (K1); the next input selects those that are missing.
   package func load(fallbacks: [BindingID: String]) { machine.load(fallbacks: fallbacks) }
@@ -277,41 +195,12 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     machine.declareContainerValues(values, overridingRecord: overridingRecord)
   }
 
-  // MARK: Many ends
-
-  /// The number of presentations that end in one turn, if their ends take several turns.
-  private static var endsPerTurn: Int { 500 }
-
-  /// Ends presentations over several turns, the last ones first.
-  func end(_ ends: ArraySlice<End>, by client: Client?, _ completion: @escaping () -> Void) {
-    take(machine.end(Array(ends.suffix(Self.endsPerTurn)), by: client, at: tick()))
-    let rest = ends.dropLast(Self.endsPerTurn)
-    host.soon { [self] in if rest.isEmpty { completion() } else { end(rest, by: client, completion) } }
-  }
-
-  /// Ends presentations as `end` does, but from the next turn on, since the search for them has taken long.
-  private func endSoon(_ ends: ArraySlice<End>, by client: Client?, _ completion: @escaping () -> Void) {
-    host.soon { [self] in end(ends, by: client, completion) }
-  }
-
-  /// Ends the presentations that would end because of others, if they are too many for one turn.
-  /// - Parameter completion: called after the ends.
-  /// - Returns: whether they are too many.
-  func endBefore(_ ends: [End], by client: Client? = nil, _ completion: @escaping () -> Void) -> Bool {
-    let mass = machine.massEnds(of: ends, by: client)
-    if !mass.isEmpty { endSoon(mass.ends[...], by: client, completion) }
-    return !mass.isEmpty
-  }
-
   // MARK: Clients
 
-  /// Ends the items of a client that left the bus (O1), over several turns if they are many.
+  /// Ends the items of a client that left the bus (O1).
   package func clientLeft(_ client: Client) {
     waiters.forget(client)
-    let ends = machine.ends(ofItemsOf: client, most: Self.endsPerTurn)
-    if endBefore(ends, by: client, { [unowned self] in clientLeft(client) }) { return }
-    take(machine.clientLeft(client, at: tick(), most: Self.endsPerTurn))
-    if machine.ownsItem(client) { host.soon { [unowned self] in clientLeft(client) } }
+    take(machine.clientLeft(client, at: tick()))
   }
 
   /// Stores the process of a client for the history.
@@ -339,19 +228,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Processes the deadlines that have passed. Call it at the time given to `CoordinatorHost.setAlarm`.
   package func expire() {
     alarm = nil
-    guard !isExpiring else { return }
-    let now = tick()
-    isExpiring = true
-    let next = machine.nextEnd(at: now).map { [$0] } ?? []
-    let isMass = endBefore(next) { [unowned self] in
-      isExpiring = false
-      expire()
-    }
-    if isMass { return }
-    isExpiring = false
-    // One deadline at a time, if each may end many presentations.
-    let most = machine.count > machine.limits.ends ? 1 : Self.endsPerTurn
-    take(machine.expire(at: now, most: most))
+    take(machine.expire(at: tick()))
   }
 
   /// Gives a presenter its whole time again, since it is called later than in the turn of its command.
@@ -379,7 +256,6 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     if !outcome.commands.isEmpty { host.carryOut(outcome.commands) }
     for client in outcome.owners { host.follow(client) }
     for client in outcome.requesters { host.identify(client) }
-    if outcome.hasHeld { host.soon { [unowned self] in take(machine.presentHeld(at: tick())) } }
     for refused in outcome.refusedFallbacks { host.note(refused) }
     setAlarm()
   }

@@ -89,15 +89,10 @@ extension CoordinatorService {
       binder.bind(answerOf: Rows.closed) { [unowned self] input, call throws(Refusal) in
         let handle = try Handle(input.0)
         let byPresenter = host.isPresenter(call.client, of: handle)
-        func close() throws(Refusal) -> (Bool, UInt64) {
-          let (changed, outcome) = try machine.closed(
-            handle, result: input.1, by: call.client, byPresenter: byPresenter, at: tick())
-          take(outcome)
-          return (changed, serial)
-        }
-        guard try machine.canClose(handle, result: input.1, byPresenter: byPresenter) else { return try close() }
-        let end = End(handle: handle, reason: .closed, isOver: true)
-        return endBefore([end], by: call.client) { answer(call, close) } ? nil : try close()
+        let (changed, outcome) = try machine.closed(
+          handle, result: input.1, by: call.client, byPresenter: byPresenter, at: tick())
+        take(outcome)
+        return (changed, serial)
       }
     case .asking:
       binder.bind(answerOf: Rows.asking) { [unowned self] input, call throws(Refusal) in
@@ -116,7 +111,9 @@ extension CoordinatorService {
     case .hold:
       binder.bind(answerOf: Rows.hold) { [unowned self] input, call throws(Refusal) in
         let request = try HoldRequest(input.0, input.1)
-        host.authorize(.holding, call) { [unowned self] () throws(Refusal) in try hold(request, call) }
+        host.authorize(.holding, call) { [unowned self] () throws(Refusal) in
+          try hold(request, by: call.client)
+        }
         return nil
       }
     case .releaseHold:
@@ -151,7 +148,7 @@ extension CoordinatorService {
         try machine.checkShutDown()
         host.willQuit()
         take(machine.endParked(isForced: true))
-        end(machine.beginShutDown()[...], by: call.client) {}
+        take(machine.end(machine.beginShutDown(), by: call.client, at: tick()))
       }
     }
   }

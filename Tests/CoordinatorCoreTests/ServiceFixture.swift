@@ -102,7 +102,6 @@ final class ServiceFixture: CoordinatorHost {
   private(set) var followed: [Client] = []
   private(set) var identified: [Client] = []
   private(set) var quits = 0
-  private var later: [() -> Void] = []
 
   init(limits: Limits = Limits(), holds: [String: HoldAction] = [:]) {
     service = CoordinatorService(StateMachine(limits: limits), host: self)
@@ -124,15 +123,6 @@ final class ServiceFixture: CoordinatorHost {
     let all = undecided
     undecided = []
     for decide in all { decide(refusal) }
-  }
-
-  /// Does the work that the service has left to a later turn.
-  /// - Returns: whether there was any work.
-  func turn() -> Bool {
-    let work = later
-    later = []
-    for work in work { work() }
-    return !work.isEmpty
   }
 
   func taken() -> [String] {
@@ -281,10 +271,4 @@ final class ServiceFixture: CoordinatorHost {
   func announceDestinations() { log.append("destinations") }
 
   func setAlarm(at time: Instant) { alarms.append(time) }
-
-  func soon(_ work: @escaping () -> Void) { later.append(work) }
-
-  func hold(_ client: Client) { log.append("hold \(client.name)") }
-
-  func release(_ client: Client) { log.append("release \(client.name)") }
 }

@@ -185,7 +185,7 @@ func hook_many_waitOrAreLeftOut() throws {
   let fixture = try HookFixture(maxCount: 100)
   fixture.isManagerKnown = false
   for number in 1...150 { try fixture.presented(UInt64(number), to: "osd\(number)") }
-  #expect(fixture.bus.log.lines.count { $0.contains("limit “hooks”") } == 1)
+  #expect(fixture.bus.log.lines.count { $0.contains("limit “entries”") } == 1)
   fixture.startAll()
   #expect(fixture.launcher.launches.isEmpty)
   fixture.isManagerKnown = true

@@ -367,7 +367,7 @@ extension Coordinator {
     let coordinator = fixture.coordinator
     #expect(try await coordinator.interfaceVersion() == 2)
     #expect(try await coordinator.release() == Release.version)
-    #expect(try await coordinator.limits()["id"] == 4096)
+    #expect(try await coordinator.limits()["text"] == 4096)
     try await coordinator.present("a")
     #expect(try await coordinator.serial() == coordinator.state().serial)
   }

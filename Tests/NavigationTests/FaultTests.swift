@@ -174,7 +174,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     var refusals: [NavigationError] = []
     fixture.navigator.onRefused = { refusals.append($0) }
     fixture.presentPath(of: model)
-    let path = (0..<2049).map { "\($0)" }
+    let path = (0..<1025).map { "\($0)" }
     model.path = path
     await fixture.navigator.settle()
     #expect(model.path == path && refusals.map(\.refusal) == [.limitExceeded])

@@ -13,7 +13,7 @@ extension StateMachine {
     slotFaults() + presentationFaults() + groupFaults() + stackFaults() + parentFaults() + indexFaults() + workFaults()
   }
 
-  /// Work that an input has left, except for what later turns do (L2).
+  /// Work that an input has left.
   private func workFaults() -> [String] {
     let left = [lists.mayForce, lists.mayStart, lists.mayEnd, lists.touched].flatMap(\.self)
     return left.isEmpty && lists.changed.isEmpty ? [] : ["an input has left work about \(left)"]
@@ -200,7 +200,7 @@ extension StateMachine {
         ? ["group \(name) has “\(presentation.binding)” selected, which is held (H4)"] : []
     }
     let hasToStay = presentation.isProtected || state.fallbacks.contains { $0.declining == presentation.handle }
-    let others = group.queue.filter { current(at: $0.binding).map { holdsNow(on: $0).isEmpty } == true }
+    let others = group.queue.entries.filter { current(at: $0.binding).map { holdsNow(on: $0).isEmpty } == true }
     return hasToStay || others.isEmpty || state.hasNewFallbacks
       ? [] : ["group \(name) has its fallback selected, and \(others.map(\.tag)) wait (K1)"]
   }
@@ -215,7 +215,7 @@ extension StateMachine {
         }
         faults += selectionFaults(of: name, group)
       } else if !state.isShuttingDown,
-        group.queue.contains(where: { entry in
+        group.queue.entries.contains(where: { entry in
           guard let presentation = current(at: entry.binding) else { return false }
           return holdsNow(on: presentation).isEmpty
         })
@@ -226,7 +226,7 @@ extension StateMachine {
         \.handle)
       if live.count > 1 { faults.append("group \(name) has \(live.count) live members (G1)") }
       if group.live != live.first { faults.append("group \(name) is wrong about what is live") }
-      for entry in group.queue {
+      for entry in group.queue.entries {
         let item = state.slots[entry.binding]?.current.flatMap { state.presentations[$0]?.item }
         if item?.isQueued != true || item?.membership != GroupTag(group: name, tag: entry.tag)
           || item?.priority != entry.priority
@@ -234,10 +234,10 @@ extension StateMachine {
           faults.append("group \(name) queues “\(entry.binding)”, which says otherwise (G9)")
         }
       }
-      if zip(group.queue, group.queue.dropFirst()).contains(where: { !$0.comesBefore($1) }) {
+      if zip(group.queue.entries, group.queue.entries.dropFirst()).contains(where: { !$0.comesBefore($1) }) {
         faults.append("group \(name) has its queue out of order (G9)")
       }
-      let held = group.queue.map(\.tag) + [selection(of: name)].compactMap(\.self)
+      let held = group.queue.tags + [selection(of: name)].compactMap(\.self)
       if Set(held).count != held.count { faults.append("group \(name) has a tag held twice (G7)") }
       if group.selected == nil && live.isEmpty && group.queue.isEmpty && group.remembered.isEmpty {
         faults.append("group \(name) is there without reason")
@@ -251,7 +251,7 @@ extension StateMachine {
       guard state.slots[presentation.binding]?.current == presentation.handle else { continue }
       let group = state.groups[membership.group]
       let isSelected = group?.selected == presentation.binding
-      let isQueued = group?.queue.contains { $0.binding == presentation.binding } ?? false
+      let isQueued = group?.queue[presentation.binding] != nil
       if isSelected == isQueued || presentation.item.isQueued != isQueued {
         faults.append("\(presentation.handle) is neither selected nor queued, or both (G6)")
       }

@@ -26,8 +26,6 @@ final class RulesFixture {
   private(set) var owners: [Client] = []
   /// The reasons for which fallbacks could not be selected.
   private(set) var refusedFallbacks: [String] = []
-  /// Whether the last input left items to a later turn, to be presented after a hold.
-  private(set) var hasHeld = false
   /// All changes that were announced so far.
   private(set) var changes: [Change] = []
   private var lastHandle = Handle(0)
@@ -73,7 +71,6 @@ final class RulesFixture {
     }
     #expect(machine.lastHandle == lastHandle, sourceLocation: sourceLocation)
     changes += outcome.changes
-    hasHeld = outcome.hasHeld
     refusedFallbacks += outcome.refusedFallbacks.map(\.refusal.message)
     owners += outcome.owners
     log += outcome.changes.map { line($0.event) } + outcome.commands.map(line)

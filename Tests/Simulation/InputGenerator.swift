@@ -74,8 +74,7 @@ struct InputGenerator {
       limits.itemsPerClient = 1 + dice.below(5)
       limits.queue = 1 + dice.below(2)
     }
-    if !isLive, dice.chance(15) { limits.tags = 1 + dice.below(4) }
-    if !isLive, dice.chance(15) { limits.endings = 1 + dice.below(3) }
+    if !isLive, dice.chance(25) { limits.remembered = 1 + dice.below(4) }
     self.limits = limits
     isMortal = dice.chance(40) && !isLive
     hasHolds = dice.chance(40) && !isLive

@@ -226,7 +226,7 @@ extension NaivePlan {
     var model = before
     model.lastQueued = lastQueued
     model.paths = paths.filter { !$0.value.isEmpty }
-    model.memory = memory.suffix(before.limits.tags)
+    model.memory = memory.suffix(before.limits.remembered)
     for (binding, slot) in before.slots where !stays.contains(binding) {
       model.slots[binding] = nil
       model.going[slot.token] = going(binding, slot, at: now)

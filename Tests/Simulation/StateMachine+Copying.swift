@@ -10,7 +10,7 @@ extension StateMachine {
     return copy
   }
 
-  /// Ends all parked programs and all presentations in one turn, as `Quit` does in several (R5).
+  /// Ends all parked programs and all presentations, as `Quit` does (R5).
   mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
     let ended = endParked(isForced: true)
     var outcome = end(beginShutDown(), by: client, at: now)

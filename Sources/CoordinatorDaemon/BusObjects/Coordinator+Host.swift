@@ -129,10 +129,8 @@ extension Coordinator: CoordinatorHost {
 
   func setAlarm(at time: Instant) { turns.setAlarm(at: time) }
 
-  /// Runs `work` behind the calls that have arrived.
-  func soon(_ work: @escaping () -> Void) { loop.timer(after: .zero, work) }
+  /// Lets the later calls of a client wait until `release`.
+  private func hold(_ client: Client) { BusName(client.name).map(connection.hold) }
 
-  func hold(_ client: Client) { BusName(client.name).map(connection.hold) }
-
-  func release(_ client: Client) { BusName(client.name).map(connection.release) }
+  private func release(_ client: Client) { BusName(client.name).map(connection.release) }
 }

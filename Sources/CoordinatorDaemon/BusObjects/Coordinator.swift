@@ -60,7 +60,7 @@ final class Coordinator: IncomingHandler {
       launchers, CommandOutputs(loop, runtime, token: recovered.token, limit: limits.output),
       CommandErrors(loop, runtime, manager), log: log, reports: windows)
     hooks = HookRunner(
-      loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.hooks, log: log,
+      loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.entries, log: log,
       launcher: { launchers.current })
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log, reports: windows),

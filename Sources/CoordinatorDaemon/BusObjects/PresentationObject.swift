@@ -69,9 +69,7 @@ final class PresentationObjects: ObjectProvider {
             "\(call.path) is being dismissed and no longer in its slot; expected the slot's present presentation")
         }
         let request = try CoordinatorInterface.update.read((presentation.binding.text, input.0, input.1))
-        return try service.perform(request, for: call, trust: trust) { [unowned self] in
-          ($0 == .changed(true), service.serial)
-        }
+        return try service.perform(request, by: call.client, trust: trust) { ($0 == .changed(true), service.serial) }
       }
     }
     object.implement(Rows.wait) { [unowned self] phase, call in

@@ -28,7 +28,7 @@ enum DestinationFile {
     if let presenter = reader.presenter(of: application) { destination.presenter = presenter }
     destination.group = reader.group(of: destination)
     destination.style = reader.value(.style) { text throws(TableReader.Invalid) in
-      let maxBytes = Limits().id
+      let maxBytes = Limits().text
       guard !text.isEmpty, text.utf8.count <= maxBytes else {
         throw TableReader.Invalid("expected 1 to \(maxBytes) bytes, found \(text.utf8.count)")
       }

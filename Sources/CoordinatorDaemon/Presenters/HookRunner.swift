@@ -82,7 +82,7 @@ final class HookRunner: Feature {
   private func add(_ hook: Hook) {
     guard waiting.count + running.count < maxCount else {
       if !isLeavingOut {
-        log.warning("\(hook): left out, since \(maxCount) such commands run or wait (limit “hooks”)")
+        log.warning("\(hook): left out, since \(maxCount) such commands run or wait (limit “entries”)")
       }
       isLeavingOut = true
       return

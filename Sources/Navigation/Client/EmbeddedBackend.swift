@@ -15,7 +15,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   private lazy var service: CoordinatorService<EmbeddedBackend> = {
     var limits = Limits()
     // The number of waits needs no limit: all are calls of the program's own tasks.
-    (limits.waitsPerClient, limits.waits) = (.max, .max)
+    limits.waits = .max
     let service = CoordinatorService(StateMachine(limits: limits, hasFiles: false), host: self)
     service.bindProperties(to: EmbeddedBinder(backend: self))
     return service
@@ -275,13 +275,6 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
       self?.service.expire()
     }
   }
-
-  /// Runs the work at once, since there are no other clients to wait for.
-  func soon(_ work: @escaping () -> Void) { work() }
-
-  func hold(_ client: Client) {}
-
-  func release(_ client: Client) {}
 }
 
 // MARK: Binding

@@ -22,6 +22,6 @@ public struct Declined: Error, Hashable, Sendable {
   /// The reason, for watching clients; empty for none.
   public let message: String
 
-  /// - Parameter message: the reason, for watching clients. Text beyond the limit `id` of bytes is cut off.
+  /// - Parameter message: the reason, for watching clients. Text beyond the limit `text` of bytes is cut off.
   public init(_ message: String = "") { self.message = message }
 }

@@ -20,12 +20,10 @@ extension StateMachine {
   /// Declares a key with its default, whose type is that of the key (V1).
   /// - Throws: `Refusal`: `invalidArgument`, `containerValueType` if it is declared differently, `limitExceeded`.
   public mutating func declareContainerValue(_ key: String, defaultValue: Value) throws(Refusal) {
-    guard BindingID.isName(key), key.utf8.count <= limits.tag else {
+    guard BindingID.isName(key), key.utf8.count <= GroupTag.maxBytes else {
       throw .invalidKey(key)
     }
     try check(entriesOf: [key: defaultValue], named: "default")
-    try limits.check(
-      Options.containerValues.name, defaultValue.byteCount, limits.containerValues, of: "bytes of the default")
     let declaration = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     if let known = state.containerValueDeclarations[key] {
       guard known == declaration else {
@@ -33,9 +31,8 @@ extension StateMachine {
       }
       return
     }
-    try limits.check(
-      "declared-container-values", state.containerValueDeclarations.count + 1, limits.declaredContainerValues,
-      of: "declared container values")
+    let defaults = containerValueDefaults.merging([key: defaultValue]) { $1 }
+    try limits.check("defaults", defaults.byteCount, limits.defaults, of: "bytes of all defaults of container values")
     state.containerValueDeclarations[key] = declaration
   }
 
@@ -84,13 +81,12 @@ extension StateMachine {
   }
 
   /// The members of a container: for a stack in the order of its path, otherwise in the order of acceptance (V5).
-  /// - Throws: `Refusal` with the code `limitExceeded`: each member is listed with all declared values (L1).
-  public func members(of container: Container<BindingID>) throws(Refusal) -> [Member] {
+  public func members(of container: Container<BindingID>) -> [Member] {
     let handles: [Handle]
     switch container {
     case .group(let name):
       let group = state.groups[name]
-      let bindings = (group?.selected.map { [$0] } ?? []) + (group?.queue.map(\.binding) ?? [])
+      let bindings = (group?.selected.map { [$0] } ?? []) + (group?.queue.entries.map(\.binding) ?? [])
       handles = bindings.compactMap { state.slots[$0]?.current }.sorted()
     case .stack(let name):
       handles = state.stacks[name]?.path.compactMap { state.slots[$0]?.current } ?? []
@@ -101,9 +97,6 @@ extension StateMachine {
       handles = state.slots.values.compactMap(\.current).sorted()
     }
     let defaults = containerValueDefaults
-    try limits.check(
-      "members", handles.count * (defaults.byteCount + 128), limits.members,
-      of: "bytes of \(handles.count) members with \(defaults.count) container values")
     return handles.compactMap { handle in
       state.presentations[handle].map { presentation in
         Member(

@@ -10,7 +10,7 @@ extension StateMachine {
   public mutating func asking(
     _ handle: Handle, message: String, byPresenter: Bool, at now: Instant
   ) throws(Refusal) -> Outcome {
-    try limits.check("id", message.utf8.count, limits.id, of: "bytes of message")
+    try limits.check(text: message, as: "message")
     guard state.presentations[handle] != nil else {
       try requireGivenOut(handle)
       return Outcome()
@@ -80,10 +80,17 @@ extension StateMachine {
   /// The presentation that is being dismissed at a position of a stack. Those that were shown are next to each other, in the order of
   /// their positions.
   private func dismissed(on stack: BindingID, at index: Int) -> Handle? {
-    guard let dismissing = state.stacks[stack]?.dismissing,
-      let first = dismissing.firstIndex(where: { state.presentations[$0]?.phase.dismissal?.stage != .overtaken }),
-      let top = state.presentations[dismissing[first]]?.item.position?.index
-    else { return nil }
+    guard let dismissing = state.stacks[stack]?.dismissing else { return nil }
+    // Those that were never shown come first.
+    var (first, end) = (dismissing.startIndex, dismissing.endIndex)
+    while first < end {
+      let middle = (first + end) / 2
+      let isOvertaken = state.presentations[dismissing[middle]]?.phase.dismissal?.stage == .overtaken
+      if isOvertaken { first = middle + 1 } else { end = middle }
+    }
+    guard first < dismissing.endIndex, let top = state.presentations[dismissing[first]]?.item.position?.index else {
+      return nil
+    }
     let place = first + top - index
     return index <= top && place < dismissing.endIndex ? dismissing[place] : nil
   }
@@ -109,7 +116,7 @@ extension StateMachine {
 
   /// The message, cut off at its limit (L1).
   func limited(_ message: String) -> String {
-    message.utf8.count <= limits.id ? message : String(decoding: message.utf8.prefix(limits.id), as: UTF8.self)
+    message.utf8.count <= limits.text ? message : String(decoding: message.utf8.prefix(limits.text), as: UTF8.self)
   }
 }
 
@@ -227,8 +234,8 @@ extension Transaction {
   private mutating func vacate(_ presentation: Presentation) {
     clear(presentation.binding, reason: .declined)
     if let membership = presentation.item.membership {
-      if let other = queue(of: membership.group).first(where: { $0.tag == membership.tag }) {
-        clear(other.binding, reason: .declined)
+      if let other = queue(of: membership.group).binding(of: membership.tag) {
+        clear(other, reason: .declined)
       }
       if let other = selected(in: membership.group), let item = item(at: other) {
         if item.queueAge != nil, item.membership?.tag != membership.tag {

@@ -5,8 +5,7 @@ import PresentationModel
 /// The selection is one optional, so two members cannot be selected (G1).
 struct Group: Sendable {
   var selected: BindingID?
-  /// The queue, in the order in which its items will be selected.
-  var queue: [QueueEntry] = []
+  var queue = Queue()
   /// The tags that the group remembers from requests; the requests are in `State.tagMemory` (G7).
   var remembered: Set<String> = []
   /// The member that may be on screen (G1).
@@ -32,6 +31,9 @@ struct TagMemory: Hashable, Sendable {
 
 /// A tag in a group: the membership of an item. It also serves as a key.
 public struct GroupTag: Hashable, Sendable {
+  /// The greatest length of a tag in bytes (B5).
+  static let maxBytes = 255
+
   public var group: BindingID
   public var tag: String
   public init(group: BindingID, tag: String) {

@@ -30,7 +30,7 @@ extension Transaction {
     if let selected = selected(in: membership.group), item(at: selected)?.membership?.tag == membership.tag {
       return selected
     }
-    return queue(of: membership.group).first { $0.tag == membership.tag }?.binding
+    return queue(of: membership.group).binding(of: membership.tag)
   }
 
   /// Selects an item in its group, queues it, or refuses it (G6, G8, G9). An item that is held displaces no other member (H4).
@@ -44,7 +44,6 @@ extension Transaction {
     let other = selected(in: group)
     // A fallback gives way (K1), and so does an item that has no window left (N3).
     let isIdle = other.map { turn.machine.isFallback(self.item(at: $0)?.membership) || isWithoutWindow($0) } ?? true
-    try spend(queue(of: group).count / 2)
     if other == binding {
       if policy != .queue { (item.queueAge, item.isInterrupted) = (nil, false) }
       return
@@ -88,7 +87,7 @@ extension Transaction {
       item.queueAge = draft.lastQueueAge
     }
     withGroup(group) { draft in
-      draft.dequeue(binding)
+      draft.queue.remove(binding)
       draft.selected = binding
     }
   }
@@ -109,62 +108,6 @@ extension Transaction {
   private func staysLive(_ binding: BindingID) -> Bool {
     let slot = draft.slots[existing: binding]
     return slot.before.flatMap { state.presentations[$0] }?.phase.isLive == true && stays(binding, slot)
-  }
-
-  /// Queues an item. If it is queued already, it keeps its age (G6).
-  private mutating func enqueue(
-    _ item: inout Shared<Item>, _ membership: GroupTag, for binding: BindingID
-  ) throws(Refusal) {
-    let group = membership.group
-    let waiting = queue(of: group)
-    let earlier = waiting.first { $0.binding == binding }
-    // An item that had given way at the end of its session waits as such at the next login, too (K4). It does not count for the limit
-    // (K2).
-    let isInterrupted =
-      earlier?.isInterrupted ?? (isRestoring && state.loginItemsOnRecord[binding]?.isInterrupted == true)
-    if earlier == nil {
-      if !isInterrupted {
-        try state.limits.check(
-          "queue", waiting.count { !$0.isInterrupted } + 1, state.limits.queue, of: "items in the queue of “\(group)”")
-      }
-      draft.lastQueueAge += 1
-    }
-    let age = earlier?.age ?? draft.lastQueueAge
-    item.isQueued = true
-    item.queueAge = age
-    let entry = QueueEntry(
-      priority: item.priority, age: age, binding: binding, tag: membership.tag, isInterrupted: isInterrupted)
-    item.isInterrupted = isInterrupted
-    if entry != earlier {
-      withGroup(group) { draft in
-        draft.dequeue(binding)
-        draft.enqueue(entry)
-      }
-    }
-  }
-
-  /// Whether `sought` is among `bindings` or their dependencies, at any depth (C7).
-  mutating func depends(_ bindings: [BindingID], on sought: BindingID) throws(Refusal) -> Bool {
-    var seen: Set<BindingID> = []
-    var open = bindings
-    while let binding = open.popLast() {
-      if binding == sought { return true }
-      guard seen.insert(binding).inserted else { continue }
-      try spend(10)
-      open.append(contentsOf: dependencies(of: binding))
-    }
-    return false
-  }
-
-  /// The direct dependencies of an item: its parent, and the item below it in its stack (C7).
-  func dependencies(of binding: BindingID) -> [BindingID] {
-    guard let item = item(at: binding) else { return [] }
-    var found: [BindingID] = []
-    if let parent = parent(of: binding) { found.append(parent) }
-    if let position = item.position, position.index > 0 {
-      found.append(self.binding(on: position.stack, at: position.index - 1))
-    }
-    return found
   }
 
   /// Has the group remember the last request for a tag (G7), merged with earlier requests for the same item (P2).

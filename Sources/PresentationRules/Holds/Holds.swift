@@ -1,5 +1,4 @@
 import DBusValues
-import DequeModule
 import PresentationModel
 import TextFormats
 
@@ -45,14 +44,45 @@ extension Shared where Value == Item {
 
 extension State {
   /// Whether an item in a queue is not held.
-  func isReady(_ queue: [QueueEntry]) -> Bool {
-    queue.contains {
+  func isReady(_ queue: Queue) -> Bool {
+    queue.entries.contains {
       slots[$0.binding]?.current.flatMap { presentations[$0] }.map { !$0.item.isHeld(by: holdsInForce) } == true
     }
   }
 
-  fileprivate func hasHolder(_ name: String) -> Bool {
-    holding[name] != nil || holders.keys.contains { $0.name == name }
+  private func hasHolder(_ name: String) -> Bool { holding[name] != nil || countsOfHolders[name] != nil }
+
+  /// Adds a holder, which puts its hold in force.
+  mutating func add(_ holder: Holder, _ key: Holder.Key) {
+    if holders[key] == nil { countsOfHolders[key.name, default: 0] += 1 }
+    holders[key] = holder
+    holdsInForce.insert(key.name)
+    schedule(holder.expires, .hold(key), Handle(key.cookie))
+  }
+
+  /// Removes a holder.
+  /// - Returns: whether its hold is still in force.
+  fileprivate mutating func removeHolder(_ key: Holder.Key) -> Bool {
+    if holders[key] != nil {
+      holders[key] = nil
+      let count = countsOfHolders[key.name]! - 1
+      countsOfHolders[key.name] = count == 0 ? nil : count
+    }
+    let isInForce = hasHolder(key.name)
+    if !isInForce { holdsInForce.remove(key.name) }
+    return isInForce
+  }
+
+  /// Notes the holds that have an effect on the item of a presentation, which stay the same (H3).
+  mutating func beginConcern(of presentation: Presentation) {
+    for name in presentation.item.holds.keys { concerned[name, default: []].insert(presentation.handle) }
+  }
+
+  mutating func endConcern(of presentation: Presentation) {
+    for name in presentation.item.holds.keys {
+      concerned[name]?.remove(presentation.handle)
+      if concerned[name]?.isEmpty == true { concerned[name] = nil }
+    }
   }
 
   /// Notes that a live presentation holds, if its destination has a hold (H8).
@@ -131,8 +161,8 @@ extension StateMachine {
     guard !state.isShuttingDown else {
       throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
     }
-    try limits.check("id", request.message.utf8.count, limits.id, of: "bytes of message")
-    try limits.check("holds", state.holders.count + 1, limits.holds, of: "holders in all")
+    try limits.check(text: request.message, as: "message")
+    try limits.check("entries", state.holders.count + 1, limits.entries, of: "holders in all")
     let key = Holder.Key(name: request.name, cookie: serial.number + 1)
     let outcome = process(at: now) { turn in
       var holder = Holder()
@@ -155,9 +185,6 @@ extension StateMachine {
     return process(at: now) { $0.release([key]) }
   }
 
-  /// Presents more of the items that waited for the end of a hold, after `Outcome.hasHeld`.
-  public mutating func presentHeld(at now: Instant) -> Outcome { process(at: now) { $0.presentNextHeld() } }
-
   /// Sets whether a fact of the session is true (H2).
   public mutating func set(_ fact: SessionFact, _ isTrue: Bool, at now: Instant) -> Outcome {
     let key = Holder.Key(fact)
@@ -166,7 +193,7 @@ extension StateMachine {
   }
 
   /// The items that end when a hold begins (H5). Neither a request nor a hold ends a protected item (D12).
-  public func ends(ofHold name: String) -> [End] {
+  func ends(ofHold name: String) -> [End] {
     guard !state.holdsInForce.contains(name) else { return [] }
     return dismissals(by: [name])
   }
@@ -179,8 +206,7 @@ extension StateMachine {
   /// The selected members of groups that a hold keeps from being presented (H4). They were selected before the hold began. In a
   /// stack the topmost is first, so none is popped by the end of another.
   var heldSelections: [Handle] {
-    guard !state.holdsInForce.isEmpty else { return [] }
-    return state.presentations.values.filter { presentation in
+    presentations(concernedBy: state.holdsInForce).filter { presentation in
       presentation.phase == .waiting && presentation.item.membership != nil && !presentation.item.isQueued
         && presentation.item.isHeld(by: state.holdsInForce) && !isFallback(presentation.item.membership)
     }.sorted { a, b in
@@ -189,15 +215,22 @@ extension StateMachine {
     }.map { $0.handle }
   }
 
+  /// The presentations on whose items some of the holds have an effect, in the order of their handles.
+  fileprivate func presentations(concernedBy names: Set<String>) -> [Presentation] {
+    var handles: Set<Handle> = []
+    for name in names { handles.formUnion(state.concerned[name] ?? []) }
+    return handles.sorted().compactMap { state.presentations[$0] }
+  }
+
   fileprivate func dismissals(by names: Set<String>) -> [End] {
     let locked = SessionFact.locked.rawValue
-    return state.presentations.values.compactMap { presentation in
+    return presentations(concernedBy: names).compactMap { presentation in
       let dismissing = presentation.item.holds.filter { $0.value == .dismiss && names.contains($0.key) }
       guard !dismissing.isEmpty, presentation.phase.isLive, presentation.item.destination?.isProtected != true else {
         return nil
       }
       return End(handle: presentation.handle, reason: .held, isForced: dismissing[locked] != nil)
-    }.sorted { $0.handle < $1.handle }
+    }
   }
 }
 
@@ -214,9 +247,7 @@ extension Turn {
   private mutating func begin(_ key: Holder.Key, _ holder: Holder) {
     var holder = holder
     holder.since = wallTime
-    state.holders[key] = holder
-    state.holdsInForce.insert(key.name)
-    state.schedule(holder.expires, .hold, Handle(key.cookie))
+    state.add(holder, key)
     announce(.hold(key.name, isInForce: true))
   }
 
@@ -224,13 +255,11 @@ extension Turn {
   mutating func release(_ keys: [Holder.Key]) {
     guard !keys.isEmpty else { return }
     for key in keys { finish(key) }
-    presentHeld()
+    presentReleased(by: Set(keys.map(\.name)))
   }
 
   private mutating func finish(_ key: Holder.Key) {
-    state.holders[key] = nil
-    let isInForce = state.hasHolder(key.name)
-    if !isInForce { state.holdsInForce.remove(key.name) }
+    let isInForce = state.removeHolder(key)
     announce(.hold(key.name, isInForce: isInForce))
   }
 
@@ -239,28 +268,21 @@ extension Turn {
     release(state.sortedHolders { $0.isOwned && $0.client == client })
   }
 
-  /// The largest number of presentations, and of groups, that one turn presents because of the end of a hold (L2).
-  private static var heldPerTurn: Int { 500 }
-
-  /// Presents the items that may be presented after a hold has ended. Groups without a selected member, or with a fallback that gives
-  /// way, serve their queues (H4). Only the first are presented in this turn.
-  mutating func presentHeld() {
-    machine.lists.released = Deque(state.presentations.values.filter { canStart($0) }.map { $0.handle }.sorted())
-    machine.lists.servable = Deque(state.groups.keys.filter { canServe($0) }.sorted { $0.text < $1.text })
-    presentNextHeld()
+  /// Presents the items that waited for the end of holds. Groups without a selected member, or with a fallback that gives way, serve their
+  /// queues (H4).
+  private mutating func presentReleased(by names: Set<String>) {
+    presentHeld(machine.presentations(concernedBy: names))
   }
 
-  /// Presents the next of the items that ``presentHeld()`` found.
-  fileprivate mutating func presentNextHeld() {
-    for _ in 0..<Self.heldPerTurn {
-      guard let handle = machine.lists.released.popFirst() else { break }
-      machine.lists.mayStart.append(handle)
-    }
-    var groups: [BindingID] = []
-    while groups.count < Self.heldPerTurn, let group = machine.lists.servable.popFirst() {
-      if canServe(group) { groups.append(group) }
-    }
-    outcome.hasHeld = !machine.lists.released.isEmpty || !machine.lists.servable.isEmpty
+  /// Presents all items that may be presented, as at a start or with other fallbacks.
+  mutating func presentHeld() { presentHeld(state.presentations.keys.sorted().map { state.presentations[$0]! }) }
+
+  private mutating func presentHeld(_ candidates: [Presentation]) {
+    for presentation in candidates where canStart(presentation) { machine.lists.mayStart.append(presentation.handle) }
+    // A fallback that has declined to give way is asked again.
+    let declining = state.fallbacks.compactMap { $0.declining == nil ? nil : $0.group }
+    let groups = Set(candidates.compactMap { $0.item.isQueued ? $0.item.membership?.group : nil } + declining)
+      .filter { canServe($0) }
     guard !groups.isEmpty else { return advance() }
     forgetDeclining(in: groups)
     var transaction = Transaction(in: consume self, by: nil)
@@ -289,28 +311,22 @@ extension Turn {
   /// Ends the hold of a presentation that is gone.
   mutating func endHold(of presentation: Presentation) {
     guard let name = state.endHolding(presentation) else { return }
-    machine.lists.hasEndedHold = true
+    machine.lists.endedHolds.insert(name)
     announce(.hold(name, isInForce: state.holdsInForce.contains(name)))
   }
 
-  /// The limit of rounds in one turn in which holds of presentations cause each other (L2). Files can have very many items end each
-  /// other in a row.
-  private static var mostHoldRounds: Int { 16 }
-
   /// Settles the consequences of holds that presentations have begun or ended in this input: dismisses, postpones, and presents items
-  /// that waited.
+  /// that waited. These may begin and end holds in turn. Each round has begun or ended at least one presentation, and none begins or ends
+  /// twice in one input.
   mutating func settleHolds() {
-    for _ in 0..<Self.mostHoldRounds {
-      guard !machine.lists.begunHolds.isEmpty || machine.lists.hasEndedHold else { return }
+    while !machine.lists.begunHolds.isEmpty || !machine.lists.endedHolds.isEmpty {
       let begun = machine.lists.begunHolds.intersection(state.holdsInForce)
-      let hasEnded = machine.lists.hasEndedHold
+      let ended = machine.lists.endedHolds
       machine.lists.begunHolds = []
-      machine.lists.hasEndedHold = false
+      machine.lists.endedHolds = []
       if !begun.isEmpty { clear(machine.dismissals(by: begun), postponing: machine.heldSelections) }
-      if hasEnded { presentHeld() }
+      if !ended.isEmpty { presentReleased(by: ended) }
     }
-    // The next turn settles the rest.
-    outcome.hasHeld = true
   }
 
   // MARK: Restarts

@@ -29,29 +29,6 @@ extension Transaction {
     reopen(binding)
   }
 
-  /// Moves the selected member of a group into its queue, before all others.
-  mutating func queueFirst(_ binding: BindingID, _ item: Shared<Item>, _ membership: GroupTag) {
-    draft.lastQueueAge += 1
-    var item = item
-    item.queueAge = draft.lastQueueAge
-    item.isInterrupted = true
-    moveIntoQueue(binding, item, membership)
-  }
-
-  /// Moves the selected member of a group into its queue, to the place that its priority and age give.
-  mutating func moveIntoQueue(_ binding: BindingID, _ item: Shared<Item>, _ membership: GroupTag) {
-    withGroup(membership.group) { group in
-      group.selected = nil
-      group.enqueue(
-        QueueEntry(
-          priority: item.priority, age: item.queueAge ?? 0, binding: binding, tag: membership.tag,
-          isInterrupted: item.isInterrupted))
-    }
-    var queued = item
-    queued.isQueued = true
-    withSlot(binding) { [queued] in $0.item = queued }
-  }
-
   /// The slot's presentation before the transaction.
   private func before(_ binding: BindingID) -> Presentation? {
     let handle = draft.slots[binding].map(\.before) ?? state.slots[binding]?.current

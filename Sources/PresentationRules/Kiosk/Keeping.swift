@@ -185,7 +185,7 @@ extension Turn {
   /// Keeps an item that has ended by itself for a while, unless its slot holds another one.
   mutating func keepForAWhile(_ presentation: Presentation, _ reason: Reason) {
     guard reason.isByItself, state.slots[presentation.binding]?.current == nil, !state.isShuttingDown,
-      state.departed.count < state.limits.endings, let item = machine.loginItem(of: presentation)
+      state.departed.count < state.limits.remembered, let item = machine.loginItem(of: presentation)
     else { return }
     let until = now.after(milliseconds: StateMachine.departedTime)
     state.departed[presentation.binding] = DepartedItem(item: item, until: until)

@@ -19,9 +19,9 @@ extension StateMachine {
     }
     for (name, value) in variables.sorted(by: { $0.key < $1.key }) { try EnvironmentVariable.check(name, value) }
     let imported = state.environment.mapValues { $0 }.merging(variables) { $1 }.filter { !$0.value.isEmpty }
-    try limits.check("variables", imported.count, limits.variables, of: "variables for commands")
+    try limits.check("entries", imported.count, limits.entries, of: "variables for commands")
     let bytes = imported.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-    try limits.check("environment", bytes, limits.environment, of: "bytes of variables for commands")
+    try limits.check("value", bytes, limits.value, of: "bytes of variables for commands")
     let differing = variables.filter { state.environment[$0.key] ?? "" != $0.value }.keys
     guard !differing.isEmpty else { return (false, Outcome()) }
     for name in differing { state.environment[name] = imported[name] }

@@ -77,9 +77,12 @@ public struct Destination: Hashable, Sendable {
   /// Whether a program on the bus shows the items. Only such a presenter receives updates (D8, D10).
   var isBus: Bool { if case .bus = presenter { true } else { false } }
 
+  /// The greatest length of a name in bytes (B5).
+  static let maxNameBytes = 255
+
   /// Whether a text is a valid name of a destination: a file name without `/` or a leading dot (B5).
   public static func isName(_ name: String) -> Bool {
-    !name.isEmpty && name.utf8.count <= 255 && name.utf8.first != UInt8(ascii: ".")
+    !name.isEmpty && name.utf8.count <= maxNameBytes && name.utf8.first != UInt8(ascii: ".")
       && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
   }
 

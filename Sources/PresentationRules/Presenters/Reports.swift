@@ -10,7 +10,7 @@ extension StateMachine {
 
   /// Whether `closed` would end the presentation, or begin to.
   /// - Throws: as `closed` does.
-  public func canClose(_ handle: Handle, result: Properties, byPresenter: Bool) throws(Refusal) -> Bool {
+  private func canClose(_ handle: Handle, result: Properties, byPresenter: Bool) throws(Refusal) -> Bool {
     // A result that is too large is left out later: an end is never refused (L1).
     try check(entriesOf: result, named: "result")
     guard let presentation = presentation(handle) else {
@@ -57,7 +57,7 @@ extension StateMachine {
   public mutating func act(
     _ handle: Handle, action: String, parameters: Properties, byPresenter: Bool
   ) throws(Refusal) -> Outcome {
-    try limits.check("id", action.utf8.count, limits.id, of: "bytes of action")
+    try limits.check(text: action, as: "action")
     try check(value: parameters, named: "parameters")
     guard let presentation = presentation(handle) else {
       try requireGivenOut(handle)
@@ -252,8 +252,8 @@ extension StateMachine {
     // A file descriptor cannot be kept.
     let result = result.filter { !$0.value.holdsDescriptor }
     let size = result.byteCount
-    guard size > limits.result else { return result }
-    return ["error": .string("a result of \(size) bytes was left out: the limit “result” is \(limits.result)")]
+    guard size > limits.value else { return result }
+    return ["error": .string("a result of \(size) bytes was left out: the limit “value” is \(limits.value)")]
   }
 }
 

@@ -47,11 +47,11 @@ extension RecordedState {
         (key.cookie == 0) == (holder.client == nil)
       else { throw RecordFault("\(quoted(key.name)) is no hold of a client, and no fact of a session") }
     }
-    try check("the number of holders", UInt64(holders.count), UInt64(Self.spare * limits.holds))
+    try check("the number of holders", UInt64(holders.count), UInt64(Self.spare * limits.entries))
     for (name, value) in environment {
       do throws(Refusal) { try EnvironmentVariable.check(name, value) } catch { throw RecordFault(error.message) }
     }
-    try check("the number of variables", UInt64(environment.count), UInt64(Self.spare * limits.variables))
+    try check("the number of variables", UInt64(environment.count), UInt64(Self.spare * limits.entries))
   }
 
   // MARK: Texts
@@ -164,7 +164,7 @@ extension RecordedState {
 
   private func check(depthOf value: Properties, _ limits: Limits) throws(RecordFault) {
     guard let deepest = value.values.lazy.map({ $0.depth }).max() else { return }
-    try check("nested containers in a value", UInt64(deepest), UInt64(limits.valueDepth))
+    try check("nested containers in a value", UInt64(deepest), UInt64(Limits.valueDepth))
   }
 
   /// A result has no limit of its own, only that of messages.

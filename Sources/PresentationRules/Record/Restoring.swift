@@ -247,9 +247,7 @@ extension State {
     try recorded.check(bytesOfItems: bytesOfItems, limits)
     try recorded.checkDependencies(of: related)
     for (key, holder) in recorded.holders {
-      holders[key] = holder
-      holdsInForce.insert(key.name)
-      schedule(holder.expires, .hold, Handle(key.cookie))
+      add(holder, key)
     }
     for (name, value) in recorded.environment { environment[name] = value }
     for presentation in presentations.values
@@ -289,6 +287,7 @@ extension State {
     schedule(presentation.startsBy, .start, presentation.handle)
     if presentation.phase == .waiting { schedule(presentation.continuation?.due, .restart, presentation.handle) }
     bytesOfItems += presentation.item.byteCount
+    beginConcern(of: presentation)
     if let owner = presentation.item.owner { ownedBy[owner, default: []].insert(presentation.handle) }
     if let creator = presentation.creator { countsOfClients[creator, default: 0] += 1 }
     // The slot, the group and the stack do not wait for this presentation.
@@ -321,7 +320,7 @@ extension State {
         group.live = presentation.handle
       }
       if presentation.item.isQueued, !isGoing {
-        group.queue.append(
+        group.queue.insert(
           QueueEntry(
             priority: presentation.item.priority, age: presentation.item.queueAge ?? 0, binding: presentation.binding,
             tag: membership.tag, isInterrupted: presentation.item.isInterrupted))
@@ -368,8 +367,7 @@ extension State {
 
   private mutating func finishGroups() throws(RecordFault) {
     for name in groups.keys {
-      groups[name]!.queue.sort { $0.comesBefore($1) }
-      let (queue, selected) = (groups[name]!.queue, groups[name]!.selected)
+      let (queue, selected) = (groups[name]!.queue.entries, groups[name]!.selected)
       let tag = selected.flatMap { slots[$0]?.current }.flatMap { presentations[$0]?.item.membership?.tag }
       guard Set(queue.map(\.age)).count == queue.count, Set(queue.map(\.tag) + [tag ?? ""]).count == queue.count + 1
       else {

@@ -1,4 +1,3 @@
-import HeapModule
 import PresentationModel
 
 extension Turn {
@@ -131,6 +130,7 @@ extension Turn {
       state.schedule(continuation.due, .restart, handle)
     }
     state.presentations[handle] = presentation
+    state.beginConcern(of: presentation)
     if state.departed[binding] != nil { state.departed[binding] = nil }
     state.bytesOfItems += item.byteCount
     own(handle, item.owner)
@@ -165,39 +165,16 @@ extension Turn {
       if state.groups[key.group]?.remembered.remove(key.tag) != nil { differing.formSymmetricDifference([key]) }
     }
     let bytes = draft.learned.mapValues(\.byteCount)
-    var agedTags: [BindingID: Heap<AgedTag>] = [:]
     for key in draft.learnOrder where draft.learned[key] != nil {
       if state.groups[key.group, default: Group()].remembered.insert(key.tag).inserted {
         differing.formSymmetricDifference([key])
       }
-      var dropped = state.tagMemory.set(key, draft.learned[key]!, bytes: bytes[key]!).map(\.key)
-      if let oldest = oldestTagTooMany(of: key.group, &agedTags) {
-        state.tagMemory.remove(oldest)
-        dropped.append(oldest)
-      }
-      for key in dropped where state.groups[key.group]?.remembered.remove(key.tag) != nil {
+      let dropped = state.tagMemory.set(key, draft.learned[key]!, bytes: bytes[key]!)
+      for (key, _) in dropped where state.groups[key.group]?.remembered.remove(key.tag) != nil {
         differing.formSymmetricDifference([key])
       }
     }
     return differing
-  }
-
-  /// The tag that a group has to forget if it remembers too many (L1).
-  /// - Parameter aged: tags of groups with their stamps of an earlier moment. A group's tags are read again only when all its entries
-  ///   are used up.
-  private func oldestTagTooMany(of group: BindingID, _ aged: inout [BindingID: Heap<AgedTag>]) -> GroupTag? {
-    guard let remembered = state.groups[group]?.remembered, remembered.count > state.limits.tagsPerGroup else {
-      return nil
-    }
-    func stamp(_ tag: String) -> UInt64 { state.tagMemory.stamped(GroupTag(group: group, tag: tag))?.stamp ?? 0 }
-    while true {
-      if aged[group]?.isEmpty ?? true { aged[group] = Heap(remembered.map { AgedTag(tag: $0, stamp: stamp($0)) }) }
-      let oldest = aged[group]!.removeMin()
-      // The tag may have been learned again since.
-      if remembered.contains(oldest.tag), stamp(oldest.tag) == oldest.stamp {
-        return GroupTag(group: group, tag: oldest.tag)
-      }
-    }
   }
 
   /// Announces the changes of groups (W1): the selection, and the tags and the queue if watchers can see a difference.
@@ -239,12 +216,4 @@ extension Turn {
     case .path(let bindings): return .path(bindings.map { state.slots[$0]?.current })
     }
   }
-}
-
-/// A tag that a group remembers, with its age.
-private struct AgedTag: Comparable {
-  let tag: String
-  /// The stamp that `RecencyMap` gives: the lowest is the oldest.
-  let stamp: UInt64
-  static func < (a: AgedTag, b: AgedTag) -> Bool { a.stamp < b.stamp }
 }

@@ -28,6 +28,8 @@ struct Draft: ~Copyable, Sendable {
   var over: Set<Handle> = []
   /// The subjects whose dismissals requests force, even without another change (P15).
   var forced: Set<Subject> = []
+  /// The scopes whose slots are in `forced`.
+  var forcedScopes: Set<Scope<BindingID>> = []
   /// Whether requests end parked programs, and whether without a question to their users (N8).
   var endsParked: (isAsked: Bool, isForced: Bool) = (false, false)
   /// Slots whose windows requests raise (N7).
@@ -40,8 +42,8 @@ struct Draft: ~Copyable, Sendable {
   var renewed: [BindingID] = []
   /// The count of `renewed` when all slots of a scope were emptied: only later entries can hold an item.
   var emptied: [Scope<BindingID>: Int] = [:]
-  /// The number of steps of the requests so far (L1).
-  var work = 0
+  /// The number of steps of searches and edits so far (L2).
+  var steps = 0
   /// The number of elements of all paths that requests have set.
   var pathElements = 0
 }
@@ -162,6 +164,10 @@ struct SlotDraft: Sendable {
   var within: UInt64?
   /// Whether a request gave a timeout (O2).
   var restartsTimeout = false
+  /// The sizes of the drafted item; nil before the first edit of it.
+  var sizes: EditedSizes?
+  /// The edits since the item was renewed. They apply to the earlier item, if that stays (T1).
+  var edits = ItemEdits()
   /// The first cause of the end of the earlier presentation (P12).
   var cause: Cause?
   var author: Author
@@ -202,31 +208,18 @@ extension Shared<SlotDraft> {
 
   /// The new item of a presentation that stays.
   func updated(_ before: Shared<Item>) -> Shared<Item> {
-    guard let item = self.item, case .renewed(let given) = self.change else { return self.item ?? before }
+    guard let item = self.item, case .renewed(var given) = self.change else { return self.item ?? before }
+    let edits = self.edits
+    if !edits.value.isEmpty { given.value = edits.value.applied(to: given.value ?? before.value) }
+    if !edits.containerValues.isEmpty {
+      given.containerValues = edits.containerValues.applied(to: given.containerValues ?? before.containerValues)
+    }
     var updated = Shared<Item>(before.content.applying(given, by: self.author))
     updated.isQueued = item.isQueued
     updated.isInterrupted = item.isInterrupted
     updated.queueAge = item.queueAge == nil ? nil : before.queueAge ?? item.queueAge
     return updated
   }
-}
-
-/// The plan for one group.
-struct GroupDraft: Sendable {
-  var selected: BindingID?
-  var queue: [QueueEntry]
-  let tagBefore: String?
-  let queueBefore: [QueueEntry]
-
-  /// Whether the queue has other items, or another order.
-  var hasOtherQueue: Bool { queue != queueBefore && queue.map(\.tag) != queueBefore.map(\.tag) }
-
-  /// Inserts an entry, so that the highest priority comes first, and then the oldest (G9).
-  mutating func enqueue(_ entry: QueueEntry) {
-    queue.insert(entry, at: queue.firstIndex { entry.comesBefore($0) } ?? queue.endIndex)
-  }
-
-  mutating func dequeue(_ binding: BindingID) { queue.removeAll { $0.binding == binding } }
 }
 
 /// The plan for one stack: the number of elements at the bottom that stay, and the elements that follow.

@@ -1,60 +1,147 @@
 import DBusValues
 import PresentationModel
 
+/// Edits of a dictionary, joined: entries that are set, and keys that are removed.
+struct Edits: Sendable {
+  private var entries: Properties = [:]
+  private var removed: Set<String> = []
+
+  var isEmpty: Bool { entries.isEmpty && removed.isEmpty }
+
+  init() {}
+
+  /// - Parameter remove: keys to remove, unless they are set.
+  init(set: Properties, remove: [String] = []) {
+    entries = set
+    removed = Set(remove.filter { set[$0] == nil })
+  }
+
+  /// Adds later edits.
+  mutating func add(_ later: Edits) {
+    for key in later.removed { entries[key] = nil }
+    removed.formUnion(later.removed)
+    for (key, value) in later.entries {
+      entries[key] = value
+      removed.remove(key)
+    }
+  }
+
+  func applied(to properties: Properties) -> Properties {
+    var edited = properties
+    _ = apply(to: &edited)
+    return edited
+  }
+
+  /// Edits a dictionary in place. The cost is that of the edits.
+  /// - Returns: whether any entry has changed, and the bytes by which the dictionary has grown.
+  func apply(to properties: inout Properties) -> (hasChanged: Bool, growth: Int) {
+    var (hasChanged, growth) = (false, 0)
+    for key in removed {
+      guard let old = properties.removeValue(forKey: key) else { continue }
+      hasChanged = true
+      growth -= ([key: old] as Properties).byteCount
+    }
+    for (key, new) in entries {
+      let old = properties.updateValue(new, forKey: key)
+      guard old != new else { continue }
+      hasChanged = true
+      growth += ([key: new] as Properties).byteCount - (old.map { ([key: $0] as Properties).byteCount } ?? 0)
+    }
+    return (hasChanged, growth)
+  }
+}
+
+/// Edits of an item.
+struct ItemEdits: Sendable {
+  var value = Edits()
+  var containerValues = Edits()
+  var isEmpty: Bool { value.isEmpty && containerValues.isEmpty }
+}
+
+/// The sizes of an item's value and container values after edits, in bytes.
+struct EditedSizes: Sendable {
+  var value: Int
+  var containerValues: Int
+}
+
 extension Transaction {
   /// Edits the value of an item (D8).
+  ///
+  /// The item is edited in place, so that many edits of one large value cost no more than one.
   mutating func edit(
     _ binding: BindingID, value: Properties, remove: [String], containerValues: Properties?, timeout: UInt64?
   ) throws(Refusal) {
-    guard let before = item(at: binding)?.content else { throw Refusal.notPresented(binding) }
-    var item = before
-    func edit(_ held: Properties) throws(Refusal) -> Properties {
-      try spend(copying: held)
-      var edited = held
-      for key in remove { edited[key] = nil }
-      edited.merge(value) { $1 }
-      try turn.machine.check(value: edited)
-      return edited
-    }
-    func editContainer(_ held: Properties) throws(Refusal) -> Properties {
-      try spend(copying: held)
-      let edited = held.merging(containerValues ?? [:]) { $1 }
-      try turn.machine.check(containerValues: edited)
-      return edited
-    }
-    item.value = try edit(item.value)
-    item.containerValues = try editContainer(item.containerValues)
+    guard item(at: binding) != nil else { throw Refusal.notPresented(binding) }
+    try turn.machine.check(entriesOf: value, named: "value")
+    if let containerValues { try turn.machine.check(containerValues: containerValues) }
     if let timeout {
       var options = ItemOptions()
       options.timeout = timeout
-      try checkProtected(binding, item.destination, options)
+      try checkProtected(binding, item(at: binding)?.destination, options)
     }
-    item = item.keepingHowToRun(ifAs: before, by: author)
-    try requireTrust(of: author, toReplace: before, by: item, at: binding)
-    if let timeout { item.timeout = timeout == 0 ? nil : timeout }
-    // If the earlier presentation stays (T1), the edit applies to its item.
-    var change: SlotDraft.Change?
-    if let drafted = draft.slots[binding], case .renewed(let given) = drafted.change {
-      var given = given
-      let before = drafted.before.flatMap { state.presentations[$0]?.item }
-      given.value = try edit(given.value ?? before?.value ?? [:])
-      given.containerValues = try editContainer(given.containerValues ?? before?.containerValues ?? [:])
-      given.timeout = timeout ?? given.timeout
-      change = .renewed(given: given)
-    }
-    let author = author
-    withSlot(binding) { slot in
-      slot.item = Shared(item)
-      if let change { slot.change = change }
-      slot.restartsTimeout = slot.restartsTimeout || timeout != nil
-      slot.author = author
-    }
+    try measure(binding)
+    try edit(binding, Edits(set: value, remove: remove), Edits(set: containerValues ?? [:]), timeout: timeout)
     reopen(binding)
   }
 
-  /// The cost of copying properties and checking them as a whole. An entry costs as much as a dozen values, since its key is compared and
-  /// checked.
-  private mutating func spend(copying properties: Properties) throws(Refusal) {
-    try spend(12 * properties.count + properties.nodes)
+  /// Measures the item of a slot before the first edit, which copies it. Nothing else may refer to the item during the edit.
+  private mutating func measure(_ binding: BindingID) throws(Refusal) {
+    guard draft.slots[binding]?.sizes == nil, let item = item(at: binding) else { return }
+    let sizes = EditedSizes(value: item.value.byteCount, containerValues: item.containerValues.byteCount)
+    try countSteps((sizes.value + sizes.containerValues) / 32, of: "edits")
+    withSlot(binding) { $0.sizes = sizes }
+  }
+
+  private mutating func edit(
+    _ binding: BindingID, _ value: Edits, _ containerValues: Edits, timeout: UInt64?
+  ) throws(Refusal) {
+    let author = author
+    var hasChanged = false
+    var sizes = EditedSizes(value: 0, containerValues: 0)
+    var mayChange = true
+    withSlot(binding) { slot in
+      let ofValue = value.apply(to: &slot.item!.content.value)
+      let ofContainers = containerValues.apply(to: &slot.item!.content.containerValues)
+      slot.sizes!.value += ofValue.growth
+      slot.sizes!.containerValues += ofContainers.growth
+      sizes = slot.sizes!
+      hasChanged = ofValue.hasChanged || ofContainers.hasChanged
+      if hasChanged { slot.item!.content.leaveHowToRun(to: author) }
+      mayChange = !hasChanged || !slot.item!.content.needsTrustToChange(by: author)
+      if let timeout { slot.item!.content.timeout = timeout == 0 ? nil : timeout }
+      // If the earlier presentation stays (T1), the edit applies to its item.
+      if case .renewed(var given) = slot.change {
+        given.timeout = timeout ?? given.timeout
+        slot.change = .renewed(given: given)
+        slot.edits.value.add(value)
+        slot.edits.containerValues.add(containerValues)
+      }
+      slot.restartsTimeout = slot.restartsTimeout || timeout != nil
+      slot.author = author
+    }
+    try state.limits.check("value", sizes.value, state.limits.value, of: "bytes of value")
+    try state.limits.check("value", sizes.containerValues, state.limits.value, of: "bytes of container-values")
+    guard mayChange else { throw needsTrust(toReplaceItemAt: binding) }
+  }
+
+  /// Refuses an earlier item that stays (T1) and is too large with the edits of this transaction.
+  func checkEdits(of slot: Shared<SlotDraft>, _ before: Shared<Item>) throws(Refusal) {
+    guard !slot.edits.isEmpty else { return }
+    let updated = slot.updated(before)
+    do throws(Refusal) {
+      try state.limits.check("value", updated.value.byteCount, state.limits.value, of: "bytes of value")
+      try state.limits.check(
+        "value", updated.containerValues.byteCount, state.limits.value, of: "bytes of container-values")
+    } catch {
+      throw error.about(slot.author)
+    }
+  }
+
+  /// Counts steps of a transaction whose number does not follow from the requests alone (L2).
+  mutating func countSteps(_ steps: Int, of what: String) throws(Refusal) {
+    draft.steps += steps
+    let limit = max(state.limits.transaction, 1024)
+    let (most, overflow) = limit.multipliedReportingOverflow(by: 256)
+    try state.limits.check("transaction", draft.steps, overflow ? .max : most, of: "steps of \(what)")
   }
 }

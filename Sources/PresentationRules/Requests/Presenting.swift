@@ -6,14 +6,14 @@ extension Transaction {
   /// - Parameters:
   ///   - isTrusted: whether the options that are not the author's are from clients outside of any sandbox.
   ///   - isKnown: whether the item may be state only even if the request needs a known name.
+  ///   - isChecked: whether all options have been checked, now or when a group remembered them.
   mutating func set(
-    _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true, isKnown: Bool = false
+    _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true, isKnown: Bool = false,
+    isChecked: Bool = false
   ) throws(Refusal) {
-    try turn.machine.check(options)
+    if !isChecked { try turn.machine.check(options) }
     let id = requestedID(id, at: binding, options)
     try turn.machine.check(id: id)
-    // The cost of the search for the nearest parent (C1).
-    try spend(12 * binding.projections)
     let current = item(at: binding)
     let isRefresh = current?.id == id && !isWithoutWindow(binding) && !isOfOtherOutput(binding, options)
     if let current, isRefresh {
@@ -72,6 +72,8 @@ extension Transaction {
       }
       slot.accepted = accepted
       slot.within = options.within ?? slot.within
+      if options.value != nil { (slot.sizes, slot.edits.value) = (nil, Edits()) }
+      if options.containerValues != nil { (slot.sizes, slot.edits.containerValues) = (nil, Edits()) }
       if let from = options.from { slot.from = .named(from) }
       slot.restartsTimeout = slot.restartsTimeout || options.content.givesTimeout(with: current.destination)
       slot.author = author
@@ -161,6 +163,7 @@ extension Transaction {
     withSlot(binding) { [item] slot in
       slot.item = item
       slot.change = .renewed(given: options)
+      (slot.sizes, slot.edits) = (nil, ItemEdits())
       slot.continuation = nil
       slot.accepted = accepted
       slot.from = options.from.map(SlotDraft.From.named) ?? .implied(nil)

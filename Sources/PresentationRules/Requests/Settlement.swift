@@ -8,7 +8,7 @@ extension Transaction {
     try refuseStandingOnChildren()
     resolve()
     while letFallbacksGiveWay() { resolve() }
-    keepWhatCameBack()
+    try keepWhatCameBack()
     try requireTrustForWhatCameBack()
     nameOverStacks()
     try refuseHeld()
@@ -23,24 +23,6 @@ extension Transaction {
   /// Settles a draft without requests. Such a draft names no parent and adds no item, so it cannot be refused.
   mutating func settleEnds() {
     do throws(Refusal) { try settle() } catch { preconditionFailure("presentations cannot end: \(error)") }
-  }
-
-  /// Refuses an item above another one that ends because of it, since that one depends on it (C7).
-  private mutating func refuseStandingOnChildren() throws(Refusal) {
-    for index in draft.slots.indices {
-      // Most presentations have no children, and need no search.
-      guard case .renewed = draft.slots[index].change else { continue }
-      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
-      guard let position = slot.item?.position, position.index > 0, let before = slot.before,
-        state.presentations[before]?.children.isEmpty == false, !stays(binding, slot)
-      else { continue }
-      let below = self.binding(on: position.stack, at: position.index - 1)
-      guard try depends([below], on: binding) else { continue }
-      throw Refusal(
-        .invalidArgument,
-        "“\(binding)” would be above “\(below)”, which depends on it; use another stack or position"
-      ).about(slot.author)
-    }
   }
 
   // MARK: Resolutions
@@ -170,13 +152,14 @@ extension Transaction {
 
   /// Applies “X→nil→X changes nothing” (T1): an item dismissed and presented again in one transaction keeps its parent and its age in
   /// the queue. If it was held in the queue, it stays there, whatever the request in between asked for (H4).
-  private mutating func keepWhatCameBack() {
+  private mutating func keepWhatCameBack() throws(Refusal) {
     for index in draft.slots.indices where draft.slots[index].resolution == .kept {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard case .renewed(let given) = slot.change, let item = slot.item else { continue }
       if !slot.from.isNamed { draft.slots[index].from = .asBefore }
+      if let before = slot.before.flatMap({ state.presentations[$0]?.item }) { try checkEdits(of: slot, before) }
       guard let membership = item.membership,
-        let earlier = state.groups[membership.group]?.queue.first(where: { $0.binding == binding }),
+        let earlier = state.groups[membership.group]?.queue[binding],
         item.isQueued || isHeld(binding) && !turn.machine.isFallback(membership)
       else { continue }
       let entry = QueueEntry(
@@ -187,140 +170,12 @@ extension Transaction {
       draft.slots[index].item!.isInterrupted = entry.isInterrupted
       withGroup(membership.group) { group in
         if group.selected == binding { group.selected = nil }
-        group.dequeue(binding)
-        group.enqueue(entry)
+        group.queue.insert(entry)
       }
     }
   }
 
-  // MARK: Parents
-
-  /// Finds the parent of each new item (C1).
-  private mutating func findParents() throws(Refusal) {
-    for index in draft.slots.indices where draft.slots[index].isNew {
-      let parent = try parent(ofNew: draft.slots[index], at: draft.slots.binding(at: index))
-      draft.slots[index].content.from = parent
-    }
-    for index in draft.slots.indices where draft.slots[index].isNew {
-      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
-      if let item = slot.item, item.isQueued, let parent = slot.from.binding, let group = item.membership?.group,
-        try dependsOnMember([parent], of: group)
-      {
-        throw Refusal(
-          .invalidArgument,
-          "“\(binding)” would be presented from “\(parent)”, which is or depends on a member of its own group “\(group)”; "
-            + "use another parent or group"
-        ).about(slot.author)
-      }
-    }
-  }
-
-  private func parent(ofNew slot: Shared<SlotDraft>, at binding: BindingID) throws(Refusal) -> SlotDraft.From {
-    if case .named(let named) = slot.from, !canBeParent(named) { throw unfit(named, for: binding, slot) }
-    // A protected item has no implied parent, with which it would end.
-    if slot.item?.destination?.isProtected == true { return .implied(nil) }
-    let named = slot.from == .asBefore ? namedParent(before: slot) : slot.from.binding
-    if let named, canBeParent(named) { return .named(named) }
-    return .implied(impliedParent(of: binding))
-  }
-
-  /// The parent that an earlier request named for the slot's presentation.
-  private func namedParent(before slot: Shared<SlotDraft>) -> BindingID? {
-    guard let before = slot.before, state.presentations[before]?.hasNamedParent == true else { return nil }
-    return turn.machine.parent(of: before)?.binding
-  }
-
-  /// The refusal of a named parent that ends with the requested change (C7), or that has no item.
-  private func unfit(_ parent: BindingID, for binding: BindingID, _ slot: Shared<SlotDraft>) -> Refusal {
-    if item(at: parent)?.isQueued == true {
-      return Refusal(.notPresented, "from: “\(parent)” waits in a queue; use a binding that is presented").about(
-        slot.author)
-    }
-    if let before = slot.before, let current = state.slots[parent]?.current, depended(current, on: before) {
-      return Refusal(
-        .invalidArgument, "from: “\(parent)” depends on “\(binding)” itself; use another parent"
-      ).about(slot.author)
-    }
-    return Refusal(.notPresented, "from: nothing is open under the name “\(parent)”; open it first, or leave from out")
-      .about(slot.author)
-  }
-
-  /// Whether a presentation depended on another one before the transaction (C7).
-  private func depended(_ handle: Handle, on sought: Handle) -> Bool {
-    var seen: Set<Handle> = []
-    var open = [handle]
-    while let next = open.popLast() {
-      if next == sought { return true }
-      guard seen.insert(next).inserted, let presentation = state.presentations[next] else { continue }
-      open += dependencies(of: presentation)
-    }
-    return false
-  }
-
-  /// The direct dependencies of a presentation before the transaction (C7).
-  func dependencies(of presentation: Presentation) -> [Handle] {
-    var found = [presentation.parent].compactMap(\.self)
-    if let position = presentation.item.position, position.index > 0,
-      let below = state.stacks[position.stack].flatMap({ state.slots[$0.path[position.index - 1]]?.current })
-    {
-      found.append(below)
-    }
-    return found
-  }
-
-  private mutating func dependsOnMember(_ bindings: [BindingID], of group: BindingID) throws(Refusal) -> Bool {
-    guard let selected = selected(in: group) else { return false }
-    return try depends(bindings, on: selected)
-  }
-
-  /// Refuses items that would depend on themselves (C7). Only new items can do so: others do not depend on new ones.
-  private func refuseCycles() throws(Refusal) {
-    guard draft.slots.count > 1 else { return }
-    let new = draft.slots.indices.filter { draft.slots[$0].isNew }.map { draft.slots.binding(at: $0) }
-    guard let binding = visit(new, dependencies: { newDependencies(of: $0) }) else { return }
-    throw Refusal(
-      .invalidArgument, "“\(binding)” would depend on itself, through parents or stacks; use another parent"
-    ).about(draft.slots[existing: binding].author)
-  }
-
-  /// The new items that a new item directly depends on. Its parent must be known.
-  private func newDependencies(of binding: BindingID) -> [BindingID] {
-    let slot = draft.slots[existing: binding]
-    var found: [BindingID] = []
-    if let parent = slot.from.binding, isNew(parent) { found.append(parent) }
-    if let position = slot.item?.position, position.index > 0 {
-      let below = self.binding(on: position.stack, at: position.index - 1)
-      if isNew(below) { found.append(below) }
-    }
-    return found
-  }
-
-  private func isNew(_ binding: BindingID) -> Bool {
-    draft.slots.index(of: binding).map { draft.slots[$0].isNew } ?? false
-  }
-
-  // MARK: Queues and counts
-
-  /// Selects the next item of each queue whose group has lost its selection (G9). Items that are held are skipped (H4).
-  private mutating func serveQueues() {
-    guard !state.isShuttingDown, !draft.groups.isEmpty else { return }
-    for group in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
-      guard selected(in: group) == nil, let next = nextInQueue(of: group) else { continue }
-      withGroup(group) { draft in
-        draft.dequeue(next.binding)
-        draft.selected = next.binding
-      }
-      withSlot(next.binding) { slot in
-        slot.item?.isQueued = false
-        if slot.resolution == .undecided { slot.resolution = .kept }
-      }
-    }
-  }
-
-  /// The first entry of a queue that is not held; nil if there is none.
-  func nextInQueue(of group: BindingID) -> QueueEntry? {
-    queue(of: group).first { item(at: $0.binding) != nil && !isHeld($0.binding) }
-  }
+  // MARK: Counts
 
   /// Whether a hold keeps the item of a slot from being presented. A presentation that stays keeps the effects that holds had when it
   /// began (H3).

@@ -49,7 +49,7 @@ struct Transaction: ~Copyable {
     do throws(Refusal) {
       try check(request.expectation, of: request.operation)
       let answer = try plan(request.operation)
-      if request.isForced { draft.forced.formUnion(try forced(by: request.operation)) }
+      if request.isForced { draft.forced.formUnion(forced(by: request.operation)) }
       if let binding = presented(by: answer), let options = request.operation.items.first {
         if raisesWindows(of: binding) { draft.raised.append(binding) }
         noteBringing(binding, options, isToggle: request.operation.isToggle)
@@ -83,16 +83,6 @@ struct Transaction: ~Copyable {
   }
 }
 
-// MARK: Limits of work
-
-extension Transaction {
-  /// Counts steps of the requests, each of some 50 ns. So no transaction takes long, whatever it contains (L2).
-  mutating func spend(_ steps: Int) throws(Refusal) {
-    draft.work += steps
-    try state.limits.check("work", draft.work, state.limits.work, of: "steps of the requests")
-  }
-}
-
 extension Refusal {
   /// Adds the index of the refused request in its transaction.
   func about(_ author: Author) -> Refusal {
@@ -112,17 +102,14 @@ extension Transaction {
     return state.presentations[handle]?.item
   }
 
-  /// Whether items can be presented from a slot: whether it has an item that is not queued (G9).
-  func canBeParent(_ binding: BindingID) -> Bool { item(at: binding).map { !$0.isQueued } ?? false }
-
   func selected(in group: BindingID) -> BindingID? {
     if let drafted = draft.groups[group] { return drafted.selected }
     return state.groups[group]?.selected
   }
 
-  func queue(of group: BindingID) -> [QueueEntry] {
+  func queue(of group: BindingID) -> Queue {
     if let drafted = draft.groups[group] { return drafted.queue }
-    return state.groups[group]?.queue ?? []
+    return state.groups[group]?.queue ?? Queue()
   }
 
   func height(of stack: BindingID) -> Int {
@@ -133,31 +120,6 @@ extension Transaction {
   func binding(on stack: BindingID, at position: Int) -> BindingID {
     if let drafted = draft.stacks[stack], position >= drafted.kept { return drafted.rest[position - drafted.kept] }
     return state.stacks[stack]!.path[position]
-  }
-
-  /// The nearest binding that the given one derives from and that can be a parent (C1).
-  func impliedParent(of binding: BindingID) -> BindingID? {
-    var ancestor = binding.deriving
-    while let candidate = ancestor {
-      if canBeParent(candidate) { return candidate }
-      ancestor = candidate.deriving
-    }
-    return nil
-  }
-
-  /// The binding from which the item of another binding is, or would be, presented.
-  func parent(of binding: BindingID) -> BindingID? {
-    let before: Handle?
-    if let drafted = draft.slots[binding] {
-      switch drafted.from {
-      case .named(let parent), .implied(let parent?): return parent
-      case .implied(nil): return impliedParent(of: binding)
-      case .asBefore: before = drafted.before
-      }
-    } else {
-      before = state.slots[binding]?.current
-    }
-    return before.flatMap { turn.machine.parent(of: $0)?.binding }
   }
 }
 
@@ -190,8 +152,8 @@ extension Transaction {
     if draft.groups[group] == nil {
       let before = state.groups[group]
       draft.groups[group] = GroupDraft(
-        selected: before?.selected, queue: before?.queue ?? [], tagBefore: turn.machine.selection(of: group),
-        queueBefore: before?.queue ?? [])
+        selected: before?.selected, queue: before?.queue ?? Queue(), tagBefore: turn.machine.selection(of: group),
+        queueBefore: before?.queue ?? Queue())
     }
     body(&draft.groups[group]!)
   }
@@ -228,7 +190,7 @@ extension Transaction {
     if let membership = item.membership {
       withGroup(membership.group) { group in
         if item.isQueued {
-          group.dequeue(binding)
+          group.queue.remove(binding)
         } else {
           group.selected = nil
         }

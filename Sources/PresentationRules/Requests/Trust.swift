@@ -33,7 +33,7 @@ extension Item {
   }
 
   /// Whether the program of this item gets the same data from another item with the same binding and id.
-  private func givesTheSame(as other: Item) -> Bool {
+  fileprivate func givesTheSame(as other: Item) -> Bool {
     value == other.value && containerValues == other.containerValues && style == other.style && title == other.title
       && output == other.output
   }
@@ -43,13 +43,19 @@ extension Item {
   func keepingHowToRun(ifAs before: Item, by author: Author) -> Item {
     guard author.trust == .confined, !givesTheSame(as: before) else { return self }
     var copy = self
-    copy.directory = nil
-    copy.environment = [:]
+    copy.leaveHowToRun(to: author)
     return copy
   }
 
-  /// Whether only a trusted client may change an item to this one.
-  fileprivate func needsTrust(toReplace before: Item) -> Bool { isRunAsGiven && !givesTheSame(as: before) }
+  /// Removes the directory and the environment of another client, if a confined client changes the item.
+  mutating func leaveHowToRun(to author: Author) {
+    guard author.trust == .confined else { return }
+    directory = nil
+    environment = [:]
+  }
+
+  /// Whether the author must be trusted to change what the item's program gets.
+  func needsTrustToChange(by author: Author) -> Bool { author.trust != .trusted && isRunAsGiven }
 }
 
 extension Transaction {
@@ -62,9 +68,12 @@ extension Transaction {
 
   /// Refuses to change the item of a program that is run in the way that a trusted client has given.
   func requireTrust(of author: Author, toReplace before: Item, by after: Item, at binding: BindingID) throws(Refusal) {
-    guard author.trust != .trusted, after.needsTrust(toReplace: before) else { return }
-    throw Refusal.needsTrust("another item for the command at “\(binding)”, which another client has given").about(
-      author)
+    guard after.needsTrustToChange(by: author), !after.givesTheSame(as: before) else { return }
+    throw needsTrust(toReplaceItemAt: binding).about(author)
+  }
+
+  func needsTrust(toReplaceItemAt binding: BindingID) -> Refusal {
+    Refusal.needsTrust("another item for the command at “\(binding)”, which another client has given")
   }
 
   /// Refuses the same for a presentation that stays because its item came back (T1).

@@ -6,16 +6,19 @@ import TextFormats
 extension StateMachine {
   /// Checks an id's size (L1).
   func check(id: String) throws(Refusal) {
-    try limits.check("id", id.utf8.count, limits.id, of: "bytes of the id")
+    try limits.check(text: id, as: "the id")
   }
 
   /// Checks a tag (B5).
   func check(tag: String) throws(Refusal) {
-    if tag.isEmpty { throw Refusal(.invalidArgument, "tag is empty; expected 1 to \(limits.tag) bytes") }
+    if tag.isEmpty { throw Refusal(.invalidArgument, "tag is empty; expected 1 to \(GroupTag.maxBytes) bytes") }
     if tag.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       throw Refusal(.invalidArgument, "tag \(quoted(tag)) has a control character; remove it")
     }
-    try limits.check("tag", tag.utf8.count, limits.tag, of: "bytes of the tag")
+    guard tag.utf8.count <= GroupTag.maxBytes else {
+      throw Refusal(
+        .invalidArgument, "tag: expected 1 to \(GroupTag.maxBytes) bytes, found \(tag.utf8.count); use a shorter one")
+    }
   }
 
   /// Checks the name of a destination (B5).
@@ -23,7 +26,7 @@ extension StateMachine {
     guard !Destination.isName(name) else { return }
     throw Refusal(
       .invalidArgument,
-      "destination \(quoted(name)) is not a valid name; use 1 to \(limits.destination) bytes without “/” and without a "
+      "destination \(quoted(name)) is not a valid name; use 1 to \(Destination.maxNameBytes) bytes without “/” and without a "
         + "leading “.”")
   }
 
@@ -38,7 +41,7 @@ extension StateMachine {
     for (key, entry) in value {
       guard BindingID.isName(key) else { throw .invalidKey(key, in: name) }
       try limits.check(
-        "value-depth", entry.depth, limits.valueDepth, of: "nested containers in \(quoted("\(name).\(key)"))")
+        "value", entry.depth, Limits.valueDepth, of: "nested containers in \(quoted("\(name).\(key)"))")
       guard !entry.holdsDescriptor else {
         throw Refusal(
           .invalidArgument, "\(name): \(quoted(key)) holds a file descriptor, which navd cannot keep; leave it out")
@@ -63,8 +66,7 @@ extension StateMachine {
             + "“\(declaration.type.signature)”")
       }
     }
-    try limits.check(
-      Options.containerValues.name, containerValues.byteCount, limits.containerValues, of: "bytes of container-values")
+    try limits.check("value", containerValues.byteCount, limits.value, of: "bytes of container-values")
   }
 
   func check(_ options: ItemOptions) throws(Refusal) {

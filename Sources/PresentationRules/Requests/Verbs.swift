@@ -43,7 +43,7 @@ extension Transaction {
       return .count(turn.machine.countOfParked)
 
     case .dismissAll(let scope):
-      return .count(try dismissAll(scope))
+      return .count(dismissAll(scope))
 
     case .select(let group, let tag, let binding, let id, let options):
       return .presentation(try select(group, tag, binding, id, options))
@@ -128,7 +128,7 @@ extension Transaction {
   }
 
   /// The slots, groups and stacks that a request names, directly or by the item that it presents.
-  mutating func forced(by operation: Request.Operation) throws(Refusal) -> Set<Subject> {
+  mutating func forced(by operation: Request.Operation) -> Set<Subject> {
     func subjects(of binding: BindingID?) -> Set<Subject> {
       guard let binding else { return [] }
       var found: Set<Subject> = [.slot(binding)]
@@ -154,12 +154,16 @@ extension Transaction {
         $0.formUnion(subjects(of: binding(on: stack, at: $1)))
       }
     case .dismissAll(.root(let root)):
-      try spend(state.bindingsOfRoot[root]?.count ?? 0)
-      return Set((state.bindingsOfRoot[root] ?? []).map { .slot($0) })
-    case .dismissAll(.everything):
-      try spend(state.slots.count)
-      return Set(state.slots.keys.map { .slot($0) })
+      return slots(state.bindingsOfRoot[root] ?? [], forcedBy: .root(root))
+    case .dismissAll(.everything): return slots(state.slots.keys, forcedBy: .everything)
     }
+  }
+
+  /// The slots of a scope; none if an earlier request of the transaction has forced them.
+  private mutating func slots(
+    _ bindings: some Sequence<BindingID>, forcedBy scope: Scope<BindingID>
+  ) -> Set<Subject> {
+    draft.forcedScopes.insert(scope).inserted ? Set(bindings.map { .slot($0) }) : []
   }
 
   func selectedTag(in group: BindingID) -> String? {
@@ -168,19 +172,19 @@ extension Transaction {
 
   /// The binding of a member that waits in its group's queue for the end of a hold. No request can select it before (H4).
   private func heldInQueue(_ member: GroupTag) -> BindingID? {
-    guard let queued = queue(of: member.group).first(where: { $0.tag == member.tag })?.binding else { return nil }
+    guard let queued = queue(of: member.group).binding(of: member.tag) else { return nil }
     return item(at: queued)?.isHeld(by: state.holdsInForce) == true ? queued : nil
   }
 
-  private mutating func dismissAll(_ scope: Scope<BindingID>) throws(Refusal) -> Int {
+  private mutating func dismissAll(_ scope: Scope<BindingID>) -> Int {
     let bindings: [BindingID]
     switch scope {
     case .root(let root):
-      bindings = try candidates(scope, state.bindingsOfRoot[root] ?? []) { $0.root == root }
+      bindings = candidates(scope, state.bindingsOfRoot[root] ?? []) { $0.root == root }
     case .everything:
-      bindings = try candidates(scope, state.slots.keys) { _ in true }
+      bindings = candidates(scope, state.slots.keys) { _ in true }
     case .group(let group):
-      bindings = queue(of: group).map(\.binding) + (selected(in: group).map { [$0] } ?? [])
+      bindings = queue(of: group).entries.map(\.binding) + (selected(in: group).map { [$0] } ?? [])
     case .parked: bindings = []
     case .stack(let stack):
       bindings = (0..<height(of: stack)).reversed().map { binding(on: stack, at: $0) }
@@ -197,10 +201,9 @@ extension Transaction {
   /// slot once, and once more for each new item in it.
   private mutating func candidates(
     _ scope: Scope<BindingID>, _ known: some Collection<BindingID>, where fits: (BindingID) -> Bool
-  ) throws(Refusal) -> [BindingID] {
+  ) -> [BindingID] {
     let emptied = draft.emptied.updateValue(draft.renewed.count, forKey: scope)
     let renewed = draft.renewed[(emptied ?? 0)...]
-    try spend(renewed.count + (emptied == nil ? known.count : 0))
     var all = Set(renewed.filter(fits))
     if emptied == nil { all.formUnion(known) }
     return topmostFirst(all.filter { item(at: $0) != nil }.sorted { $0.text < $1.text })
@@ -240,13 +243,14 @@ extension Transaction {
           "binding is “\(binding)”, but the item at “\(selected)” already has the tag \(quoted(tag)); dismiss that first"
         )
       }
+      try turn.machine.check(given)
       // The group may come from the destination; naming it changes nothing.
-      try set(selected, id: id ?? item.id, withGroup(given, group, tag))
+      try set(selected, id: id ?? item.id, withGroup(given, group, tag), isChecked: true)
       return selected
     }
     let remembered = remembered(key)
     var memory = remembered ?? declared(group, tag)
-    if let queued = queue(of: group).first(where: { $0.tag == tag })?.binding {
+    if let queued = queue(of: group).binding(of: tag) {
       // The item is found by its tag even if the group no longer remembers the request for it.
       if remembered?.binding != queued {
         memory = TagMemory(binding: queued, id: item(at: queued)?.id ?? "", options: ItemOptions(), isTrusted: true)
@@ -280,7 +284,10 @@ extension Transaction {
     if let memory {
       options = try permitted(options, of: memory, at: target, id: id, GroupTag(group: group, tag: tag))
     }
-    try set(target, id: id, options, isTrusted: memory?.isTrusted ?? true, isKnown: memory != nil)
+    // What the group remembers was checked when it learned it.
+    try turn.machine.check(given)
+    try set(
+      target, id: id, options, isTrusted: memory?.isTrusted ?? true, isKnown: memory != nil, isChecked: true)
     return target
   }
 

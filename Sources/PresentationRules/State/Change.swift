@@ -73,8 +73,6 @@ public struct Outcome: Sendable {
   public var destinationsChanged = false
   /// The clients that own an item and owned none before. Call `clientLeft` when one of them leaves the bus (O1).
   public var owners: [Client] = []
-  /// Whether more items can be presented after the end of a hold. Call `presentHeld` after other inputs.
-  public var hasHeld = false
   /// The unknown clients whose requests ended presentations. Call `identify` for each.
   public var requesters: [Client] = []
   /// The fallbacks that cannot be selected, each once for each cause (K1).

@@ -144,29 +144,13 @@ extension Shared<Item> {
 extension Limits {
   /// Checks the texts that only presenters interpret (L1).
   func check(appearanceOf options: ItemOptions) throws(Refusal) {
-    if let style = options.style { try check("id", style.utf8.count, id, of: "bytes of style") }
-    if let title = options.title { try check("id", title.utf8.count, id, of: "bytes of title") }
-    if let output = options.output { try check("id", output.utf8.count, id, of: "bytes of output") }
-  }
-}
-
-extension Value {
-  /// The number of values: itself, and those in it at any depth. To walk through it takes one step for each.
-  fileprivate var nodes: Int {
-    switch self {
-    case .variant(let value): 1 + value.nodes
-    case .array(_, let values), .structure(let values): values.reduce(1) { $0 + $1.nodes }
-    case .dictionary(_, _, let entries): entries.reduce(1) { $0 + $1.key.nodes + $1.value.nodes }
-    case .properties(let entries): 1 + entries.nodes
-    default: 1
-    }
+    if let style = options.style { try check(text: style, as: "style") }
+    if let title = options.title { try check(text: title, as: "title") }
+    if let output = options.output { try check(text: output, as: "output") }
   }
 }
 
 extension Properties {
-  /// The number of values in the dictionary, at any depth.
-  var nodes: Int { values.reduce(0) { $0 + $1.nodes + 1 } }
-
   /// The approximate size when marshalled, in bytes (L1).
   var byteCount: Int { isEmpty ? 0 : reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount + 8 } }
 }

@@ -24,15 +24,6 @@ extension StateMachine {
 
   public var count: Int { state.presentations.count }
 
-  /// Whether a client owns an item that can still be ended for it: one that is not being dismissed, or whose dismissal may be declined
-  /// (P15).
-  public func ownsItem(_ client: Client) -> Bool { state.ownedBy[client]?.contains { isToBeEnded($0) } == true }
-
-  /// Whether ending a presentation because its owner left would change anything.
-  func isToBeEnded(_ handle: Handle) -> Bool {
-    state.presentations[handle].map { $0.phase.dismissal?.isForced != true } ?? false
-  }
-
   /// The remembered ending of a presentation; nil if there is none.
   public func ending(of handle: Handle) -> Shared<Ending>? { state.endings[handle] }
 
@@ -51,7 +42,7 @@ extension StateMachine {
     try requireGivenOut(handle)
     throw Refusal(
       .unknownPresentation,
-      "presentation \(handle) ended, and is no longer among the \(limits.endings) endings remembered")
+      "presentation \(handle) ended, and is no longer among the \(limits.remembered) endings remembered")
   }
 
   /// Refuses a handle that was never given out, as far as this is known.
@@ -79,7 +70,7 @@ extension StateMachine {
   }
 
   /// The tags in a group's queue, the next one first.
-  public func queuedTags(of group: BindingID) -> [String] { state.groups[group]?.queue.map(\.tag) ?? [] }
+  public func queuedTags(of group: BindingID) -> [String] { state.groups[group]?.queue.tags ?? [] }
 
   /// The names of all stacks that are not empty, in their order.
   public var stackNames: [BindingID] {

@@ -86,7 +86,7 @@ struct State: Sendable {
   /// Whether the window of `focused` has lost the focus, and no other window has it yet.
   var hasLostFocus = false
   /// The presentations that have just ended because another window took the focus.
-  var unfocused: [Unfocused] = []
+  var unfocused = UnfocusedItems()
 
   /// The effects of holds on items whose destinations do not define them (H3); from the settings file, at each start.
   var holdsOfAll: [String: HoldAction] = [:]
@@ -104,13 +104,17 @@ struct State: Sendable {
   var holdsInForce: Set<String> = []
   /// The live presentations that hold, by the names of their holds (H8).
   var holding: [String: Set<Handle>] = [:]
+  /// The numbers of holders of each hold.
+  var countsOfHolders: [String: Int] = [:]
+  /// The presentations on whose items a hold has an effect, by the names of the holds.
+  var concerned: [String: Set<Handle>] = [:]
 
   init(limits: Limits, serial: Serial = Serial(0), lastHandle: Handle = Handle(0)) {
     self.limits = limits
     self.serial = serial
     self.lastHandle = lastHandle
-    tagMemory = RecencyMap(limit: limits.tags, byteLimit: limits.remembered)
-    endings = RecencyMap(limit: limits.endings, byteLimit: limits.remembered)
+    tagMemory = RecencyMap(limit: limits.remembered, byteLimit: limits.state)
+    endings = RecencyMap(limit: limits.remembered, byteLimit: limits.state)
   }
 }
 

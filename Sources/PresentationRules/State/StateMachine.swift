@@ -130,7 +130,6 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
       planned = try plan(&transaction)
       try transaction.settle()
       try transaction.checkProtected()
-      try transaction.checkEnds()
     } catch {
       self = transaction.turn.machine
       throw error
@@ -147,18 +146,9 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
 
   // MARK: Clients and shutting down
 
-  /// The ends of the items that a client owned when it left the bus (O1).
-  /// - Parameter most: the largest number of items. The items are those that end first over several turns.
-  public func ends(ofItemsOf client: Client, most: Int = .max) -> [End] {
-    let owned = (state.ownedBy[client] ?? []).filter { isToBeEnded($0) }
-    let ends = sortedForTurns(owned.map { End(handle: $0, reason: .owner) })
-    return ends.suffix(most).sorted { $0.handle < $1.handle }
-  }
-
   /// Ends the items of a client that left the bus (O1), and removes its registrations (D1).
-  /// - Parameter most: the largest number of items to end in this call; call again while the client owns an item.
-  public mutating func clientLeft(_ client: Client, at now: Instant, most: Int = .max) -> Outcome {
-    let ends = ends(ofItemsOf: client, most: most)
+  public mutating func clientLeft(_ client: Client, at now: Instant) -> Outcome {
+    let ends = (state.ownedBy[client] ?? []).sorted().map { End(handle: $0, reason: .owner) }
     return process(at: now) { turn in
       turn.unregister(client)
       turn.clear(ends, by: client)
@@ -168,8 +158,15 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     }
   }
 
+  /// Ends presentations, as one change. For a presentation that is not the current one of its slot, only the dismissal is forced, if the
+  /// end is.
+  /// - Parameter client: the client that asked for it.
+  public mutating func end(_ ends: [End], by client: Client?, at now: Instant) -> Outcome {
+    process(at: now) { $0.clear(ends, by: client) }
+  }
+
   /// Refuses requests from now on, since navd quits (R5).
-  /// - Returns: the ends of all presentations; carry out the last ones first.
+  /// - Returns: the ends of all presentations.
   public mutating func beginShutDown() -> [End] {
     state.isShuttingDown = true
     // No item is kept any more, whether or not it is in a slot (K4).
@@ -189,18 +186,12 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     _ destination: Destination, by client: Client, at now: Instant
   ) throws(Refusal) -> Outcome {
     try check(destination: destination.name)
-    if let style = destination.style { try limits.check("id", style.utf8.count, limits.id, of: "bytes of style") }
-    if case .bus(_, let path) = destination.presenter {
-      try limits.check("id", path.text.utf8.count, limits.id, of: "bytes of path")
-    }
-    if let declared = try destination.declaredTag() {
-      let others = state.registry.declared[declared.group] ?? [:]
-      let count = others.count + (others[declared.tag] == nil ? 1 : 0)
-      try limits.check("tags-per-group", count, limits.tagsPerGroup, of: "tags declared for “\(declared.group)”")
-    }
+    if let style = destination.style { try limits.check(text: style, as: "style") }
+    if case .bus(_, let path) = destination.presenter { try limits.check(text: path.text, as: "path") }
+    _ = try destination.declaredTag()
     if state.registry.ofClients[client]?.contains(destination.name) != true {
       try limits.check(
-        "registrations", state.registry.countOfClients + 1, limits.registrations,
+        "entries", state.registry.countOfClients + 1, limits.entries,
         of: "destinations registered by clients"
       )
     }

@@ -158,7 +158,7 @@ struct Turn: ~Copyable {
         let handle = machine.lists.mayEnd[ended]
         ended += 1
         proceed(withEndOf: handle)
-      } else if started < machine.lists.mayStart.count, !machine.lists.hasEndedHold {
+      } else if started < machine.lists.mayStart.count, machine.lists.endedHolds.isEmpty {
         let handle = machine.lists.mayStart[started]
         started += 1
         if let presentation = state.presentations[handle], canStart(presentation) { start(presentation) }
@@ -323,6 +323,7 @@ struct Turn: ~Copyable {
           presentedAt: presentation.presentedAt, endedAt: now, time: wallTime, by: presentation.endedBy)),
       bytes: result.byteCount)
     state.bytesOfItems -= presentation.item.byteCount
+    state.endConcern(of: presentation)
     if let owner = presentation.item.owner { state.disown(handle, owner) }
     if let creator = presentation.creator { state.uncount(creator) }
     if let parent = presentation.parent, state.presentations[parent] != nil {

@@ -9,7 +9,7 @@ struct Deadline: Comparable, Sendable {
     /// The latest time at which the presentation may start (H6).
     case start
     /// The end of a holder (H1). The number of the holder stands in place of the handle.
-    case hold
+    case hold(Holder.Key)
     /// The time until which an item that has ended by itself is kept, at the binding that it had (K4).
     case departure(BindingID)
   }
@@ -27,10 +27,7 @@ extension StateMachine {
 
   /// Carries out what is due, the earliest first. It is one change, so each stack and group is announced once (W1). `nextDeadline`
   /// tells whether more is due.
-  /// - Parameter most: the largest number of deadlines to carry out.
-  public mutating func expire(at now: Instant, most: Int = .max) -> Outcome {
-    process(at: now) { $0.expire(most: most) }
-  }
+  public mutating func expire(at now: Instant) -> Outcome { process(at: now) { $0.expire() } }
 
   /// Gives a presenter its whole time again, since it is called later than planned. This is no input and has no outcome: other things
   /// that are due wait for the next input.
@@ -43,14 +40,6 @@ extension StateMachine {
     state.forgetStaleDeadlines()
   }
 
-  /// The end that is due first by a deadline; nil if the next deadline is not due or ends no presentation.
-  public func nextEnd(at now: Instant) -> End? {
-    guard let deadline = state.deadlines.min, deadline.at <= now else { return nil }
-    return switch deadline.kind {
-    case .answer, .expiry, .start: End(handle: deadline.handle, reason: .expired, isOver: true)
-    case .restart, .hold, .departure: nil
-    }
-  }
 }
 
 extension State {
@@ -82,7 +71,7 @@ extension State {
     case .start: deadline.at == presentation?.startsBy
     case .restart: deadline.at == presentation?.continuation?.due
     case .departure(let binding): deadline.at == departed[binding]?.until
-    case .hold: holders.contains { $0.key.cookie == deadline.handle.number && $0.value.expires == deadline.at }
+    case .hold(let key): deadline.at == holders[key]?.expires
     }
   }
 }
@@ -93,26 +82,25 @@ extension Turn {
     state.expectAnswer(handle, by: now.after(milliseconds: milliseconds))
   }
 
-  fileprivate mutating func expire(most: Int) {
+  fileprivate mutating func expire() {
     var ends: [End] = []
     var unanswered: [Deadline] = []
     var released: [Holder.Key] = []
     var first: Instant?
-    var count = 0
-    while count < most, let deadline = state.deadlines.min, deadline.at <= first ?? now {
+    while let deadline = state.deadlines.min, deadline.at <= first ?? now {
       state.deadlines.removeMin()
       guard state.holds(deadline) else { continue }
       first = deadline.at
-      count += 1
       let handle = deadline.handle
       if case .departure(let binding) = deadline.kind {
         state.departed[binding] = nil
         continue
       }
-      guard let phase = state.presentations[handle]?.phase, deadline.kind != .hold else {
-        released += state.holders.keys.filter { $0.cookie == handle.number }
+      if case .hold(let key) = deadline.kind {
+        released.append(key)
         continue
       }
+      guard let phase = state.presentations[handle]?.phase else { continue }
       switch (deadline.kind, phase) {
       case (.restart, _):
         state.presentations[handle]!.continuation!.due = nil

@@ -4,12 +4,11 @@ import PresentationModel
 // The windows of open items: raising (N7) and moving (U2) them, and ending items that have lost the focus (N9, N10) or their output
 // (U3).
 
-/// A presentation that ended because another window took the focus. The focus may have moved by a click on the button that toggles it
-/// (N10).
-struct Unfocused: Sendable {
-  let binding: BindingID
-  let tag: GroupTag?
-  let at: Instant
+/// When presentations ended because another window took the focus. The focus may have moved by a click on the button that toggles one
+/// of them (N10).
+struct UnfocusedItems: Sendable {
+  fileprivate var slots: [BindingID: Instant] = [:]
+  fileprivate var tags: [GroupTag: Instant] = [:]
 }
 
 extension State {
@@ -18,16 +17,19 @@ extension State {
 
   /// Whether a slot, or the member with a tag, has just ended because another window took the focus.
   func wasJustUnfocused(_ binding: BindingID?, _ tag: GroupTag? = nil, at now: Instant) -> Bool {
-    unfocused.contains { ended in
-      ended.at.after(nanoseconds: Self.clickTime) >= now
-        && (ended.binding == binding || tag != nil && ended.tag == tag)
+    [binding.flatMap { unfocused.slots[$0] }, tag.flatMap { unfocused.tags[$0] }].contains { ended in
+      ended.map { $0.after(nanoseconds: Self.clickTime) >= now } == true
     }
   }
 
-  fileprivate mutating func noteUnfocused(_ presentation: Presentation, at now: Instant) {
-    unfocused.removeAll { $0.at.after(nanoseconds: Self.clickTime) < now }
-    let tag = presentation.item.membership.map { GroupTag(group: $0.group, tag: $0.tag) }
-    unfocused.append(Unfocused(binding: presentation.binding, tag: tag, at: now))
+  fileprivate mutating func noteUnfocused(_ presentations: [Presentation], at now: Instant) {
+    guard !presentations.isEmpty else { return }
+    unfocused.slots = unfocused.slots.filter { $0.value.after(nanoseconds: Self.clickTime) >= now }
+    unfocused.tags = unfocused.tags.filter { $0.value.after(nanoseconds: Self.clickTime) >= now }
+    for presentation in presentations {
+      unfocused.slots[presentation.binding] = now
+      if let tag = presentation.item.membership { unfocused.tags[tag] = now }
+    }
   }
 }
 
@@ -71,7 +73,7 @@ extension Turn {
   /// Notes that a window has the focus: one of a presentation, or one that belongs to none.
   mutating func take(focusOf handle: Handle?, isOwn: Bool) {
     let ends = machine.ends(ofFocusGoingTo: handle, isOwn: isOwn)
-    for end in ends { state.noteUnfocused(state.presentations[end.handle]!, at: now) }
+    state.noteUnfocused(ends.map { state.presentations[$0.handle]! }, at: now)
     state.focused = handle
     state.hasLostFocus = false
     clear(ends)
@@ -86,8 +88,9 @@ extension Turn {
 
   /// Activates the windows of items that were open before the requests. Windows that are brought get the focus anyway.
   mutating func raise(_ bindings: [BindingID], except brought: [Brought]) {
-    for binding in bindings
-    where machine.isShownInWindows(binding) && !brought.contains(where: { $0.binding == binding }) {
+    guard !bindings.isEmpty else { return }
+    let brought = Set(brought.map(\.binding))
+    for binding in bindings where machine.isShownInWindows(binding) && !brought.contains(binding) {
       outcome.commands.append(.raise(state.slots[binding]!.current!))
     }
   }

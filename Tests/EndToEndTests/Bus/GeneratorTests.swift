@@ -88,7 +88,7 @@ func generatedCode_ofQt_presents() throws {
   #expect(
     try session.succeed(program, []) == """
       /org/navd/Coordinator1/presentation/1
-      at most 100000 items
+      at most 2048 items
       expired
 
       """)

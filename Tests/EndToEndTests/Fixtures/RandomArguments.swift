@@ -279,10 +279,10 @@ struct RandomArguments {
     case 0:
       let unit = numbers.pick(["a", "ü", "a.", "[0]", "\u{301}", "👩‍👩‍👧"])
       let bytes =
-        numbers.chance(0.2) ? numbers.pick([63, 127]) : edge(of: numbers.pick(["binding", "tag", "destination"]))
+        numbers.chance(0.2) ? numbers.pick([63, 127]) : numbers.pick([254, 255, 256])
       return String(repeating: unit, count: numbers.chance(0.5) ? bytes : bytes / unit.utf8.count)
     case 1 where numbers.chance(0.1):
-      return String(repeating: "x", count: edge(of: numbers.pick(["id", "output", "container-values"])))
+      return String(repeating: "x", count: edge(of: numbers.pick(["text", "defaults"])))
     case 1 where numbers.chance(0.05):
       return String(repeating: "x", count: edge(of: numbers.pick(["value", "request"])))
     case 2...4:

@@ -13,18 +13,19 @@ private typealias Rows = CoordinatorInterface
 func freeMemory_afterManyItems_isGivenBack() throws {
   let session = try Session()
   let navd = try #require(session.navd?.processID)
-  func apply(_ numbers: some Sequence<Int>, _ request: (Int) -> TransactionRequest) throws {
-    try session.call(Rows.apply, (numbers.map(request), [:]))
+  let other = try session.connect()
+  func apply(_ numbers: some Sequence<Int>, by client: Connection, _ request: (Int) -> TransactionRequest) throws {
+    try session.call(Rows.apply, (numbers.map(request), [:]), by: client)
   }
-  let value: Properties = ["value": (["text": Value.string(String(repeating: "x", count: 1000))] as Properties).value]
-  for start in stride(from: 0, to: 4000, by: 250) {
-    try apply(start..<(start + 250)) { number in
+  let value: Properties = ["value": (["text": Value.string(String(repeating: "x", count: 2000))] as Properties).value]
+  for start in stride(from: 0, to: 2000, by: 250) {
+    try apply(start..<(start + 250), by: start < 1000 ? session.client : other) { number in
       TransactionRequest("Present", [.string("many[\(number)]"), .string(""), value.value])
     }
   }
   let memory = Session.privateMemory(of: navd)
-  for start in stride(from: 0, to: 4000, by: 250) {
-    try apply((start..<(start + 250)).filter { $0 % 50 > 0 }) { number in
+  for start in stride(from: 0, to: 2000, by: 250) {
+    try apply((start..<(start + 250)).filter { $0 % 50 > 0 }, by: session.client) { number in
       TransactionRequest("Dismiss", [.string("many[\(number)]"), ([:] as Properties).value])
     }
   }

@@ -46,12 +46,12 @@ extension Session {
       _ = try state()
       try dismiss("large")
     }
-    let endings = (0...(limits["endings"] ?? 0)).map { begin(Rows.present, ("forget", "\($0)", [:])) }
+    let endings = (0...(limits["remembered"] ?? 0)).map { begin(Rows.present, ("forget", "\($0)", [:])) }
     for ending in endings { _ = try answer(to: ending) }
     try dismiss("forget")
     // Each event contains all tags of the group.
-    let tags = limits["tags-per-group"] ?? 1
-    for group in 0...(limits["tags"] ?? 0) / tags {
+    let tags = 128
+    for group in 0...(limits["remembered"] ?? 0) / tags {
       let requests = (0..<tags).map { number -> TransactionRequest in
         TransactionRequest("Select", [.string("forget[\(group)]"), .string("tag\(number)"), ([:] as Properties).value])
       }

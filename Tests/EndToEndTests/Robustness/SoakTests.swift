@@ -96,7 +96,7 @@ private func load(_ session: Session, _ clients: [SoakClient], for time: Duratio
 /// Fills navd's record of endings to its limit, so that its memory at the start and at the end can be compared.
 private func fillHistory(_ session: Session) throws {
   let limits = try session.call(PropertyAccessing.get, (Rows.name.text, "Limits"))
-  let endings = [String: UInt64](value: limits)?["endings"] ?? 0
+  let endings = [String: UInt64](value: limits)?["remembered"] ?? 0
   var replies = 0
   for number in 0...endings {
     session.client.callNavd(Rows.present, ("soak.fill", String(number), [:])) { _ in replies += 1 }

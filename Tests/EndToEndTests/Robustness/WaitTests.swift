@@ -11,15 +11,14 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-@Test("L1, L2: eight clients with all the calls of Wait that navd takes delay nobody, and get all their answers")
+@Test("L1, L2: four clients with all the calls of Wait that navd takes delay nobody, and get all their answers")
 func hostile_massOfWaits_isAnsweredBesideOthers() throws {
   let session = try Session()
   let navd = try #require(session.navd?.processID)
   let honest = try HonestClient(session)
-  let clients = try (0..<8).map { _ in try session.connect() }
+  let clients = try (0..<4).map { _ in try session.connect() }
   let limits = try session.limits()
-  let count = try #require(limits["waits-per-client"])
-  #expect(limits["waits"] == clients.count * count)
+  let count = try #require(limits["waits"])
   // The first rounds fill buffers that stay.
   var memory = 0
   for round in 0...4 {
@@ -35,6 +34,7 @@ func hostile_massOfWaits_isAnsweredBesideOthers() throws {
       let refusal = try session.refusal(Rows.wait, (path, "gone"), by: client)
       #expect(refusal?.name == .limitExceeded)
     }
+    #expect(try session.refusal(Rows.wait, (path, "gone"))?.name == .limitExceeded, "these are all")
     #expect(answered == 0)
     let waiting = try honest.measure(100, session) { session.loop.turn(wait: .milliseconds(2)) }
     let ending = try honest.times {

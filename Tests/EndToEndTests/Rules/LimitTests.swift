@@ -31,10 +31,10 @@ func limit_inNavctl_isExplained() throws {
   let long = String(repeating: "x", count: 5000)
   let many = (0..<5000).map { "[\"Present\",\"n[\($0)]\",\"\",{}]" }.joined(separator: ",")
   for (run, verb, limit) in [
-    (try session.navctl("present", "--state", "a", long), "present a", "id"),
-    (try session.navctl("present", "--state", "a", "--title", long), "present a", "id"),
+    (try session.navctl("present", "--state", "a", long), "present a", "text"),
+    (try session.navctl("present", "--state", "a", "--title", long), "present a", "text"),
     (try session.navctl("apply", "-", input: "[\(many)]"), "apply -", "transaction"),
-    (try session.navctl("act", "1", long), "act 1 \(long.prefix(200))", "id"),
+    (try session.navctl("act", "1", long), "act 1 \(long.prefix(200))", "text"),
   ] {
     #expect(run.exitCode == 6, "\(run.errorText)")
     #expect(run.errorText.hasPrefix("navctl: \(verb)"), "\(run.errorText)")

@@ -653,7 +653,6 @@ import Testing
           ? ["asking 1 no more", "dismiss 1 dismissed forced"] : ["dismissing a", "dismiss 1 owner forced"]))
     fixture.declines(1)
     #expect(fixture.taken() == [])
-    #expect(fixture.machine.ownsItem("anna") == false)
     try fixture.clearAway()
   }
 
@@ -719,7 +718,7 @@ import Testing
   @Test("L1: a question that is too long is refused, and a reason that is too long is cut off")
   func messages_tooLong_areRefusedOrCut() throws {
     var limits = Limits()
-    limits.id = 4
+    limits.text = 4
     let fixture = RulesFixture(limits: limits)
     try fixture.show("a", "", .with(to: "bus"))
     try fixture.dismiss("a")

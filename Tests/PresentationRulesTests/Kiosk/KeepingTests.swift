@@ -394,7 +394,7 @@ import Testing
     var settings = ItemSettings()
     settings.restoresAtLogin = true
     var limits = Limits()
-    limits.endings = 1
+    limits.remembered = 1
     var machine = StateMachine(limits: limits)
     _ = machine.load([
       Destination(name: "kept", presenter: .none, source: RulesFixture.file("kept"), itemSettings: Shared(settings))
@@ -418,7 +418,7 @@ import Testing
     _ = machine.load([
       Destination(name: "kept", presenter: .none, source: RulesFixture.file("kept"), itemSettings: Shared(settings))
     ])
-    let count = machine.limits.endings
+    let count = machine.limits.remembered
     let now = Instant(nanoseconds: 1_000_000_000)
     let start = ContinuousClock.now
     for number in 0..<count {

@@ -52,11 +52,11 @@ struct SessionEnvironmentTests {
   @Test("L1: the number and the bytes of variables have limits")
   func variables_beyondLimit_areRefused() throws {
     let limits = Limits()
-    let many = Dictionary(uniqueKeysWithValues: (0...limits.variables).map { ("V\($0)", "x") })
+    let many = Dictionary(uniqueKeysWithValues: (0...limits.entries).map { ("V\($0)", "x") })
     #expect(throws: Refusal.self) { try give(many) }
-    #expect(throws: Refusal.self) { try give(["BIG": String(repeating: "x", count: limits.environment)]) }
+    #expect(throws: Refusal.self) { try give(["BIG": String(repeating: "x", count: limits.value)]) }
     #expect(fixture.machine.environment == [:])
-    let half = String(repeating: "x", count: limits.environment / 2 - 1)
+    let half = String(repeating: "x", count: limits.value / 2 - 1)
     #expect(throws: Refusal.self) { try give(["A": half, "B": half + "x"]) }
     #expect(try give(["A": half, "B": half]))
   }

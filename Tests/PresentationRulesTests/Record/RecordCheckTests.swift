@@ -84,7 +84,7 @@ import Testing
   @Test("R4, L1: a record may have four times as many entries as the limits allow, and no more")
   func entries_tooMany_areRefused() {
     var limits = Limits()
-    (limits.items, limits.variables) = (1, 1)
+    (limits.items, limits.entries) = (1, 1)
     func add(_ count: Int, to record: inout RecordedState) {
       for number in 0..<count {
         let handle = Handle(UInt64(4 + number))

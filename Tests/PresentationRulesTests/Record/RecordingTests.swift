@@ -68,7 +68,7 @@ import Testing
   @Test("R1, L1: an ending that is no longer remembered leaves the record")
   func endings_tooMany_leaveTheRecord() throws {
     var limits = Limits()
-    limits.endings = 1
+    limits.remembered = 1
     var machine = try StateMachine(limits: limits, restoring: RecordedState())
     var changes = RecordChanges()
     for binding: BindingID in ["a", "b"] {

@@ -422,7 +422,7 @@ private final class RestartableMachine {
   @Test("R4, L1: a record with more than four times as many holders as the limit is refused", arguments: [8, 9])
   func restored_manyHolders_isRefused(count: UInt64) {
     var limits = Limits()
-    limits.holds = 2
+    limits.entries = 2
     var state = RecordedState(numbers: .init(serial: Serial(1), lastHandle: Handle(1)))
     for cookie in 1...count {
       var holder = Holder()

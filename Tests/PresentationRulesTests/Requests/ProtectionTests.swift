@@ -30,19 +30,6 @@ struct ProtectionTests {
     #expect(fixture.shown == ["lock", "other"])
   }
 
-  @Test("D12, L2: a request that would end a protected item with many others ends none of them in advance")
-  func protected_massEnds_areNone() throws {
-    var limits = Limits()
-    limits.ends = 2
-    let fixture = RulesFixture(limits: limits, destinations: [Self.lock])
-    for binding: BindingID in ["a", "b", "c"] { try fixture.present(binding) }
-    let lock = try fixture.show("lock", "", ItemOptions())
-    let request = Request(.dismissAll(.everything))
-    #expect(fixture.machine.massEnds(of: request, by: "anna", at: fixture.now).isEmpty)
-    fixture.ends(lock)
-    #expect(fixture.machine.massEnds(of: request, by: "anna", at: fixture.now).ends.count == 3)
-  }
-
   @Test("D12: a protected item ends by itself, and its group goes on")
   func protected_ownEnd_endsIt() throws {
     try fixture.show("lock", "", ItemOptions())

@@ -33,7 +33,7 @@ import Testing
   @Test("W1: a tag that pushes another out of the memory makes one event of its group")
   func group_tagForgottenForAnother_isToldOnce() throws {
     var limits = Limits()
-    limits.tags = 1
+    limits.remembered = 1
     var machine = StateMachine(limits: limits)
     _ = try machine.perform(
       Request(.select(binding("g"), tag: "m", binding: nil, id: nil, ItemOptions())), by: client, at: now)
@@ -47,7 +47,7 @@ import Testing
     "G9: a queued item whose request is forgotten is selected as it is, even if a destination declares its tag")
   func group_queuedTagForgottenAndDeclared_isSelectedAsItIs() throws {
     var limits = Limits()
-    limits.tags = 1
+    limits.remembered = 1
     var machine = StateMachine(limits: limits)
     let declared = Destination(name: "wifi", presenter: .none, group: binding("g"), source: .file(path: "wifi.toml"))
     let other = Destination(name: "other", presenter: .none, source: .file(path: "other.toml"))
@@ -150,7 +150,7 @@ import Testing
   @Test("G7, L1: the first requested tag of one transaction is forgotten first")
   func tags_pastTheLimit_oldestRequestIsForgotten() throws {
     var limits = Limits()
-    limits.tags = 1
+    limits.remembered = 1
     var machine = StateMachine(limits: limits)
     _ = try machine.perform(
       ["h", "g"].map { Request(.select(binding($0), tag: "m", binding: nil, id: nil, ItemOptions())) },
@@ -297,31 +297,6 @@ import Testing
     #expect(fixture.phase(parent) == "presented")
     try fixture.present("office")
     #expect(fixture.handle("office") == 3)
-  }
-
-  @Test("N3, K3, L2: when an item that may come again loses its windows, nothing ends before its time")
-  func massEnds_windowsOfRestartingItemGone_areNone() throws {
-    var limits = Limits()
-    limits.ends = 2
-    let fixture = fixtureWithWindows(limits)
-    let browser = try fixture.show("browser", "", ItemOptions())
-    for index in 0..<4 { try fixture.show(binding("browser[\(index)]"), "", .with(to: "bare")) }
-    let afterWindows = fixture.machine.massEnds(of: .windowsGone(browser, isFinal: true), at: fixture.now)
-    let afterResult = fixture.machine.massEnds(of: .ended(browser, failed: false, result: [:]), at: fixture.now)
-    #expect(afterWindows.isEmpty)
-    #expect(!afterResult.isEmpty)
-  }
-
-  @Test("P5, L2: when a presenter that shows nothing yet is said to leave, nothing ends before its time")
-  func massEnds_presenterOfWaitingItemLeft_areNone() throws {
-    var limits = Limits()
-    limits.ends = 2
-    let fixture = RulesFixture(limits: limits)
-    try fixture.show("screen", "1", .with(to: "bus"))
-    try fixture.present("screen", "2", .with(to: "bus"))
-    let waiting = try #require(fixture.handle("screen"))
-    for index in 0..<4 { try fixture.present(binding("screen[\(index)]"), "", .with(to: "bare")) }
-    #expect(fixture.machine.massEnds(of: .presenterLeft(waiting), at: fixture.now).isEmpty)
   }
 
   @Test("N3: a report on windows of an item that follows none changes nothing")

@@ -39,13 +39,9 @@ import Testing
     #expect(Limits().byName.count == Mirror(reflecting: Limits()).children.count)
     #expect(
       Limits().byName == [
-        "binding": 255, "id": 4096, "tag": 255, "destination": 255, "value": 1_048_576, "value-depth": 32,
-        "container-values": 65_536, "declared-container-values": 1024, "result": 1_048_576, "output": 65_536,
-        "transaction": 4096, "work": 4_000_000, "ends": 8192, "stack": 2048, "members": 16_777_216, "items": 100_000,
-        "items-per-client": 50_000, "state": 8_388_608, "queue": 1024, "waits-per-client": 512, "waits": 4096,
-        "registrations": 4096, "holds": 1024, "variables": 256, "environment": 131_072, "hooks": 1024, "parked": 64,
-        "calls-per-presenter": 4096, "calls": 40_960, "tags": 8192, "tags-per-group": 256, "endings": 1024,
-        "remembered": 16_777_216,
+        "text": 4096, "value": 1_048_576, "state": 8_388_608, "defaults": 8192, "items": 2048,
+        "items-per-client": 1024, "transaction": 1024, "stack": 1024, "queue": 1024, "entries": 1024,
+        "remembered": 1024, "waits": 512, "parked": 64, "calls-per-presenter": 4096, "calls": 40_960,
       ])
   }
 
@@ -57,13 +53,13 @@ import Testing
 
   @Test("L1: ids, styles and titles have a greatest length")
   func id_tooLong_refused() throws {
-    let fixture = fixture { $0.id = 10 }
-    try expectLimit("id", 10, on: fixture) { .present("a", id: text($0), .with()) }
-    try expectLimit("id", 10, on: fixture) { .push("s", "b", id: text($0), .with()) }
-    try expectLimit("id", 10, on: fixture) { .setPath("t", .values(text($0))) }
-    try expectLimit("id", 10, on: fixture) { .select("g", tag: "t", binding: nil, id: text($0), .with()) }
-    try expectLimit("id", 10, on: fixture) { .present("c", id: "", .with(style: text($0))) }
-    try expectLimit("id", 10, on: fixture) { .present("c", id: "", .with(title: text($0))) }
+    let fixture = fixture { $0.text = 10 }
+    try expectLimit("text", 10, on: fixture) { .present("a", id: text($0), .with()) }
+    try expectLimit("text", 10, on: fixture) { .push("s", "b", id: text($0), .with()) }
+    try expectLimit("text", 10, on: fixture) { .setPath("t", .values(text($0))) }
+    try expectLimit("text", 10, on: fixture) { .select("g", tag: "t", binding: nil, id: text($0), .with()) }
+    try expectLimit("text", 10, on: fixture) { .present("c", id: "", .with(style: text($0))) }
+    try expectLimit("text", 10, on: fixture) { .present("c", id: "", .with(title: text($0))) }
     try fixture.clearAway()
   }
 
@@ -80,7 +76,7 @@ import Testing
 
   @Test("L1: the message of a hold has a greatest length")
   func holdMessage_tooLong_refused() throws {
-    let fixture = fixture { $0.id = 10 }
+    let fixture = fixture { $0.text = 10 }
     func hold(_ bytes: Int) throws {
       _ = try fixture.machine.hold(HoldRequest("dnd", message: text(bytes)), by: "anna", at: fixture.now)
     }
@@ -90,9 +86,11 @@ import Testing
 
   @Test("L1: tags and names of destinations have a greatest length")
   func tag_tooLong_refused() throws {
-    let fixture = fixture { $0.tag = 10 }
-    try expectLimit("tag", 10, on: fixture) { .present("a", id: "\($0)", .with(group: "g", tag: text($0))) }
-    try expectLimit("tag", 10, on: fixture) { .select("h", tag: text($0), binding: "b", id: nil, .with()) }
+    let fixture = RulesFixture()
+    try fixture.present("a", "", .with(group: "g", tag: text(255)))
+    try fixture.ask(.select("h", tag: text(255), binding: "b", id: nil, .with()))
+    #expect(fixture.refusal(.present("c", id: "", .with(group: "g", tag: text(256)))) == .invalidArgument)
+    #expect(fixture.refusal(.select("h", tag: text(256), binding: "c", id: nil, .with())) == .invalidArgument)
     try fixture.clearAway()
   }
 
@@ -172,7 +170,7 @@ import Testing
     func nested(_ depth: Int) -> Properties {
       ["v": (0..<depth).reduce(Value.byte(1)) { value, _ in .array(element: value.type, [value]) }]
     }
-    try expectLimit("value-depth", Limits().valueDepth, on: fixture) { .present("a", id: "", .with(value: nested($0))) }
+    try expectLimit("value", Limits.valueDepth, on: fixture) { .present("a", id: "", .with(value: nested($0))) }
     try fixture.clearAway()
   }
 
@@ -196,32 +194,31 @@ import Testing
   @Test("L1: container values, their declarations and defaults have a greatest size")
   func containerValues_tooLarge_refused() throws {
     let fixture = fixture {
-      $0.containerValues = 100
-      $0.declaredContainerValues = 2
+      $0.value = 100
+      $0.defaults = 50
     }
     try fixture.machine.declareContainerValue("k", defaultValue: .string(""))
-    try expectLimit("container-values", 100 - 14, on: fixture) {
+    try expectLimit("value", 100 - 14, on: fixture) {
       .present("a", id: "", .with(containerValues: ["k": .string(text($0))]))
     }
-    try expectLimit("container-values", 100 - 14, on: fixture) {
+    try expectLimit("value", 100 - 14, on: fixture) {
       .update("a", value: [:], remove: [], containerValues: ["k": .string(text($0))], timeout: nil)
     }
-    #expect(throws: Refusal.self) { try fixture.machine.declareContainerValue("l", defaultValue: .string(text(100))) }
-    try fixture.machine.declareContainerValue("l", defaultValue: .string(""))
+    #expect(throws: Refusal.self) {
+      try fixture.machine.declareContainerValue("l", defaultValue: .string(text(50 - 27)))
+    }
+    try fixture.machine.declareContainerValue("l", defaultValue: .string(text(50 - 28)))
     do throws(Refusal) {
       try fixture.machine.declareContainerValue("m", defaultValue: .string(""))
       Issue.record("a third was declared")
-    } catch { #expect(error.code == .limitExceeded && error.message.contains("“declared-container-values”")) }
-    try fixture.machine.declareContainerValue("l", defaultValue: .string(""))
+    } catch { #expect(error.code == .limitExceeded && error.message.contains("“defaults”")) }
+    try fixture.machine.declareContainerValue("l", defaultValue: .string(text(50 - 28)))
     try fixture.clearAway()
   }
 
   @Test("L1: an end is never refused: a result too large is left out, with an error that says so")
   func result_tooLarge_leftOut() throws {
-    let fixture = fixture {
-      $0.result = 100
-      $0.value = 100
-    }
+    let fixture = fixture { $0.value = 100 }
     for destination in ["bus", "cmd", "bare"] {
       let handle = try fixture.show("a", "1", .with(to: destination))
       #expect(try fixture.closed(handle, result: ["v": .string(text(1000))], byPresenter: destination == "bus"))
@@ -231,7 +228,7 @@ import Testing
         Issue.record("\(destination): \(String(describing: fixture.ending(handle)))")
         continue
       }
-      #expect(error.contains("“result”") && fixture.ending(handle)?.result["v"] == nil)
+      #expect(error.contains("“value”") && fixture.ending(handle)?.result["v"] == nil)
     }
     let handle = try fixture.show("a", "1", .with(to: "bus"))
     try fixture.dismiss("a")
@@ -245,7 +242,7 @@ import Testing
   @Test("L1: actions and their parameters have a greatest size")
   func action_tooLarge_refused() throws {
     let fixture = fixture {
-      $0.id = 10
+      $0.text = 10
       $0.value = 100
     }
     try fixture.present("a")
@@ -327,13 +324,13 @@ import Testing
   @Test("L1: the calls of Wait of one client, and of all, are limited")
   func waits_tooMany_refused() throws {
     var limits = Limits()
-    (limits.waitsPerClient, limits.waits) = (2, 5)
-    try limits.checkWaits(2, all: 5)
-    for (count, all, name) in [(3, 5, "waits-per-client"), (2, 6, "waits")] {
+    limits.waits = 2
+    try limits.checkWaits(2, all: 8)
+    for (count, all) in [(3, 8), (2, 9)] {
       do throws(Refusal) {
         try limits.checkWaits(count, all: all)
         Issue.record("\(count) of \(all) were taken")
-      } catch { #expect(error.code == .limitExceeded && error.message.contains("“\(name)”")) }
+      } catch { #expect(error.code == .limitExceeded && error.message.contains("“waits”")) }
     }
   }
 
@@ -396,7 +393,7 @@ import Testing
 
   @Test("L1: remembered tags drop the oldest")
   func tags_tooMany_oldestDropped() throws {
-    let fixture = fixture { $0.tags = 2 }
+    let fixture = fixture { $0.remembered = 2 }
     for (binding, group): (BindingID, BindingID) in [("a", "g"), ("b", "g"), ("c", "h")] {
       try fixture.present(binding, "", .with(group: group))
     }
@@ -414,7 +411,7 @@ import Testing
 
   @Test("L1: a tag that was dropped while its item is queued or selected still leads to that item")
   func tags_droppedWhileHeld_stillSelectable() throws {
-    let fixture = fixture { $0.tags = 1 }
+    let fixture = fixture { $0.remembered = 1 }
     try fixture.present("a", "1", .with(group: "g", tag: "t"))
     try fixture.present("b", "2", .with(value: ["x": .byte(1)], group: "g", tag: "u", ifBusy: .queue))
     try fixture.present("z", "", .with(group: "h"))
@@ -427,7 +424,7 @@ import Testing
 
   @Test("L1: remembered endings drop the oldest")
   func endings_tooMany_oldestDropped() throws {
-    let fixture = fixture { $0.endings = 2 }
+    let fixture = fixture { $0.remembered = 2 }
     for binding: BindingID in ["a", "b", "c"] {
       try fixture.present(binding)
       try fixture.dismiss(binding)
@@ -441,13 +438,13 @@ import Testing
 
   @Test("L1: the registrations of clients are limited")
   func registrations_tooMany_refused() throws {
-    let fixture = fixture { $0.registrations = 2 }
+    let fixture = fixture { $0.entries = 2 }
     try fixture.register(RulesFixture.bus("x", source: .client("bar")), by: "bar")
     try fixture.register(RulesFixture.bus("x", source: .client("baz")), by: "baz")
     do throws(Refusal) {
       try fixture.register(RulesFixture.bus("y", source: .client("bar")), by: "bar")
       Issue.record("a third was registered")
-    } catch { #expect(error.code == .limitExceeded && error.message.contains("“registrations”")) }
+    } catch { #expect(error.code == .limitExceeded && error.message.contains("“entries”")) }
     try fixture.register(RulesFixture.bus("x", source: .client("bar")), by: "bar")
     fixture.leave("baz")
     try fixture.register(RulesFixture.bus("y", source: .client("bar")), by: "bar")

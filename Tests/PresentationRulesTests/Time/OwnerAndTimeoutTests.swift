@@ -39,24 +39,6 @@ import Testing
     #expect(fixture.owners == ["bert", "carl", "bert"])
   }
 
-  @Test("O1: the items of a client can end in several parts, the latest first")
-  func owner_leavingInParts_endsAll() throws {
-    let fixture = RulesFixture()
-    for index in 0..<5 {
-      try fixture.present(BindingID(stringLiteral: "n[\(index)]"), "", .with(owned: true), by: "bert")
-    }
-    var ended: [Int] = []
-    while fixture.machine.ownsItem("bert") {
-      let before = fixture.machine.count
-      _ = fixture.machine.clientLeft("bert", at: Instant(nanoseconds: 1), most: 2)
-      ended.append(before - fixture.machine.count)
-    }
-    #expect(ended == [2, 2, 1])
-    #expect(fixture.machine.history.map(\.handle) == [4, 5, 2, 3, 1])
-    #expect(fixture.machine.history.allSatisfy { $0.reason == .owner })
-    #expect(fixture.machine.state.ownedBy["bert"] == nil)
-  }
-
   @Test("O1: all items of an owner end together, children before their parents, each with the reason owner")
   func leave_ownerOfSeveral_allGo() throws {
     try fixture.show("a", "", .with(to: "cmd", owned: true))
@@ -143,34 +125,6 @@ import Testing
   }
 
   // MARK: O2
-
-  @Test("O2, L2: the next end by a deadline is known before")
-  func nextEnd_ofDeadlines_isTheFirst() throws {
-    try fixture.present("a", "", .with(timeout: 100))
-    try fixture.present("b", "", .with(timeout: 50))
-    func next(_ milliseconds: UInt64) -> End? {
-      fixture.machine.nextEnd(at: fixture.now.after(milliseconds: milliseconds))
-    }
-    #expect(next(49) == nil)
-    #expect(next(50) == End(handle: 2, reason: .expired, isOver: true))
-    try fixture.dismiss("b")
-    #expect(next(99) == nil)
-    #expect(next(100) == End(handle: 1, reason: .expired, isOver: true))
-    try fixture.hold("dnd", timeout: 10)
-    #expect(next(100) == nil)
-    try fixture.clearAway()
-  }
-
-  @Test("O2, L2: as many of the items that expire at once end in one call as the caller wants, the others in the next")
-  func expire_someOfThoseDue_othersLater() throws {
-    for binding: BindingID in ["a", "b", "c", "d", "e"] { try fixture.present(binding, "", .with(timeout: 100)) }
-    let due = fixture.now.after(milliseconds: 100)
-    let ended = (0..<3).map { _ in
-      fixture.take(fixture.machine.expire(at: due, most: 2))
-      return fixture.taken().count { $0.hasPrefix("dismissed ") }
-    }
-    #expect(ended == [2, 2, 1])
-  }
 
   @Test("O2, W1: what was due at different times is not one change, however late the caller is")
   func expire_late_oneTimeInEachCall() throws {

@@ -80,7 +80,7 @@ struct OutputTests {
 
   @Test("L1: an output is as long as an id at most")
   func output_tooLong_isRefused() {
-    let text = String(repeating: "o", count: Limits().id + 1)
+    let text = String(repeating: "o", count: Limits().text + 1)
     #expect(fixture.refusal(.present("files", id: "", .with(output: text))) == .limitExceeded)
   }
 
