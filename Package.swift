@@ -199,7 +199,8 @@ let package = Package(
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .testTarget(
-      name: "WindowRulesTests", dependencies: ["DBusValues", "PresentationModel", "WindowRules"], swiftSettings: strict),
+      name: "WindowRulesTests", dependencies: ["DBusValues", "PresentationModel", "TestSupport", "WindowRules"],
+      swiftSettings: strict),
     .testTarget(
       name: "PresentationRecordTests",
       dependencies: [

@@ -332,9 +332,7 @@ class ShellWindows {
         // It may come later than its window.
         if (appID !== null)
             properties['app-id'] = limitedText(appID);
-        const pid = window.get_pid();
-        if (pid > 0)
-            properties['pid'] = pid;
+        properties['pid'] = Math.max(window.get_pid(), 0);
         if (entry.startupID)
             properties['startup-id'] = limitedText(entry.startupID);
         return properties;

@@ -29,7 +29,7 @@ extension WindowTracker {
 
   private func isOfSameProgram(_ a: String, _ b: String) -> Bool {
     guard let a = windows[a]?.properties, let b = windows[b]?.properties else { return false }
-    if let pid = a.pid { return pid == b.pid }
+    if let pid = a.pid, pid != 0 { return pid == b.pid }
     return a.appID != nil && a.appID == b.appID
   }
 

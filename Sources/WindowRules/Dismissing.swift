@@ -52,9 +52,9 @@ extension WindowTracker {
   /// Withdraws a presentation without a window. Its command may have handed over, or be about to, and the window would then stay.
   private mutating func withdraw(_ handle: Handle) {
     let following = followed[handle]!
-    if following.rule.pattern.isEmpty { return endProgram(handle) }
+    if following.rule.pattern.isEmpty, !hasUntold { return endProgram(handle) }
     followed[handle]!.stage = .withdrawing
-    if following.isRunning { effects.append(.wait(handle, milliseconds: Self.timeToEnd)) }
+    if following.isRunning, !hasUntold { effects.append(.wait(handle, milliseconds: Self.timeToEnd)) }
   }
 
   /// Ends the program of a presentation that has no window to ask.
@@ -74,8 +74,16 @@ extension WindowTracker {
     }
     followed[handle]!.stage = .leaving
     reportEnd(of: handle, failed: false, result: [:])
-    // A window of the program may be open.
-    if following.rule.endsLeftover, !following.hasLost {
+    endLeftovers()
+  }
+
+  /// Ends what is left of programs that are to end so, unless their user has a window there: then it ends with the last one.
+  mutating func endLeftovers() {
+    for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
+      guard case .leaving = following.stage, following.rule.endsLeftover, following.isRunning, !following.hasLost,
+        !following.isLeftoverEnding, !showsWindowOfUser(handle)
+      else { continue }
+      followed[handle]!.isLeftoverEnding = true
       confirm(handle)
     }
   }
@@ -93,8 +101,14 @@ extension WindowTracker {
     switch following.stage {
     case .withdrawing where following.isDoubtful:
       followed[handle]!.isDoubtful = false
-      withdraw(handle)
-    case .closing(let closing) where !closing.isForced && following.rule.kills: endByForce(handle)
+      if hasUntold { leaveUnseen(handle) } else { withdraw(handle) }
+    case .closing(let closing) where !closing.isForced && following.rule.kills:
+      if showsWindowOfUser(handle) {
+        keep(handle, "its program still shows a window of its user's, and is not killed")
+      } else {
+        endByForce(handle)
+      }
+    case .leaving where showsWindowOfUser(handle): followed[handle]!.isLeftoverEnding = false
     case .leaving: effects += [.terminate(handle), .wait(handle, milliseconds: following.settings.grace)]
     default: break
     }
@@ -191,7 +205,7 @@ extension WindowTracker {
         return keep(handle, "\(name(of: id)) cannot be asked to close: \(Self.absence)")
       }
       confirm(handle)
-    } else if following.isDoubtful, following.isRunning {
+    } else if following.isRunning, following.isDoubtful || isWithdrawing(following) && hasUntold {
       leaveUnseen(handle)
     } else if case .settling = following.stage {
       leave(handle)
@@ -202,6 +216,10 @@ extension WindowTracker {
     } else if case .withdrawing = following.stage {
       reportDismissal(of: handle, result: following.result)
     }
+  }
+
+  private func isWithdrawing(_ following: WindowFollower) -> Bool {
+    if case .withdrawing = following.stage { true } else { false }
   }
 
   private mutating func endByForce(_ handle: Handle) {
@@ -223,7 +241,7 @@ extension WindowTracker {
     switch following.stage {
     case .lingering: lastWindowClosed(handle)
     case .settling: leave(handle)
-    case .withdrawing: endProgram(handle)
+    case .withdrawing: if !hasUntold { endProgram(handle) }
     case .closing(let closing) where !closing.isForced && closing.asksAgain:
       followed[handle]!.closing?.asksAgain = false
       askWindows(of: handle, but: closing.dialogs)

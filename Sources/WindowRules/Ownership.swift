@@ -3,71 +3,157 @@ import PresentationModel
 // MARK: Ownership (N1)
 
 extension WindowTracker {
+  /// Gives a window to the item whose it is, if that can be said.
   mutating func assign(_ id: String) {
-    let window = windows[id]!
-    if let handle = program(of: id, window), takesOwnWindow(handle) { return give(id, to: handle) }
-    if let parent = window.properties.parent, let handle = owner(of: parent) { return give(id, to: handle) }
-    if let handle = candidate(for: id, window) { return give(id, to: handle) }
+    if case .item(let handle) = claimant(of: id) { return give(id, to: handle) }
     if let handle = followed.keys.filter({ isDialog(id, of: $0) }).min() { give(id, to: handle) }
+  }
+
+  /// Assigns the windows of nobody, the oldest first, because a fact that they waited for has come.
+  mutating func assignAll(after rank: UInt64 = 0) {
+    for id in windows.ranked where windows[id]!.rank > rank && windows[id]!.owner == .none { assign(id) }
   }
 
   /// Gives a window that may have been there under another id to the presentation of its parent, or to the program that takes all
   /// windows of its processes. The window belongs there in any case.
   mutating func assignIfProven(_ id: String) {
-    if let parent = windows[id]!.properties.parent, let handle = owner(of: parent) { return give(id, to: handle) }
-    if let handle = program(of: id, windows[id]!), followed[handle]!.rule.takesAll, takesOwnWindow(handle) {
-      give(id, to: handle)
+    let window = windows[id]!
+    let proven = followed.keys.sorted().first { handle in
+      switch facts(of: window, for: handle).verdict {
+      case .item(.dialog): true
+      case .item(.process): followed[handle]!.rule.takesAll
+      default: false
+      }
     }
+    if let proven { give(id, to: proven) }
   }
 
-  /// The program that shows a window: the one with the window's startup id, which is a proof, or else the one of its process.
-  private func program(of id: String, _ window: TrackedWindow) -> Handle? {
-    if let startupID = freshStartupID(of: window) {
-      return followed.filter { $0.value.hasBegun && $0.value.settings.startupID == startupID }.keys.min()
+  private enum Claimant {
+    case item(Handle)
+    case undecided
+    case user
+  }
+
+  /// The owner of a window, by the facts of all items.
+  private func claimant(of id: String) -> Claimant {
+    let window = windows[id]!
+    var best: (proof: OwnershipFacts.Proof, handle: Handle)?
+    var isUndecided = false
+    for (handle, following) in followed {
+      switch facts(of: window, for: handle).verdict {
+      case .item(let proof):
+        guard let found = best else {
+          best = (proof, handle)
+          continue
+        }
+        let began = followed[found.handle]!.beginning.order
+        if found.proof < proof || found.proof == proof && (following.beginning.order, handle) < (began, found.handle) {
+          best = (proof, handle)
+        }
+      case .undecided: isUndecided = true
+      case .user: break
+      }
     }
-    return window.process?.program.flatMap { followed[$0]?.hasBegun == true ? $0 : nil }
+    guard let best else { return isUndecided ? .undecided : .user }
+    // The order of windows counts, and not that of what is told about them.
+    if best.proof == .pattern, isUndecided || hasUndecided(for: best.handle, before: window) { return .undecided }
+    return .item(best.handle)
+  }
+
+  /// The facts of a window for the item of a program.
+  private func facts(of window: TrackedWindow, for handle: Handle) -> OwnershipFacts {
+    let following = followed[handle]!
+    let takes = takes(following)
+    return OwnershipFacts(
+      isDialog: window.properties.parent.flatMap { owner(of: $0) } == handle,
+      process: takes == .nothing ? .none : process(of: window, for: handle, following),
+      origin: takes == .nothing ? .none : origin(of: window, for: following),
+      pattern: takes == .first ? pattern(of: window, for: handle, following) : .unwritten,
+      isNewer: isNewer(window, than: following), takes: takes)
+  }
+
+  private func takes(_ following: WindowFollower) -> OwnershipFacts.Takes {
+    guard following.hasBegun else { return .nothing }
+    let mayHaveAnother = following.rule.takesAll || !following.hasHadWindow || following.rule.linger != nil
+    if following.takesWindows, following.windows.isEmpty, !following.hasLost, mayHaveAnother { return .first }
+    return following.takesOwnWindows && following.rule.takesAll ? .further : .nothing
+  }
+
+  /// Whether the window opened after the item began.
+  private func isNewer(_ window: TrackedWindow, than following: WindowFollower) -> Bool {
+    window.order > following.beginning.order
+      || following.beginning.isRestored && following.isAwaiting
+        && following.beginning.earlierWindows?.contains(window.id) == false
+  }
+
+  private func process(
+    of window: TrackedWindow, for handle: Handle, _ following: WindowFollower
+  ) -> OwnershipFacts.Process {
+    guard let process = window.process else { return isUntold(window) ? .untold : .none }
+    if process.program == handle { return .own }
+    if process.ancestor == handle { return .descendant }
+    if process.started < following.beginning.time || following.hasHandedOver { return .handedOver }
+    guard let left = process.ancestor.flatMap({ followed[$0] }), case .leaving = left.stage,
+      !left.settings.destination.isEmpty, left.settings.destination == following.settings.destination
+    else { return .foreign }
+    return .handedOver
+  }
+
+  /// Whether the adapter still has to tell the window's process.
+  func isUntold(_ window: TrackedWindow) -> Bool {
+    window.properties.pid == nil && capabilities?.contains(.pid) == true
+  }
+
+  private func origin(of window: TrackedWindow, for following: WindowFollower) -> OwnershipFacts.Origin {
+    guard let id = freshStartupID(of: window) else { return .none }
+    switch following.settings.startupID {
+    case .made(id): return .made
+    case .given(id): return .given
+    default: return .another
+    }
   }
 
   /// The startup id of a window; nil if it has none, or one that proves nothing: a long-running program that navd did not start may
   /// use the id of its start for all its windows.
   private func freshStartupID(of window: TrackedWindow) -> String? {
-    guard let startupID = window.properties.startupID, !startupID.isEmpty,
-      !windows.values.contains(where: { earlier in
-        earlier.properties.startupID == startupID && earlier.order < window.order && earlier.process?.program == nil
-      })
-    else { return nil }
-    return startupID
+    guard let startupID = window.properties.startupID, !startupID.isEmpty else { return nil }
+    let isOld = windows.byStartupID[startupID]?.contains { other in
+      guard let earlier = windows[other] else { return false }
+      return earlier.order < window.order && earlier.process?.program == nil
+    }
+    return isOld == true ? nil : startupID
   }
 
-  /// Whether a new window of its own program belongs to a presentation. If the user opens more windows in the program, only the first
-  /// one does.
-  private func takesOwnWindow(_ handle: Handle) -> Bool {
+  private func pattern(
+    of window: TrackedWindow, for handle: Handle, _ following: WindowFollower
+  ) -> OwnershipFacts.Pattern {
+    if fits(window, following), !isDoubtful(window, handle, following) { return .fits }
+    return following.rule.pattern.isEmpty ? .unwritten : .doesNotFit
+  }
+
+  /// Whether a window that opened before another one may turn out to be the first one of an item.
+  private func hasUndecided(for handle: Handle, before window: TrackedWindow) -> Bool {
     let following = followed[handle]!
-    guard following.takesOwnWindows else { return false }
-    return following.rule.takesAll || following.takesWindows && following.windows.isEmpty && !following.hasLost
+    return windows.withoutProcess.contains { id in
+      guard let other = windows[id], other.rank < window.rank, other.owner == .none, isUntold(other) else {
+        return false
+      }
+      return isNewer(other, than: following) && pattern(of: other, for: handle, following) != .doesNotFit
+    }
   }
 
-  /// The presentation whose pattern a window matches: the oldest one without a window.
-  private func candidate(for id: String, _ window: TrackedWindow) -> Handle? {
-    let isOfAnotherStart = freshStartupID(of: window) != nil
-    return followed.filter { handle, following in
-      guard following.takesWindows, following.windows.isEmpty, !following.hasLost, fits(window, following),
-        !isDoubtful(id, window, handle, following),
-        window.process?.ancestor == handle || !isOfAnotherStart && isHandedOver(window, to: following)
-      else { return false }
-      return window.order > following.beginning.order
-        || following.beginning.isRestored && following.isAwaiting
-          && following.beginning.earlierWindows?.contains(id) == false
-    }.min { ($0.value.beginning.order, $0.key) < ($1.value.beginning.order, $1.key) }?.key
+  /// Whether there is a window of nobody whose process the adapter still has to tell.
+  var hasUntold: Bool {
+    windows.withoutProcess.contains { windows[$0].map { $0.owner == .none && isUntold($0) } == true }
   }
 
-  /// Whether a process that the command of a presentation has not started may show a window for it. A process that the user has started
-  /// meanwhile may not.
-  private func isHandedOver(_ window: TrackedWindow, to following: WindowFollower) -> Bool {
-    guard let process = window.process else { return true }
-    if process.started < following.beginning.time || following.hasHandedOver { return true }
-    guard let left = process.ancestor.flatMap({ followed[$0] }), case .leaving = left.stage else { return false }
-    return !left.settings.destination.isEmpty && left.settings.destination == following.settings.destination
+  /// Whether a program shows a window that is not its item's, or may show one. A signal could end what its user does there.
+  func showsWindowOfUser(_ program: Handle) -> Bool {
+    hasUntold
+      || windows.all.values.contains { window in
+        guard window.owner != .presentation(program), let process = window.process else { return false }
+        return process.program == program || process.ancestor == program
+      }
   }
 
   /// Takes an earlier window as the first one if it comes forward after the program has handed over (N2).
@@ -85,6 +171,7 @@ extension WindowTracker {
     guard let stage = followed[handle]?.stage else { return }
     windows[id]!.owner = .presentation(handle)
     followed[handle]!.windows.append(id)
+    followed[handle]!.hasHadWindow = true
     let wasAwaiting = followed[handle]!.isAwaiting
     switch stage {
     case .awaiting, .unseen:

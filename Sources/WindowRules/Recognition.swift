@@ -57,7 +57,10 @@ extension WindowTracker {
     guard !names.isEmpty else { return }
     func name(_ id: String) -> String { names[id] ?? id }
     let renamed = names.map { ($1, windows.removeValue(forKey: $0)) }
-    for (new, window) in renamed { windows[new] = window }
+    for (new, window) in renamed {
+      windows[new] = window
+      windows[new]?.id = new
+    }
     for (handle, following) in followed {
       followed[handle]!.windows = following.windows.map(name)
       followed[handle]!.beginning.earlierWindows = following.beginning.earlierWindows.map { Set($0.map(name)) }

@@ -57,7 +57,8 @@ extension WindowTracker {
     for window in recorded {
       let id: String?
       if capabilities == nil {
-        windows[window.id] = TrackedWindow(properties: window.properties, order: 0, process: nil)
+        windows[window.id] = TrackedWindow(
+          id: window.id, properties: window.properties, order: 0, rank: nextRank(), process: nil)
         id = window.id
       } else if windows[window.id] != nil {
         id = window.id
@@ -79,11 +80,10 @@ extension WindowTracker {
       following.stage = .unseen
     }
     following.hasLost = recorded.contains { doubt.isAbout($0) && names[$0.id] == nil }
+    following.hasHadWindow = !recorded.isEmpty
     followed[handle] = following
     effects.append(.windowsChanged(handle))
-    if recorded.isEmpty, following.takesWindows {
-      for id in windows.keys.sorted() where windows[id]?.owner == TrackedWindow.Owner.none { assign(id) }
-    }
+    if recorded.isEmpty, following.takesWindows { assignAll() }
     return !(followed[handle]?.windows.isEmpty ?? true)
   }
   /// The new ids of recorded windows, if the adapter has new ids, and the windows that may belong to others.
@@ -94,7 +94,7 @@ extension WindowTracker {
       !recorded.values.contains(where: { $0.contains { windows[$0.id] != nil } }),
       before?.contains(where: { windows[$0] != nil }) != true
     else { return ([:], .none) }
-    let now = windows.filter { $0.value.owner == .none }.map { Window(id: $0.key, $0.value.properties) }
+    let now = windows.all.filter { $0.value.owner == .none }.map { Window(id: $0.key, $0.value.properties) }
     // The names include all presentations that the previous navd followed. Other windows are not on record.
     let names = Recognition.names(of: recorded.values.flatMap(\.self), among: now)
     return (names, Recognition(own.filter { names[$0.id] == nil }, now))

@@ -104,7 +104,7 @@ extension WindowTracker {
   /// The id of another window that a suggested id matches and that belongs to no presentation; nil if there is none.
   /// - Parameter id: the window that does not count.
   private func rival(of suggested: SuggestedAppID, otherThan id: String?) -> String? {
-    windows.filter { other, window in
+    windows.all.filter { other, window in
       if case .presentation = window.owner { return false }
       return other != id && suggested.fits(window.properties.appID)
     }.keys.min()
@@ -119,9 +119,9 @@ extension WindowTracker {
 
   /// Whether a window that matches may still belong to another program: only its id matches, and another window has the same id, or
   /// another presentation waits for it.
-  func isDoubtful(_ id: String, _ window: TrackedWindow, _ handle: Handle, _ following: WindowFollower) -> Bool {
+  func isDoubtful(_ window: TrackedWindow, _ handle: Handle, _ following: WindowFollower) -> Bool {
     guard following.rule.pattern.isEmpty, let suggested = following.suggestedAppID else { return false }
-    return rival(of: suggested, otherThan: id) != nil
+    return rival(of: suggested, otherThan: window.id) != nil
       || followed.contains { $0 != handle && $1.takesWindows && $1.windows.isEmpty && fits(window, $1) }
   }
 }

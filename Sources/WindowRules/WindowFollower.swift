@@ -18,13 +18,27 @@ public struct FollowingSettings: Hashable, Sendable {
   /// for the same time (N3).
   public var startTimeout: UInt64
   /// The startup id that the command gets; nil if it gets none (N1).
-  public var startupID: String?
+  public var startupID: StartupID?
 
-  public init(destination: String, grace: UInt64, startTimeout: UInt64, startupID: String? = nil) {
+  public init(destination: String, grace: UInt64, startTimeout: UInt64, startupID: StartupID? = nil) {
     self.destination = destination
     self.grace = grace
     self.startTimeout = startTimeout
     self.startupID = startupID
+  }
+}
+
+/// The startup id with which a command is started.
+public enum StartupID: Hashable, Sendable {
+  /// An id that navd has made for the item.
+  case made(String)
+  /// An id that the request brought, from a launcher or a window manager.
+  case given(String)
+
+  public var text: String {
+    switch self {
+    case .made(let text), .given(let text): text
+    }
   }
 }
 
@@ -124,6 +138,8 @@ struct WindowFollower {
   var beginning = Beginning()
   /// The windows, in the order in which the presentation got them.
   var windows: [String] = []
+  /// Whether there has been a window.
+  var hasHadWindow = false
   /// Whether an adapter that was started again has reported windows that cannot be told from others, so that some were lost.
   var hasLost = false
   var program = Program.running
@@ -134,6 +150,8 @@ struct WindowFollower {
   var mustHide = false
   /// Whether the presentation was dismissed because no window of it has opened, and the window system is being asked for an answer.
   var isDoubtful = false
+  /// Whether what is left of the program is to end now (N3).
+  var isLeftoverEnding = false
   /// Whether the program got SIGKILL.
   var isKilled = false
 
@@ -191,22 +209,4 @@ struct WindowFollower {
     case .requested, .recovered, .closing, .hiding, .parked, .settling, .terminating, .leaving: false
     }
   }
-}
-
-/// A window of the window system.
-struct TrackedWindow {
-  enum Owner: Equatable {
-    case none
-    case presentation(Handle)
-    /// The window belonged to a presentation that has ended, or may have belonged to one under another id. It belongs to no other one
-    /// (N1).
-    case former
-  }
-
-  var properties: WindowProperties
-  /// The number of its opening, in the order of windows and presentations.
-  let order: UInt64
-  /// The known facts of the process; nil if there are none.
-  let process: WindowProcess?
-  var owner = Owner.none
 }

@@ -14,10 +14,7 @@ extension WindowTracker {
     self.capabilities = capabilities
     isAbsent = false
     let present = Set(all.lazy.map(\.id))
-    var missing = windows.filter { !present.contains($0.key) }.sorted {
-      ($0.value.order, $0.key) < ($1.value.order, $1.key)
-    }
-    .map { Window(id: $0.key, $0.value.properties) }
+    var missing = windows.ranked.filter { !present.contains($0) }.map { Window(id: $0, windows[$0]!.properties) }
     var unknown = all.filter { windows[$0.id] == nil }
     var doubt = Recognition.none
     // An adapter that was started again has new ids either for all windows or for none.
@@ -32,7 +29,9 @@ extension WindowTracker {
     for window in unknown {
       open(window, by: processes(window), in: isNew ? orderOfAbsence : nil, isDoubtful: doubt.isAbout(window))
     }
-    for window in all where windows[window.id] != nil { changed(window.id, window.properties) }
+    for window in all where windows[window.id] != nil {
+      changed(window.id, window.properties, by: windows[window.id]!.properties.pid == nil ? processes(window) : nil)
+    }
     let doubtful = unknown.filter { windows[$0.id]?.owner == .former }
     doubt = Recognition(missing, doubtful)
     var losers: Set<Handle> = []
@@ -56,6 +55,8 @@ extension WindowTracker {
       followed[handle]!.beginning.earlierWindows = matching(following)
       effects.append(.windowsChanged(handle))
     }
+    // Another adapter may tell no processes.
+    assignAll()
     // Requests to the earlier window system may be lost.
     for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
       switch following.stage {
@@ -116,10 +117,9 @@ extension WindowTracker {
   ) {
     guard windows[window.id] == nil, windows.count < Self.maxWindows else { return }
     order += 1
-    var process = process
-    // A parked program may show windows for other items.
-    if let program = process?.program, isResting(program) { process?.program = nil }
-    windows[window.id] = TrackedWindow(properties: window.properties, order: earlier ?? order, process: process)
+    let process = process.map(withoutParkedProgram)
+    windows[window.id] = TrackedWindow(
+      id: window.id, properties: window.properties, order: earlier ?? order, rank: order, process: process)
     if isDoubtful {
       windows[window.id]!.owner = .former
       assignIfProven(window.id)
@@ -129,12 +129,21 @@ extension WindowTracker {
     noteFocus(of: window.id)
   }
 
+  /// The facts of a process, without its program if that is parked: it may show windows for other items.
+  private func withoutParkedProgram(_ process: WindowProcess) -> WindowProcess {
+    guard let program = process.program, isResting(program) else { return process }
+    return WindowProcess(program: nil, ancestor: process.ancestor, started: process.started)
+  }
+
   /// Notes that properties of a window have changed.
-  public mutating func changed(_ id: String, _ properties: WindowProperties) {
+  /// - Parameter process: the known facts of its process, if that is told only now; nil if there are none.
+  public mutating func changed(_ id: String, _ properties: WindowProperties, by process: WindowProcess? = nil) {
     guard let window = windows[id] else { return }
     let changes = window.properties.changes(to: properties)
     guard !changes.properties.isEmpty else { return }
     windows[id]!.properties.merge(changes)
+    let wasUntold = isUntold(window)
+    if window.properties.pid ?? 0 == 0, changes.pid != nil { windows[id]!.process = process.map(withoutParkedProgram) }
     switch window.owner {
     case .none:
       assign(id)
@@ -142,16 +151,26 @@ extension WindowTracker {
     case .presentation(let handle): if isDialog(id, of: handle) { askedUser(id, handle) }
     case .former: break
     }
+    if wasUntold, let window = windows[id], !isUntold(window) { processWasTold(of: window) }
     noteFocus(of: id)
     if moved == id, changes.output != nil { moved = nil }
+  }
+
+  /// Goes on with what has waited for the process of a window: later windows, and dismissals.
+  private mutating func processWasTold(of window: TrackedWindow) {
+    assignAll(after: window.rank)
+    for (handle, following) in followed.sorted(by: { $0.key < $1.key }) where following.isRunning && !hasUntold {
+      if case .withdrawing = following.stage { effects.append(.wait(handle, milliseconds: Self.timeToEnd)) }
+    }
+    endLeftovers()
   }
 
   /// Notes that a window is gone.
   public mutating func closed(_ id: String, at now: BootTime) {
     noteNoFocus(after: id)
-    guard let window = windows.removeValue(forKey: id), case .presentation(let handle) = window.owner,
-      followed[handle] != nil
-    else { return }
+    guard let window = windows.removeValue(forKey: id) else { return }
+    if isUntold(window) { processWasTold(of: window) }
+    guard case .presentation(let handle) = window.owner, followed[handle] != nil else { return endLeftovers() }
     followed[handle]!.windows.removeAll { $0 == id }
     let following = followed[handle]!
     effects.append(.windowsChanged(handle))
@@ -188,8 +207,7 @@ extension WindowTracker {
     followed[handle]!.stage = .lingering
     effects += [.report(.windowsGone(presentation(of: handle), isFinal: false)), .wait(handle, milliseconds: time)]
     // A window may have opened while the splash screen was there.
-    for id in windows.keys.sorted(by: { windows[$0]!.order < windows[$1]!.order })
-    where windows[id]!.owner == .none && windows[id]!.process?.program == handle {
+    for id in windows.ranked where windows[id]!.owner == .none && windows[id]!.process?.program == handle {
       assign(id)
     }
   }

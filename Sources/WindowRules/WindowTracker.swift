@@ -69,10 +69,10 @@ public struct WindowTracker {
   /// Milliseconds without a focused window after which the focus counts as lost (N9).
   static let timeWithoutFocus: UInt64 = 250
   /// Cap of tracked windows. A user has hundreds; an adapter that reports more than this is broken.
-  public static let maxWindows = 10_000
+  public static let maxWindows = 1024
 
   /// The windows of the window system, by their ids.
-  var windows: [String: TrackedWindow] = [:]
+  var windows = TrackedWindows()
   /// The presentations, by the handles for which their programs were started.
   var followed: [Handle: WindowFollower] = [:]
   /// The windows that the previous navd has recorded, by the handles for which the programs were started.
@@ -121,7 +121,7 @@ public struct WindowTracker {
   /// Whether the window with the focus is fullscreen, and belongs to no presentation (H2).
   public var isOtherFullscreen: Bool {
     capabilities != nil
-      && windows.values.contains { window in
+      && windows.all.values.contains { window in
         guard window.properties.focused == true, window.properties.fullscreen == true else { return false }
         if case .presentation = window.owner { return false } else { return true }
       }
@@ -177,7 +177,11 @@ public struct WindowTracker {
   }
 
   func matching(_ following: WindowFollower) -> Set<String> {
-    Set(windows.filter { fits($0.value, following) }.keys)
+    let startupID = following.settings.startupID?.text
+    return Set(
+      windows.all.filter { _, window in
+        fits(window, following) || startupID != nil && window.properties.startupID == startupID
+      }.keys)
   }
 
   /// Forgets a presentation that could not be started.
@@ -218,6 +222,11 @@ public struct WindowTracker {
   /// The presentation that a program is shown for; for a parked program, the one that it was started for.
   public func presentation(of program: Handle) -> Handle {
     if case .presentation(let handle)? = followed[program]?.role { handle } else { program }
+  }
+
+  mutating func nextRank() -> UInt64 {
+    order += 1
+    return order
   }
 
   mutating func report(_ report: Report) { effects.append(.report(report)) }
@@ -303,12 +312,10 @@ public struct WindowTracker {
       return reportEnd(of: handle, failed: true, result: result)
     }
     // A program that the bus has started for the command may have shown its window before the command ended.
-    for id in windows.keys.sorted(by: { windows[$0]!.order < windows[$1]!.order }) where windows[id]!.owner == .none {
-      assign(id)
-    }
+    assignAll()
     guard let following = followed[handle], following.isAwaiting, following.rule.adopts else { return }
     let rule = following.rule
-    let forward = windows.filter { _, window in
+    let forward = windows.all.filter { _, window in
       window.owner == .none && (window.properties.focused == true || window.properties.urgent == true)
         && rule.pattern.matches(window.properties)
     }

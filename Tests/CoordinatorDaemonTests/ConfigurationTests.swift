@@ -338,6 +338,21 @@ func configurationReport_launcherWithoutItsScope_isAWarning(_ program: String) t
   #expect(try !warnings("command = ['\(program)', '-dmenu']"))
 }
 
+@Test(
+  "N3: ending what is left of a program in which its user opens windows is a warning",
+  arguments: [
+    ("window = { windows = 'first', leftover = 'end' }", "leftover = \"end\""),
+    ("scope = 'process'\nwindow = { kill = true }", "kill = true"),
+    ("window = { leftover = 'end' }", nil), ("window = { windows = 'first' }", nil),
+  ])
+func configurationReport_leftoverWithUsersWindows_isAWarning(_ text: String, _ key: String?) throws {
+  let bases = Bases()
+  try bases.write("command = ['sh']\n\(text)", to: "a.toml")
+  let report = ConfigurationReport(of: bases.root.path(of: "0")).text
+  #expect(report.contains(" ends the program after the item's window") == (key != nil))
+  if let key { #expect(report.contains("a.toml: warning: \(key) ends")) }
+}
+
 @Test("L3: after a mistake the last valid inline-commands counts, and at the start none are allowed")
 func configuration_mistakeInSettings_switchesNothingOn() throws {
   var bases = Bases()

@@ -101,7 +101,7 @@ private func hyprland_answer_tellsWindowsAndTheirPlaces(isOld: Bool) throws {
   #expect(known.map(\.properties.hidden) == [false, false, true, false])
   #expect(known.map(\.properties.floating) == [false, false, true, false])
   #expect(known.map(\.properties.fullscreen) == [true, false, false, false])
-  #expect(known.map(\.properties.pid) == [17, 17, 17, nil])
+  #expect(known.map(\.properties.pid) == [17, 17, 17, 0])
   #expect(known.map(\.properties.focused) == [nil, true, nil, nil])
   #expect(known.first?.properties.appID == "foot")
   #expect(model.takeEvents().count == 5)

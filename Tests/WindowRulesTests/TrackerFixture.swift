@@ -11,8 +11,9 @@ let two = Handle(2)
 let early = BootTime(milliseconds: 1_000_000)
 let later = BootTime(milliseconds: 2_000_000)
 
+/// A window, of no known process if nothing else is said.
 func window(
-  _ id: String, appID: String? = "app", title: String? = "Title", pid: UInt32? = nil, parent: String? = nil,
+  _ id: String, appID: String? = "app", title: String? = "Title", pid: UInt32? = 0, parent: String? = nil,
   floating: Bool? = nil, focused: Bool? = nil, fullscreen: Bool? = nil, output: String? = nil
 ) -> Window {
   var properties = WindowProperties()
@@ -46,14 +47,15 @@ extension WindowTracker {
 
   /// Begins a presentation that has been requested, or shows a parked program again.
   mutating func follow(
-    _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, of destination: String = "app", startupID: String? = nil,
+    _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, of destination: String = "app",
+    startupID: StartupID? = nil,
     output: String? = nil
   ) {
     request(handle, rule, settings(grace, destination, startupID), output: output)
     begin(handle, at: early)
   }
 
-  private func settings(_ grace: UInt64, _ destination: String, _ startupID: String?) -> FollowingSettings {
+  private func settings(_ grace: UInt64, _ destination: String, _ startupID: StartupID?) -> FollowingSettings {
     FollowingSettings(destination: destination, grace: grace, startTimeout: 10_000, startupID: startupID)
   }
 

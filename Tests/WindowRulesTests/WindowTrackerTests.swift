@@ -111,11 +111,11 @@ import Testing
   @Test("N1: a startup id is a proof, even without a pattern; a window with another id belongs to another start")
   func window_withStartupID_belongsToItsStart() {
     var tracker = tracker()
-    tracker.follow(one, byApp, grace: 2000, startupID: "first")
-    tracker.follow(two, WindowFollowing(), grace: 2000, startupID: "second")
+    tracker.follow(one, byApp, grace: 2000, startupID: .made("first"))
+    tracker.follow(two, WindowFollowing(), grace: 2000, startupID: .made("second"))
     func window(_ id: String, startupID: String) -> Window {
       var properties = WindowProperties()
-      (properties.appID, properties.startupID) = ("app", startupID)
+      (properties.appID, properties.pid, properties.startupID) = ("app", 0, startupID)
       return Window(id: id, properties)
     }
     tracker.opened(window("w1", startupID: "of a menu"), program: nil)
@@ -130,7 +130,7 @@ import Testing
   func window_withStartupIDOfEarlierWindow_isFoundByPattern() {
     func window(_ id: String) -> Window {
       var properties = WindowProperties()
-      (properties.appID, properties.startupID) = ("app", "of its start")
+      (properties.appID, properties.pid, properties.startupID) = ("app", 0, "of its start")
       return Window(id: id, properties)
     }
     var tracker = tracker([window("old")])
@@ -143,14 +143,14 @@ import Testing
   func window_withStartupIDOfClosedWindow_belongsToItsStart() {
     func window(_ id: String, startupID: String?) -> Window {
       var properties = WindowProperties()
-      (properties.appID, properties.startupID) = ("other", startupID)
+      (properties.appID, properties.pid, properties.startupID) = ("other", 0, startupID)
       return Window(id: id, properties)
     }
     for isClosed in [true, false] {
       var tracker = tracker([window("old", startupID: nil)])
       tracker.changed("old", window("old", startupID: "id").properties)
       if isClosed { tracker.closed("old") }
-      tracker.follow(one, WindowFollowing(), grace: 2000, startupID: "id")
+      tracker.follow(one, WindowFollowing(), grace: 2000, startupID: .made("id"))
       tracker.opened(window("new", startupID: "id"), program: nil)
       #expect((tracker.owner(of: "new") == one) == isClosed)
     }
@@ -318,7 +318,7 @@ import Testing
     #expect(WindowTracker.timeToEnd == 250 && WindowTracker.timeBetweenWindows == 2000)
     #expect(WindowTracker.timeAfterDialog == 500 && WindowTracker.timeToAnswer == 500)
     #expect(WindowTracker.timeOfSilence == 3000 && WindowTracker.timeToStart == 1000)
-    #expect(WindowTracker.timeWithoutFocus == 250 && WindowTracker.maxWindows == 10_000)
+    #expect(WindowTracker.timeWithoutFocus == 250 && WindowTracker.maxWindows == 1024)
   }
 
   @Test("N2: a command that ends with status 0 has handed over, and its window is awaited")
@@ -526,11 +526,11 @@ import Testing
   }
 
   @Test(
-    "N3: the window that opened beside a splash screen follows it, in a program of which only the first window belongs to the item"
+    "N3: with linger, the window that opened beside a splash screen follows it, if only the first window belongs to the item"
   )
   func splash_closed_isFollowedByWindowBesideIt() {
     var tracker = tracker()
-    tracker.show(one, WindowFollowing(takesAll: false), window: window("splash"))
+    tracker.show(one, WindowFollowing(takesAll: false, linger: 500), window: window("splash"))
     tracker.opened(window("main"), program: one)
     #expect(tracker.windows(of: one).map(\.id) == ["splash"])
     tracker.closed("splash", at: early)
@@ -1021,7 +1021,7 @@ import Testing
     tracker.arrived(all, [window("n1")]) { _ in nil }
     #expect(tracker.next() == [])
     #expect(tracker.owner(of: "n1") == nil && tracker.windows(of: one) == [] && tracker.windows(of: two) == [])
-    #expect(Array(tracker.windows.keys) == ["n1"])
+    #expect(Array(tracker.windows.all.keys) == ["n1"])
   }
 
   @Test("N1: an item that has lost its windows gets none by its pattern")

@@ -69,6 +69,13 @@ struct ConfigurationWarnings {
         warnings.append(Warning(fault: FileFault(path, nil, why), missing: program))
       }
     }
+    if let window = destination.window, window.endsLeftover, !window.takesAll {
+      let key = window.kills ? "kill = true" : "leftover = \"end\""
+      let why =
+        "\(key) ends the program after the item's window, but not while it shows another one, which its user may have opened; "
+        + "with windows = \"all\", all windows are the item's"
+      warnings.append(Warning(fault: FileFault(path, nil, why), missing: nil))
+    }
     if scope == .tree, let why = arguments.flatMap({ faultOfScope($0.map { ByteString($0) }) }) {
       warnings.append(Warning(fault: FileFault(path, nil, why), missing: nil))
     }

@@ -7,6 +7,7 @@ import Logging
 import PresentationModel
 import PresentationRules
 import Processes
+import WindowRules
 
 /// Shows items by running commands: as services if the user has a service manager, otherwise as child processes of navd. An item
 /// is shown as long as a process in its command's scope lives (D3).
@@ -113,12 +114,12 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
 
   /// The startup id in the request, from a launcher or a window manager; otherwise an id of navd's own. A requester that is a
   /// command of navd's inherits an id, which says nothing about this item.
-  func startupID(of presentation: Presentation) -> String? {
+  func startupID(of presentation: Presentation) -> StartupID? {
     let own = "\(Self.startupIDPrefix)\(outputs.marker(of: presentation.handle))"
     guard let given = presentation.item.environment[ItemCommand.startupIDVariable], !given.isEmpty,
       !given.hasPrefix(Self.startupIDPrefix)
-    else { return own }
-    return given
+    else { return .made(own) }
+    return .given(given)
   }
 
   private static let startupIDPrefix = "navd-"
@@ -169,7 +170,7 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
 
   private func launch(of presentation: Presentation, _ properties: Properties) -> Launch {
     let handle = presentation.handle
-    let extra = [ByteString(ItemCommand.startupIDVariable): ByteString(startupID(of: presentation) ?? "")]
+    let extra = [ByteString(ItemCommand.startupIDVariable): ByteString(startupID(of: presentation)?.text ?? "")]
     let item = ItemCommand(
       presentation.item.content, at: presentation.binding, handle, properties, session: environment, extra: extra
     ) {

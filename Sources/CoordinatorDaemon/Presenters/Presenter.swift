@@ -2,6 +2,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 import Processes
+import WindowRules
 
 /// A live presentation of the previous navd.
 struct Remembered {
@@ -68,5 +69,5 @@ protocol ProcessPresenter: ProgramPresenter {
   /// Whether a process descends from the program that was started for the presentation, whatever the command's scope (N1).
   func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool
   /// The startup id that the program gets; nil if it gets none (N1).
-  func startupID(of presentation: Presentation) -> String?
+  func startupID(of presentation: Presentation) -> StartupID?
 }

@@ -6,6 +6,7 @@ import PresentationModel
 import PresentationRules
 import Processes
 import TextFormats
+import WindowRules
 
 /// Shows items by starting units of the user's service manager, and dismisses them by stopping the units. The end of each job is
 /// the acknowledgement (D5). A unit that already runs is taken over.
@@ -172,7 +173,7 @@ final class UnitPresenter: ProcessPresenter {
   func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool { runs(handle, process) }
 
   /// None: the manager starts the unit with an environment of its own.
-  func startupID(of presentation: Presentation) -> String? { nil }
+  func startupID(of presentation: Presentation) -> StartupID? { nil }
 
   // MARK: After a restart
 

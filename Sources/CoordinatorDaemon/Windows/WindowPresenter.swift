@@ -98,7 +98,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   func windowChanged(_ event: WindowEvent.Kind) {
     switch event {
     case .opened(let window): track { $0.opened(window, by: process(of: window)) }
-    case .changed(let id, let changed): track { $0.changed(id, changed) }
+    case .changed(let id, let changed): track { $0.changed(id, changed, by: process(of: Window(id: id, changed))) }
     case .closed(let id): track { $0.closed(id, at: .now) }
     }
   }

@@ -33,7 +33,11 @@ public struct WindowProperties: TypedDictionary {
     public let appID = DictionaryKey<String>("app-id", doc: "Which program it is of; on X11 the class.")
     public let title = DictionaryKey<String>("title", doc: "The title.")
     public let pid = DictionaryKey<UInt32>(
-      "pid", doc: "The process that shows it; that of a server, if the program hands its windows to one.")
+      "pid",
+      doc: """
+        The process that shows it; that of a server, if the program hands its windows to one. 0 if none here shows it. Absent \
+        while an adapter that tells processes does not know it yet: until then it is nobody's.
+        """)
     public let parent = DictionaryKey<String>(
       "parent", doc: "The id of the window that it is a dialog of; empty if it is none.")
     public let output = DictionaryKey<String>(

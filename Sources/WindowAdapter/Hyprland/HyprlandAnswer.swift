@@ -89,7 +89,7 @@ struct HyprlandAnswer {
     var properties = WindowProperties()
     properties.appID = json["class"]?.string
     properties.title = json["title"]?.string
-    properties.pid = json["pid"]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
+    properties.pid = json["pid"]?.unsigned.flatMap(UInt32.init(exactly:)) ?? 0
     properties.floating = json["floating"].map { $0 == true }
     // 1 is maximized, 2 fullscreen, 3 both.
     properties.fullscreen = json["fullscreen"]?.unsigned.map { $0 & 2 != 0 }

@@ -139,7 +139,7 @@ struct NiriModel {
   }
 
   private mutating func process(of node: Node) -> UInt32? {
-    guard searches[node.number, default: 0] < Self.maxSearches else { return nil }
+    guard searches[node.number, default: 0] < Self.maxSearches else { return 0 }
     let process = findProcess(node)
     // A search counts only with the class and the title, which may come later.
     if process == nil, node.properties.appID != nil, node.properties.title != nil {

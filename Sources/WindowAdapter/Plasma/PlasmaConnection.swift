@@ -242,7 +242,7 @@ private enum Listeners {
         }
       },
       icon_changed: { _, _ in },
-      pid_changed: { data, _, pid in window(data) { $0.pid = pid == 0 ? nil : pid } },
+      pid_changed: { data, _, pid in window(data) { $0.pid = pid } },
       virtual_desktop_entered: { data, _, id in window(data) { $0.desktops.insert(text(id)) } },
       virtual_desktop_left: { data, _, id in window(data) { $0.desktops.remove(text(id)) } },
       application_menu: { _, _, _, _ in }, activity_entered: { _, _, _ in }, activity_left: { _, _, _ in },

@@ -149,7 +149,7 @@ struct I3Model {
     if !state.windows.contains(key) {
       let windows = state.windows
       identity = identify(node) { windows.key(of: $0) != nil }
-      if node.properties.pid == nil { sighting.properties.pid = identity?.pid }
+      if node.properties.pid == nil, let identity { sighting.properties.pid = identity.pid ?? 0 }
       sighting.properties.startupID = identity?.startupID
     }
     nodes[node.container] = node

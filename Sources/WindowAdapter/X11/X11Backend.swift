@@ -292,7 +292,7 @@ final class X11Backend: Backend, XEventReader {
     }
     var id = ""
     if !state.windows.contains(key) {
-      sighting.properties.pid = facts.pid(of: window)
+      sighting.properties.pid = facts.pid(of: window) ?? 0
       sighting.properties.startupID = facts.startupID(of: window)
       // The value holds until the focus is read.
       if state.capabilities.contains(.focus) { sighting.properties.focused = false }

@@ -457,14 +457,14 @@ final class FollowedCommand {
     let session = files.session
     let first = try session.present("files")
     try session.wait("the command has run") { session.journalLines == ["ran"] }
-    files.adapter.open(Window("w1", appID: "files"))
+    files.adapter.open(Window("w1", appID: "files", pid: 0))
     #expect(try session.call(Rows.wait, (first, "presented")).0 == "")
     files.adapter.close("w1")
     #expect(try session.ending(of: first).reason == "closed")
     files.adapter.connection.close()
     try session.wait("navd has noticed") { session.navd?.errorText.contains("has left the bus") == true }
     let second = try session.present("files")
-    files.adapter = try ScriptedWindowSystem(session, [Window("stranger", appID: "files")])
+    files.adapter = try ScriptedWindowSystem(session, [Window("stranger", appID: "files", pid: 0)])
     try session.wait("the command has run") { session.journalLines == ["ran", "ran"] }
     try session.poll("navd knows that it has ended") { try session.call(Rows.get, "files").1["pid"] == nil }
     #expect(try files.phase() == "presenting")
@@ -472,7 +472,7 @@ final class FollowedCommand {
     try session.stop(SIGKILL)
     try session.start()
     #expect(try files.phase() == "presenting")
-    files.adapter.open(Window("w2", appID: "files"))
+    files.adapter.open(Window("w2", appID: "files", pid: 0))
     #expect(try session.call(Rows.wait, (second, "presented")).0 == "")
     #expect(try files.windows() == ["w2"])
   }

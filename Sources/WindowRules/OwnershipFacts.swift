@@ -1,0 +1,87 @@
+/// The facts of a window and an item that decide whether the window is the item's (N1). docs/windows.md has their table, which is the
+/// test of ``verdict``.
+struct OwnershipFacts: Hashable {
+  /// The process that shows the window.
+  enum Process: CaseIterable {
+    /// The adapter tells processes, and has not told this one yet.
+    case untold
+    /// No process is known: the adapter tells none, or the window's is on another machine.
+    case none
+    /// A process of the item's command or unit.
+    case own
+    /// Another process that descends from the item's command.
+    case descendant
+    /// A process to which the command may have handed over: it ran before the item, belongs to what an earlier item of the destination
+    /// has left, or may have been started by the bus for a command that has ended with status 0.
+    case handedOver
+    /// A process that somebody else has started since the item began.
+    case foreign
+  }
+
+  /// The startup id of the window.
+  enum Origin: CaseIterable {
+    case none
+    /// The item's, made by navd: only the item's command knows it.
+    case made
+    /// The item's, given with the request: whatever else the launcher has started knows it, too.
+    case given
+    /// The one of another start.
+    case another
+  }
+
+  /// The patterns of the destination, or the application id that the command suggests.
+  enum Pattern: CaseIterable {
+    case fits, doesNotFit, unwritten
+  }
+
+  /// The windows that the item still takes.
+  enum Takes: CaseIterable {
+    /// Its first window.
+    case first
+    /// Further windows of its own processes.
+    case further
+    case nothing
+  }
+
+  var isDialog: Bool
+  var process: Process
+  var origin: Origin
+  var pattern: Pattern
+  var isNewer: Bool
+  var takes: Takes
+
+  enum Verdict: Hashable {
+    case item(Proof)
+    /// A fact that is still to come decides.
+    case undecided
+    case user
+  }
+
+  /// The proof that a window is an item's. If two items have one, the stronger proof counts.
+  enum Proof: Int, Comparable {
+    case pattern, dialog, process, startupID
+    static func < (a: Proof, b: Proof) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// The owner. In doubt, the window is its user's.
+  var verdict: Verdict {
+    if isDialog { return .item(.dialog) }
+    if takes == .nothing { return .user }
+    if process == .untold { return .undecided }
+    if process == .own, origin != .another { return .item(.process) }
+    guard takes == .first, isNewer else { return .user }
+    switch origin {
+    case .made: return .item(.startupID)
+    case .given where process == .none || process == .descendant: return .item(.startupID)
+    case .another where process != .own && process != .descendant: return .user
+    case .none, .given, .another: break
+    }
+    switch (process, pattern) {
+    case (.foreign, _), (_, .doesNotFit): return .user
+    // A wrapper shows its window by a child, also without a pattern.
+    case (.descendant, .unwritten) where origin == .none: return .item(.pattern)
+    case (_, .unwritten): return .user
+    case (_, .fits): return .item(.pattern)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import PresentationModel
+
+/// A window of the window system.
+struct TrackedWindow {
+  enum Owner: Equatable {
+    case none
+    case presentation(Handle)
+    /// The window belonged to a presentation that has ended, or may have belonged to one under another id. It belongs to no other one
+    /// (N1).
+    case former
+  }
+
+  var id: String
+  var properties: WindowProperties
+  /// The number of its opening, in the order of windows and presentations. Windows that opened while nobody watched have one number.
+  let order: UInt64
+  /// The number of its report, in the order of windows. An adapter reports windows in the order in which they opened.
+  let rank: UInt64
+  /// The known facts of the process; nil if there are none, or none yet.
+  var process: WindowProcess?
+  var owner = Owner.none
+}
+
+/// The windows of the window system, by their ids, with indexes of what many windows are searched for.
+struct TrackedWindows {
+  private(set) var all: [String: TrackedWindow] = [:]
+  /// The windows with a startup id, by that id.
+  private(set) var byStartupID: [String: Set<String>] = [:]
+  /// The windows of which no process was told.
+  private(set) var withoutProcess: Set<String> = []
+
+  subscript(id: String) -> TrackedWindow? {
+    get { all[id] }
+    set {
+      let former = all[id]
+      all[id] = newValue
+      if former?.properties.pid == nil, former != nil { withoutProcess.remove(id) }
+      if let newValue, newValue.properties.pid == nil { withoutProcess.insert(id) }
+      guard former?.properties.startupID != newValue?.properties.startupID else { return }
+      if let startupID = former?.properties.startupID {
+        byStartupID[startupID]?.remove(id)
+        if byStartupID[startupID]?.isEmpty == true { byStartupID[startupID] = nil }
+      }
+      if let startupID = newValue?.properties.startupID { byStartupID[startupID, default: []].insert(id) }
+    }
+  }
+
+  mutating func removeValue(forKey id: String) -> TrackedWindow? {
+    defer { self[id] = nil }
+    return all[id]
+  }
+
+  /// The ids of the windows, in the order in which they opened.
+  var ranked: [String] { all.values.sorted { $0.rank < $1.rank }.map(\.id) }
+
+  var count: Int { all.count }
+}
