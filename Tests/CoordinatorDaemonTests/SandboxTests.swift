@@ -72,3 +72,17 @@ func sandbox_endedProcess_isUnknown() throws {
   let own = Descriptor(owning: pidfd_open(getpid(), 0))
   #expect(sandbox(of: ["ProcessID": .uint32(UInt32(getpid())), "ProcessFD": .descriptor(own)]) == .success(nil))
 }
+
+@Test(
+  "L3: a process whose root is closed to navd is free if the kernel says that nothing confines it",
+  arguments: [
+    ("Uid:\t1000\t1000\t1000\t1000\nGid:\t7\t7\t7\t7\nNSpid:\t31\nNoNewPrivs:\t0\nSeccomp:\t0\n", true),
+    ("Uid:\t1000\t1000\t1000\t1000\nNSpid:\t31\t2\nNoNewPrivs:\t0\nSeccomp:\t0\n", false),
+    ("Uid:\t1000\t1000\t1000\t1000\nNSpid:\t31\nNoNewPrivs:\t1\nSeccomp:\t0\n", false),
+    ("Uid:\t1000\t1000\t1000\t1000\nNSpid:\t31\nNoNewPrivs:\t0\nSeccomp:\t2\n", false),
+    ("Uid:\t1000\t0\t1000\t1000\nNSpid:\t31\nNoNewPrivs:\t0\nSeccomp:\t0\n", false),
+    ("Uid:\t1000\t1000\t1000\t1000\nNSpid:\t31\nSeccomp:\t0\n", false), ("", false),
+  ])
+func sandbox_closedRoot_isDecidedByTheKernel(_ status: String, _ isFree: Bool) {
+  #expect(Sandbox.isFree(bySayingOf: Array(status.utf8), user: 1000) == isFree)
+}

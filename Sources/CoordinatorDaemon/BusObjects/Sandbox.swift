@@ -62,7 +62,13 @@ enum Sandbox: String, Sendable {
   /// Looks in the root of the sandbox for the file with which Flatpak describes the program.
   private static func marked(inRootOf pid: UInt32) throws(SystemError) -> Sandbox? {
     let path = "/proc/\(pid)/root"
-    let root = try check("open \(path)") { open(path, LINUX_O_PATH | O_DIRECTORY | O_CLOEXEC) }
+    let root: CInt
+    do { root = try check("open \(path)") { open(path, LINUX_O_PATH | O_DIRECTORY | O_CLOEXEC) } } catch {
+      // Other groups keep other processes of the same user out, such as those that newgrp(1) gives.
+      let status = try? contents(ofFile: "/proc/\(pid)/status")
+      guard error.code == EACCES, status.map({ isFree(bySayingOf: $0, user: getuid()) }) == true else { throw error }
+      return nil
+    }
     defer { close(root) }
     // O_PATH does not open the file, so a hostile FUSE file system cannot block here.
     let mark = openat(root, ".flatpak-info", LINUX_O_PATH | O_NOFOLLOW | O_CLOEXEC)
@@ -75,6 +81,19 @@ enum Sandbox: String, Sendable {
     // Roots on FUSE belong to some containers (toolbox), and only their own processes can read them; Flatpak never has one.
     if error.code == EACCES, linux_file_system_type(path) == LINUX_FUSE_MAGIC { return nil }
     throw error
+  }
+
+  /// Whether the kernel says that a process of a user is in no sandbox of Flatpak's kind, which has a namespace for processes, no new
+  /// privileges and a filter for system calls. A process cannot get rid of any of them.
+  /// - Parameter status: the content of `/proc/PID/status`, which every process may read.
+  static func isFree(bySayingOf status: [UInt8], user: uid_t) -> Bool {
+    var fields: [String: [Substring]] = [:]
+    for line in String(decoding: status, as: UTF8.self).split(separator: "\n") {
+      let words = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
+      if let name = words.first { fields[String(name)] = Array(words.dropFirst()) }
+    }
+    return fields["Uid:"]?.allSatisfy { $0 == "\(user)" } == true && fields["NSpid:"]?.count == 1
+      && fields["NoNewPrivs:"] == ["0"] && fields["Seccomp:"] == ["0"]
   }
 
   private static func hasEnded(_ process: Descriptor) -> Bool {
