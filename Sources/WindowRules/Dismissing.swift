@@ -262,7 +262,9 @@ extension WindowTracker {
   }
 
   private mutating func limitIsOver(for program: Handle) {
-    guard followed[program]!.isKilled else { return graceIsOver(for: program) }
+    let following = followed[program]!
+    if !following.isRunning, let id = following.windows.first { return keep(program, "\(name(of: id)) is still open") }
+    guard following.isKilled else { return graceIsOver(for: program) }
     effects.append(.abandon(program))
     reportDismissal(of: program, result: [:])
   }

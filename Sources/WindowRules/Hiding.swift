@@ -19,6 +19,7 @@ extension WindowTracker {
     if isForced, capabilities?.contains(.hide) != true { return force(handle) }
     guard isAble(to: .hide, "hidden", handle) else { return }
     let windows = followed[handle]!.windows
+    followed[handle]!.showing = []
     followed[handle]!.stage = .hiding(Set(windows))
     effects += windows.map { .hide(window: $0) }
   }
@@ -49,8 +50,26 @@ extension WindowTracker {
   /// Shows windows that cannot be hidden. They stay, or their program ends if the dismissal is forced.
   mutating func keepShown(_ handle: Handle, _ message: String) {
     if followed[handle]!.mustHide { return force(handle) }
-    effects += followed[handle]!.windows.map { .show(window: $0) }
+    show(handle)
     keep(handle, message)
+  }
+
+  /// Asks for the windows of a program to be shown. If the window system leaves before it has done so, the next one is asked.
+  private mutating func show(_ program: Handle) {
+    let windows = followed[program]!.windows
+    followed[program]!.showing.formUnion(windows)
+    effects += windows.map { .show(window: $0) }
+  }
+
+  /// Notes that a window was shown.
+  public mutating func shown(_ id: String) {
+    if let handle = owner(of: id) { followed[handle]?.showing.remove(id) }
+  }
+
+  /// Asks for windows that a former window system may have left hidden.
+  mutating func showLeftOver(_ program: Handle) {
+    guard let following = followed[program], case .shown = following.stage else { return }
+    effects += following.windows.filter(following.showing.contains).map { .show(window: $0) }
   }
 
   /// Notes that a presentation will show a parked program again, once it is known whether there is a window system.
@@ -81,7 +100,14 @@ extension WindowTracker {
     followed[program]!.role = .presentation(handle)
     followed[program]!.stage = .shown
     effects.append(.stopWaiting(program))
-    effects += following.windows.map { .show(window: $0) }
+    if output == nil, following.rule.comesHere, capabilities?.contains(.summon) == true {
+      // To show a window where it was hidden may take its user there.
+      followed[program]!.showing.formUnion(following.windows)
+      bring(handle, to: nil)
+      effects += [.windowsChanged(program), .presented(handle)]
+      return true
+    }
+    show(program)
     move(handle, to: output)
     effects += [.windowsChanged(program), .presented(handle)]
     if capabilities?.contains(.activate) == true { raise(handle) }

@@ -64,6 +64,7 @@ extension WindowTracker {
     for (handle, following) in followed {
       followed[handle]!.windows = following.windows.map(name)
       followed[handle]!.beginning.earlierWindows = following.beginning.earlierWindows.map { Set($0.map(name)) }
+      followed[handle]!.showing = Set(following.showing.map(name))
       if var closing = following.closing {
         closing.dialogs = Set(closing.dialogs.map(name))
         followed[handle]!.closing = closing

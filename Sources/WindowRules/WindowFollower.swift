@@ -146,6 +146,8 @@ struct WindowFollower {
   /// Whether the program is known to have started.
   var isStarted = false
   var stage: Stage
+  /// The windows that were asked to be shown again, and may still be hidden (N8).
+  var showing: Set<String> = []
   /// Whether the windows must not stay if they cannot be hidden (N8).
   var mustHide = false
   /// Whether the presentation was dismissed because no window of it has opened, and the window system is being asked for an answer.

@@ -65,7 +65,7 @@ extension WindowTracker {
       case .hiding:
         followed[handle]!.stage = .shown
         hide(handle, isForced: following.mustHide)
-      default: break
+      default: showLeftOver(handle)
       }
     }
   }

@@ -176,7 +176,7 @@ struct OrderChecker {
     case .asking, .focused, .focusLost, .noFocus: return nil
 
     // The model says whether these are possible.
-    case .hidden, .parkedEnded, .outputGone, .windowsBack: return nil
+    case .hidden, .parkedEnded, .parkedStays, .outputGone, .windowsBack: return nil
 
     // The model says whether the item stays until the result (K3).
     case .windowsGone(let handle, let isFinal):

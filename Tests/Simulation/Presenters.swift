@@ -74,7 +74,8 @@ struct Presenters {
       default: [.presentAnswered(handle, error: "cancelled"), .dismissAnswered(handle, result: result())]
       }
     case .raise, .bring, .move: return []
-    case .endParked(let program, let isForced): return isForced || dice.chance(60) ? [.parkedEnded(program)] : []
+    case .endParked(let program, let isForced):
+      return isForced || dice.chance(60) ? [.parkedEnded(program)] : [.parkedStays(program)]
     case .abandon(let handle):
       return dice.chance(faults) ? [.dismissAnswered(handle, result: result())] : []
     }
@@ -147,13 +148,14 @@ struct Presenters {
   /// A report that no presenter would make.
   mutating func nonsense(_ handles: UInt64, _ dice: inout SplitMix64) -> Report {
     let handle = Handle(handles + 2 - min(handles + 2, UInt64(dice.below(16))))
-    return switch dice.below(13) {
+    return switch dice.below(14) {
     case 8: .windowsGone(handle, isFinal: true)
     case 9: .windowsGone(handle, isFinal: false)
     case 10: .windowsBack(handle)
     case 0: .presentAnswered(handle, error: nil)
     case 11: .presenterLeft(handle)
     case 12: .presenterReturned(handle)
+    case 13: .parkedStays(handle)
     case 6: .hidden(handle)
     case 7: .parkedEnded(handle)
     case 1: .presentAnswered(handle, error: "no")
@@ -181,6 +183,7 @@ extension Report {
     switch self {
     case .presentAnswered(let handle, _), .updateAnswered(let handle), .dismissAnswered(let handle, _),
       .declined(let handle, _), .hidden(let handle), .outputGone(let handle), .parkedEnded(let handle),
+      .parkedStays(let handle),
       .asking(let handle, _), .presenterLeft(let handle), .presenterReturned(let handle), .windowsGone(let handle, _),
       .windowsBack(let handle), .ended(let handle, _, _):
       handle

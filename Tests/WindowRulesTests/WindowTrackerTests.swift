@@ -1857,6 +1857,44 @@ import Testing
     #expect(tracker.next().last == .report(.ended(two, failed: false, result: [:])))
   }
 
+  @Test("N8, N11: with here, hidden windows come back where their user is")
+  func show_here_summonsWindows() {
+    var tracker = WindowRulesTests.tracker()
+    tracker.show(one, WindowFollowing(comesHere: true, hides: true))
+    tracker.dismiss(one, isForced: false)
+    tracker.hidden("w1")
+    _ = tracker.next()
+    _ = tracker.showAgain(one, as: two)
+    #expect(tracker.next() == [.summon(window: "w1"), .presented(two)])
+  }
+
+  @Test(
+    "N8: a window whose adapter left before it was shown is shown by the next adapter, and one that was shown is not")
+  func show_unanswered_isRepeated() {
+    for isAnswered in [true, false] {
+      var tracker = parked()
+      _ = tracker.showAgain(one, as: two)
+      tracker.shown("w1")
+      if isAnswered { tracker.shown("w2") }
+      tracker.left()
+      _ = tracker.next()
+      tracker.arrived(all, [window("w1"), window("w2")], programs: { _ in one })
+      #expect(tracker.next() == (isAnswered ? [] : [.show(window: "w2")]))
+    }
+  }
+
+  @Test("N8: a window of a process that ran before, whose user cancels a forced end, stays parked")
+  func parked_forcedAndCancelled_isShownAgain() {
+    var tracker = parked()
+    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+    tracker.endParked(one, isForced: true)
+    _ = tracker.next()
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.parkedStays(one, message: "the window “Title” is still open")])
+    let isShown = tracker.showAgain(one, as: two)
+    #expect(isShown)
+  }
+
   @Test("N8: a window that cannot be hidden keeps the presentation, with the others shown")
   func hiding_refused_isDeclined() {
     var tracker = dismissed()

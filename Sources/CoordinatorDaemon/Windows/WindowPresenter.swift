@@ -301,6 +301,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     case .report(let report): reports.take(report)
     case .parkedStays(let program, let message):
       log.notice("a hidden program does not end: \(message)", metadata: ["presentation": "\(program)"])
+      reports.take(.parkedStays(program))
     case .abandon(let program): programs[program]?.presenter.abandon(program)
     case .hide(let id):
       system.request(Rows.hide, id) { [weak self] in
@@ -309,7 +310,12 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
         self?.track { $0.hideRefused(id, message) }
       }
     case .show(let id):
-      system.request(Rows.show, id) { [log] message in log.warning("a window could not be shown again: \(message)") }
+      system.request(Rows.show, id) { [weak self] in
+        self?.tracker.shown(id)
+      } refused: { [weak self] message in
+        self?.tracker.shown(id)
+        self?.log.warning("a window could not be shown again: \(message)")
+      }
     case .close(let id):
       system.request(Rows.close, id) { [weak self] in
         self?.tracker.closeAnswered(id)
@@ -331,8 +337,11 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     case .activate(let id):
       system.request(Rows.activate, id) { [log] message in log.warning("a window could not be raised: \(message)") }
     case .summon(let id):
-      system.request(Rows.summon, id) { [log] message in
-        log.warning("a window could not be brought into view: \(message)")
+      system.request(Rows.summon, id) { [weak self] in
+        self?.tracker.shown(id)
+      } refused: { [weak self] message in
+        self?.tracker.shown(id)
+        self?.log.warning("a window could not be brought into view: \(message)")
       }
     case .move(let id, let output):
       system.request(Rows.moveToOutput, (id, output)) { [log] message in

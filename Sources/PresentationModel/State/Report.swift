@@ -26,6 +26,8 @@ public enum Report: Hashable, Sendable {
   case windowsBack(Handle)
   /// A parked program has ended (N8).
   case parkedEnded(Handle)
+  /// A parked program that was to end goes on: its user has cancelled that, or it does not end (N8).
+  case parkedStays(Handle)
   /// The presenter asks its user before it answers the command `dismiss` (P16).
   case asking(Handle, message: String)
   /// The presenter on the bus has left the bus (D4).

@@ -108,6 +108,7 @@ extension Turn {
       }
 
     case .hidden(let handle): park(handle)
+    case .parkedStays(let program): stayParked(program)
 
     case .parkedEnded(let handle): unpark(handle)
 

@@ -73,6 +73,11 @@ extension Turn {
     if state.parked[program] != nil { _ = state.parked.removeValue(forKey: program) }
   }
 
+  /// Notes that a parked program that was to end goes on, so that it can be shown again.
+  mutating func stayParked(_ program: Handle) {
+    if state.parked[program]?.isEnding == true { state.parked[program]!.isEnding = false }
+  }
+
   mutating func endParked(isForced: Bool) {
     for program in state.listedParked where !state.parked[program]!.isEnding {
       state.parked[program]!.isEnding = isForced

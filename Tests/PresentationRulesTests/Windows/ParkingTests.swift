@@ -158,6 +158,15 @@ struct ParkingTests {
     #expect(fixture.taken().contains("end parked 1") == false)
   }
 
+  @Test("N8: a parked program whose end its user has cancelled can be shown again")
+  func present_afterCancelledEnd_showsProgramAgain() throws {
+    let a = try park("a")
+    #expect(try fixture.ask(.dismissAll(.parked), isForced: true) == .count(1))
+    fixture.report(.parkedStays(a))
+    try fixture.present("a", "", .with(to: "files"))
+    #expect(fixture.machine.presentation(2)?.program == a)
+  }
+
   @Test("N8, R5: Quit ends parked programs, without a question")
   func quit_endsParked() throws {
     let files = try park("files")
