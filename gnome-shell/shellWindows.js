@@ -70,8 +70,9 @@ class ShellWindows {
             'window-created', (_display, window) => this._add(window),
             'notify::focus-window', () => this._noteFocus(),
             'window-entered-monitor', (_display, _monitor, window) => this._note(window), this);
-        // The shell takes the keyboard: the overview, a menu, a dialog, the lock screen.
         stage.connectObject('notify::is-grabbed', () => this._noteFocus(), this);
+        Main.overview.connectObject('showing', () => this._noteFocus(), 'hidden', () => this._noteFocus(), this);
+        Main.sessionMode.connectObject('updated', () => this._noteFocus(), this);
         workspaces.connectObject('active-workspace-changed', () => this._noteAll(), this);
         Main.layoutManager.connectObject('monitors-changed', () => this._readOutputs(), this);
         const windows = global.get_window_actors().map(actor => actor.meta_window);
@@ -90,7 +91,8 @@ class ShellWindows {
         this._reading?.cancel();
         this._reading = null;
         this._ready = null;
-        for (const object of [global.display, global.stage, global.workspace_manager, Main.layoutManager])
+        for (const object of [
+            global.display, global.stage, global.workspace_manager, Main.layoutManager, Main.overview, Main.sessionMode])
             object.disconnectObject(this);
         for (const window of [...this._entries.keys()])
             this._forget(window);
@@ -253,7 +255,12 @@ class ShellWindows {
     read(limit = Infinity) {
         if (this._reading)
             return;
-        this._focus = Main.modalCount > 0 ? null : global.display.focus_window;
+        const {focus_window: focus} = global.display;
+        if (Main.overview.visible || Main.sessionMode.isLocked)
+            this._focus = null;
+        // A menu, a dialog or a switcher of the shell has the keyboard for a moment, and gives it back.
+        else if (focus !== null || Main.modalCount === 0)
+            this._focus = focus;
         const stale = [...this._stale].filter(window => window !== this._focus);
         // The window that loses the focus is told first.
         if (this._stale.has(this._focus))

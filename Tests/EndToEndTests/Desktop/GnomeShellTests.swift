@@ -11,7 +11,26 @@ import TextFormats
 
 private typealias Rows = WindowSystemInterface
 
-@Test("GNOME: while the shell has the keyboard, as in its overview, no window has the focus")
+@Test("GNOME: a window keeps the focus while a menu of the shell has the keyboard")
+private func gnome_menu_leavesTheFocus() throws {
+  let session = try Session(starting: false, desktop: .gnome)
+  let adapter = try RunningAdapter(session)
+  let program = try session.edit("editor")
+  _ = try adapter.open("editor")
+  try adapter.wait("it has the focus") { adapter.window("editor")?.properties.focused == true }
+  try session.evaluate("Main.panel.statusArea.dateMenu.menu.open()")
+  #expect(try session.evaluate("Main.modalCount > 0") == true)
+  // A later event contains everything that came before.
+  try session.tell("editor", "title behind")
+  try adapter.wait("its title is reported") { adapter.window("editor")?.properties.title == "behind" }
+  #expect(adapter.window("editor")?.properties.focused == true)
+  try session.evaluate("Main.panel.statusArea.dateMenu.menu.close()")
+  try session.evaluate("Main.overview.show()")
+  try adapter.wait("it has lost the focus") { adapter.window("editor")?.properties.focused == false }
+  #expect(program.status == nil)
+}
+
+@Test("GNOME: in the overview of the shell, no window has the focus")
 private func gnome_overview_takesTheFocus() throws {
   let session = try Session(starting: false, desktop: .gnome)
   let adapter = try RunningAdapter(session)
