@@ -7,7 +7,7 @@ import PresentationRules
 
 /// The objects of all groups, stacks and holds.
 final class Containers {
-  private unowned let coordinator: Coordinator
+  private unowned let coordinator: CoordinatorRoot
   private unowned let connection: Connection
   private let groups: NamedObjects
   private let stacks: NamedObjects
@@ -15,7 +15,7 @@ final class Containers {
   /// The groups of programs whose windows are hidden.
   private var groupsWithHidden: Set<String> = []
 
-  init(_ coordinator: Coordinator) {
+  init(_ coordinator: CoordinatorRoot) {
     self.coordinator = coordinator
     connection = coordinator.connection
     groups = NamedObjects(Self.groups(coordinator))
@@ -66,7 +66,7 @@ final class Containers {
     Set(coordinator.service.machine.parked.compactMap { $0.item.membership?.group.text })
   }
 
-  private static func groups(_ owner: Coordinator) -> NamedObjects.Kind {
+  private static func groups(_ owner: CoordinatorRoot) -> NamedObjects.Kind {
     unowned let coordinator = owner
     typealias Rows = GroupInterface
     /// Reads a property of the group with a name.
@@ -91,7 +91,7 @@ final class Containers {
       exists: { name in (try? BindingID(name)).map { coordinator.service.machine.shows(group: $0) } ?? false })
   }
 
-  private static func stacks(_ owner: Coordinator) -> NamedObjects.Kind {
+  private static func stacks(_ owner: CoordinatorRoot) -> NamedObjects.Kind {
     unowned let coordinator = owner
     typealias Rows = StackInterface
     func path(_ name: String) -> [PathElement] {
@@ -106,7 +106,7 @@ final class Containers {
       names: { coordinator.service.machine.stackNames.map(\.text) }, exists: { !path($0).isEmpty })
   }
 
-  private static func holds(_ owner: Coordinator) -> NamedObjects.Kind {
+  private static func holds(_ owner: CoordinatorRoot) -> NamedObjects.Kind {
     unowned let coordinator = owner
     typealias Rows = HoldInterface
     /// The holders by the names of their holds, as of a serial: all objects of a turn read them, and each would go through all.

@@ -8,12 +8,12 @@ import PresentationRules
 /// The coordinator's objects on the bus: the coordinator itself, the presentations, and the groups, stacks and holds. It serves
 /// their methods and properties, and announces what changes.
 final class CoordinatorObjects {
-  private unowned let coordinator: Coordinator
+  private unowned let coordinator: CoordinatorRoot
   private let announcer: Announcer
   private let containers: Containers
 
   /// Exports the objects. The containers come after the presentations, because presentations are looked up most.
-  init(of coordinator: Coordinator) {
+  init(of coordinator: CoordinatorRoot) {
     self.coordinator = coordinator
     announcer = Announcer(coordinator.connection, log: coordinator.log)
     containers = Containers(coordinator)
@@ -24,7 +24,7 @@ final class CoordinatorObjects {
     containers.export()
   }
 
-  private var service: CoordinatorService<Coordinator> { coordinator.service }
+  private var service: CoordinatorService<CoordinatorRoot> { coordinator.service }
 
   private func presentationObjects() -> PresentationObjects {
     PresentationObjects(service) { [unowned self] in StateEntry(coordinator.platform(of: $0)) }

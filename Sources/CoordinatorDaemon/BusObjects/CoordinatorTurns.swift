@@ -9,7 +9,7 @@ import PresentationRules
 /// The turns of the coordinator: the alarm that begins one, the record of its changes, and what follows its announcements. Then
 /// ended presentations leave their presenters, hooks start, presenters get their commands, and after `Quit` navd ends.
 final class CoordinatorTurns {
-  private unowned let coordinator: Coordinator
+  private unowned let coordinator: CoordinatorRoot
   private var alarm: Timer?
   /// The next attempt to record what waits for room on the disk.
   private var attempt: Timer?
@@ -25,7 +25,7 @@ final class CoordinatorTurns {
   /// Called once, when everything has ended after `Quit`.
   var onQuit: (() -> Void)?
 
-  init(of coordinator: Coordinator) { self.coordinator = coordinator }
+  init(of coordinator: CoordinatorRoot) { self.coordinator = coordinator }
 
   func begin() {
     // The next program starts before the end of the last one is announced, because the user waits for the new program. A client
@@ -34,7 +34,7 @@ final class CoordinatorTurns {
     coordinator.loop.atEndOfTurn(of: self) { $0.finish() }
   }
 
-  private var service: CoordinatorService<Coordinator> { coordinator.service }
+  private var service: CoordinatorService<CoordinatorRoot> { coordinator.service }
   private var hooks: HookRunner { coordinator.hooks }
 
   func append(_ command: Command) { commands.append(command) }

@@ -16,7 +16,7 @@ enum Happening {
   case turnEnded
 }
 
-/// A part of the daemon that follows events: a file, and a line in the list of ``Coordinator``.
+/// A part of the daemon that follows events: a file, and a line in the list of ``CoordinatorRoot``.
 protocol Feature: AnyObject {
   func note(_ happening: Happening, in machine: borrowing StateMachine)
 }

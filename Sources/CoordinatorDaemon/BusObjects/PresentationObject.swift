@@ -8,7 +8,7 @@ import PresentationRules
 /// The objects of all presentations. They are computed from their paths, so a presentation uses no memory beside the state.
 final class PresentationObjects: ObjectProvider {
   private typealias Rows = PresentationInterface
-  private unowned let service: CoordinatorService<Coordinator>
+  private unowned let service: CoordinatorService<CoordinatorRoot>
   /// The facts that the presenter of a presentation knows.
   private let platform: (Handle) -> StateEntry
   /// The interfaces are made for the first presentation, so that a start without presentations is faster.
@@ -19,7 +19,7 @@ final class PresentationObjects: ObjectProvider {
     return [object]
   }()
 
-  init(_ service: CoordinatorService<Coordinator>, platform: @escaping (Handle) -> StateEntry) {
+  init(_ service: CoordinatorService<CoordinatorRoot>, platform: @escaping (Handle) -> StateEntry) {
     (self.service, self.platform) = (service, platform)
   }
 

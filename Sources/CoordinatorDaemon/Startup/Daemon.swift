@@ -23,7 +23,7 @@ public final class Daemon {
   private let connection: Connection
   private let runtime: RuntimeDirectory
   private let record: RecordWriter
-  private let coordinator: Coordinator
+  private let coordinator: CoordinatorRoot
   private let recovered: RecoveredSession
   private let service: OwnService
   private let log: Logger
@@ -107,7 +107,7 @@ public final class Daemon {
     } catch {
       throw Failure(description: "\(error); name another directory with --state-directory")
     }
-    coordinator = Coordinator(
+    coordinator = CoordinatorRoot(
       connection: connection,
       configuration: Configuration(baseDirectories: BaseDirectories.configuration()), runtime: runtime, record: record,
       machine: machine.take()!, recovered: recovered, log: log)

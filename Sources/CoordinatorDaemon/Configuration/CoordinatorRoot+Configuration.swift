@@ -6,7 +6,7 @@ import PresentationModel
 import PresentationRules
 import TextFormats
 
-extension Coordinator {
+extension CoordinatorRoot {
   /// Reads the files. The last valid version of a file with a mistake stays in effect.
   /// - Parameters:
   ///   - isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.

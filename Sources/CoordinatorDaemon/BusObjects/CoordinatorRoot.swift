@@ -10,7 +10,7 @@ import PresentationRecord
 import PresentationRules
 
 /// The session's coordinator: it serves on the bus, with the presenters and the record. Use it on the loop's thread only.
-final class Coordinator: IncomingHandler {
+final class CoordinatorRoot: IncomingHandler {
   let connection: Connection
   let log: Logger
   /// The recorded state, until the service has it.

@@ -5,7 +5,7 @@ import PresentationModel
 import PresentationRules
 import TextFormats
 
-extension Coordinator {
+extension CoordinatorRoot {
   /// Asks for the facts of the session. The bus answers while navd reads its files.
   func askSession() {
     facts.begin()

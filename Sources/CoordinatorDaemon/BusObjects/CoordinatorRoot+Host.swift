@@ -8,7 +8,7 @@ import PresentationModel
 import PresentationRules
 import TextFormats
 
-extension Coordinator: CoordinatorHost {
+extension CoordinatorRoot: CoordinatorHost {
   var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
 
   var wallClock: UInt64 { WallClock.microseconds }
