@@ -239,6 +239,20 @@ private enum Word: String, ValueConvertible {
   #expect(fixture.error("Pop", of: Sample.name, at: "/both")?.name == .unknownObject)
 }
 
+@Test("P9: the error for a call that cannot be served comes after the answers to earlier calls of its client")
+func call_unknown_isAnsweredInOrder() throws {
+  let fixture = try Fixture()
+  let unknown = Method(Echo.name, "Nothing", in: Arg<Value>("value"), out: Arg<Value>("value"))
+  var answers: [String] = []
+  for method in [Echo.echo, unknown, Echo.echo] {
+    fixture.client.call(method, on: fixture.service.uniqueName, at: Echo.path, .string("a"), timeout: nil) { result in
+      if case .failure = result { answers.append("error") } else { answers.append("answer") }
+    }
+  }
+  #expect(fixture.loop.turn { answers.count == 3 })
+  #expect(answers == ["answer", "error", "answer"])
+}
+
 @Test("P9, L2: held calls of a client are served later in their order; other clients are served meanwhile")
 func hold_laterCallsOfTheClient_waitInOrder() throws {
   let fixture = try Fixture()

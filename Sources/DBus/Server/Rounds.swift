@@ -51,6 +51,9 @@ struct Rounds<Work> {
   /// Whether a call waits that can be served now.
   var hasNext: Bool { line.contains { clients[$0]?.holds == 0 } }
 
+  /// Whether a client has calls that are still to be served, or is held.
+  func isWaiting(_ client: BusName) -> Bool { clients[client] != nil }
+
   /// Whether a client has calls that are served in the next rounds. What it sends after them waits, too, to keep its order.
   func isInLine(_ client: BusName) -> Bool { clients[client].map { $0.isInLine && $0.holds == 0 } ?? false }
 

@@ -52,8 +52,14 @@ extension Connection {
       let input = try read(&budget)
       rounds.append({ body(input) }, of: address.caller, size: room - budget)
     } catch {
-      fail(address, error.name == .limitsExceeded ? refusal : error)
+      failInOrder(address, error.name == .limitsExceeded ? refusal : error)
     }
+  }
+
+  /// Answers a call that cannot be served after the earlier calls of its client, if there is room for it.
+  private func failInOrder(_ address: ReplyAddress, _ error: DBusError) {
+    guard rounds.isWaiting(address.caller), rounds.room(for: address.caller) >= 0 else { return fail(address, error) }
+    rounds.append({ [weak self] in self?.fail(address, error) }, of: address.caller, size: 0)
   }
 
   /// Whether no call waits, and no client is held.
@@ -79,7 +85,7 @@ extension Connection {
     do throws(DBusError) {
       try find(String(cString: member), of: name.map { String(cString: $0) }, at: path).serve(call, address, path, self)
     } catch {
-      fail(address, error)
+      failInOrder(address, error)
     }
   }
 
