@@ -432,7 +432,7 @@ final class FollowedCommand {
     files.adapter.goOn()
     files.adapter.close("w1")
     try files.session.wait("what it tells counts again") { watcher.lines.contains("phase files dismissing") }
-    #expect(files.adapter.requests.first == "close w1")
+    try files.session.wait("it gets what it was asked") { files.adapter.requests.first == "close w1" }
   }
 
   @Test("while the adapter is away every item stays; when it is back, items whose windows have closed end")
