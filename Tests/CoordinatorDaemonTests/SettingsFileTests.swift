@@ -148,7 +148,7 @@ func settingsFile_mistake_isReportedWithItsPosition(_ text: String, _ fault: Str
 @Test func settingsFile_defaultPastALimit_isRefused() {
   let text = String(repeating: "x", count: 1 << 17)
   #expect(
-    faults("container-values.k = { signature = 's', default = '\(text)' }").first?.contains("container-values") == true)
+    faults("container-values.k = { signature = 's', default = '\(text)' }").first?.contains("“defaults”") == true)
 }
 
 @Test("H3: the settings of holds are read, unless there is a mistake in them")

@@ -52,8 +52,8 @@ public final class Connection {
     public var onNameLost: ((BusName) -> Void)?
     /// Called at the end of each turn, before its messages are sent. Messages that are made here are sent with them.
     public var beforeFlush: (() -> Void)?
-    /// Whether the next turn comes at once and makes more messages. If so, signals that nobody waits for wait for that turn. Signals
-    /// never wait for more than one turn.
+    /// Whether the next turn comes at once and makes more messages. If so, signals that nobody waits for wait for that turn, and so do
+    /// calls. Neither waits for more than one turn.
     public var hasMoreToCome: (() -> Bool)?
     /// Called with the number of signals of a turn that were dropped because of ``Limits/outgoingBytes``.
     public var onSignalsDropped: ((Int) -> Void)?
@@ -99,6 +99,8 @@ public final class Connection {
     /// Messages that were received while waiting for a reply. They are handled later in order.
     var postponed: Deque<Message> = []
     var isDrainScheduled = false
+    /// Whether the last turn has served no calls, because the service had something to do first.
+    var hasYielded = false
     /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
     var isDrainPaused = false
   }
@@ -215,6 +217,12 @@ public final class Connection {
   /// Serves calls in rounds until the burst is over.
   private func serveCalls() {
     guard !rounds.isEmpty, burst.isUnderWay else { return }
+    // What follows from earlier calls comes first, such as the start of the next program, about which a client may ask now.
+    if !inbox.hasYielded, handlers.hasMoreToCome?() ?? false {
+      inbox.hasYielded = true
+      return scheduleDrain()
+    }
+    inbox.hasYielded = false
     burst.beginTurn(at: loop.now)
     while isOpen, !isFull, !burst.isOver(at: loop.now, sent: sentSize, limits), let call = rounds.next() {
       call()

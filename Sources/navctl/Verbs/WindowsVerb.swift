@@ -25,7 +25,9 @@ struct Windows: ParsableCommand {
     var table = Table("ID", "APP-ID", "TITLE", "OUTPUT", .number("PID"), "STATE", "BINDING")
     var list: [JSON] = []
     let pattern = WindowPattern(appID: appID, title: title)
-    for window in windows where pattern.isEmpty || pattern.matches(window.properties) {
+    for var window in windows where pattern.isEmpty || pattern.matches(window.properties) {
+      // No process here shows it.
+      if window.properties.pid == 0 { window.properties.pid = nil }
       let owner = owners[window.id]
       var entry = window.properties.properties
       entry[Self.id] = window.id

@@ -158,8 +158,8 @@ func announcing_coordinatorProperties_areThoseOfTheContract() throws {
   #expect(all["Serial"] == .uint64(1))
   let limits = try #require(all["Limits"].flatMap { [String: UInt64](value: $0) })
   for name in [
-    "binding", "id", "value", "container-values", "result", "items", "items-per-client", "transaction", "queue", "tags",
-    "endings", "output", "request",
+    "text", "value", "request", "transaction", "items", "items-per-client", "state", "stack", "queue", "defaults",
+    "entries", "remembered", "waits", "parked",
   ] {
     #expect(limits[name] ?? 0 > 0, "\(name)")
   }

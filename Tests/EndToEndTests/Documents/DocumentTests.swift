@@ -123,7 +123,7 @@ private struct ExampleSession {
     try session.waitForSlowOnes()
     if let windows, windows.windows.isEmpty, try session.isAwaited("files") {
       try session.poll("its command runs") { try session.isAwaited("files", running: true) }
-      windows.open(Window("files", appID: "files"))
+      windows.open(Window("files", appID: "files", pid: 0))
     }
   }
 }

@@ -263,7 +263,7 @@ private final class RecordedOutput {
     try reload("files", "command = ['sleep', '60']\nwindow = { app-id = 'files' }")
     let files = try session.present("files")
     try session.poll("it runs") { try session.call(Rows.get, "files").1["windows"] != nil }
-    adapter.open(Window("w1", appID: "files", title: "Home"))
+    adapter.open(Window("w1", appID: "files", title: "Home", pid: 0))
     #expect(try session.call(Rows.wait, (files, "presented")).0 == "")
     try record("windows")
     try record("show files")

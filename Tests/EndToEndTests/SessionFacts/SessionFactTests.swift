@@ -490,7 +490,7 @@ func windows_fullscreen_isHold() throws {
   try session.poll("it holds no more") { try session.state()["holds"] == nil }
   let film = try session.present("film")
   try session.poll("it runs") { try session.call(Rows.get, "film").1["windows"] != nil }
-  adapter.open(Window("w1", appID: "film", title: "Film"))
+  adapter.open(Window("w1", appID: "film", title: "Film", pid: 0))
   #expect(try session.call(Rows.wait, (film, "presented")).0 == "")
   adapter.change("w1") {
     $0.fullscreen = true
