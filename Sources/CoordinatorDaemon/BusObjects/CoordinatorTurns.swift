@@ -17,6 +17,8 @@ final class CoordinatorTurns {
   private var commands: [Command] = []
   /// The limit of programs that start in one turn: each takes milliseconds.
   private static let startsPerTurn = 16
+  /// Whether presenters' answers of the last turn have led to further commands.
+  private var hasFollowing = false
   /// The number of commands at the beginning of `commands` that an earlier turn left over.
   private var countOfLate = 0
   /// Ended presentations, removed from the presenters at the end of the turn.
@@ -31,6 +33,7 @@ final class CoordinatorTurns {
     // The next program starts before the end of the last one is announced, because the user waits for the new program. A client
     // that asks about the failure then also finds the new program.
     coordinator.connection.handlers.hasMoreToCome = { [unowned self] in !commands.isEmpty && mayStart }
+    coordinator.connection.handlers.isBusy = { [unowned self] in hasFollowing && mayStart }
     coordinator.loop.atEndOfTurn(of: self) { $0.finish() }
   }
 
@@ -87,6 +90,7 @@ final class CoordinatorTurns {
     coordinator.presenters.commands.environment = environment
     hooks.environment = environment
     if mayStart { hooks.startSome(isLast: isQuitting) } else { waitForRoom() }
+    hasFollowing = false
     guard !commands.isEmpty else {
       if isQuitting, service.machine.isEmpty, hooks.isIdle {
         isQuitting = false
@@ -99,6 +103,7 @@ final class CoordinatorTurns {
       if isLate { service.restartAnswer(of: command.handle) }
       carryOut(command)
     }
+    hasFollowing = commands.count > countOfLate
     // The next turn announces the answers that presenters gave at once.
     if !ready.isEmpty { coordinator.loop.soon {} }
   }

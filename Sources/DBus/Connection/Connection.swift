@@ -52,9 +52,11 @@ public final class Connection {
     public var onNameLost: ((BusName) -> Void)?
     /// Called at the end of each turn, before its messages are sent. Messages that are made here are sent with them.
     public var beforeFlush: (() -> Void)?
-    /// Whether the next turn comes at once and makes more messages. If so, signals that nobody waits for wait for that turn, and so do
-    /// calls. Neither waits for more than one turn.
+    /// Whether the next turn comes at once and makes more messages. If so, signals that nobody waits for wait for that turn. Signals
+    /// never wait for more than one turn.
     public var hasMoreToCome: (() -> Bool)?
+    /// Whether the turn still does what earlier turns have had begun. If so, calls wait for the next turn, and never for more than one.
+    public var isBusy: (() -> Bool)?
     /// Called with the number of signals of a turn that were dropped because of ``Limits/outgoingBytes``.
     public var onSignalsDropped: ((Int) -> Void)?
     /// Called when signals were dropped, and there is room for signals again.
@@ -218,7 +220,7 @@ public final class Connection {
   private func serveCalls() {
     guard !rounds.isEmpty, burst.isUnderWay else { return }
     // What follows from earlier calls comes first, such as the start of the next program, about which a client may ask now.
-    if !inbox.hasYielded, handlers.hasMoreToCome?() ?? false {
+    if !inbox.hasYielded, handlers.isBusy?() ?? false {
       inbox.hasYielded = true
       return scheduleDrain()
     }

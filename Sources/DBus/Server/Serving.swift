@@ -52,7 +52,7 @@ extension Connection {
       let input = try read(&budget)
       rounds.append({ body(input) }, of: address.caller, size: room - budget)
     } catch {
-      failInOrder(address, error.name == .limitsExceeded ? refusal : error)
+      if error.name == .limitsExceeded { fail(address, refusal) } else { failInOrder(address, error) }
     }
   }
 
