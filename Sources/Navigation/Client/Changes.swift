@@ -86,7 +86,11 @@ extension Coordinator {
   ///       $0.dismissAll(.group("panels"))
   ///     }
   ///
-  /// - Parameter expectedSerial: the serial of the state that the changes are made for. They are refused if anything has changed since.
+  /// - Parameters:
+  ///   - animated: whether what appears and disappears is to be animated; nil to leave it to its presenter.
+  ///   - force: whether no presenter may ask its user or decline.
+  ///   - expectedSerial: the serial of the state that the changes are made for. They are refused if anything has changed since.
+  ///   - changes: makes the changes of its argument.
   /// - Returns: the replies of the changes, one after the other, and the serial after the last change.
   @discardableResult
   public nonisolated(nonsending) func apply<Reply>(
