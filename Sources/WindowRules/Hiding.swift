@@ -100,17 +100,17 @@ extension WindowTracker {
     followed[program]!.role = .presentation(handle)
     followed[program]!.stage = .shown
     effects.append(.stopWaiting(program))
-    if output == nil, following.rule.comesHere, capabilities?.contains(.summon) == true {
-      // To show a window where it was hidden may take its user there.
+    // A window that is shown where it was hidden may take its user there.
+    let isSummoned = output == nil && following.rule.comesHere && capabilities?.contains(.summon) == true
+    if isSummoned {
       followed[program]!.showing.formUnion(following.windows)
       bring(handle, to: nil)
-      effects += [.windowsChanged(program), .presented(handle)]
-      return true
+    } else {
+      show(program)
+      move(handle, to: output)
     }
-    show(program)
-    move(handle, to: output)
     effects += [.windowsChanged(program), .presented(handle)]
-    if capabilities?.contains(.activate) == true { raise(handle) }
+    if !isSummoned, capabilities?.contains(.activate) == true { raise(handle) }
     return true
   }
 

@@ -5,7 +5,7 @@ import PresentationModel
 extension WindowTracker {
   /// Gives a window to the item whose it is, if that can be said.
   mutating func assign(_ id: String) {
-    if case .item(let handle) = claimant(of: id) { return give(id, to: handle) }
+    if let handle = claimant(of: id) { return give(id, to: handle) }
     if let handle = followed.keys.filter({ isDialog(id, of: $0) }).min() { give(id, to: handle) }
   }
 
@@ -28,14 +28,8 @@ extension WindowTracker {
     if let proven { give(id, to: proven) }
   }
 
-  private enum Claimant {
-    case item(Handle)
-    case undecided
-    case user
-  }
-
-  /// The owner of a window, by the facts of all items.
-  private func claimant(of id: String) -> Claimant {
+  /// The item with the strongest proof that a window is its own; nil if the window is its user's, or a fact is still to come.
+  private func claimant(of id: String) -> Handle? {
     let window = windows[id]!
     var best: (proof: OwnershipFacts.Proof, handle: Handle)?
     var isUndecided = false
@@ -54,10 +48,10 @@ extension WindowTracker {
       case .user: break
       }
     }
-    guard let best else { return isUndecided ? .undecided : .user }
-    // The order of windows counts, and not that of what is told about them.
-    if best.proof == .pattern, isUndecided || hasUndecided(for: best.handle, before: window) { return .undecided }
-    return .item(best.handle)
+    guard let best else { return nil }
+    // Windows are taken in the order in which they opened, and not in the order in which their facts come.
+    if best.proof == .pattern, isUndecided || hasUndecided(for: best.handle, before: window) { return nil }
+    return best.handle
   }
 
   /// The facts of a window for the item of a program.

@@ -78,7 +78,7 @@ struct OwnershipFacts: Hashable {
     }
     switch (process, pattern) {
     case (.foreign, _), (_, .doesNotFit): return .user
-    // A wrapper shows its window by a child, also without a pattern.
+    // A wrapper script leaves its window to a child, so none of the patterns is needed.
     case (.descendant, .unwritten) where origin == .none: return .item(.pattern)
     case (_, .unwritten): return .user
     case (_, .fits): return .item(.pattern)

@@ -19,6 +19,9 @@ struct TrackedWindow {
   /// The known facts of the process; nil if there are none, or none yet.
   var process: WindowProcess?
   var owner = Owner.none
+
+  /// Whether the adapter has named a process. 0 is none, which may turn out to be one.
+  var hasProcess: Bool { properties.pid ?? 0 != 0 }
 }
 
 /// The windows of the window system, by their ids, with indexes of what many windows are searched for.
@@ -26,7 +29,7 @@ struct TrackedWindows {
   private(set) var all: [String: TrackedWindow] = [:]
   /// The windows with a startup id, by that id.
   private(set) var byStartupID: [String: Set<String>] = [:]
-  /// The windows of which no process was told.
+  /// The ids of windows of which the adapter has told neither a process nor that there is none.
   private(set) var withoutProcess: Set<String> = []
 
   subscript(id: String) -> TrackedWindow? {

@@ -30,7 +30,7 @@ extension WindowTracker {
       open(window, by: processes(window), in: isNew ? orderOfAbsence : nil, isDoubtful: doubt.isAbout(window))
     }
     for window in all where windows[window.id] != nil {
-      changed(window.id, window.properties, by: windows[window.id]!.properties.pid == nil ? processes(window) : nil)
+      changed(window.id, window.properties, by: windows[window.id]!.hasProcess ? nil : processes(window))
     }
     let doubtful = unknown.filter { windows[$0.id]?.owner == .former }
     doubt = Recognition(missing, doubtful)
@@ -136,14 +136,14 @@ extension WindowTracker {
   }
 
   /// Notes that properties of a window have changed.
-  /// - Parameter process: the known facts of its process, if that is told only now; nil if there are none.
+  /// - Parameter process: the known facts of the process if the change is the first to name it; nil if there are none.
   public mutating func changed(_ id: String, _ properties: WindowProperties, by process: WindowProcess? = nil) {
     guard let window = windows[id] else { return }
     let changes = window.properties.changes(to: properties)
     guard !changes.properties.isEmpty else { return }
     windows[id]!.properties.merge(changes)
     let wasUntold = isUntold(window)
-    if window.properties.pid ?? 0 == 0, changes.pid != nil { windows[id]!.process = process.map(withoutParkedProgram) }
+    if !window.hasProcess, changes.pid != nil { windows[id]!.process = process.map(withoutParkedProgram) }
     switch window.owner {
     case .none:
       assign(id)
@@ -159,8 +159,10 @@ extension WindowTracker {
   /// Goes on with what has waited for the process of a window: later windows, and dismissals.
   private mutating func processWasTold(of window: TrackedWindow) {
     assignAll(after: window.rank)
-    for (handle, following) in followed.sorted(by: { $0.key < $1.key }) where following.isRunning && !hasUntold {
-      if case .withdrawing = following.stage { effects.append(.wait(handle, milliseconds: Self.timeToEnd)) }
+    if !hasUntold {
+      for (handle, following) in followed.sorted(by: { $0.key < $1.key }) where following.isRunning {
+        if case .withdrawing = following.stage { effects.append(.wait(handle, milliseconds: Self.timeToEnd)) }
+      }
     }
     endLeftovers()
   }

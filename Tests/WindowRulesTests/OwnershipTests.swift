@@ -141,6 +141,16 @@ import Testing
     }
   }
 
+  @Test("N1: a process that is told after “none” decides, also when the adapter tells all windows again")
+  func process_toldAfterNone_decides() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(), grace: 2000)
+    tracker.opened(window("w1", pid: 0), by: nil)
+    #expect(tracker.windows(of: one) == [])
+    tracker.arrived(all, [window("w1", pid: 7)]) { _ in one }
+    #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+  }
+
   @Test("N1: a window that closes before its process was told keeps no other one from its item")
   func window_closedUntold_isNotWaitedFor() {
     var tracker = tracker()

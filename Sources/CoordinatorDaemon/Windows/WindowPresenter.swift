@@ -1,5 +1,6 @@
 import CLinux
 import CoordinatorAPI
+import DBus
 import DBusValues
 import EventLoops
 import Glibc
@@ -309,13 +310,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       } refused: { [weak self] message in
         self?.track { $0.hideRefused(id, message) }
       }
-    case .show(let id):
-      system.request(Rows.show, id) { [weak self] in
-        self?.tracker.shown(id)
-      } refused: { [weak self] message in
-        self?.tracker.shown(id)
-        self?.log.warning("a window could not be shown again: \(message)")
-      }
+    case .show(let id): show(id, by: Rows.show, "shown again")
     case .close(let id):
       system.request(Rows.close, id) { [weak self] in
         self?.tracker.closeAnswered(id)
@@ -336,13 +331,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       }
     case .activate(let id):
       system.request(Rows.activate, id) { [log] message in log.warning("a window could not be raised: \(message)") }
-    case .summon(let id):
-      system.request(Rows.summon, id) { [weak self] in
-        self?.tracker.shown(id)
-      } refused: { [weak self] message in
-        self?.tracker.shown(id)
-        self?.log.warning("a window could not be brought into view: \(message)")
-      }
+    case .summon(let id): show(id, by: Rows.summon, "brought into view")
     case .move(let id, let output):
       system.request(Rows.moveToOutput, (id, output)) { [log] message in
         log.warning("a window could not be moved: \(message)")
@@ -358,6 +347,16 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       programs[handle]?.timer = nil
     case .windowsChanged(let handle): if programs[handle] != nil { record.windowsChanged(of: handle) }
     case .released(let handle): release(handle)
+    }
+  }
+
+  /// Asks for a window to be shown. The tracker asks again only if the adapter leaves before its answer.
+  private func show(_ id: String, by method: Method<String, Void>, _ action: String) {
+    system.request(method, id) { [weak self] in
+      self?.tracker.shown(id)
+    } refused: { [weak self] message in
+      self?.tracker.shown(id)
+      self?.log.warning("a window could not be \(action): \(message)")
     }
   }
 
