@@ -11,7 +11,7 @@ import TextFormats
 struct ManualPage {
   private(set) var text: String
 
-  /// What the line before belongs to.
+  /// The part of the page to which the last line belongs.
   private enum Place { case heading, paragraph, item }
   private var place = Place.heading
   private var isCode = false

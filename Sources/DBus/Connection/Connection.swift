@@ -64,8 +64,8 @@ public final class Connection {
     /// Called when the bus has read nothing for ``Limits/longestSilence`` although it has been sent something.
     ///
     /// A dbus-daemon stops reading from a sender, for good, when it keeps 1 GB of its messages for clients that do not read them, such as
-    /// a stopped watcher. It counts anew for the next connection. So a service that ends now, and is started again with all that it had,
-    /// serves everybody else, and needs to know of nobody who does not read.
+    /// a stopped watcher. It counts anew for the next connection. So a service that ends now and is started again can serve the other
+    /// clients, and keeps no account of slow readers.
     public var onBusSilent: (() -> Void)?
   }
 
@@ -219,7 +219,7 @@ public final class Connection {
   /// Serves calls in rounds until the burst is over.
   private func serveCalls() {
     guard !rounds.isEmpty, burst.isUnderWay else { return }
-    // What follows from earlier calls comes first, such as the start of the next program, about which a client may ask now.
+    // Programs that earlier calls have had begun start first: a client may ask now whether they could be started.
     if !inbox.hasYielded, handlers.isBusy?() ?? false {
       inbox.hasYielded = true
       return scheduleDrain()

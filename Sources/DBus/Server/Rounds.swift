@@ -2,7 +2,7 @@ import DBusValues
 import DequeModule
 import EventLoops
 
-/// Whose call is served next (L2), and how many bytes of calls may wait (L1).
+/// A queue of calls: it chooses the client whose call is served next (L2), and limits the bytes of the calls that wait (L1).
 ///
 /// **Calls are served in rounds, one of each client in a round.**
 ///
@@ -48,13 +48,10 @@ struct Rounds<Work> {
   /// Whether nobody waits, and nobody is held.
   var isEmpty: Bool { clients.isEmpty }
 
-  /// Whether a call waits that can be served now.
-  var hasNext: Bool { line.contains { clients[$0]?.holds == 0 } }
-
   /// Whether a client has calls that are still to be served, or is held.
   func isWaiting(_ client: BusName) -> Bool { clients[client] != nil }
 
-  /// Whether a client has calls that are served in the next rounds. What it sends after them waits, too, to keep its order.
+  /// Whether a client has calls that are served in the next rounds. Its later answers and signals wait for them, which keeps its order.
   func isInLine(_ client: BusName) -> Bool { clients[client].map { $0.isInLine && $0.holds == 0 } ?? false }
 
   /// The size that the next call of a client may have, with its arguments. It is negative if there is no room for any.
@@ -108,7 +105,7 @@ struct Rounds<Work> {
   mutating func drop(_ client: BusName) { size -= clients.removeValue(forKey: client)?.size ?? 0 }
 }
 
-/// What is served before the bus has answered a question.
+/// The calls that are served between two questions to the bus.
 ///
 /// The bus keeps the order of messages. When it answers, it has read what the burst has sent, so no reply waits behind much. And the calls
 /// that waited in it have come before its answer, so they are in the next round, even those behind megabytes of another client. To read

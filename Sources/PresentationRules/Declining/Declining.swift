@@ -81,7 +81,7 @@ extension StateMachine {
   /// their positions.
   private func dismissed(on stack: BindingID, at index: Int) -> Handle? {
     guard let dismissing = state.stacks[stack]?.dismissing else { return nil }
-    // Those that were never shown come first.
+    // Presentations that were never shown come first.
     var (first, end) = (dismissing.startIndex, dismissing.endIndex)
     while first < end {
       let middle = (first + end) / 2

@@ -284,7 +284,7 @@ extension Transaction {
     if let memory {
       options = try permitted(options, of: memory, at: target, id: id, GroupTag(group: group, tag: tag))
     }
-    // What the group remembers was checked when it learned it.
+    // Options that the group remembers were checked when it stored them.
     try turn.machine.check(given)
     try set(
       target, id: id, options, isTrusted: memory?.isTrusted ?? true, isKnown: memory != nil, isChecked: true)
