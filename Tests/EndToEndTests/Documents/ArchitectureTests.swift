@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-// The drawing and the table of targets in docs/architecture.md, beside Package.swift.
+// The table of targets in docs/architecture.md, beside Package.swift.
 
 /// The targets in Package.swift below `Sources` and `docs`: all but tests and their support.
 private struct Manifest {
@@ -97,63 +97,26 @@ private struct Manifest {
     }
     return tokens
   }
-
-  /// The dependencies on targets of this package, without those that follow from others: A → C, where A → B → C.
-  var arrows: Set<Arrow> {
-    let direct = Dictionary(uniqueKeysWithValues: targets.map { ($0.name, $0.dependencies) })
-    func reaches(_ from: String, _ to: String) -> Bool {
-      (direct[from] ?? []).contains { $0 == to || reaches($0, to) }
-    }
-    return Set(
-      targets.flatMap { target in
-        target.dependencies.filter { other in
-          direct[other] != nil && !target.dependencies.contains { $0 != other && reaches($0, other) }
-        }.map { Arrow(from: target.name, to: $0) }
-      })
-  }
 }
 
-private struct Arrow: Hashable, CustomStringConvertible {
-  let from: String
-  let to: String
-  var description: String { "\(from) --> \(to)" }
-}
-
-/// The arrows of the document's Mermaid block. A line is `A --> B & C`; other lines (labels, `graph TD`) have no arrow.
-private func drawnArrows() throws -> [Arrow] {
-  try Markdown("architecture.md").blocks.filter { $0.kind == "mermaid" }.flatMap(\.lines).flatMap { line in
-    let sides = line.split(separator: " --> ")
-    guard sides.count == 2 else { return [Arrow]() }
-    func names(_ side: Substring) -> [String] { side.split { $0 == " " || $0 == "&" }.map(String.init) }
-    return names(sides[0]).flatMap { from in names(sides[1]).map { Arrow(from: from, to: $0) } }
-  }
-}
-
-@Test("The drawing in docs/architecture.md has the arrows that Package.swift has, and no others")
-func architecture_drawing_isThatOfThePackage() throws {
-  let real = try Manifest(Files.text(inPackage: "Package.swift")).arrows
-  let drawn = try drawnArrows()
-  #expect(drawn.count == Set(drawn).count, "an arrow is drawn twice")
-  func lines(_ arrows: Set<Arrow>) -> String { arrows.map(\.description).sorted().joined(separator: "\n") }
-  let missing = real.subtracting(drawn)
-  let wrong = Set(drawn).subtracting(real)
-  #expect(missing.isEmpty, "add these lines to the drawing:\n\(lines(missing))")
-  #expect(wrong.isEmpty, "remove these arrows, which are not in Package.swift or follow from others:\n\(lines(wrong))")
-}
-
-@Test("The table in docs/architecture.md has every target of Package.swift with all its dependencies")
+@Test("The table in docs/architecture.md has every target of Package.swift below all that it uses")
 func architecture_table_isThatOfThePackage() throws {
   let targets = try Manifest(Files.text(inPackage: "Package.swift")).targets
   var rows: [String: String] = [:]
+  var above: [String] = []
   for line in try Markdown("architecture.md").lines where line.hasPrefix("| `") {
     let cells = line.split(separator: "|").map { $0.filter { !"` ".contains($0) } }
     #expect(rows.updateValue(cells[1], forKey: cells[0]) == nil, "\(cells[0]) has two rows")
+    above.append(cells[0])
   }
   #expect(targets.count > 10)
   for target in targets {
     let cell = target.dependencies.sorted().map { "`\($0)`" }.joined(separator: ", ")
     let found = (rows[target.name] ?? "").split(separator: ",").sorted().map { "`\($0)`" }.joined(separator: ", ")
     #expect(found == cell, "expected the row: | `\(target.name)` | \(cell) | …")
+    let own = above.prefix { $0 != target.name }
+    let below = target.dependencies.filter { above.contains($0) && !own.contains($0) }
+    #expect(below.isEmpty, "\(target.name) stands above \(below), which it uses")
   }
   #expect(Set(rows.keys).subtracting(targets.map(\.name)) == [], "these rows have no target in Package.swift")
 }
