@@ -203,7 +203,6 @@ public final class Session {
 
   /// Starts navd and waits until it owns its bus name.
   public func start(_ arguments: [String] = []) throws {
-    try waitUntilFormerLeft()
     // navd gets no variables of the displays, because a navd that the bus activates lacks them, too.
     let navd = try start(wrapper + [executable("navd")] + arguments, environment: environment)
     self.navd = navd
@@ -211,7 +210,8 @@ public final class Session {
     let watch = client.watchName(CoordinatorNames.bus) { owner = $0 }
     defer { watch.cancel() }
     try wait("navd owns its bus name") {
-      owner != nil || navd.status != nil
+      // The bus may still know a former navd that was killed.
+      owner != nil && owner != uniqueName || navd.status != nil
     }
     guard navd.status == nil else { throw failure("navd has ended") }
     uniqueName = owner
@@ -224,18 +224,6 @@ public final class Session {
     let watch = client.watchName("org.freedesktop.systemd1") { owner = $0 }
     defer { watch.cancel() }
     try wait("the user manager is on the bus") { owner != nil }
-  }
-
-  /// Waits until the bus has noticed the end of the former navd; before that, the next navd cannot own the name. A child that is
-  /// about to execute its program shares navd's connection for a moment, and outlives a navd that is killed.
-  private func waitUntilFormerLeft() throws {
-    guard navd?.status != nil || navd == nil, let former = uniqueName else { return }
-    var isThere = true
-    let watch = client.watchName(former) { isThere = $0 != nil }
-    defer { watch.cancel() }
-    // A bus that has stopped reading from the former navd notices its end when it writes to it.
-    client.call(Peer.ping, on: former, at: .root, (), autoStart: false) { _ in }
-    try wait("the former navd has left the bus") { !isThere }
   }
 
   /// Sends navd a signal and waits for its end.

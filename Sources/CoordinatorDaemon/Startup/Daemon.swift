@@ -73,9 +73,10 @@ public final class Daemon {
     let context: StartupContext
     let busAddress: String
     do throws(DBusError) {
-      context = try StartupContext(connection)
+      context = try Self.contextWithoutOther(connection, log)
       if let address { busAddress = address } else { busAddress = try Connection.sessionAddress() }
     } catch {
+      guard error.name != .addressInUse else { throw Self.nameTaken(error.message) }
       throw Failure(description: "the bus does not answer: \(error.message)")
     }
     do throws(SystemError) {
@@ -87,10 +88,6 @@ public final class Daemon {
       log.warning(
         "the record is in \(runtime.name), where the next navd cannot find it; set XDG_RUNTIME_DIR or --state-directory"
       )
-    }
-    // The owner of the name also uses the record.
-    guard !context.names.contains(CoordinatorNames.bus.text) else {
-      throw Self.nameTaken("the name \(CoordinatorNames.bus) belongs to another program")
     }
     let lifetime = runtime.lifetime
     let login = LoginRecord(in: runtime.loginDirectory, log: log)
@@ -111,6 +108,25 @@ public final class Daemon {
       connection: connection,
       configuration: Configuration(baseDirectories: BaseDirectories.configuration()), runtime: runtime, record: record,
       machine: machine.take()!, recovered: recovered, log: log)
+  }
+
+  /// The time in which the bus notices that an earlier navd was killed.
+  private static let timeToLeave = Duration.seconds(5)
+
+  /// Reads what the start depends on, after an earlier navd has left: the owner of the name also
+  /// uses the record.
+  /// - Throws: the error `AddressInUse` if another navd runs.
+  private static func contextWithoutOther(
+    _ connection: Connection, _ log: Logger
+  ) throws(DBusError) -> StartupContext {
+    let name = CoordinatorNames.bus
+    let context = try StartupContext(connection)
+    guard context.names.contains(name.text) else { return context }
+    log.info("another program has the name; waiting for its end", metadata: ["name": "\(name)"])
+    guard connection.waitUntilFree(name, within: timeToLeave) else {
+      throw DBusError(name: .addressInUse, message: "the name \(name) belongs to another program")
+    }
+    return try StartupContext(connection)
   }
 
   private static func connect(

@@ -89,6 +89,28 @@ extension Connection {
     }
   }
 
+  /// Waits for the end of a name's owner, if that does not answer: the bus knows a program that was
+  /// killed until it has noticed its end. Runs the loop meanwhile.
+  /// - Returns: whether the name is free; false at once if its owner answers.
+  public func waitUntilFree(_ name: BusName, within limit: Duration) -> Bool {
+    var isFree: Bool?
+    func finish(_ result: Bool) {
+      if isFree == nil { isFree = result }
+      loop.stop()
+    }
+    let watch = watchName(name) { if $0 == nil { finish(true) } }
+    let timer = loop.timer(after: limit) { finish(false) }
+    defer {
+      watch.cancel()
+      timer.cancel()
+    }
+    call(Peer.ping, on: name, at: .root, (), timeout: limit, autoStart: false) {
+      if case .success = $0 { finish(false) }
+    }
+    while isFree == nil { loop.run() }
+    return isFree!
+  }
+
   /// Releases a name, after the messages of this turn.
   public func releaseName(_ name: BusName) {
     call(Bus.releaseName, on: Bus.name, at: Bus.path, name.text) { _ in }

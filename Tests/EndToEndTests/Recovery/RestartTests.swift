@@ -419,6 +419,21 @@ func restart_sessionInASession_hasItsOwnRecord() throws {
   #expect(try session.entry("outer") != nil)
 }
 
+@Test("A navd that starts while the bus still knows a killed one waits for the name")
+func restart_nameOfAKilledNavd_isWaitedFor() throws {
+  let session = try Session(starting: false)
+  // The bus knows a killed navd for as long as a child of it has the connection.
+  let killed = try session.startBlackHole(CoordinatorNames.bus)
+  let navd = try session.start(program: session.executable("navd"), ["--log-level", "info"])
+  try session.wait("navd waits") { navd.errorText.contains("waiting for its end") }
+  killed.send(SIGKILL)
+  try session.wait("navd has the name") { navd.errorText.contains("ready") || navd.hasEnded }
+  #expect(!navd.hasEnded, "\(navd.errorText)")
+  navd.send(SIGTERM)
+  try session.wait("navd ends") { navd.hasEnded }
+  #expect(navd.exitCode == 0, "\(navd.errorText)")
+}
+
 @Test("Two navds cannot use the same record: the second exits and names the reason")
 func restart_recordInUse_isReported() throws {
   let session = try Session()
