@@ -1,10 +1,7 @@
 import ArgumentParser
-import CLinux
 import CoordinatorAPI
 import DBus
 import DBusValues
-import EventLoops
-import Glibc
 import PresentationModel
 import TextFormats
 
@@ -15,8 +12,8 @@ struct Hold: ParsableCommand {
     What a hold does is written in the configuration files: items wait, close or are refused. Use any name; “locked”, \
     “idle”, “fullscreen” and “sleep” are also facts of the session.
 
-    With a command: while that or a process that it has started runs, also in the background; exits with its status. What a \
-    service manager or the bus starts for it does not count. Otherwise until “navctl release”, or for as long as --for \
+    With a command: while that or a process that it has started runs, also in the background, and again if navd comes back \
+    without the hold; exits with its status. What a service manager or the bus starts for it does not count. Otherwise until “navctl release”, or for as long as --for \
     says. The command of “locked” is a locker: it also runs if it cannot hold, or navd does not answer within two seconds.
     """)
 
@@ -36,102 +33,54 @@ struct Hold: ParsableCommand {
 
   func run() throws {
     guard !command.isEmpty else {
-      let cookie = try hold(by: DaemonClient(global, operation))
+      let cookie = try DaemonClient(global, operation).call(CoordinatorInterface.hold, (name, options))
       if global.json || global.verbose { global.write(json: ["cookie": JSON(cookie.value)], plain: "\(cookie)\n") }
       return
     }
-    // The hold ends with the connection.
-    var connection: DaemonClient?
-    if name == SessionFact.locked.rawValue { holdForLocker(&connection) } else { try hold(&connection, global) }
-    let status = try withExtendedLifetime(connection) {
-      try HeldCommand.run(RawArguments.last(command.count), operation)
+    let hold = name == SessionFact.locked.rawValue ? holdForLocker() : try lastingHold(global)
+    let status = try withExtendedLifetime(hold) {
+      try HeldCommand.run(RawArguments.last(command.count), operation, hold?.loop)
     }
     if status != 0 { throw ExitCode(status) }
   }
 
   private var operation: String { "hold \(name)" }
 
-  /// - Returns: the cookie.
-  private func hold(by daemon: DaemonClient) throws(Failure) -> UInt64 {
+  private var options: Properties {
     var options: Properties = [:]
     options[Options.holdTimeout] = duration
     options[Options.holdMessage] =
       message ?? (command.isEmpty ? nil : String(command.joined(separator: " ").prefix(250)))
     if !command.isEmpty { options[Options.holdOwned] = true }
-    return try daemon.call(CoordinatorInterface.hold, (name, options))
+    return options
   }
 
-  private func hold(_ connection: inout DaemonClient?, _ global: GlobalOptions) throws(Failure) {
-    let daemon = try DaemonClient(global, operation)
-    connection = daemon
-    _ = try hold(by: daemon)
+  private func lastingHold(_ global: GlobalOptions) throws(Failure) -> LastingHold {
+    let hold = LastingHold(name, options, try DaemonClient(global, operation))
+    try hold.begin()
+    hold.follow()
+    return hold
   }
 
-  /// Holds for a locker, which has to run even if its hold fails. A navd that answers late still
-  /// holds, while the connection lasts.
-  private func holdForLocker(_ connection: inout DaemonClient?) {
+  /// Holds for a locker, which has to run even if its hold fails. A navd that answers late or that
+  /// starts later still holds.
+  /// - Returns: nil if the bus cannot be reached.
+  private func holdForLocker() -> LastingHold? {
     var patient = global
     patient.within = global.within ?? Self.lockerPatience
-    do throws(Failure) { try hold(&connection, patient) } catch {
+    var hold: LastingHold?
+    do throws(Failure) {
+      hold = LastingHold(name, options, try DaemonClient(patient, operation))
+      try hold?.begin()
+    } catch {
       ErrorOutput.write("\(error.line); the locker runs without the hold")
     }
+    hold?.follow()
+    return hold
   }
 
   /// The milliseconds that a locker waits for its hold.
   private static let lockerPatience: UInt64 = 2000
-}
-
-/// A command that runs in the foreground, with all its descendants.
-private enum HeldCommand {
-  /// The command's first process while it runs, for signal handlers.
-  nonisolated(unsafe) private static var process: pid_t = 0
-
-  /// Runs a command until the last process of its tree has ended: a locker that moves itself into
-  /// the background keeps the screen locked.
-  ///
-  /// While the first process runs, it gets the signals. After its end, signals end navctl and with it the hold; the remaining
-  /// processes live on.
-  /// - Returns: the exit status of the first process, or 128 and the number of the signal that has ended it.
-  static func run(_ command: [[UInt8]], _ operation: String) throws(Failure) -> Int32 {
-    var words: [UnsafeMutablePointer<CChar>?] = command.map { bytes in
-      (bytes + [0]).withUnsafeBytes { strdup($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
-    }
-    words.append(nil)
-    defer { words.forEach { free($0) } }
-    // A process of the tree whose parent has ended becomes a child of this one.
-    linux_set_child_subreaper(1)
-    // Earlier children, such as the ssh of “-H”, are no part of the tree.
-    let others = children()
-    let error = posix_spawnp(&process, words[0]!, nil, nil, &words, linux_environment())
-    guard error == 0 else {
-      let program = quoted(String(decoding: command[0], as: UTF8.self))
-      throw Failure(
-        operation, SystemError(code: error, operation: "could not start \(program)").description, status: .ownFailure)
-    }
-    // A terminal sends these signals to the command, too, and the command decides.
-    for number in [SIGINT, SIGQUIT] { signal(number, SIG_IGN) }
-    for number in [SIGTERM, SIGHUP] { signal(number) { kill(HeldCommand.process, $0) } }
-    let first = process
-    var result: Int32 = 0
-    while true {
-      var status: Int32 = 0
-      let ended = waitpid(-1, &status, 0)
-      if ended < 0, errno != EINTR { return result }
-      if ended == first {
-        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
-        process = 0
-        let code = status & 0x7f
-        result = code == 0 ? status >> 8 & 0xff : 128 + code
-      }
-      if process == 0, children().subtracting(others).isEmpty { return result }
-    }
-  }
-
-  /// The children of this process.
-  private static func children() -> Set<pid_t> {
-    let list = (try? contents(ofFile: "/proc/thread-self/children")) ?? []
-    return Set(String(decoding: list, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) })
-  }
 }
 
 struct ReleaseHold: ParsableCommand {

@@ -160,3 +160,27 @@ func navctl_holdKilled_ends() throws {
   hold.send(SIGKILL)
   try session.poll("it ends") { try session.state()["holds"] == nil }
 }
+
+@Test("H1: navctl hold -- COMMAND holds again if navd comes back without its record, but not what was released")
+func navctl_holdCommandAndNavdBackWithoutRecord_holdsAgain() throws {
+  let session = try session()
+  let holds = try ["dnd", "quiet"].map { try session.startNavctl("hold", $0, "--", "sleep", "1000") }
+  defer { for hold in holds { hold.send(SIGTERM) } }
+  try session.poll("both hold") { try session.state()["holds"] == ["dnd", "quiet"] }
+  func returnWithoutRecord() throws {
+    try session.stop(SIGKILL)
+    unlink(session.bus.directory + "/navd/record.jsonl")
+    try session.start()
+  }
+  try returnWithoutRecord()
+  try session.poll("both hold again") { try session.state()["holds"] == ["dnd", "quiet"] }
+  // A navd that comes back with its record has the hold already.
+  try session.stop(SIGKILL)
+  try session.start()
+  #expect(try session.call(Rows.holds, ()).count == 2)
+  #expect(try session.navctl("release", "quiet").exitCode == 0)
+  try session.poll("one is released") { try session.state()["holds"] == ["dnd"] }
+  try returnWithoutRecord()
+  try session.poll("the other holds again") { try session.state()["holds"] == ["dnd"] }
+  #expect(holds.allSatisfy { !$0.hasEnded })
+}
