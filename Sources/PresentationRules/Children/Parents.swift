@@ -4,7 +4,7 @@ import PresentationModel
 
 // MARK: Reading the draft
 
-extension Transaction {
+extension Planner {
   /// Whether items can be presented from a slot: whether it has an item that is not queued (G9).
   func canBeParent(_ binding: BindingID) -> Bool { item(at: binding).map { !$0.isQueued } ?? false }
 
@@ -61,7 +61,7 @@ extension Transaction {
 
 // MARK: Settling
 
-extension Transaction {
+extension Planner {
   /// Finds the parent of each new item (C1).
   mutating func findParents() throws(Refusal) {
     for index in draft.slots.indices where draft.slots[index].isNew {

@@ -165,11 +165,11 @@ extension Turn {
   mutating func decline(_ handle: Handle, message: String) {
     guard machine.mayDecline(handle) else { return }
     let message = machine.limited(message)
-    var transaction = Transaction(in: consume self, by: nil)
-    transaction.giveBack(with: handle, message: message)
-    transaction.settleEnds()
-    let draft = transaction.draft
-    self = transaction.turn
+    var planner = Planner(in: consume self, by: nil)
+    planner.giveBack(with: handle, message: message)
+    planner.settleEnds()
+    let draft = planner.draft
+    self = planner.turn
     commit(draft)
   }
 
@@ -212,7 +212,7 @@ extension Turn {
   }
 }
 
-extension Transaction {
+extension Planner {
   /// Plans that a presentation stays, with all that are being dismissed and that it depends on (P15). Items that took their places end.
   mutating func giveBack(with handle: Handle, message: String) {
     let kept = turn.machine.kept(with: handle)

@@ -1,7 +1,7 @@
 import PresentationModel
 import TextFormats
 
-extension Transaction {
+extension Planner {
   /// The group and tag of a request (G7).
   func membership(
     for binding: BindingID, _ options: ItemOptions, _ destination: Shared<Destination>?

@@ -84,7 +84,7 @@ struct GroupDraft: Sendable {
   var hasOtherQueue: Bool { queue != queueBefore && queue.tags != queueBefore.tags }
 }
 
-extension Transaction {
+extension Planner {
   /// Puts an item into its queue. If it is there already, it keeps its age (G6).
   mutating func enqueue(
     _ item: inout Shared<Item>, _ membership: GroupTag, for binding: BindingID

@@ -285,11 +285,11 @@ extension Turn {
       .filter { canServe($0) }
     guard !groups.isEmpty else { return advance() }
     forgetDeclining(in: groups)
-    var transaction = Transaction(in: consume self, by: nil)
-    for group in groups { transaction.withGroup(group) { _ in } }
-    transaction.settleEnds()
-    let draft = transaction.draft
-    self = transaction.turn
+    var planner = Planner(in: consume self, by: nil)
+    for group in groups { planner.withGroup(group) { _ in } }
+    planner.settleEnds()
+    let draft = planner.draft
+    self = planner.turn
     commit(draft)
   }
 
@@ -356,7 +356,7 @@ extension State {
   }
 }
 
-extension Transaction {
+extension Planner {
   /// Refuses new presentations if a hold in force refuses their items (H3). Presentations that stay or are removed pass, and so do
   /// those that navd presents by itself.
   func refuseHeld() throws(Refusal) {

@@ -100,16 +100,16 @@ extension Turn {
 
   /// - Returns: the refusal, if the fallback cannot be selected; then nothing has changed.
   private mutating func select(_ fallback: Fallback) -> Refusal? {
-    var transaction = Transaction(in: consume self, by: nil)
+    var planner = Planner(in: consume self, by: nil)
     do throws(Refusal) {
-      try transaction.select(fallback)
-      try transaction.settle()
+      try planner.select(fallback)
+      try planner.settle()
     } catch {
-      self = transaction.turn
+      self = planner.turn
       return error
     }
-    let draft = transaction.draft
-    self = transaction.turn
+    let draft = planner.draft
+    self = planner.turn
     commit(draft)
     return nil
   }
@@ -147,7 +147,7 @@ extension Turn {
   }
 }
 
-extension Transaction {
+extension Planner {
   /// Makes fallbacks give way to queued members that can be presented (K1), whoever has selected the fallbacks.
   /// - Returns: whether a fallback gave way.
   mutating func letFallbacksGiveWay() -> Bool {

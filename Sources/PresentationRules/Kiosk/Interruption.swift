@@ -2,7 +2,7 @@ import PresentationModel
 
 // Interruption: a member gives way to another one, and returns (K2).
 
-extension Transaction {
+extension Planner {
   /// Plans that a selected member gives way. It waits in its group's queue before all others, the latest first. A presentation on the
   /// screen ends, and its item waits under a new handle.
   /// - Throws: `Refusal` with the code `invalidArgument` for an element of a stack.

@@ -111,7 +111,7 @@ extension PresentationFields {
   }
 }
 
-extension Transaction {
+extension Planner {
   /// Plans that a presentation ends, and that its item waits for the next presentation in its slot, group and stack position.
   mutating func present(again binding: BindingID, _ continuation: Continuation, after reason: Reason) {
     guard let item = item(at: binding) else { return }

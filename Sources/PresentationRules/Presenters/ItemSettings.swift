@@ -35,7 +35,7 @@ extension StateMachine {
   }
 }
 
-extension Transaction {
+extension Planner {
   /// The id that a request gives; if it gives none, the id of the destination (D13). An item that exists keeps the settings with which
   /// it began.
   func requestedID(_ id: String, at binding: BindingID, _ options: ItemOptions) -> String {

@@ -9,7 +9,7 @@ struct Author: Sendable {
   var animated: Bool
 }
 
-/// All planned changes of a transaction, a plain record. It cannot be copied: it is large, and moves from the transaction to the
+/// All planned changes of a transaction, a plain record. It cannot be copied: it is large, and moves from the planner to the
 /// commit.
 struct Draft: ~Copyable, Sendable {
   var slots = SlotDrafts()

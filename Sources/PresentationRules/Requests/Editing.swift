@@ -64,7 +64,7 @@ struct EditedSizes: Sendable {
   var containerValues: Int
 }
 
-extension Transaction {
+extension Planner {
   /// Edits the value of an item (D8).
   ///
   /// The item is edited in place, so that many edits of one large value cost no more than one.

@@ -1,7 +1,7 @@
 import PresentationModel
 import TextFormats
 
-extension Transaction {
+extension Planner {
   /// Sets a slot to an item: the primitive of present, toggle, select, push and set path.
   /// - Parameters:
   ///   - isTrusted: whether the options that are not the author's are from clients outside of any sandbox.

@@ -3,7 +3,7 @@ import PresentationModel
 // Items of a protected destination end only by themselves (D12): a screen locker must not be closed by a key binding or a script that
 // closes something else.
 
-extension Transaction {
+extension Planner {
   /// Refuses requests that would end a protected item on the screen.
   func checkProtected() throws(Refusal) {
     for index in draft.slots.indices where draft.slots[index].resolution == .replaced {

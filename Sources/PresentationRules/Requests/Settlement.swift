@@ -1,6 +1,6 @@
 import PresentationModel
 
-extension Transaction {
+extension Planner {
   /// Settles the draft after the last request (T1): decides which presentations stay, which end with others and which items queues
   /// supply, and finds the parent of each new item.
   /// - Throws: `Refusal` if the draft cannot become the state.

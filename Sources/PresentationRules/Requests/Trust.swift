@@ -58,7 +58,7 @@ extension Item {
   func needsTrustToChange(by author: Author) -> Bool { author.trust != .trusted && isRunAsGiven }
 }
 
-extension Transaction {
+extension Planner {
   /// Refuses a toggle that would present an item and decides how its program is run. For other requests this is checked before they are
   /// carried out (`isToggle`).
   func requireTrust(of author: Author, toRunBy options: ItemOptions) throws(Refusal) {

@@ -11,7 +11,7 @@ enum Answer: Sendable {
   case path([BindingID])
 }
 
-extension Transaction {
+extension Planner {
   /// Plans one operation with the three primitives `set`, `clear` and `edit`.
   mutating func plan(_ operation: Request.Operation) throws(Refusal) -> Answer {
     switch operation {
@@ -384,7 +384,7 @@ extension Transaction {
 
 // MARK: Expectations
 
-extension Transaction {
+extension Planner {
   /// Refuses a request whose expectations do not hold after the requests before it (P10).
   func check(_ expectation: Expectation, of operation: Request.Operation) throws(Refusal) {
     guard expectation != Expectation() else { return }

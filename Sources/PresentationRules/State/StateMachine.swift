@@ -82,12 +82,12 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     at now: Instant
   ) throws(Refusal) -> (replies: [Reply], outcome: Outcome) {
     try limits.check("transaction", requests.count, limits.transaction, of: "requests")
-    return try carryOut(by: client, isRestoring: isRestoring, at: now) { transaction throws(Refusal) in
+    return try carryOut(by: client, isRestoring: isRestoring, at: now) { planner throws(Refusal) in
       var answers: [Answer] = []
       answers.reserveCapacity(requests.count)
       for (index, request) in requests.enumerated() {
         let author = Author(client: client, trust: trust, request: index, animated: request.animated ?? animated)
-        answers.append(try transaction.plan(request, by: author))
+        answers.append(try planner.plan(request, by: author))
       }
       return answers
     } reply: { turn, answers in
@@ -101,9 +101,9 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     _ request: Request, by client: Client?, trust: Trust = .trusted, at now: Instant
   ) throws(Refusal) -> (reply: Reply, outcome: Outcome) {
     do throws(Refusal) {
-      return try carryOut(by: client, at: now) { transaction throws(Refusal) in
+      return try carryOut(by: client, at: now) { planner throws(Refusal) in
         let author = Author(client: client, trust: trust, request: 0, animated: request.animated ?? true)
-        return try transaction.plan(request, by: author)
+        return try planner.plan(request, by: author)
       } reply: { turn, answer in
         turn.reply(to: answer)
       }
@@ -118,24 +118,24 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   @inline(__always)
   private mutating func carryOut<Plan, Result>(
     by client: Client?, isRestoring: Bool = false, at now: Instant,
-    plan: (inout Transaction) throws(Refusal) -> Plan, reply: (borrowing Turn, Plan) -> Result
+    plan: (inout Planner) throws(Refusal) -> Plan, reply: (borrowing Turn, Plan) -> Result
   ) throws(Refusal) -> (Result, outcome: Outcome) {
     guard !state.isShuttingDown else {
       throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
     }
-    var transaction = Transaction(in: Turn(of: consume self, at: now), by: client)
-    transaction.isRestoring = isRestoring
+    var planner = Planner(in: Turn(of: consume self, at: now), by: client)
+    planner.isRestoring = isRestoring
     let planned: Plan
     do throws(Refusal) {
-      planned = try plan(&transaction)
-      try transaction.settle()
-      try transaction.checkProtected()
+      planned = try plan(&planner)
+      try planner.settle()
+      try planner.checkProtected()
     } catch {
-      self = transaction.turn.machine
+      self = planner.turn.machine
       throw error
     }
-    let draft = transaction.draft
-    var turn = transaction.turn
+    let draft = planner.draft
+    var turn = planner.turn
     turn.commit(draft)
     turn.followUp()
     let result = reply(turn, planned)

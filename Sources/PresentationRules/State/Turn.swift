@@ -76,12 +76,12 @@ struct Turn: ~Copyable {
     machine.lists.mayForce += ends.filter(\.isForced).map { $0.handle }
     guard !current.isEmpty || !postponed.isEmpty else { return advance() }
     let continuations = machine.continuations(after: current, at: now)
-    var transaction = Transaction(in: consume self, by: client)
-    transaction.clear(current, continuations)
-    for handle in postponed { transaction.postpone(handle) }
-    transaction.settleEnds()
-    let draft = transaction.draft
-    self = transaction.turn
+    var planner = Planner(in: consume self, by: client)
+    planner.clear(current, continuations)
+    for handle in postponed { planner.postpone(handle) }
+    planner.settleEnds()
+    let draft = planner.draft
+    self = planner.turn
     commit(draft)
   }
 

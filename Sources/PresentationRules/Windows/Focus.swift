@@ -121,7 +121,7 @@ extension Turn {
   mutating func take(outputOf handle: Handle) { clear(machine.ends(withOutputOf: handle)) }
 }
 
-extension Transaction {
+extension Planner {
   /// Whether the request raises the open item: a toggle then does nothing else (N7). X11 may report that a window is out of view before
   /// it reports the loss of the focus.
   func raisesWindows(of binding: BindingID) -> Bool {

@@ -9,7 +9,7 @@ struct Brought: Sendable {
   let output: String?
 }
 
-extension Transaction {
+extension Planner {
   /// Whether an item is on the screen, but not at the place that a request asks for.
   func isElsewhere(_ binding: BindingID, _ options: ItemOptions) -> Bool {
     guard let presentation = standing(at: binding) else { return false }

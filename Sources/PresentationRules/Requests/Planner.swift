@@ -1,11 +1,11 @@
 import PresentationModel
 
-/// One or several requests, carried out as a whole or not at all (T1).
+/// Plans what one or several requests change, as a whole or not at all (T1).
 ///
-/// A transaction owns the turn, and with it the state, which it reads but cannot change. It plans a draft, which `Turn.commit` makes
+/// A planner owns the turn, and with it the state, which it reads but cannot change. It writes a draft, which `Turn.commit` makes
 /// the state. Requests are planned against the items that slots should show, never against phases (P11). The draft holds only what
 /// requests touch, so the rest of the state costs nothing.
-struct Transaction: ~Copyable {
+struct Planner: ~Copyable {
   let turn: Turn
   var draft: Draft
   /// The author of the request that is being planned.
@@ -94,7 +94,7 @@ extension Refusal {
 
 // MARK: Reading the draft
 
-extension Transaction {
+extension Planner {
   /// The item that a slot should show.
   func item(at binding: BindingID) -> Shared<Item>? {
     if let drafted = draft.slots[binding] { return drafted.item }
@@ -125,7 +125,7 @@ extension Transaction {
 
 // MARK: Writing the draft
 
-extension Transaction {
+extension Planner {
   mutating func withSlot(_ binding: BindingID, _ body: (inout SlotDraft) -> Void) {
     if let index = draft.slots.index(of: binding) { return body(&draft.slots[index].content) }
     let before = state.slots[binding]?.current
