@@ -57,7 +57,7 @@ package protocol CoordinatorHost: AnyObject {
   /// The keys of ``StateEntry`` that only the presenter knows, such as the process.
   func platform(of handle: Handle) -> Properties
   /// Carries out commands in their order, after the announcements of the same input.
-  func carryOut(_ commands: [Command])
+  func carryOut(_ commands: [PresenterCommand])
 
   // MARK: Announcements
 

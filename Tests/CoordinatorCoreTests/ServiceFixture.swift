@@ -93,7 +93,7 @@ final class ServiceFixture: CoordinatorHost {
   /// The presentations of which every client counts as the presenter.
   var presented: Set<Handle> = []
   /// The report that answers a command while it is carried out.
-  var answerAtOnce: ((Command) -> Report?)?
+  var answerAtOnce: ((PresenterCommand) -> Report?)?
 
   /// Announcements, commands and answers in their order.
   private(set) var log: [String] = []
@@ -231,7 +231,7 @@ final class ServiceFixture: CoordinatorHost {
 
   func platform(of handle: Handle) -> Properties { ["pid": .uint64(handle.number + 1000)] }
 
-  func carryOut(_ commands: [Command]) {
+  func carryOut(_ commands: [PresenterCommand]) {
     for command in commands {
       switch command {
       case .present(let handle): log.append("command present \(handle)")

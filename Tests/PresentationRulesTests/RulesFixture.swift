@@ -112,7 +112,7 @@ final class RulesFixture {
     }
   }
 
-  private func line(_ command: Command) -> String {
+  private func line(_ command: PresenterCommand) -> String {
     switch command {
     case .present(let handle): "present \(handle) \(machine.presentation(handle)?.binding.text ?? "?")"
     case .update(let handle, let author): "update \(handle)" + (author.map { " by \($0)" } ?? "")

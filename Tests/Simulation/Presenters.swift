@@ -26,7 +26,7 @@ struct Presenters {
   ///   - wishes: the percentage of dismissals that are declined, or about which a user is asked, forced or not.
   ///   - window: how it follows windows, if it does.
   mutating func take(
-    _ command: Command, faults: Int, wishes: Int, window: WindowFollowing?, _ dice: inout SplitMix64
+    _ command: PresenterCommand, faults: Int, wishes: Int, window: WindowFollowing?, _ dice: inout SplitMix64
   ) {
     if case .present(let handle) = command, window != nil { withWindows.insert(handle) }
     if case .dismiss(let handle, _, _, let isForced) = command, window?.hides == true, !isForced || dice.chance(10),
@@ -51,7 +51,7 @@ struct Presenters {
     }
   }
 
-  private mutating func answers(to command: Command, faults: Int, _ dice: inout SplitMix64) -> [Report] {
+  private mutating func answers(to command: PresenterCommand, faults: Int, _ dice: inout SplitMix64) -> [Report] {
     switch command {
     case .present(let handle):
       guard dice.chance(faults) else { return [.presentAnswered(handle, error: nil)] }

@@ -101,7 +101,7 @@ extension CoordinatorRoot: CoordinatorHost {
 
   func platform(of handle: Handle) -> Properties { presenters[handle]?.platform(of: handle) ?? [:] }
 
-  func carryOut(_ commands: [Command]) {
+  func carryOut(_ commands: [PresenterCommand]) {
     for command in commands {
       // An abandoned presentation has ended, and its presenter is forgotten at the end of this turn.
       if case .abandon(let handle) = command {

@@ -14,7 +14,7 @@ final class CoordinatorTurns {
   /// The next attempt to record what waits for room on the disk.
   private var attempt: Timer?
   /// Commands for presenters, carried out at the end of the turn, after the announcements.
-  private var commands: [Command] = []
+  private var commands: [PresenterCommand] = []
   /// The limit of programs that start in one turn: each takes milliseconds.
   private static let startsPerTurn = 16
   /// Whether presenters' answers of the last turn have led to further commands.
@@ -40,7 +40,7 @@ final class CoordinatorTurns {
   private var service: CoordinatorService<CoordinatorRoot> { coordinator.service }
   private var hooks: HookRunner { coordinator.hooks }
 
-  func append(_ command: Command) { commands.append(command) }
+  func append(_ command: PresenterCommand) { commands.append(command) }
 
   func note(_ event: Change.Event) {
     if case .dismissed(let handle, _, _, _, _) = event { ended.append(handle) }
@@ -114,9 +114,9 @@ final class CoordinatorTurns {
 
   /// Takes the next commands, with whether an earlier turn has left them over. Programs that may not start yet wait, with the later
   /// commands for the same presentations.
-  private func takeReady() -> [(command: Command, isLate: Bool)] {
+  private func takeReady() -> [(command: PresenterCommand, isLate: Bool)] {
     var starts = mayStart ? Self.startsPerTurn : 0
-    var (ready, waiting, unstarted): ([(Command, Bool)], [Command], Set<Handle>) = ([], [], [])
+    var (ready, waiting, unstarted): ([(PresenterCommand, Bool)], [PresenterCommand], Set<Handle>) = ([], [], [])
     for (index, command) in commands.enumerated() {
       if isStart(command), !unstarted.contains(command.handle) {
         if starts == 0 { unstarted.insert(command.handle) }
@@ -134,7 +134,7 @@ final class CoordinatorTurns {
   }
 
   /// Whether a command starts a program. To call a presenter on the bus is quick, but may have to wait for the record, too.
-  private func isStart(_ command: Command) -> Bool {
+  private func isStart(_ command: PresenterCommand) -> Bool {
     guard case .present(let handle) = command else { return false }
     if mayStart, case .bus? = service.machine.presentation(handle)?.item.destination?.presenter { return false }
     return true
@@ -146,7 +146,7 @@ final class CoordinatorTurns {
     attempt = coordinator.loop.timer(after: .seconds(1)) { [unowned self] in attempt = nil }
   }
 
-  private func carryOut(_ command: Command) {
+  private func carryOut(_ command: PresenterCommand) {
     let presenters = coordinator.presenters
     switch command {
     case .present(let handle):

@@ -13,7 +13,7 @@ struct Launch {
   let application: String
   /// The part that distinguishes this unit from the one that shows the item, such as “on-present”; empty for the latter.
   var occasion = ""
-  let command: Processes.Command
+  let command: Command
   let scope: CommandScope
   /// The variables of the command that do not come from navd's environment alone.
   let given: Set<ByteString>

@@ -21,7 +21,7 @@ struct ItemCommand {
     return variables
   }()
 
-  let command: Processes.Command
+  let command: Command
   /// The variables that do not come from navd's environment alone. A service manager has to be given them.
   let given: Set<ByteString>
 

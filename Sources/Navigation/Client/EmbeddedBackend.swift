@@ -28,7 +28,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   /// The presenter of each presentation.
   private var showing: [Handle: any PresenterHost] = [:]
   /// The commands still to be carried out, in their order.
-  private var commands: [Command] = []
+  private var commands: [PresenterCommand] = []
   private var isCarryingOut = false
   private let listeners = Listeners()
   private var alarm: Task<Void, Never>?
@@ -106,7 +106,7 @@ final class EmbeddedBackend: CoordinatorBackend {
 
   // MARK: Commands
 
-  fileprivate func carryOut(_ command: Command) {
+  fileprivate func carryOut(_ command: PresenterCommand) {
     switch command {
     case .present(let handle): present(handle)
     case .update(let handle, _):
@@ -242,7 +242,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
   func platform(of handle: Handle) -> Properties { [:] }
 
   /// Carries out commands in their order. A command that is answered at once causes other commands, which follow the waiting ones.
-  func carryOut(_ commands: [Command]) {
+  func carryOut(_ commands: [PresenterCommand]) {
     self.commands += commands
     guard !isCarryingOut else { return }
     isCarryingOut = true

@@ -31,7 +31,8 @@ public struct Change: Hashable, Sendable {
   public let event: Event
 }
 
-public enum Command: Hashable, Sendable {
+/// What a presenter is to do next. The caller of the state machine carries it out.
+public enum PresenterCommand: Hashable, Sendable {
   /// Show the presentation; answered by `Report.presentAnswered`.
   case present(Handle)
   /// Show the changed item; answered by `Report.updateAnswered`. `author` made the change, so it is not told (D8).
@@ -52,7 +53,7 @@ public enum Command: Hashable, Sendable {
   case endParked(Handle, isForced: Bool)
 }
 
-extension Command {
+extension PresenterCommand {
   /// The presentation that the command is about.
   public var handle: Handle {
     switch self {
@@ -68,7 +69,7 @@ public struct Outcome: Sendable {
   /// The new presentations; some may have ended again.
   public var created: [Handle] = []
   public var changes: [Change] = []
-  public var commands: [Command] = []
+  public var commands: [PresenterCommand] = []
   /// Whether the registered destinations changed (D1).
   public var destinationsChanged = false
   /// The clients that own an item and owned none before. Call `clientLeft` when one of them leaves the bus (O1).

@@ -51,7 +51,7 @@ private final class RestartableMachine {
     record.apply(machine.takeUnrecorded())
   }
 
-  func change(_ text: String, title: String) throws -> [Command] {
+  func change(_ text: String, title: String) throws -> [PresenterCommand] {
     let request = Request(.present(binding(text), id: "", .with(title: title)))
     defer { record.apply(machine.takeUnrecorded()) }
     return try machine.perform(request, by: nil, at: now).outcome.commands
@@ -73,7 +73,7 @@ private final class RestartableMachine {
   }
 
   @discardableResult
-  func hear(_ report: Report) -> [Command] {
+  func hear(_ report: Report) -> [PresenterCommand] {
     defer { record.apply(machine.takeUnrecorded()) }
     return machine.report(report, at: now).commands
   }
@@ -82,7 +82,7 @@ private final class RestartableMachine {
   func restart(
     after milliseconds: UInt64 = 0, _ survivals: [Handle: Survival] = [:], left: Set<Client> = [],
     isOtherSession: Bool = false
-  ) throws -> [Command] {
+  ) throws -> [PresenterCommand] {
     now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000)
     machine = try StateMachine(restoring: record)
     let outcome = machine.resume(survivals, left: left, isOtherSession: isOtherSession, at: now)
@@ -90,7 +90,7 @@ private final class RestartableMachine {
     return outcome.commands
   }
 
-  func pass(_ milliseconds: UInt64) -> [Command] {
+  func pass(_ milliseconds: UInt64) -> [PresenterCommand] {
     now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000)
     return machine.expire(at: now).commands
   }
@@ -193,7 +193,7 @@ private final class RestartableMachine {
     navd.hear(.presentAnswered(command, error: nil))
     try navd.dismiss("a")
     #expect(navd.pass(2000) == [.kill(command)])
-    let again = Command.dismiss(command, .dismissed, animated: true, isForced: false)
+    let again = PresenterCommand.dismiss(command, .dismissed, animated: true, isForced: false)
     #expect(try navd.restart(after: 10_000, [command: .shown]) == [again])
     #expect(navd.pass(1999) == [])
     #expect(navd.pass(1) == [.kill(command)])
@@ -217,7 +217,7 @@ private final class RestartableMachine {
     let (parent, child) = (try navd.present("a", to: "bus"), try navd.present("a.b", to: "bus"))
     for handle in [parent, child] { navd.hear(.presentAnswered(handle, error: nil)) }
     try navd.dismiss("a")
-    let again = Command.dismiss(child, .parent, animated: true, isForced: true)
+    let again = PresenterCommand.dismiss(child, .parent, animated: true, isForced: true)
     #expect(try navd.restart([parent: .gone(result: ["x": .byte(1)]), child: .toBeShown]) == [again])
     #expect(navd.hear(.dismissAnswered(child, result: [:])) == [])
     #expect(navd.reason(parent) == .dismissed && navd.machine.ending(of: parent)?.result == ["x": .byte(1)])
@@ -229,7 +229,7 @@ private final class RestartableMachine {
     let handles = try ["a", "b", "c"].map { try navd.present($0, to: "bus") }
     for handle in handles { navd.hear(.presentAnswered(handle, error: nil)) }
     let survivals = Dictionary(uniqueKeysWithValues: handles.map { ($0, Survival.toBeShown) })
-    #expect(try navd.restart(survivals) == handles.map(Command.present))
+    #expect(try navd.restart(survivals) == handles.map(PresenterCommand.present))
     #expect(handles.map(navd.phase) == ["presented", "presented", "presented"])
     navd.hear(.presentAnswered(handles[0], error: nil))
     navd.hear(.presentAnswered(handles[1], error: "no"))
@@ -441,7 +441,7 @@ private final class RestartableMachine {
     let both: [Handle: Survival] = [parent: .toBeShown, child: .toBeShown]
     try navd.perform(.present(binding("a"), id: "next", .with()))
     // This decline was not recorded.
-    let again = Command.dismiss(child, .parent, animated: true, isForced: false)
+    let again = PresenterCommand.dismiss(child, .parent, animated: true, isForced: false)
     #expect(try navd.restart(after: 5000, both) == [again])
     navd.hear(.declined(child, message: "unsaved"))
     // This decline was recorded, and nobody was told.
@@ -461,7 +461,7 @@ private final class RestartableMachine {
     try navd.dismiss("a")
     try navd.asks(handle, "Save?")
     #expect(navd.machine.presentation(handle)?.phase.dismissal?.stage == .asking(message: "Save?"))
-    let again = Command.dismiss(handle, .dismissed, animated: true, isForced: false)
+    let again = PresenterCommand.dismiss(handle, .dismissed, animated: true, isForced: false)
     #expect(try navd.restart(after: 10_000, [handle: .toBeShown]) == [again])
     #expect(navd.machine.presentation(handle)?.phase.dismissal?.stage == .asked)
     #expect(navd.pass(49) == [])
@@ -508,7 +508,7 @@ private final class RestartableMachine {
       $0.stack = binding("s")
     }
     let survivals = Dictionary(uniqueKeysWithValues: shown.map { ($0, Survival.toBeShown) })
-    let again = Command.dismiss(shown[2], .popped, animated: true, isForced: false)
+    let again = PresenterCommand.dismiss(shown[2], .popped, animated: true, isForced: false)
     #expect(try navd.restart(survivals, left: [Client(":1.1")]).first == again)
   }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import Simulation
 
 /// Answers all commands for presenters, until there are no more.
-private func answer(_ commands: [Command], of machine: inout StateMachine, at now: Instant) -> Int {
+private func answer(_ commands: [PresenterCommand], of machine: inout StateMachine, at now: Instant) -> Int {
   var (open, answers) = (commands, 0)
   while let command = open.popLast(), answers < 10_000 {
     answers += 1
