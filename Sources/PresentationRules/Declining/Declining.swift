@@ -120,7 +120,7 @@ extension StateMachine {
   }
 }
 
-extension Turn {
+extension Transition {
   // MARK: Asking
 
   mutating func ask(_ handle: Handle, _ message: String) {
@@ -169,7 +169,7 @@ extension Turn {
     planner.giveBack(with: handle, message: message)
     planner.settleEnds()
     let draft = planner.draft
-    self = planner.turn
+    self = planner.transition
     commit(draft)
   }
 
@@ -215,7 +215,7 @@ extension Turn {
 extension Planner {
   /// Plans that a presentation stays, with all that are being dismissed and that it depends on (P15). Items that took their places end.
   mutating func giveBack(with handle: Handle, message: String) {
-    let kept = turn.machine.kept(with: handle)
+    let kept = transition.machine.kept(with: handle)
     draft.kept = (kept, message)
     for handle in kept.reversed() { vacate(state.presentations[handle]!) }
     for handle in kept {

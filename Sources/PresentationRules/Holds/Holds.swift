@@ -164,12 +164,12 @@ extension StateMachine {
     try limits.check(text: request.message, as: "message")
     try limits.check("entries", state.holders.count + 1, limits.entries, of: "holders in all")
     let key = Holder.Key(name: request.name, cookie: serial.number + 1)
-    let outcome = process(at: now) { turn in
+    let outcome = process(at: now) { transition in
       var holder = Holder()
       (holder.client, holder.isOwned, holder.message) = (client, request.isOwned, request.message)
-      holder.expires = request.timeout.map { turn.now.after(milliseconds: $0) }
-      if request.isOwned { turn.outcome.owners.append(client) }
-      turn.hold(key, holder)
+      holder.expires = request.timeout.map { transition.now.after(milliseconds: $0) }
+      if request.isOwned { transition.outcome.owners.append(client) }
+      transition.hold(key, holder)
     }
     return (key.cookie, outcome)
   }
@@ -189,7 +189,9 @@ extension StateMachine {
   public mutating func set(_ fact: SessionFact, _ isTrue: Bool, at now: Instant) -> Outcome {
     let key = Holder.Key(fact)
     guard (state.holders[key] != nil) != isTrue, !state.isShuttingDown else { return Outcome() }
-    return process(at: now) { turn in if isTrue { turn.hold(key, Holder()) } else { turn.release([key]) } }
+    return process(at: now) { transition in
+      if isTrue { transition.hold(key, Holder()) } else { transition.release([key]) }
+    }
   }
 
   /// The items that end when a hold begins (H5). Neither a request nor a hold ends a protected item (D12).
@@ -234,7 +236,7 @@ extension StateMachine {
   }
 }
 
-extension Turn {
+extension Transition {
   // MARK: Beginning and ending
 
   fileprivate mutating func hold(_ key: Holder.Key, _ holder: Holder) {
@@ -289,7 +291,7 @@ extension Turn {
     for group in groups { planner.withGroup(group) { _ in } }
     planner.settleEnds()
     let draft = planner.draft
-    self = planner.turn
+    self = planner.transition
     commit(draft)
   }
 
@@ -365,7 +367,7 @@ extension Planner {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard slot.isRequested, let item = slot.item, item.hold(by: state.holdsInForce) == .refuse else { continue }
       // A fallback that nobody has asked for (K1).
-      if slot.author.client == nil, turn.machine.isFallback(item.membership) { continue }
+      if slot.author.client == nil, transition.machine.isFallback(item.membership) { continue }
       throw held(item, at: binding, .refuse, "").about(slot.author)
     }
   }
@@ -386,7 +388,7 @@ extension Planner {
     for index in draft.slots.indices where draft.slots[index].isNew {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard let item = slot.item, let membership = item.membership, !item.isQueued,
-        item.isHeld(by: state.holdsInForce), !turn.machine.isFallback(membership)
+        item.isHeld(by: state.holdsInForce), !transition.machine.isFallback(membership)
       else { continue }
       if item.position != nil { throw heldInStack(item, at: binding).about(slot.author) }
       queueFirst(binding, item, membership)

@@ -74,7 +74,7 @@ extension StateMachine {
   }
 }
 
-extension Turn {
+extension Transition {
   /// Selects the fallbacks of groups without a selected member, after their queues were served. A refused selection ends and changes
   /// nothing. The next attempt follows after a delay, so that inputs until then cost nothing.
   mutating func fallBack() {
@@ -105,11 +105,11 @@ extension Turn {
       try planner.select(fallback)
       try planner.settle()
     } catch {
-      self = planner.turn
+      self = planner.transition
       return error
     }
     let draft = planner.draft
-    self = planner.turn
+    self = planner.transition
     commit(draft)
     return nil
   }
@@ -128,7 +128,7 @@ extension Turn {
   }
 }
 
-extension Turn {
+extension Transition {
   /// Notes that a presentation has declined and stays in its group, if it is the group's fallback.
   mutating func note(_ handle: Handle, staysIn membership: GroupTag) {
     for index in state.fallbacks.indices
@@ -162,12 +162,12 @@ extension Planner {
   }
 
   private func givesWay(_ binding: BindingID) -> Bool {
-    guard turn.machine.isFallback(item(at: binding)?.membership) else { return false }
+    guard transition.machine.isFallback(item(at: binding)?.membership) else { return false }
     let slot = draft.slots[binding]
     if case .givenBack? = slot?.change { return false }
     // A new presentation has declined nothing yet.
-    guard slot?.isNew != true, let current = turn.machine.current(at: binding) else { return true }
-    return !turn.machine.isStayingFallback(current)
+    guard slot?.isNew != true, let current = transition.machine.current(at: binding) else { return true }
+    return !transition.machine.isStayingFallback(current)
   }
 
   /// Plans to present a fallback as its group's member. No other presentation ends for it.

@@ -181,7 +181,7 @@ extension PresentationFields {
   fileprivate var restoresAtLogin: Bool { item.destination?.itemSettings?.restoresAtLogin == true }
 }
 
-extension Turn {
+extension Transition {
   /// Keeps an item that has ended by itself for a while, unless its slot holds another one.
   mutating func keepForAWhile(_ presentation: Presentation, _ reason: Reason) {
     guard reason.isByItself, state.slots[presentation.binding]?.current == nil, !state.isShuttingDown,

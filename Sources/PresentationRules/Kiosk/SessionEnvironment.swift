@@ -34,7 +34,7 @@ extension StateMachine {
   }
 }
 
-extension Turn {
+extension Transition {
   /// Presents items that wait for their next attempt (K1, K3). Their delays begin anew.
   fileprivate mutating func retry() {
     let waiting = state.presentations.values.filter { $0.phase == .waiting && $0.continuation?.due != nil }

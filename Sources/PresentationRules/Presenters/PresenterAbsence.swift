@@ -43,7 +43,7 @@ extension StateMachine {
   }
 }
 
-extension Turn {
+extension Transition {
   /// Notes that the presenter of a presentation has left the bus.
   mutating func presenterLeft(_ handle: Handle) {
     guard let presentation = state.presentations[handle], machine.hasPresenterOnBus(handle) else { return }

@@ -40,12 +40,12 @@ extension StateMachine {
     guard let presentation = presentation(handle) else { return (false, Outcome()) }
     let isBus = presentation.item.destination?.isBus == true
     let before = serial
-    let outcome = process(at: now) { turn in
+    let outcome = process(at: now) { transition in
       if isBus, presentation.phase != .waiting {
-        turn.take(endOf: handle, reason: .closed, result: result, by: client)
+        transition.take(endOf: handle, reason: .closed, result: result, by: client)
       } else if isCurrent {
-        turn.state.presentations[handle]!.result = turn.machine.limited(result)
-        turn.clear([End(handle: handle, reason: .closed)], by: client)
+        transition.state.presentations[handle]!.result = transition.machine.limited(result)
+        transition.clear([End(handle: handle, reason: .closed)], by: client)
       }
     }
     return (serial != before, outcome)
@@ -64,14 +64,14 @@ extension StateMachine {
       return Outcome()
     }
     if presentation.item.destination?.isBus == true, !byPresenter { throw .notItsPresenter(handle, "act for it") }
-    return process { turn in
-      turn.announce(
+    return process { transition in
+      transition.announce(
         .action(handle, presentation.binding, id: presentation.item.id, action: action, parameters: parameters))
     }
   }
 }
 
-extension Turn {
+extension Transition {
   fileprivate mutating func take(_ report: Report) {
     switch report {
     case .presentAnswered(let handle, let error):

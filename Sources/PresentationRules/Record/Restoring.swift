@@ -75,15 +75,15 @@ extension StateMachine {
       former = state.presentations.values.filter { !shown.contains($0.handle) && !$0.phase.isDismissing }
         .map { $0.handle }
     }
-    return process(at: now) { turn in
-      let held = turn.resumeHolds(facts, isOtherSession: isOtherSession)
-      turn.resume(
+    return process(at: now) { transition in
+      let held = transition.resumeHolds(facts, isOtherSession: isOtherSession)
+      transition.resume(
         found, former: former.sorted(), held: held, left: left, survivals, isOtherSession: isOtherSession)
     }
   }
 }
 
-extension Turn {
+extension Transition {
   fileprivate mutating func resume(
     _ found: [(Presentation, Survival)], former: [Handle], held: [End], left: Set<Client>,
     _ survivals: [Handle: Survival], isOtherSession: Bool

@@ -1,6 +1,6 @@
 import PresentationModel
 
-extension Turn {
+extension Transition {
   /// Makes a settled draft the state, announces each difference once (W1), and starts and ends the presentations that can start or end
   /// now.
   mutating func commit(_ draft: borrowing Draft) {

@@ -2,11 +2,11 @@ import PresentationModel
 
 /// Plans what one or several requests change, as a whole or not at all (T1).
 ///
-/// A planner owns the turn, and with it the state, which it reads but cannot change. It writes a draft, which `Turn.commit` makes
-/// the state. Requests are planned against the items that slots should show, never against phases (P11). The draft holds only what
-/// requests touch, so the rest of the state costs nothing.
+/// A planner owns the transition, and with it the state, which it reads but cannot change. It writes a draft, which
+/// `Transition.commit` makes the state. Requests are planned against the items that slots should show, never against phases (P11). The
+/// draft has only what requests touch, so the rest of the state costs nothing.
 struct Planner: ~Copyable {
-  let turn: Turn
+  let transition: Transition
   var draft: Draft
   /// The author of the request that is being planned.
   var author = Author(client: nil, request: 0, animated: true)
@@ -28,12 +28,12 @@ struct Planner: ~Copyable {
   var unresolved: [Int] = []
   private var acceptances = 0
 
-  var state: State { @inline(__always) unsafeAddress { turn.machine.address } }
+  var state: State { @inline(__always) unsafeAddress { transition.machine.address } }
 
   /// - Parameter client: the client that sent the requests or caused them.
-  init(in turn: consuming Turn, by client: Client?) {
-    draft = Draft(lastQueueAge: turn.state.lastQueueAge, endedBy: client)
-    self.turn = turn
+  init(in transition: consuming Transition, by client: Client?) {
+    draft = Draft(lastQueueAge: transition.state.lastQueueAge, endedBy: client)
+    self.transition = transition
   }
 
   /// Plans one request.
@@ -152,7 +152,7 @@ extension Planner {
     if draft.groups[group] == nil {
       let before = state.groups[group]
       draft.groups[group] = GroupDraft(
-        selected: before?.selected, queue: before?.queue ?? Queue(), tagBefore: turn.machine.selection(of: group),
+        selected: before?.selected, queue: before?.queue ?? Queue(), tagBefore: transition.machine.selection(of: group),
         queueBefore: before?.queue ?? Queue())
     }
     body(&draft.groups[group]!)

@@ -59,7 +59,7 @@ extension StateMachine {
   }
 }
 
-extension Turn {
+extension Transition {
   /// The client whose request ends a presentation. If it is unknown, it is added to `Outcome.requesters`.
   mutating func requester(_ client: Client, ofTheEndOf handle: Handle) -> Requester {
     let (requester, isNew) = state.requesters.requester(client, ending: handle)

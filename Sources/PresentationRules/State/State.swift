@@ -33,7 +33,7 @@ enum Subject: Hashable, Sendable {
   func _rawHashValue(seed: Int) -> Int { parts.binding._rawHashValue(seed: seed &+ parts.kind) }
 }
 
-/// The whole state between two inputs. An input is processed in `Planner` and `Turn`.
+/// The whole state between two inputs. An input is processed in `Planner` and `Transition`.
 ///
 /// The state is only reached through `StateMachine`, which cannot be copied. Functions that read the state belong to the machine: if
 /// they were called on the state itself, they might copy it. It is a plain record: each part of the rules has its tables here, since one

@@ -56,12 +56,12 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
 
   /// Processes one input.
   /// - Parameter now: the time; nil for inputs that neither start nor end a presentation.
-  mutating func process(at now: Instant? = nil, _ body: (inout Turn) -> Void) -> Outcome {
-    var turn = Turn(of: consume self, at: now)
-    body(&turn)
-    if now != nil { turn.followUp() }
-    let outcome = turn.finish()
-    self = turn.machine
+  mutating func process(at now: Instant? = nil, _ body: (inout Transition) -> Void) -> Outcome {
+    var transition = Transition(of: consume self, at: now)
+    body(&transition)
+    if now != nil { transition.followUp() }
+    let outcome = transition.finish()
+    self = transition.machine
     return outcome
   }
 
@@ -90,8 +90,8 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
         answers.append(try planner.plan(request, by: author))
       }
       return answers
-    } reply: { turn, answers in
-      answers.map { turn.reply(to: $0) }
+    } reply: { transition, answers in
+      answers.map { transition.reply(to: $0) }
     }
   }
 
@@ -104,8 +104,8 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
       return try carryOut(by: client, at: now) { planner throws(Refusal) in
         let author = Author(client: client, trust: trust, request: 0, animated: request.animated ?? true)
         return try planner.plan(request, by: author)
-      } reply: { turn, answer in
-        turn.reply(to: answer)
+      } reply: { transition, answer in
+        transition.reply(to: answer)
       }
     } catch {
       var refusal = error
@@ -118,12 +118,12 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   @inline(__always)
   private mutating func carryOut<Plan, Result>(
     by client: Client?, isRestoring: Bool = false, at now: Instant,
-    plan: (inout Planner) throws(Refusal) -> Plan, reply: (borrowing Turn, Plan) -> Result
+    plan: (inout Planner) throws(Refusal) -> Plan, reply: (borrowing Transition, Plan) -> Result
   ) throws(Refusal) -> (Result, outcome: Outcome) {
     guard !state.isShuttingDown else {
       throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
     }
-    var planner = Planner(in: Turn(of: consume self, at: now), by: client)
+    var planner = Planner(in: Transition(of: consume self, at: now), by: client)
     planner.isRestoring = isRestoring
     let planned: Plan
     do throws(Refusal) {
@@ -131,16 +131,16 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
       try planner.settle()
       try planner.checkProtected()
     } catch {
-      self = planner.turn.machine
+      self = planner.transition.machine
       throw error
     }
     let draft = planner.draft
-    var turn = planner.turn
-    turn.commit(draft)
-    turn.followUp()
-    let result = reply(turn, planned)
-    let outcome = turn.finish()
-    self = turn.machine
+    var transition = planner.transition
+    transition.commit(draft)
+    transition.followUp()
+    let result = reply(transition, planned)
+    let outcome = transition.finish()
+    self = transition.machine
     return (result, outcome)
   }
 
@@ -149,12 +149,12 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   /// Ends the items of a client that left the bus (O1), and removes its registrations (D1).
   public mutating func clientLeft(_ client: Client, at now: Instant) -> Outcome {
     let ends = (state.ownedBy[client] ?? []).sorted().map { End(handle: $0, reason: .owner) }
-    return process(at: now) { turn in
-      turn.unregister(client)
-      turn.clear(ends, by: client)
-      turn.releaseHolds(of: client)
-      if turn.state.ownedBy[client] == nil { turn.state.requesters.forget(client) }
-      turn.state.countsOfClients[client] = nil
+    return process(at: now) { transition in
+      transition.unregister(client)
+      transition.clear(ends, by: client)
+      transition.releaseHolds(of: client)
+      if transition.state.ownedBy[client] == nil { transition.state.requesters.forget(client) }
+      transition.state.countsOfClients[client] = nil
     }
   }
 
@@ -195,9 +195,10 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
         of: "destinations registered by clients"
       )
     }
-    return process(at: now) { turn in
-      turn.announce(turn.state.registry.register(destination, by: client, after: turn.state.lastHandle))
-      turn.presenterReturned(toItemsOf: destination.name)
+    return process(at: now) { transition in
+      transition.announce(
+        transition.state.registry.register(destination, by: client, after: transition.state.lastHandle))
+      transition.presenterReturned(toItemsOf: destination.name)
     }
   }
 
@@ -209,13 +210,13 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
         .unknownDestination,
         "destination \(quoted(name)) was not registered by this client; only its own registrations can be removed")
     }
-    return process { turn in turn.announce(tags) }
+    return process { transition in transition.announce(tags) }
   }
 
   /// Replaces all destinations from files. The caller has checked them.
   /// - Parameter mistakes: the mistakes of files that could not be loaded, with their positions, by the names of their destinations.
   public mutating func load(_ destinations: [Destination], mistakes: [String: String] = [:]) -> Outcome {
-    process { turn in turn.announce(turn.state.registry.load(destinations, mistakes: mistakes)) }
+    process { transition in transition.announce(transition.state.registry.load(destinations, mistakes: mistakes)) }
   }
 
   /// The registrations that count, in the order of their names.

@@ -76,7 +76,7 @@ extension State {
   }
 }
 
-extension Turn {
+extension Transition {
   /// Sets the time that a presenter has for its answer (P14).
   mutating func expectAnswer(_ handle: Handle, for milliseconds: UInt64) {
     state.expectAnswer(handle, by: now.after(milliseconds: milliseconds))

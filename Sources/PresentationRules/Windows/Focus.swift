@@ -69,7 +69,7 @@ extension StateMachine {
   }
 }
 
-extension Turn {
+extension Transition {
   /// Notes that a window has the focus: one of a presentation, or one that belongs to none.
   mutating func take(focusOf handle: Handle?, isOwn: Bool) {
     let ends = machine.ends(ofFocusGoingTo: handle, isOwn: isOwn)
@@ -96,7 +96,7 @@ extension Turn {
   }
 }
 
-extension Turn {
+extension Transition {
   /// Moves the windows that an item follows, now or when they open. An item that has not started begins on its output.
   mutating func move(_ handle: Handle) {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else { return }
@@ -117,7 +117,7 @@ extension StateMachine {
   }
 }
 
-extension Turn {
+extension Transition {
   mutating func take(outputOf handle: Handle) { clear(machine.ends(withOutputOf: handle)) }
 }
 
@@ -125,6 +125,6 @@ extension Planner {
   /// Whether the request raises the open item: a toggle then does nothing else (N7). X11 may report that a window is out of view before
   /// it reports the loss of the focus.
   func raisesWindows(of binding: BindingID) -> Bool {
-    raises && (turn.machine.canBeRaised(binding) || isOutOfView(binding))
+    raises && (transition.machine.canBeRaised(binding) || isOutOfView(binding))
   }
 }

@@ -54,7 +54,7 @@ extension Planner {
   }
 }
 
-extension Turn {
+extension Transition {
   /// Brings the windows of items that were open before the requests.
   mutating func bring(_ brought: [Brought]) {
     for one in brought where machine.isShownInWindows(one.binding) {

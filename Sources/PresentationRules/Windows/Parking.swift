@@ -55,7 +55,7 @@ extension StateMachine {
   public mutating func endParked(isForced: Bool) -> Outcome { process { $0.endParked(isForced: isForced) } }
 }
 
-extension Turn {
+extension Transition {
   /// Notes that the windows of a presentation are hidden and that its program goes on. This ends the dismissal.
   mutating func park(_ handle: Handle) {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window?.hides == true,

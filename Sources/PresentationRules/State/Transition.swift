@@ -24,7 +24,7 @@ public struct End: Hashable, Sendable {
 /// The processing of one input: it owns the machine, changes its state, and collects the outcome.
 ///
 /// Presentations start and end here, each as soon as nothing delays it. This is the only place that decides about it (P13, C3, S2, G1).
-struct Turn: ~Copyable {
+struct Transition: ~Copyable {
   var machine: StateMachine
   private let time: Instant?
   var outcome = Outcome()
@@ -81,7 +81,7 @@ struct Turn: ~Copyable {
     for handle in postponed { planner.postpone(handle) }
     planner.settleEnds()
     let draft = planner.draft
-    self = planner.turn
+    self = planner.transition
     commit(draft)
   }
 
