@@ -100,7 +100,7 @@ extension Item {
   }
 }
 
-extension Dismissal: Fielded {
+extension PendingDismissal: Fielded {
   private static let stages: [String: Stage] = [
     "overtaken": .overtaken, "held": .held, "departed": .departed, "asked": .asked, "settling": .settling,
     "killed": .killed,

@@ -30,10 +30,10 @@ func fullState() throws -> RecordedState {
     .none, .command([[1, 255], []]), .unit("a@{id}.service"), .bus(name: ":1.4", path: "/p"),
   ]
   let phases: [Lifecycle] = [
-    .waiting, .presenting, .presented, .dismissing(Dismissal(.asked, reason: .replaced, animated: false)),
-    .dismissing(Dismissal(.killed, reason: .parent)),
-    .dismissing(Dismissal(.asking(message: "Save?"), reason: .deselected, timeLeft: 1_500_000)),
-    .dismissing(Dismissal(.held, reason: .owner, isForced: true)),
+    .waiting, .presenting, .presented, .dismissing(PendingDismissal(.asked, reason: .replaced, animated: false)),
+    .dismissing(PendingDismissal(.killed, reason: .parent)),
+    .dismissing(PendingDismissal(.asking(message: "Save?"), reason: .deselected, timeLeft: 1_500_000)),
+    .dismissing(PendingDismissal(.held, reason: .owner, isForced: true)),
   ]
   for (index, phase) in phases.enumerated() {
     let handle = Handle(UInt64(index + 1))

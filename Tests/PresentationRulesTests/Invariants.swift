@@ -163,7 +163,7 @@ extension StateMachine {
 
   /// Whether nobody may decline a dismissal: it is forced by itself, or something that depends on the presentation is (P15).
   /// Requests and shutting down force other dismissals.
-  private func hasToBeForced(_ presentation: Presentation, _ dismissal: Dismissal) -> Bool {
+  private func hasToBeForced(_ presentation: Presentation, _ dismissal: PendingDismissal) -> Bool {
     dismissal.isForced || presentation.presentedAt == nil
       || [.closed, .failed, .lost, .owner, .shutdown].contains(dismissal.reason) || dismissal.stage == .departed
       || dependencies(of: presentation).contains { state.presentations[$0]?.phase.dismissal?.isForced == true }

@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 
 /// A dismissal that has not completed.
-public struct Dismissal: Hashable, Sendable {
+public struct PendingDismissal: Hashable, Sendable {
   public enum Stage: Hashable, Sendable {
     /// The presentation was never shown. Presentations from it, or above it, end first (C6).
     case overtaken
@@ -44,7 +44,7 @@ public enum Lifecycle: Hashable, Sendable {
   case waiting
   case presenting
   case presented
-  case dismissing(Dismissal)
+  case dismissing(PendingDismissal)
 
   /// The phase as clients see it.
   public var name: Phase {
@@ -62,7 +62,7 @@ public enum Lifecycle: Hashable, Sendable {
   var isDismissing: Bool { dismissal != nil }
 
   /// The dismissal under way; nil in every other phase.
-  public var dismissal: Dismissal? { if case .dismissing(let dismissal) = self { dismissal } else { nil } }
+  public var dismissal: PendingDismissal? { if case .dismissing(let dismissal) = self { dismissal } else { nil } }
 }
 
 /// The progress of updates to a presenter: one is under way, and the latest follows (D8).
@@ -151,7 +151,7 @@ extension PresentationFields {
   /// - Parameter isOver: whether the presenter has ended the presentation already.
   mutating func beginDismissal(reason: Reason, animated: Bool, isOver: Bool, by requester: Requester?, at now: Instant)
   {
-    let stage: Dismissal.Stage =
+    let stage: PendingDismissal.Stage =
       switch phase {
       case .waiting: .overtaken
       // Without a presenter, nobody can be asked.
@@ -159,7 +159,7 @@ extension PresentationFields {
       case .dismissing: preconditionFailure("a dismissal begins once")
       }
     phase = .dismissing(
-      Dismissal(
+      PendingDismissal(
         stage, reason: reason, animated: animated,
         isForced: reason.isForced || presentedAt == nil || stage == .departed,
         timeLeft: expires.flatMap { $0 > now ? $0.nanoseconds(since: now) : nil }))

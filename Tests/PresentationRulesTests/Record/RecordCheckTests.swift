@@ -196,14 +196,16 @@ import Testing
         record.presentations[1]!.presentation.phase = phase
       }
     }
-    func dismissing(_ stage: Dismissal.Stage) -> Lifecycle { .dismissing(Dismissal(stage, reason: .dismissed)) }
+    func dismissing(_ stage: PendingDismissal.Stage) -> Lifecycle {
+      .dismissing(PendingDismissal(stage, reason: .dismissed))
+    }
     #expect(fault(.presenting) == message)
-    for stage: Dismissal.Stage in [.asked, .asking(message: ""), .settling, .killed] {
+    for stage: PendingDismissal.Stage in [.asked, .asking(message: ""), .settling, .killed] {
       #expect(fault(dismissing(stage)) == message)
       #expect(self.fault(of: 3) { $0.presentation.phase = dismissing(stage) } == nil)
     }
     #expect(self.fault(of: 3) { $0.presentation.phase = .presenting } == nil)
-    for stage: Dismissal.Stage in [.held, .departed] { #expect(fault(dismissing(stage)) == nil) }
+    for stage: PendingDismissal.Stage in [.held, .departed] { #expect(fault(dismissing(stage)) == nil) }
     #expect(fault(dismissing(.overtaken)) == "presentation 1 was never shown, and is not gone")
     var bare = Destination(name: "bare", presenter: .none, source: .file(path: "bare"))
     #expect(
@@ -227,13 +229,17 @@ import Testing
       record.presentations[handle]!.presentation.startsBy = Instant(nanoseconds: 1)
       return try StateMachine(restoring: record).nextDeadline?.nanoseconds
     }
-    func dismissing(_ stage: Dismissal.Stage) -> Lifecycle { .dismissing(Dismissal(stage, reason: .dismissed)) }
+    func dismissing(_ stage: PendingDismissal.Stage) -> Lifecycle {
+      .dismissing(PendingDismissal(stage, reason: .dismissed))
+    }
     #expect(try deadline(of: 1, .waiting) == 1)
     #expect(try deadline(of: 1, .presented) == 2)
     #expect(try deadline(of: 3, .presented) == 2)
     #expect(try deadline(of: 3, .presenting) == 3)
-    for stage: Dismissal.Stage in [.asked, .settling, .killed] { #expect(try deadline(of: 3, dismissing(stage)) == 3) }
-    for stage: Dismissal.Stage in [.held, .asking(message: "")] {
+    for stage: PendingDismissal.Stage in [.asked, .settling, .killed] {
+      #expect(try deadline(of: 3, dismissing(stage)) == 3)
+    }
+    for stage: PendingDismissal.Stage in [.held, .asking(message: "")] {
       #expect(try deadline(of: 3, dismissing(stage)) == nil)
     }
     // Nobody has to answer for an item that is state only.
@@ -271,7 +277,7 @@ import Testing
       fault {
         $0.presentations[1]!.isParked = true
       } == "presentation 2 has the parent 1, which does not exist")
-    let going = Lifecycle.dismissing(Dismissal(.held, reason: .dismissed))
+    let going = Lifecycle.dismissing(PendingDismissal(.held, reason: .dismissed))
     #expect(fault(of: 1) { $0.presentation.phase = going } == ends)
     #expect(
       fault {

@@ -406,7 +406,7 @@ private final class RestartableMachine {
     two.item.position = StackPosition(stack: binding("s"), index: 2)
     check([one, two])
     // An item cannot be shown while the one before it is dismissed, or before its parent.
-    let going = Lifecycle.dismissing(Dismissal(.held, reason: .replaced))
+    let going = Lifecycle.dismissing(PendingDismissal(.held, reason: .replaced))
     (one, two) = (row(1, "a", going), row(2, "b", going))
     (one.item.position, two.item.position) = (StackPosition(stack: "s", index: 0), StackPosition(stack: "s", index: 1))
     check([one, two], isRefused: false)

@@ -40,13 +40,13 @@ private struct Damage {
   private mutating func instant() -> Instant { Instant(nanoseconds: number()) }
 
   private mutating func lifecycle() -> Lifecycle {
-    let stage: Dismissal.Stage = dice.pick([
+    let stage: PendingDismissal.Stage = dice.pick([
       .overtaken, .held, .departed, .asked, .asking(message: ""), .settling, .killed,
     ])
     return dice.pick([
       .waiting, .presenting, .presented,
       .dismissing(
-        Dismissal(
+        PendingDismissal(
           stage, reason: dice.pick(Reason.allCases), isForced: dice.chance(30),
           timeLeft: dice.chance(50) ? nil : number())),
     ])
