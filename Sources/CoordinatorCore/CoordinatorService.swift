@@ -47,7 +47,8 @@ package final class CoordinatorService<Host: CoordinatorHost> {
       let handle = presentation.handle
       guard machine.current(at: presentation.binding)?.handle == handle else {
         if request.isForced {
-          take(machine.end([End(handle: handle, reason: .dismissed, isForced: true)], by: call.client, at: tick()))
+          take(
+            machine.end([PlannedEnd(handle: handle, reason: .dismissed, isForced: true)], by: call.client, at: tick()))
         }
         return (false, serial)
       }

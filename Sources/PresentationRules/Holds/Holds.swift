@@ -195,7 +195,7 @@ extension StateMachine {
   }
 
   /// The items that end when a hold begins (H5). Neither a request nor a hold ends a protected item (D12).
-  func ends(ofHold name: String) -> [End] {
+  func ends(ofHold name: String) -> [PlannedEnd] {
     guard !state.holdsInForce.contains(name) else { return [] }
     return dismissals(by: [name])
   }
@@ -224,14 +224,14 @@ extension StateMachine {
     return handles.sorted().compactMap { state.presentations[$0] }
   }
 
-  fileprivate func dismissals(by names: Set<String>) -> [End] {
+  fileprivate func dismissals(by names: Set<String>) -> [PlannedEnd] {
     let locked = SessionFact.locked.rawValue
     return presentations(concernedBy: names).compactMap { presentation in
       let dismissing = presentation.item.holds.filter { $0.value == .dismiss && names.contains($0.key) }
       guard !dismissing.isEmpty, presentation.phase.isLive, presentation.item.destination?.isProtected != true else {
         return nil
       }
-      return End(handle: presentation.handle, reason: .held, isForced: dismissing[locked] != nil)
+      return PlannedEnd(handle: presentation.handle, reason: .held, isForced: dismissing[locked] != nil)
     }
   }
 }
@@ -335,8 +335,8 @@ extension Transition {
 
   /// Updates the facts of the session after a restart (H5), and drops the holds of another session's clients (R8).
   /// - Returns: the ends of items because of facts that have become true meanwhile.
-  mutating func resumeHolds(_ facts: [SessionFact: Bool], isOtherSession: Bool) -> [End] {
-    var ends: [End] = []
+  mutating func resumeHolds(_ facts: [SessionFact: Bool], isOtherSession: Bool) -> [PlannedEnd] {
+    var ends: [PlannedEnd] = []
     for (fact, isTrue) in facts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       let key = Holder.Key(fact)
       guard (state.holders[key] != nil) != isTrue else { continue }

@@ -78,7 +78,7 @@ public struct Continuation: Hashable, Sendable {
 
 extension StateMachine {
   /// The continuations of the items of presentations that end. An item without a continuation ends.
-  func continuations(after ends: [End], at now: @autoclosure () -> Instant) -> [Handle: Continuation] {
+  func continuations(after ends: [PlannedEnd], at now: @autoclosure () -> Instant) -> [Handle: Continuation] {
     guard !state.isShuttingDown else { return [:] }
     var found: [Handle: Continuation] = [:]
     for end in ends {

@@ -45,7 +45,7 @@ extension StateMachine {
         transition.take(endOf: handle, reason: .closed, result: result, by: client)
       } else if isCurrent {
         transition.state.presentations[handle]!.result = transition.machine.limited(result)
-        transition.clear([End(handle: handle, reason: .closed)], by: client)
+        transition.clear([PlannedEnd(handle: handle, reason: .closed)], by: client)
       }
     }
     return (serial != before, outcome)
@@ -147,7 +147,7 @@ extension Transition {
         presentation.result[PresentationResult.keys.error] = failure
       }
       state.presentations[handle] = presentation
-      clear([End(handle: handle, reason: reason, isOver: true)], by: client)
+      clear([PlannedEnd(handle: handle, reason: reason, isOver: true)], by: client)
       return
     }
     switch dismissal.stage {
@@ -179,7 +179,7 @@ extension Transition {
     case .waiting: break
     case .presenting, .presented:
       state.presentations.modifyDerived(handle) { $0.awaitsResult = true }
-      clear([End(handle: handle, reason: .closed, isOver: true)])
+      clear([PlannedEnd(handle: handle, reason: .closed, isOver: true)])
     case .dismissing(var dismissal):
       switch dismissal.stage {
       case .asked, .asking, .killed:

@@ -85,10 +85,10 @@ extension StateMachine {
 
 extension Transition {
   fileprivate mutating func resume(
-    _ found: [(Presentation, Survival)], former: [Handle], held: [End], left: Set<Client>,
+    _ found: [(Presentation, Survival)], former: [Handle], held: [PlannedEnd], left: Set<Client>,
     _ survivals: [Handle: Survival], isOtherSession: Bool
   ) {
-    var ends = former.map { End(handle: $0, reason: .lost) }
+    var ends = former.map { PlannedEnd(handle: $0, reason: .lost) }
     var open: [(Presentation, Survival)] = []
     for (presentation, survival) in found {
       // A presenter that is asked to show the presentation again gets the latest item. If it declines a dismissal, it gets the item
@@ -97,7 +97,7 @@ extension Transition {
       if case .gone(let result) = survival, !presentation.phase.isDismissing {
         state.presentations[presentation.handle]!.result = machine.limited(result)
         let isFinal = isOtherSession || presentation.item.owner.map(left.contains) ?? false
-        ends.append(End(handle: presentation.handle, reason: .lost, isOver: true, isFinal: isFinal))
+        ends.append(PlannedEnd(handle: presentation.handle, reason: .lost, isOver: true, isFinal: isFinal))
       } else {
         open.append((presentation, survival))
       }
@@ -121,7 +121,7 @@ extension Transition {
     advance()
     let gone = Set(ends.map { $0.handle } + owned)
     clear(
-      ends + owned.sorted().map { End(handle: $0, reason: .owner) } + held.filter { !gone.contains($0.handle) })
+      ends + owned.sorted().map { PlannedEnd(handle: $0, reason: .owner) } + held.filter { !gone.contains($0.handle) })
     for client in left.sorted() {
       releaseHolds(of: client)
       state.countsOfClients[client] = nil

@@ -62,7 +62,7 @@ struct Planner: ~Copyable {
 
   /// Plans to empty the slots of presentations. Each has to be the current one of its slot.
   /// - Parameter continuations: the continuations of items that are presented again (K3).
-  mutating func clear(_ ends: [End], _ continuations: [Handle: Continuation] = [:]) {
+  mutating func clear(_ ends: [PlannedEnd], _ continuations: [Handle: Continuation] = [:]) {
     var reasons: [BindingID: Reason] = [:]
     var again: [BindingID: Continuation] = [:]
     var bindings: [BindingID] = []

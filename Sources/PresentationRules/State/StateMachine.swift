@@ -148,7 +148,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
 
   /// Ends the items of a client that left the bus (O1), and removes its registrations (D1).
   public mutating func clientLeft(_ client: Client, at now: Instant) -> Outcome {
-    let ends = (state.ownedBy[client] ?? []).sorted().map { End(handle: $0, reason: .owner) }
+    let ends = (state.ownedBy[client] ?? []).sorted().map { PlannedEnd(handle: $0, reason: .owner) }
     return process(at: now) { transition in
       transition.unregister(client)
       transition.clear(ends, by: client)
@@ -161,17 +161,17 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   /// Ends presentations, as one change. For a presentation that is not the current one of its slot, only the dismissal is forced, if the
   /// end is.
   /// - Parameter client: the client that asked for it.
-  public mutating func end(_ ends: [End], by client: Client?, at now: Instant) -> Outcome {
+  public mutating func end(_ ends: [PlannedEnd], by client: Client?, at now: Instant) -> Outcome {
     process(at: now) { $0.clear(ends, by: client) }
   }
 
   /// Refuses requests from now on, since navd quits (R5).
   /// - Returns: the ends of all presentations.
-  public mutating func beginShutDown() -> [End] {
+  public mutating func beginShutDown() -> [PlannedEnd] {
     state.isShuttingDown = true
     // No item is kept any more, whether or not it is in a slot (K4).
     state.comparesLoginItems = true
-    return state.presentations.keys.sorted().map { End(handle: $0, reason: .shutdown) }
+    return state.presentations.keys.sorted().map { PlannedEnd(handle: $0, reason: .shutdown) }
   }
 
   /// Whether there are no presentations and no parked programs. navd that quits waits for this.

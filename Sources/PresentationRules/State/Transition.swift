@@ -3,7 +3,7 @@ import DequeModule
 import PresentationModel
 
 /// The end of a presentation that no request dismisses.
-public struct End: Hashable, Sendable {
+public struct PlannedEnd: Hashable, Sendable {
   public let handle: Handle
   public let reason: Reason
   /// Whether the presenter has already ended the presentation, so that it is not asked to.
@@ -71,7 +71,7 @@ struct Transition: ~Copyable {
   /// - Parameters:
   ///   - client: the client whose request causes the ends.
   ///   - postponed: members of groups that return to their queues in the same change (H4).
-  mutating func clear(_ ends: [End], by client: Client? = nil, postponing postponed: [Handle] = []) {
+  mutating func clear(_ ends: [PlannedEnd], by client: Client? = nil, postponing postponed: [Handle] = []) {
     let current = ends.filter { machine.isCurrent($0.handle) }
     machine.lists.mayForce += ends.filter(\.isForced).map { $0.handle }
     guard !current.isEmpty || !postponed.isEmpty else { return advance() }

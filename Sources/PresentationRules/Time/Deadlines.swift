@@ -83,7 +83,7 @@ extension Transition {
   }
 
   fileprivate mutating func expire() {
-    var ends: [End] = []
+    var ends: [PlannedEnd] = []
     var unanswered: [Deadline] = []
     var released: [Holder.Key] = []
     var first: Instant?
@@ -105,12 +105,12 @@ extension Transition {
       case (.restart, _):
         state.presentations[handle]!.continuation!.due = nil
         machine.lists.mayStart.append(handle)
-      case (.expiry, _), (.start, _): ends.append(End(handle: handle, reason: .expired))
+      case (.expiry, _), (.start, _): ends.append(PlannedEnd(handle: handle, reason: .expired))
       case (.answer, .presenting), (.answer, .presented):
         // The item may still appear, so it is dismissed and not forgotten.
         state.presentations[handle]!.result[PresentationResult.keys.error] =
           state.presentations[handle]!.awaitsPresenter ? PresenterAbsence.error : lateness(of: handle)
-        ends.append(End(handle: handle, reason: .failed))
+        ends.append(PlannedEnd(handle: handle, reason: .failed))
       case (.answer, _): unanswered.append(deadline)
       case (.hold, _), (.departure, _): break
       }

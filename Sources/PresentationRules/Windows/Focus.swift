@@ -35,14 +35,14 @@ extension State {
 
 extension StateMachine {
   /// The ends that a move of the focus causes: to a window of a presentation, to one that belongs to none, or to no window (N9).
-  func ends(ofFocusGoingTo handle: Handle?, isOwn: Bool) -> [End] {
+  func ends(ofFocusGoingTo handle: Handle?, isOwn: Bool) -> [PlannedEnd] {
     guard !isOwn, let before = state.focused, before != handle else { return [] }
     let kept = Set(ancestors(of: handle))
     return ancestors(of: before).compactMap { loser in
       guard !kept.contains(loser), isCurrent(loser), let presentation = state.presentations[loser],
         presentation.phase == .presented, presentation.item.destination?.window?.endsUnfocused == true
       else { return nil }
-      return End(handle: loser, reason: .unfocused)
+      return PlannedEnd(handle: loser, reason: .unfocused)
     }
   }
 
@@ -109,11 +109,11 @@ extension Transition {
 
 extension StateMachine {
   /// The end of an item whose output was unplugged, if it ends then (U3).
-  func ends(withOutputOf handle: Handle) -> [End] {
+  func ends(withOutputOf handle: Handle) -> [PlannedEnd] {
     guard isCurrent(handle), let presentation = state.presentations[handle], presentation.phase == .presented,
       presentation.item.destination?.window?.endsWithOutput == true
     else { return [] }
-    return [End(handle: handle, reason: .outputGone)]
+    return [PlannedEnd(handle: handle, reason: .outputGone)]
   }
 }
 
