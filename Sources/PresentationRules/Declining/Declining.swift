@@ -31,7 +31,7 @@ extension StateMachine {
     else { return false }
     switch dismissal.stage {
     case .asked, .asking: return true
-    // A presentation whose windows are still there after the grace period is kept (N6). This is known only after the grace period.
+    // A presentation whose windows are still there after the grace period stays (N6). This is known only after the grace period.
     case .killed: return presentation.item.destination?.window != nil
     case .overtaken, .held, .departed, .settling: return false
     }
@@ -107,11 +107,11 @@ extension StateMachine {
 
   /// The presentations that stay if one stays: itself, and all that are being dismissed and that it depends on. Dependencies come
   /// first.
-  func kept(with handle: Handle) -> [Handle] {
-    var kept: [Handle] = []
+  func givenBack(with handle: Handle) -> [Handle] {
+    var found: [Handle] = []
     // No item depends on itself (C7).
-    _ = visit([handle], dependencies: { dismissedDependencies(of: $0) }) { kept.append($0) }
-    return kept
+    _ = visit([handle], dependencies: { dismissedDependencies(of: $0) }) { found.append($0) }
+    return found
   }
 
   /// The message, cut off at its limit (L1).
@@ -174,7 +174,7 @@ extension Transition {
   }
 
   /// Makes a presentation that was being dismissed `presented` again.
-  mutating func keep(_ handle: Handle) {
+  mutating func giveBack(_ handle: Handle) {
     var presentation = state.presentations[handle]!
     let binding = presentation.binding
     presentation.expires = presentation.phase.dismissal?.timeLeft.map { now.after(nanoseconds: $0) }
@@ -197,8 +197,8 @@ extension Transition {
     }
   }
 
-  /// Announces that a presentation was kept.
-  mutating func announceKept(_ handle: Handle, message: String) {
+  /// Announces that a presentation has got its slot back.
+  mutating func announceGivenBack(_ handle: Handle, message: String) {
     let presentation = state.presentations[handle]!
     announce(.declined(handle, presentation.binding, id: presentation.item.id, message: message))
     guard presentation.updates != .idle else { return }
@@ -215,10 +215,10 @@ extension Transition {
 extension Planner {
   /// Plans that a presentation stays, with all that are being dismissed and that it depends on (P15). Items that took their places end.
   mutating func giveBack(with handle: Handle, message: String) {
-    let kept = transition.machine.kept(with: handle)
-    draft.kept = (kept, message)
-    for handle in kept.reversed() { vacate(state.presentations[handle]!) }
-    for handle in kept {
+    let handles = transition.machine.givenBack(with: handle)
+    draft.givenBack = (handles, message)
+    for handle in handles.reversed() { vacate(state.presentations[handle]!) }
+    for handle in handles {
       let (binding, item) = (state.presentations[handle]!.binding, state.presentations[handle]!.item)
       withSlot(binding) { slot in
         slot.item = item

@@ -145,7 +145,7 @@ extension Planner {
       }
       withSlot(next.binding) { slot in
         slot.item?.isQueued = false
-        if slot.resolution == .undecided { slot.resolution = .kept }
+        if slot.resolution == .undecided { slot.resolution = .stays }
       }
     }
   }

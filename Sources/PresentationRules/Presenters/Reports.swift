@@ -172,7 +172,7 @@ extension Transition {
   private mutating func windowsGone(of handle: Handle, isFinal: Bool) {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else { return }
     guard isFinal, machine.mayEndWithWindows(handle) else {
-      // If the presentation is kept (P15), this stays true.
+      // If the presentation gets its slot back (P15), this stays true.
       return state.presentations.modifyDerived(handle) { $0.isWithoutWindow = true }
     }
     switch presentation.phase {

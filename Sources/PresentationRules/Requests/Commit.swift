@@ -12,12 +12,12 @@ extension Transition {
     for index in draft.slots.indices where draft.slots[index].isNew { new.append(index) }
     if new.count > 1 { new.sort { draft.slots[$0].accepted < draft.slots[$1].accepted } }
     for index in new { giveHandle(to: draft.slots.binding(at: index)) }
-    for index in draft.slots.indices where draft.slots[index].resolution == .kept {
+    for index in draft.slots.indices where draft.slots[index].resolution == .stays {
       commitUpdate(of: draft.slots[index])
     }
     for index in new { create(draft.slots.binding(at: index), draft.slots[index]) }
     for index in new { joinParent(draft.slots.binding(at: index)) }
-    for handle in draft.kept.handles { keep(handle) }
+    for handle in draft.givenBack.handles { giveBack(handle) }
     for (group, drafted) in draft.groups {
       state.groups[group, default: Group()].selected = drafted.selected
       state.groups[group]!.queue = drafted.queue
@@ -29,8 +29,8 @@ extension Transition {
         announce(.path(stack))
       }
     }
-    for handle in draft.kept.handles {
-      announceKept(handle, message: handle == draft.kept.handles.last ? draft.kept.message : "")
+    for handle in draft.givenBack.handles {
+      announceGivenBack(handle, message: handle == draft.givenBack.handles.last ? draft.givenBack.message : "")
     }
     for subject in draft.forced { machine.lists.mayForce += machine.awaited(by: subject) }
     bring(draft.brought)
@@ -51,16 +51,16 @@ extension Transition {
   }
 
   private mutating func commit(_ stack: BindingID, _ drafted: StackDraft, _ draft: borrowing Draft) {
-    let cut = Array(state.stacks[stack]?.path[drafted.kept...] ?? [])
+    let cut = Array(state.stacks[stack]?.path[drafted.unchanged...] ?? [])
     // The elements that stay with the same presentations, including those that were cut and put back unchanged.
-    let same = zip(cut, drafted.rest).prefix { $0 == $1 && draft.slots[$1]?.resolution == .kept }.count
+    let same = zip(cut, drafted.rest).prefix { $0 == $1 && draft.slots[$1]?.resolution == .stays }.count
     let looksTheSame = zip(cut, drafted.rest).allSatisfy { old, new in
       old == new && draft.slots[old]?.before.flatMap { state.presentations[$0]?.item.id } == draft.slots[new]?.item?.id
     }
     if cut.count != drafted.rest.count || !looksTheSame { machine.lists.changed.insert(.stack(stack)) }
     // Replaced in place, so that a push onto a tall stack does not copy the path.
-    state.stacks[stack, default: Stack()].path.replaceSubrange((drafted.kept + same)..., with: drafted.rest[same...])
-    state.stacks[stack]!.started = min(state.stacks[stack]!.started, drafted.kept + same)
+    state.stacks[stack, default: Stack()].path.replaceSubrange((drafted.unchanged + same)..., with: drafted.rest[same...])
+    state.stacks[stack]!.started = min(state.stacks[stack]!.started, drafted.unchanged + same)
     state.dropIfUnused(stack: stack)
   }
 

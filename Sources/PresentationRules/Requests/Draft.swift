@@ -37,7 +37,7 @@ struct Draft: ~Copyable, Sendable {
   /// Slots whose windows requests bring to where their user is (N11).
   var brought: [Brought] = []
   /// The presentations that are presented again, dependencies first, and the message of the one that declined (P15).
-  var kept: (handles: [Handle], message: String) = ([], "")
+  var givenBack: (handles: [Handle], message: String) = ([], "")
   /// Slots with new items, in the order of the requests; a slot may be there more than once.
   var renewed: [BindingID] = []
   /// The count of `renewed` when all slots of a scope were emptied: only later entries can hold an item.
@@ -140,7 +140,7 @@ struct SlotDraft: Sendable {
   enum Resolution: Sendable {
     case undecided
     /// The presentation stays, with the drafted item.
-    case kept
+    case stays
     /// The presentation ends, if there is one, and a drafted item gets a new one.
     case replaced
   }
@@ -222,13 +222,13 @@ extension Shared<SlotDraft> {
   }
 }
 
-/// The plan for one stack: the number of elements at the bottom that stay, and the elements that follow.
+/// The plan for one stack: the number of unchanged elements at the bottom, and the elements that follow.
 struct StackDraft: Sendable {
-  var kept: Int
+  var unchanged: Int
   var rest: [BindingID] = []
-  var count: Int { kept + rest.count }
+  var count: Int { unchanged + rest.count }
 
   mutating func removeTop() {
-    if rest.isEmpty { kept -= 1 } else { rest.removeLast() }
+    if rest.isEmpty { unchanged -= 1 } else { rest.removeLast() }
   }
 }

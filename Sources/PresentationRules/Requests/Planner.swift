@@ -118,7 +118,7 @@ extension Planner {
   }
 
   func binding(on stack: BindingID, at position: Int) -> BindingID {
-    if let drafted = draft.stacks[stack], position >= drafted.kept { return drafted.rest[position - drafted.kept] }
+    if let drafted = draft.stacks[stack], position >= drafted.unchanged { return drafted.rest[position - drafted.unchanged] }
     return state.stacks[stack]!.path[position]
   }
 }
@@ -159,7 +159,7 @@ extension Planner {
   }
 
   mutating func withStack(_ stack: BindingID, _ body: (inout StackDraft) -> Void) {
-    if draft.stacks[stack] == nil { draft.stacks[stack] = StackDraft(kept: state.stacks[stack]?.path.count ?? 0) }
+    if draft.stacks[stack] == nil { draft.stacks[stack] = StackDraft(unchanged: state.stacks[stack]?.path.count ?? 0) }
     body(&draft.stacks[stack]!)
   }
 

@@ -28,7 +28,7 @@ extension Planner {
   // MARK: Resolutions
 
   /// Decides for every touched slot whether its presentation stays. A presentation that ends takes along its children and the elements
-  /// above it in its stack, so the list grows during the iteration. A decision only changes from kept to replaced.
+  /// above it in its stack, so the list grows during the iteration. A decision only changes from staying to replaced.
   private mutating func resolve() {
     var next = 0
     while next < unresolved.count {
@@ -39,7 +39,7 @@ extension Planner {
       let stays =
         draft.slots[index].item == nil ? draft.slots[index].before == nil : self.stays(binding, draft.slots[index])
       // No other reference to the draft is held here, so it changes in place.
-      draft.slots[index].content.resolution = stays ? .kept : .replaced
+      draft.slots[index].content.resolution = stays ? .stays : .replaced
       guard !stays else { continue }
       // Presentations that end with this one end in the same way (T2).
       author = draft.slots[index].author
@@ -155,7 +155,7 @@ extension Planner {
   /// Applies “X→nil→X changes nothing” (T1): an item dismissed and presented again in one transaction keeps its parent and its age in
   /// the queue. If it was held in the queue, it stays there, whatever the request in between asked for (H4).
   private mutating func keepWhatCameBack() throws(Refusal) {
-    for index in draft.slots.indices where draft.slots[index].resolution == .kept {
+    for index in draft.slots.indices where draft.slots[index].resolution == .stays {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard case .renewed(let given) = slot.change, let item = slot.item else { continue }
       if !slot.from.isNamed { draft.slots[index].from = .asBefore }
@@ -183,7 +183,7 @@ extension Planner {
   /// began (H3).
   func isHeld(_ binding: BindingID) -> Bool {
     guard !state.holdsInForce.isEmpty else { return false }
-    if let slot = draft.slots[binding], slot.resolution == .kept, case .renewed = slot.change,
+    if let slot = draft.slots[binding], slot.resolution == .stays, case .renewed = slot.change,
       let before = slot.before.flatMap({ state.presentations[$0] })
     {
       return before.item.isHeld(by: state.holdsInForce)

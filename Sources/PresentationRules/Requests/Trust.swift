@@ -78,7 +78,7 @@ extension Planner {
 
   /// Refuses the same for a presentation that stays because its item came back (T1).
   func requireTrustForWhatCameBack() throws(Refusal) {
-    for index in draft.slots.indices where draft.slots[index].resolution == .kept {
+    for index in draft.slots.indices where draft.slots[index].resolution == .stays {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard slot.author.trust != .trusted, case .renewed = slot.change,
         let before = slot.before.flatMap({ state.presentations[$0]?.item })

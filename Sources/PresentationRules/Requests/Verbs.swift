@@ -102,16 +102,16 @@ extension Planner {
 
     case .popTo(let stack, let binding):
       let height = height(of: stack)
-      var kept = 0
+      var remaining = 0
       if let binding {
         guard let position = item(at: binding)?.position, position.stack == stack else {
           throw Refusal(
             .notPresented, "“\(binding)” is not in the stack “\(stack)”; use a binding that is in it, or none")
         }
-        kept = position.index + 1
+        remaining = position.index + 1
       }
-      cut(stack, to: kept)
-      return .count(height - kept)
+      cut(stack, to: remaining)
+      return .count(height - remaining)
 
     case .setPath(let stack, let elements):
       return .path(try setPath(stack, elements))

@@ -41,11 +41,11 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     put(key, value, bytes: count, stamp: lastStamp + 1)
     var dropped: [(key: Key, value: Value)] = []
     while values.count > limit || bytes > byteLimit, values.count > 1, let oldest = order.popFirst() {
-      guard let kept = values[oldest.key], kept.stamp == oldest.stamp else { continue }
+      guard let entry = values[oldest.key], entry.stamp == oldest.stamp else { continue }
       values[oldest.key] = nil
-      bytes -= kept.bytes
+      bytes -= entry.bytes
       noted.note(oldest.key)
-      dropped.append((oldest.key, kept.value))
+      dropped.append((oldest.key, entry.value))
     }
     return dropped
   }

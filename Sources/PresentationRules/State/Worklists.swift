@@ -19,10 +19,10 @@ struct Worklists: Sendable {
   var touched: [Handle] = []
 
   /// The largest number of entries for which memory is kept. It is more than most inputs need.
-  private static let mostKept = 64
+  private static let largestReused = 64
 
   mutating func finish() {
-    if !changed.isEmpty { changed.removeAll(keepingCapacity: changed.count <= Self.mostKept) }
+    if !changed.isEmpty { changed.removeAll(keepingCapacity: changed.count <= Self.largestReused) }
     Self.empty(&mayForce)
     Self.empty(&mayStart)
     Self.empty(&mayEnd)
@@ -30,6 +30,6 @@ struct Worklists: Sendable {
   }
 
   private static func empty(_ list: inout [Handle]) {
-    if !list.isEmpty { list.removeAll(keepingCapacity: list.count <= mostKept) }
+    if !list.isEmpty { list.removeAll(keepingCapacity: list.count <= largestReused) }
   }
 }

@@ -37,9 +37,9 @@ extension StateMachine {
   /// The ends that a move of the focus causes: to a window of a presentation, to one that belongs to none, or to no window (N9).
   func ends(ofFocusGoingTo handle: Handle?, isOwn: Bool) -> [PlannedEnd] {
     guard !isOwn, let before = state.focused, before != handle else { return [] }
-    let kept = Set(ancestors(of: handle))
+    let focused = Set(ancestors(of: handle))
     return ancestors(of: before).compactMap { loser in
-      guard !kept.contains(loser), isCurrent(loser), let presentation = state.presentations[loser],
+      guard !focused.contains(loser), isCurrent(loser), let presentation = state.presentations[loser],
         presentation.phase == .presented, presentation.item.destination?.window?.endsUnfocused == true
       else { return nil }
       return PlannedEnd(handle: loser, reason: .unfocused)
