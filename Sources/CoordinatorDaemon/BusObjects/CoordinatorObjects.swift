@@ -10,13 +10,13 @@ import PresentationRules
 final class CoordinatorObjects {
   private unowned let coordinator: CoordinatorRoot
   private let announcer: Announcer
-  private let containers: Containers
+  private let containers: ContainerSubtrees
 
   /// Exports the objects. The containers come after the presentations, because presentations are looked up most.
   init(of coordinator: CoordinatorRoot) {
     self.coordinator = coordinator
     announcer = Announcer(coordinator.connection, log: coordinator.log)
-    containers = Containers(coordinator)
+    containers = ContainerSubtrees(coordinator)
     let connection = coordinator.connection
     connection.handlers.onSignalsMissed = { [announcer] in announcer.repeatLast() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)

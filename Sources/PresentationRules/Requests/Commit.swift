@@ -59,7 +59,8 @@ extension Transition {
     }
     if cut.count != drafted.rest.count || !looksTheSame { machine.lists.changed.insert(.stack(stack)) }
     // Replaced in place, so that a push onto a tall stack does not copy the path.
-    state.stacks[stack, default: Stack()].path.replaceSubrange((drafted.unchanged + same)..., with: drafted.rest[same...])
+    state.stacks[stack, default: Stack()].path.replaceSubrange(
+      (drafted.unchanged + same)..., with: drafted.rest[same...])
     state.stacks[stack]!.started = min(state.stacks[stack]!.started, drafted.unchanged + same)
     state.dropIfUnused(stack: stack)
   }

@@ -6,7 +6,7 @@ import PresentationModel
 import PresentationRules
 
 /// The objects of all groups, stacks and holds.
-final class Containers {
+final class ContainerSubtrees {
   private unowned let coordinator: CoordinatorRoot
   private unowned let connection: Connection
   private let groups: NamedObjects
