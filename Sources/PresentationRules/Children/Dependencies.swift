@@ -7,9 +7,9 @@ func visit<Node: Hashable>(
   var isDone: [Node: Bool] = [:]
   for start in nodes where isDone[start] == nil {
     isDone[start] = false
-    var path = [(node: start, rest: dependencies(start))]
+    var path = [(node: start, unvisited: dependencies(start))]
     while !path.isEmpty {
-      guard let next = path[path.count - 1].rest.popLast() else {
+      guard let next = path[path.count - 1].unvisited.popLast() else {
         let node = path.removeLast().node
         isDone[node] = true
         body(node)

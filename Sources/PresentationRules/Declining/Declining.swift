@@ -226,7 +226,7 @@ extension Planner {
       }
       reopen(binding)
       if let membership = item.membership { withGroup(membership.group) { $0.selected = binding } }
-      if let position = item.position { withStack(position.stack) { $0.rest.append(binding) } }
+      if let position = item.position { withStack(position.stack) { $0.added.append(binding) } }
     }
   }
 

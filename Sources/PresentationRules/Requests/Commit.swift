@@ -53,14 +53,14 @@ extension Transition {
   private mutating func commit(_ stack: BindingID, _ drafted: StackDraft, _ draft: borrowing Draft) {
     let cut = Array(state.stacks[stack]?.path[drafted.unchanged...] ?? [])
     // The elements that stay with the same presentations, including those that were cut and put back unchanged.
-    let same = zip(cut, drafted.rest).prefix { $0 == $1 && draft.slots[$1]?.resolution == .stays }.count
-    let looksTheSame = zip(cut, drafted.rest).allSatisfy { old, new in
+    let same = zip(cut, drafted.added).prefix { $0 == $1 && draft.slots[$1]?.resolution == .stays }.count
+    let looksTheSame = zip(cut, drafted.added).allSatisfy { old, new in
       old == new && draft.slots[old]?.before.flatMap { state.presentations[$0]?.item.id } == draft.slots[new]?.item?.id
     }
-    if cut.count != drafted.rest.count || !looksTheSame { machine.lists.changed.insert(.stack(stack)) }
+    if cut.count != drafted.added.count || !looksTheSame { machine.lists.changed.insert(.stack(stack)) }
     // Replaced in place, so that a push onto a tall stack does not copy the path.
     state.stacks[stack, default: Stack()].path.replaceSubrange(
-      (drafted.unchanged + same)..., with: drafted.rest[same...])
+      (drafted.unchanged + same)..., with: drafted.added[same...])
     state.stacks[stack]!.started = min(state.stacks[stack]!.started, drafted.unchanged + same)
     state.dropIfUnused(stack: stack)
   }

@@ -222,13 +222,13 @@ extension Shared<SlotDraft> {
   }
 }
 
-/// The plan for one stack: the number of unchanged elements at the bottom, and the elements that follow.
+/// The plan for one stack: the number of unchanged elements at the bottom, and the elements added above them.
 struct StackDraft: Sendable {
   var unchanged: Int
-  var rest: [BindingID] = []
-  var count: Int { unchanged + rest.count }
+  var added: [BindingID] = []
+  var count: Int { unchanged + added.count }
 
   mutating func removeTop() {
-    if rest.isEmpty { unchanged -= 1 } else { rest.removeLast() }
+    if added.isEmpty { unchanged -= 1 } else { added.removeLast() }
   }
 }

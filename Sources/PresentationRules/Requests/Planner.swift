@@ -119,7 +119,7 @@ extension Planner {
 
   func binding(on stack: BindingID, at position: Int) -> BindingID {
     if let drafted = draft.stacks[stack], position >= drafted.unchanged {
-      return drafted.rest[position - drafted.unchanged]
+      return drafted.added[position - drafted.unchanged]
     }
     return state.stacks[stack]!.path[position]
   }

@@ -155,7 +155,7 @@ extension Planner {
     }
     if let stack {
       item.position = StackPosition(stack: stack, index: height(of: stack))
-      withStack(stack) { $0.rest.append(binding) }
+      withStack(stack) { $0.added.append(binding) }
     }
     let author = author
     let accepted = countAcceptance()

@@ -113,7 +113,7 @@ extension Planner {
     for binding in requested.reversed() {
       let position = StackPosition(stack: stack, index: height(of: stack))
       withSlot(binding) { $0.item!.position = position }
-      withStack(stack) { $0.rest.append(binding) }
+      withStack(stack) { $0.added.append(binding) }
       presentAnew(binding, reason: .popped)
     }
   }
