@@ -212,12 +212,12 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Resumes the recorded state (R2).
   /// - Parameters:
   ///   - survivals: the fate of each presentation, as its presenter reports it.
-  ///   - left: recorded clients that have left the bus in the meantime.
+  ///   - absent: recorded clients that have left the bus in the meantime.
   ///   - facts: the facts of the session that are known (H5).
   package func resume(
-    _ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false, facts: [SessionFact: Bool] = [:]
+    _ survivals: [Handle: Survival], absent: Set<Client>, isOtherSession: Bool = false, facts: [SessionFact: Bool] = [:]
   ) {
-    take(machine.resume(survivals, left: left, isOtherSession: isOtherSession, facts: facts, at: tick()))
+    take(machine.resume(survivals, absent: absent, isOtherSession: isOtherSession, facts: facts, at: tick()))
   }
 
   /// Completes the presenting of kept items: items that the state does not have are forgotten.

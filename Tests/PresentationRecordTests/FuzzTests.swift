@@ -92,7 +92,7 @@ private func open(_ directory: TemporaryDirectory) throws -> Bool {
 private func settle(_ machine: inout StateMachine) throws {
   let now = Instant(nanoseconds: 1 << 40)
   let survivals = Dictionary(uniqueKeysWithValues: machine.survivors.map { ($0.handle, Survival.shown) })
-  var commands = machine.resume(survivals, left: [], at: now).commands
+  var commands = machine.resume(survivals, absent: [], at: now).commands
   commands += machine.endParked(isForced: true).commands
   commands += machine.end(machine.beginShutDown(), by: nil, at: now).commands
   while let command = commands.popLast() {

@@ -18,7 +18,7 @@ enum Input {
   case fact(SessionFact, Bool)
   case shutDown
   /// A restart of navd after it was killed.
-  case resume([Handle: Survival], left: Set<Client>)
+  case resume([Handle: Survival], absent: Set<Client>)
 
   struct Effect {
     var replies: [Reply] = []
@@ -60,8 +60,8 @@ enum Input {
     case .release(let cookie): return Effect(outcome: try machine.releaseHold(cookie, at: now))
     case .fact(let fact, let isTrue): return Effect(outcome: machine.set(fact, isTrue, at: now))
     case .shutDown: return Effect(outcome: machine.shutDown(at: now))
-    case .resume(let survivals, let left):
-      return Effect(outcome: machine.resume(survivals, left: left, at: now))
+    case .resume(let survivals, let absent):
+      return Effect(outcome: machine.resume(survivals, absent: absent, at: now))
     }
   }
 
@@ -93,8 +93,8 @@ extension Input: CustomStringConvertible {
     case .release(let cookie): "\(cookie) is released"
     case .fact(let fact, let isTrue): "\(fact) is \(isTrue)"
     case .shutDown: "navd is told to quit"
-    case .resume(let survivals, let left):
-      "navd was killed and is back; left: \(left.sorted()), "
+    case .resume(let survivals, let absent):
+      "navd was killed and is back; absent: \(absent.sorted()), "
         + survivals.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
     }
   }

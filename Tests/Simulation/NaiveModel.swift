@@ -86,7 +86,7 @@ struct NaiveModel {
     /// The time at which it may come; nil if it may come now.
     var due: UInt64?
     /// The rest of its timeout; nil for all of it.
-    var left: UInt64?
+    var timeLeft: UInt64?
   }
 
   /// G7: the last request for a tag.
@@ -108,7 +108,7 @@ struct NaiveModel {
     /// The element that stood below it in its stack.
     let below: Token?
     /// The time that was left of its timeout.
-    let left: UInt64?
+    let timeLeft: UInt64?
     var isForced: Bool
 
     var dependencies: [Token] { [showing.parent, below].compactMap(\.self) }
@@ -286,7 +286,7 @@ struct NaiveModel {
     guard restarts < rule.limit else { return nil }
     var delay = rule.delay
     for _ in 0..<restarts { delay = min(2 * delay, rule.maxDelay) }
-    return Again(restarts: restarts + 1, due: now + delay, left: expiry.map { $0 - now } ?? slot.again?.left)
+    return Again(restarts: restarts + 1, due: now + delay, timeLeft: expiry.map { $0 - now } ?? slot.again?.timeLeft)
   }
 
   /// Whether an item is the fallback of its group (K1).
@@ -362,9 +362,9 @@ struct NaiveModel {
     start(token)
     presentedAt[token] = now
     guard let binding = binding(of: token) else { return }
-    let left = slots[binding]!.again?.left
-    slots[binding]!.again?.left = nil
-    expiries[token] = slots[binding]!.item.timeout.map { saturatingSum(now, left ?? $0) }
+    let timeLeft = slots[binding]!.again?.timeLeft
+    slots[binding]!.again?.timeLeft = nil
+    expiries[token] = slots[binding]!.item.timeout.map { saturatingSum(now, timeLeft ?? $0) }
   }
 
   /// Lets the items come whose time has passed (K3).
@@ -515,7 +515,7 @@ extension NaiveModel {
       if let stack = one.place?.stack { paths[stack, default: []].append(one.binding) }
       if isFallback(one.showing.item) { fallbacks[one.showing.item.group!]!.declining = token }
       presented.insert(token)
-      expiries[token] = one.left.map { saturatingSum(now, $0) }
+      expiries[token] = one.timeLeft.map { saturatingSum(now, $0) }
       reasons[token] = nil
       going[token] = nil
     }

@@ -474,7 +474,7 @@ struct NaivePlan {
     guard isLive || hasChildren else { return }
     interrupted[other] = NaiveModel.Again(
       restarts: slot.again?.restarts ?? 0, due: isLive ? nil : slot.again?.due,
-      left: before.expiries[slot.token].map { $0 > now ? $0 - now : 0 } ?? slot.again?.left)
+      timeLeft: before.expiries[slot.token].map { $0 > now ? $0 - now : 0 } ?? slot.again?.timeLeft)
     if causes[other] == nil { causes[other] = .deselected }
   }
 

@@ -128,7 +128,7 @@ extension NaivePlan {
   /// The rest of an item that gave way, with which it goes on (K2).
   private func continued(_ binding: BindingID) -> NaiveModel.Again? {
     guard !stays.contains(binding), var again = interrupted[binding] else { return nil }
-    if timeoutGiven.contains(binding) { again.left = nil }
+    if timeoutGiven.contains(binding) { again.timeLeft = nil }
     return again
   }
 
@@ -257,7 +257,7 @@ extension NaivePlan {
       if let within = within[binding], !before.started.contains(token) {
         model.patience[token] = within == 0 ? nil : saturatingSum(now, within)
       }
-      if timeoutGiven.contains(binding) { model.slots[binding]!.again?.left = nil }
+      if timeoutGiven.contains(binding) { model.slots[binding]!.again?.timeLeft = nil }
       if timeoutGiven.contains(binding), model.presented.contains(token) {
         model.expiries[token] = items[binding]!.timeout.map { saturatingSum(now, $0) }
       }
@@ -282,7 +282,7 @@ extension NaivePlan {
     let expiry = causes[binding] == .expired ? nil : before.expiries[slot.token]
     return NaiveModel.Going(
       binding: binding, showing: slot, place: place, below: below.flatMap { before.slots[$0]?.token },
-      left: expiry.flatMap { $0 > now ? $0 - now : nil },
+      timeLeft: expiry.flatMap { $0 > now ? $0 - now : nil },
       isForced: !before.presented.contains(slot.token) || causes[binding].map(reasonsThatForce.contains) ?? false)
   }
 

@@ -174,9 +174,9 @@ struct World: ~Copyable {
     try ask(1, &dice)
     asked = nil
     try restart(hearsPresenters: false)
-    var left: Set<Client> = []
+    var absent: Set<Client> = []
     for index in clients.indices where dice.chance(15) {
-      left.insert(clients[index])
+      absent.insert(clients[index])
       lastClient += 1
       clients[index] = Client(":1.\(lastClient)")
     }
@@ -187,7 +187,7 @@ struct World: ~Copyable {
     for showing in checker.alive where showing.hasStarted && !showing.isStateOnly && !showing.hasDeparted {
       let isBus = showing.isBus
       var isGone = unheard.contains(showing.handle) || dice.chance(15)
-      if case .bus(let name, _) = showing.presenter, left.contains(Client(name)) { isGone = true }
+      if case .bus(let name, _) = showing.presenter, absent.contains(Client(name)) { isGone = true }
       if case .presenting = showing.stage, undelivered.contains(showing.handle), !isGone || !isBus {
         survivals[showing.handle] = .toBeShown
       } else {
@@ -201,7 +201,7 @@ struct World: ~Copyable {
     try require(
       machine.survivors.map(\.handle) == shown, "R2",
       "looked after: \(machine.survivors.map(\.handle)), live: \(shown)")
-    try happen(.resume(survivals, left: left), &dice)
+    try happen(.resume(survivals, absent: absent), &dice)
   }
 
   private mutating func ask(_ count: Int, _ dice: inout SplitMix64) throws(Violation) {
@@ -438,15 +438,15 @@ struct World: ~Copyable {
           model.release(at: now) { $0.name == fact.rawValue && $0.cookie == nil }
         }
       case .shutDown: model.shutDown(at: now)
-      case .resume(let survivals, let left):
+      case .resume(let survivals, let absent):
         model.loseParked(survivals)
         let lost = checker.note(survivals, at: now)
         model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
-        let owned = model.slots.values.filter { left.contains($0.item.owner ?? Client("")) }.map(\.token)
+        let owned = model.slots.values.filter { absent.contains($0.item.owner ?? Client("")) }.map(\.token)
         model.end(
           lost.map { ($0, .lost) } + owned.filter { !lost.contains($0) }.map { ($0, .owner) }, at: now,
           results: liveResults.filter { !owned.contains($0.key) })
-        for client in left.sorted() { model.left(client, at: now) }
+        for client in absent.sorted() { model.left(client, at: now) }
         model.serveQueues(at: now)
       }
       switch input {

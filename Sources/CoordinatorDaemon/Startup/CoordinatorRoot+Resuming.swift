@@ -31,16 +31,16 @@ extension CoordinatorRoot {
       [self] survivals in
       if !isFresh { service.load(fallbacks: configuration.files.fallbacks) }
       let clients = service.machine.knownClients
-      let left = recovered.left(of: clients)
+      let absent = recovered.absent(of: clients)
       record.note(recovered.session)
       if recovered.isFirst { service.forgetEnvironment() }
       // The kept items also include those that end now.
       let kept = recovered.isFirst ? service.machine.loginItems : []
       let before = service.machine.count
       let early = inbox.open(to: self)
-      service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: facts)
+      service.resume(survivals, absent: absent, isOtherSession: recovered.isOfOtherSession, facts: facts)
       tell(.resumed)
-      for client in clients.subtracting(left) { clientDepartures.follow(client) }
+      for client in clients.subtracting(absent) { clientDepartures.follow(client) }
       if before > 0 {
         log.notice(
           "resumed the state of the previous navd",

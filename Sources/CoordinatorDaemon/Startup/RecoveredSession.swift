@@ -52,7 +52,7 @@ struct RecoveredSession {
   let session: Record.Session
 
   /// The clients that are no longer on the bus.
-  func left(of clients: Set<Client>) -> Set<Client> { clients.filter { !names.contains($0.name) } }
+  func absent(of clients: Set<Client>) -> Set<Client> { clients.filter { !names.contains($0.name) } }
 }
 
 extension RecoveredSession {

@@ -77,10 +77,10 @@ struct Registry: Sendable {
   /// the one that counts last; it is nil if none are left.
   mutating func takeNoted() -> RecordChanges.Rows<String, [Destination]> {
     noted.take { [registrations] name in
-      let left = (registrations[name] ?? []).map(\.destination.content).filter {
+      let remaining = (registrations[name] ?? []).map(\.destination.content).filter {
         if case .client = $0.source { true } else { false }
       }
-      return left.isEmpty ? nil : left
+      return remaining.isEmpty ? nil : remaining
     }
   }
 

@@ -58,11 +58,11 @@ extension StateMachine {
   ///
   /// - Parameters:
   ///   - survivals: the fate of each of the `survivors`; a missing one counts as gone.
-  ///   - left: the clients that are no longer on the bus (R7: on another bus, all).
+  ///   - absent: the clients that are no longer on the bus (R7: on another bus, all).
   ///   - isOtherSession: whether the record is of another session; then only programs that still run count (R8).
   ///   - facts: the facts of the session that are known; others count as recorded (H5).
   public mutating func resume(
-    _ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false,
+    _ survivals: [Handle: Survival], absent: Set<Client>, isOtherSession: Bool = false,
     facts: [SessionFact: Bool] = [:], at now: Instant
   ) -> Outcome {
     let found = survivors.map { presentation in
@@ -78,14 +78,14 @@ extension StateMachine {
     return process(at: now) { transition in
       let held = transition.resumeHolds(facts, isOtherSession: isOtherSession)
       transition.resume(
-        found, former: former.sorted(), held: held, left: left, survivals, isOtherSession: isOtherSession)
+        found, former: former.sorted(), held: held, absent: absent, survivals, isOtherSession: isOtherSession)
     }
   }
 }
 
 extension Transition {
   fileprivate mutating func resume(
-    _ found: [(Presentation, Survival)], former: [Handle], held: [PlannedEnd], left: Set<Client>,
+    _ found: [(Presentation, Survival)], former: [Handle], held: [PlannedEnd], absent: Set<Client>,
     _ survivals: [Handle: Survival], isOtherSession: Bool
   ) {
     var ends = former.map { PlannedEnd(handle: $0, reason: .lost) }
@@ -96,7 +96,7 @@ extension Transition {
       if !presentation.phase.isDismissing { state.presentations[presentation.handle]!.updates = .idle }
       if case .gone(let result) = survival, !presentation.phase.isDismissing {
         state.presentations[presentation.handle]!.result = machine.limited(result)
-        let isFinal = isOtherSession || presentation.item.owner.map(left.contains) ?? false
+        let isFinal = isOtherSession || presentation.item.owner.map(absent.contains) ?? false
         ends.append(PlannedEnd(handle: presentation.handle, reason: .lost, isOver: true, isFinal: isFinal))
       } else {
         open.append((presentation, survival))
@@ -104,14 +104,14 @@ extension Transition {
     }
     // Items that end only because their owners have left.
     let lost = Set(ends.map { $0.handle })
-    let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { !lost.contains($0) }
+    let owned = absent.flatMap { state.ownedBy[$0] ?? [] }.filter { !lost.contains($0) }
     // Dismissals under way come first, since they are not begun again. A presenter is called only once, even for a dismissal that is
     // forced because another presentation is gone.
     let departed = open.filter { presentation, survival in
       if case .gone = survival { presentation.phase.dismissal?.stage == .held } else { false }
     }
     _ = machine.force(machine.dismissed(before: ends.map { $0.handle } + owned + departed.map { $0.0.handle }))
-    for client in left.sorted() { unregister(client) }
+    for client in absent.sorted() { unregister(client) }
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
     loseParked(survivals)
     // The result of a program whose windows were gone is lost (N3).
@@ -122,7 +122,7 @@ extension Transition {
     let gone = Set(ends.map { $0.handle } + owned)
     clear(
       ends + owned.sorted().map { PlannedEnd(handle: $0, reason: .owner) } + held.filter { !gone.contains($0.handle) })
-    for client in left.sorted() {
+    for client in absent.sorted() {
       releaseHolds(of: client)
       state.countsOfClients[client] = nil
     }

@@ -677,11 +677,11 @@ struct HoldTests {
     #expect(disk.holders.isEmpty)
     machine = try StateMachine(restoring: disk)
     #expect(machine.holdsInForce == ["locked"])
-    _ = machine.resume([1: .shown], left: [], at: now)
+    _ = machine.resume([1: .shown], absent: [], at: now)
     #expect(machine.holdsInForce == ["locked"] && machine.presentation(2)?.phase == .waiting)
     disk.apply(machine.takeUnrecorded())
     machine = try StateMachine(restoring: disk)
-    let outcome = machine.resume([1: .gone(result: [:])], left: [], at: now)
+    let outcome = machine.resume([1: .gone(result: [:])], absent: [], at: now)
     #expect(outcome.changes.filter { $0.event == .hold("locked", isInForce: false) }.count == 1)
     #expect(machine.holdsInForce == [] && machine.presentation(2)?.phase == .presenting)
   }
@@ -741,7 +741,7 @@ struct HoldTests {
     _ = try recorded.machine.perform(Request(.present("note", id: "", options)), by: nil, at: recorded.now)
     try recorded.restart()
     #expect(recorded.machine.knownClients == ["berta"])
-    _ = recorded.machine.resume([:], left: ["berta"], at: recorded.now)
+    _ = recorded.machine.resume([:], absent: ["berta"], at: recorded.now)
     #expect(recorded.machine.holdsInForce == ["dnd"])
     #expect(recorded.machine.current(at: "note")?.phase == .waiting)
     #expect(recorded.machine.nextDeadline == recorded.now.after(milliseconds: 100))
@@ -755,15 +755,17 @@ struct HoldTests {
     _ = recorded.machine.set(.locked, true, at: recorded.now)
     _ = try recorded.machine.perform(Request(.present("note", id: "", ItemOptions())), by: nil, at: recorded.now)
     try recorded.restart()
-    #expect(recorded.machine.resume([:], left: [], at: recorded.now).commands == [])
+    #expect(recorded.machine.resume([:], absent: [], at: recorded.now).commands == [])
     try recorded.restart()
-    #expect(recorded.machine.resume([:], left: [], facts: [.locked: false], at: recorded.now).commands == [.present(1)])
+    #expect(
+      recorded.machine.resume([:], absent: [], facts: [.locked: false], at: recorded.now).commands == [.present(1)])
     try recorded.restart()
-    let outcome = recorded.machine.resume([1: .toBeShown], left: [], facts: [.locked: true], at: recorded.now)
+    let outcome = recorded.machine.resume([1: .toBeShown], absent: [], facts: [.locked: true], at: recorded.now)
     #expect(outcome.commands == [.dismiss(1, .held, animated: true, isForced: true)])
     #expect(outcome.changes.first?.event == .hold("locked", isInForce: true))
     try recorded.restart()
-    let again = recorded.machine.resume([1: .shown], left: [], facts: [.locked: true, .idle: false], at: recorded.now)
+    let again = recorded.machine.resume(
+      [1: .shown], absent: [], facts: [.locked: true, .idle: false], at: recorded.now)
     #expect(again.changes.isEmpty, "nothing has changed since")
   }
 
@@ -782,7 +784,7 @@ struct HoldTests {
     holder.client = "anna"
     recorded.disk.holders[Holder.Key(name: "dnd", cookie: 1)] = holder
     recorded.machine = try StateMachine(restoring: recorded.disk)
-    _ = recorded.machine.resume([:], left: [], at: recorded.now)
+    _ = recorded.machine.resume([:], absent: [], at: recorded.now)
     #expect(recorded.machine.brokenInvariants() == [])
     #expect(recorded.machine.selection(of: "g") == "alarm")
     #expect(recorded.machine.queuedTags(of: "g") == ["note"])
@@ -794,7 +796,7 @@ struct HoldTests {
     _ = try recorded.machine.hold(HoldRequest("dnd"), by: "anna", at: recorded.now)
     _ = recorded.machine.set(.idle, true, at: recorded.now)
     try recorded.restart()
-    _ = recorded.machine.resume([:], left: [], isOtherSession: true, at: recorded.now)
+    _ = recorded.machine.resume([:], absent: [], isOtherSession: true, at: recorded.now)
     #expect(recorded.machine.holdsInForce == ["idle"])
   }
 }

@@ -62,7 +62,7 @@ struct FallbackTests {
     let board = try #require(fixture.handle("board"))
     fixture.shows(board)
     // The fallback ends first; only then the end of the hold lets the queue go on.
-    let events = fixture.machine.resume([:], left: ["berta"], at: fixture.now).changes.map(\.event.shown)
+    let events = fixture.machine.resume([:], absent: ["berta"], at: fixture.now).changes.map(\.event.shown)
     let again = Handle(board.number + 1)
     #expect(events.first == "dismissed \(board) board= lost")
     let (told, ended) = (

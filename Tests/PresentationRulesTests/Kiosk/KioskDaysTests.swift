@@ -41,7 +41,7 @@ struct KioskDaysTests {
         uniqueKeysWithValues: machine.survivors.map {
           ($0.handle, screen.contains($0.handle) ? Survival.shown : .gone(result: [:]))
         })
-      take(machine.resume(survivals, left: [], at: now))
+      take(machine.resume(survivals, absent: [], at: now))
     }
 
     mutating func take(_ outcome: Outcome) {

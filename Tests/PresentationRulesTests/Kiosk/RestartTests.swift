@@ -245,7 +245,7 @@ struct RestartTests {
     disk.apply(machine.takeUnrecorded())
 
     machine = try restored()
-    _ = machine.resume([:], left: [], at: at(5))
+    _ = machine.resume([:], absent: [], at: at(5))
     let lost = machine.ending(of: 1)?.reason
     var next = machine.nextDeadline
     #expect(lost == .lost)
@@ -253,7 +253,7 @@ struct RestartTests {
     disk.apply(machine.takeUnrecorded())
 
     machine = try restored()
-    let early = machine.resume([:], left: [], at: at(5)).commands
+    let early = machine.resume([:], absent: [], at: at(5)).commands
     #expect(early == [])
     let due = machine.expire(at: at(6)).commands
     #expect(due == [.present(2)])
@@ -264,7 +264,7 @@ struct RestartTests {
 
     // Of another session, only items that still run count (R8).
     machine = try restored()
-    _ = machine.resume([:], left: [], isOtherSession: true, at: at(7))
+    _ = machine.resume([:], absent: [], isOtherSession: true, at: at(7))
     let isEmpty = machine.isEmpty
     #expect(isEmpty)
   }

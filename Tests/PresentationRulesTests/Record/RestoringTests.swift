@@ -80,12 +80,12 @@ private final class RestartableMachine {
 
   /// Replaces the machine by one restored from the record, some milliseconds later.
   func restart(
-    after milliseconds: UInt64 = 0, _ survivals: [Handle: Survival] = [:], left: Set<Client> = [],
+    after milliseconds: UInt64 = 0, _ survivals: [Handle: Survival] = [:], absent: Set<Client> = [],
     isOtherSession: Bool = false
   ) throws -> [PresenterCommand] {
     now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000)
     machine = try StateMachine(restoring: record)
-    let outcome = machine.resume(survivals, left: left, isOtherSession: isOtherSession, at: now)
+    let outcome = machine.resume(survivals, absent: absent, isOtherSession: isOtherSession, at: now)
     record.apply(machine.takeUnrecorded())
     return outcome.commands
   }
@@ -343,7 +343,7 @@ private final class RestartableMachine {
     let owned = try navd.present("a", by: "anna") { $0.owned = true }
     let others = try navd.present("b", by: "bert") { $0.owned = true }
     #expect(navd.machine.knownClients == ["anna", "bert"])
-    _ = try navd.restart(left: ["anna"])
+    _ = try navd.restart(absent: ["anna"])
     #expect(navd.reason(owned) == .owner)
     #expect(navd.phase(others) == "presented")
     #expect(navd.machine.knownClients == ["bert"])
@@ -490,7 +490,7 @@ private final class RestartableMachine {
     var survivals = Dictionary(uniqueKeysWithValues: ([lowest] + others).map { ($0, Survival.toBeShown) })
     if relation.hasSuffix("gone") { survivals[lowest] = nil }
     #expect(
-      try navd.restart(survivals, left: [Client(":1.1")])
+      try navd.restart(survivals, absent: [Client(":1.1")])
         == [.dismiss(others[1], .dismissed, animated: true, isForced: true)])
   }
 
@@ -509,6 +509,6 @@ private final class RestartableMachine {
     }
     let survivals = Dictionary(uniqueKeysWithValues: shown.map { ($0, Survival.toBeShown) })
     let again = PresenterCommand.dismiss(shown[2], .popped, animated: true, isForced: false)
-    #expect(try navd.restart(survivals, left: [Client(":1.1")]).first == again)
+    #expect(try navd.restart(survivals, absent: [Client(":1.1")]).first == again)
   }
 }

@@ -166,7 +166,7 @@ import Testing
     machine.identify(requester)
     record.apply(machine.takeUnrecorded())
     machine = try StateMachine(restoring: record)
-    _ = machine.resume([1: .gone(result: [:])], left: [], at: now)
+    _ = machine.resume([1: .gone(result: [:])], absent: [], at: now)
     #expect([1, 2].map { machine.ending(of: $0)?.by } == [requester, requester])
   }
 }

@@ -122,7 +122,7 @@ private struct Damage {
       survivals[survivor.handle] =
         isAskedAgain ? .toBeShown : dice.pick([.shown, .toBeShown, .gone(result: [:])])
     }
-    let outcome = machine.resume(survivals, left: dice.chance(50) ? machine.knownClients : [], at: now)
+    let outcome = machine.resume(survivals, absent: dice.chance(50) ? machine.knownClients : [], at: now)
     _ = answer(outcome.commands, of: &machine, at: now)
     var faults = machine.brokenInvariants()
     _ = machine.expire(at: now)

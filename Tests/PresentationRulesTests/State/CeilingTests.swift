@@ -255,7 +255,7 @@ import Testing
       return try measure(&world) {
         $0 = try StateMachine(restoring: disk)
         let survivals = $0.survivors.map { ($0.handle, Survival.toBeShown) }
-        _ = $0.resume(Dictionary(uniqueKeysWithValues: survivals), left: ["anna"], at: now)
+        _ = $0.resume(Dictionary(uniqueKeysWithValues: survivals), absent: ["anna"], at: now)
       }
     case .destinations:
       let files = (0..<count).map {
