@@ -99,7 +99,7 @@ final class Fixture {
   }
 
   /// Runs the loop until all messages that both ends have sent so far have arrived.
-  /// - Parameter other: a client to make the call with, if calls of the usual one are held.
+  /// - Parameter other: a client to make the call with, if calls of the usual one are suspended.
   func settle(by other: Connection? = nil) throws {
     _ = try call(Bus.getID, (), at: Bus.path, on: Bus.name)
     guard let other else { return _ = try call(Echo.echo, .boolean(true)) }

@@ -226,8 +226,8 @@ func outgoing_busThatDoesNotRead_dropsSignalsAndPausesReading() throws {
   #expect(fixture.service.outgoingSize == 0)
 }
 
-@Test("W3: held calls wait until the bus reads, and then all are answered")
-func outgoing_busThatDoesNotRead_heldCallsWait() throws {
+@Test("W3: suspended calls wait until the bus reads, and then all are answered")
+func outgoing_busThatDoesNotRead_suspendedCallsWait() throws {
   var limits = Connection.Limits()
   limits.outgoingBytes = 1 << 20
   let fixture = try Fixture(serviceLimits: limits)
@@ -236,16 +236,16 @@ func outgoing_busThatDoesNotRead_heldCallsWait() throws {
     served += 1
     call.reply(String(repeating: key, count: 100_000))
   }
-  fixture.service.hold(fixture.client.uniqueName)
+  fixture.service.suspend(fixture.client.uniqueName)
   var answers = 0
   for _ in 0..<100 { fixture.start(Echo.later, "x") { if case .success = $0 { answers += 1 } } }
   try fixture.settle(by: Connection.open(address: fixture.bus.address, loop: fixture.loop))
   kill(fixture.bus.processID, SIGSTOP)
-  fixture.service.release(fixture.client.uniqueName)
+  fixture.service.resume(fixture.client.uniqueName)
   for _ in 0..<200 { fixture.loop.turn(wait: .zero) }
   // The bus has not answered, so there is one burst.
   #expect(served > 0 && served < 20)
-  // The held calls do not keep the loop busy meanwhile.
+  // The suspended calls do not keep the loop busy meanwhile.
   #expect(!fixture.loop.turn(wait: .milliseconds(1)))
   kill(fixture.bus.processID, SIGCONT)
   #expect(fixture.loop.turn { answers == 100 })
@@ -264,7 +264,7 @@ func outgoing_largeReplies_areMadeInRounds() throws {
   let clients = [fixture.client] + others
   var answers = 0
   for client in clients {
-    fixture.service.hold(client.uniqueName)
+    fixture.service.suspend(client.uniqueName)
     for _ in 0..<10 {
       client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x", timeout: nil) {
         if case .success = $0 { answers += 1 }
@@ -273,7 +273,7 @@ func outgoing_largeReplies_areMadeInRounds() throws {
   }
   #expect(fixture.loop.turn { fixture.service.rounds.size >= 30 * 256 })
   kill(fixture.bus.processID, SIGSTOP)
-  for client in clients { fixture.service.release(client.uniqueName) }
+  for client in clients { fixture.service.resume(client.uniqueName) }
   for _ in 0..<20 { fixture.loop.turn(wait: .zero) }
   // A burst is over with one of these replies.
   #expect(served.count == 1 && fixture.service.outgoingSize > 1 << 20)

@@ -50,32 +50,32 @@ import Testing
     }
   }
 
-  @Test("P9: the calls of a client wait in their order until it was released as often as it was held")
-  func hold_twice_waitsForTwoReleases() {
+  @Test("P9: the calls of a client wait in their order until it was resumed as often as it was suspended")
+  func suspend_twice_waitsForTwoResumes() {
     var rounds = rounds()
     rounds.append("a1", of: Self.anna, size: 0)
-    for _ in 0..<2 { rounds.hold(Self.anna) }
+    for _ in 0..<2 { rounds.suspend(Self.anna) }
     rounds.append("a2", of: Self.anna, size: 0)
     rounds.append("b1", of: Self.bert, size: 0)
     #expect(!rounds.isInLine(Self.anna) && rounds.isInLine(Self.bert))
     #expect(serveAll(&rounds) == ["b1"])
     #expect(!rounds.isEmpty)
     #expect(serveAll(&rounds) == [])
-    rounds.release(Self.anna)
+    rounds.resume(Self.anna)
     #expect(serveAll(&rounds) == [])
-    rounds.release(Self.anna)
+    rounds.resume(Self.anna)
     #expect(serveAll(&rounds) == ["a1", "a2"])
     #expect(rounds.isEmpty)
   }
 
-  @Test("P9: a call that is served may hold the client's other calls")
-  func hold_whileServed_keepsTheRest() {
+  @Test("P9: a call that is served may suspend the client again")
+  func suspend_whileServed_keepsTheRest() {
     var rounds = rounds()
     for number in 1...2 { rounds.append("a\(number)", of: Self.anna, size: 0) }
     #expect(rounds.next() == "a1")
-    rounds.hold(Self.anna)
+    rounds.suspend(Self.anna)
     #expect(rounds.next() == nil)
-    rounds.release(Self.anna)
+    rounds.resume(Self.anna)
     #expect(rounds.next() == "a2")
   }
 
@@ -108,13 +108,13 @@ import Testing
   }
 
   @Test("The calls of a client that leaves are forgotten, and give their room back")
-  func drop_heldClient_isForgotten() {
+  func drop_suspendedClient_isForgotten() {
     var rounds = rounds()
-    rounds.hold(Self.anna)
+    rounds.suspend(Self.anna)
     rounds.append("a1", of: Self.anna, size: 1000)
     rounds.drop(Self.anna)
     #expect(rounds.isEmpty && rounds.size == 0)
-    rounds.release(Self.anna)
+    rounds.resume(Self.anna)
     #expect(rounds.isEmpty)
   }
 }

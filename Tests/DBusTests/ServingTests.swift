@@ -6,7 +6,7 @@ import Testing
 
 @testable import DBus
 
-// Served objects: the methods and properties that clients use, replies, and calls that are held.
+// Served objects: the methods and properties that clients use, replies, and calls that are suspended.
 
 @Test func call_ofAContract_isServed() throws {
   let fixture = try Fixture()
@@ -253,8 +253,8 @@ func call_unknown_isAnsweredInOrder() throws {
   #expect(answers == ["answer", "error", "answer"])
 }
 
-@Test("P9, L2: held calls of a client are served later in their order; other clients are served meanwhile")
-func hold_laterCallsOfTheClient_waitInOrder() throws {
+@Test("P9, L2: suspended calls of a client are served later in their order; other clients are served meanwhile")
+func suspend_laterCallsOfTheClient_waitInOrder() throws {
   let fixture = try Fixture()
   let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   var answers: [String] = []
@@ -263,14 +263,14 @@ func hold_laterCallsOfTheClient_waitInOrder() throws {
       Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .string(key), timeout: nil
     ) { answers.append((try? $0.get()).flatMap { String(value: $0) } ?? "error") }
   }
-  fixture.service.hold(fixture.client.uniqueName)
+  fixture.service.suspend(fixture.client.uniqueName)
   for number in 0..<200 { ask("\(number)", fixture.client) }
   ask("other", other)
   #expect(fixture.loop.turn { answers == ["other"] })
   try fixture.settle(by: other)
   #expect(answers == ["other"])
-  fixture.service.release(fixture.client.uniqueName)
-  // Calls made while the held ones are served wait behind them.
+  fixture.service.resume(fixture.client.uniqueName)
+  // Calls made while the suspended ones are served wait behind them.
   for number in 200..<300 { ask("\(number)", fixture.client) }
   #expect(fixture.loop.turn { answers.count == 301 })
   #expect(answers == ["other"] + (0..<300).map { "\($0)" })
@@ -279,35 +279,35 @@ func hold_laterCallsOfTheClient_waitInOrder() throws {
   #expect(fixture.service.rounds.isEmpty)
 }
 
-@Test("P9: a call that was held may hold the client's other calls again")
-func hold_byAHeldCall_holdsTheRest() throws {
+@Test("P9: a call that was suspended may suspend the client again again")
+func suspend_bySuspendedCall_suspendsTheRest() throws {
   let fixture = try Fixture()
   var answers: [String] = []
   fixture.implementation.implement(Echo.later) { key, call in
-    if key == "hold" { fixture.service.hold(call.sender) }
+    if key == "suspend" { fixture.service.suspend(call.sender) }
     call.reply(key)
   }
-  fixture.service.hold(fixture.client.uniqueName)
-  for key in ["a", "hold", "b"] {
+  fixture.service.suspend(fixture.client.uniqueName)
+  for key in ["a", "suspend", "b"] {
     fixture.start(Echo.later, key) { answers.append((try? $0.get()) ?? "error") }
   }
   let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   try fixture.settle(by: other)
-  fixture.service.release(fixture.client.uniqueName)
+  fixture.service.resume(fixture.client.uniqueName)
   #expect(fixture.loop.turn { answers.count == 2 })
   try fixture.settle(by: other)
-  #expect(answers == ["a", "hold"])
-  fixture.service.release(fixture.client.uniqueName)
+  #expect(answers == ["a", "suspend"])
+  fixture.service.resume(fixture.client.uniqueName)
   #expect(fixture.loop.turn { answers.count == 3 })
-  #expect(answers == ["a", "hold", "b"])
+  #expect(answers == ["a", "suspend", "b"])
 }
 
-@Test("L1: a held call counts until it is served, even if the client always has others")
-func hold_servedCalls_giveTheirSizeBack() throws {
+@Test("L1: a suspended call counts until it is served, even if the client always has others")
+func suspend_servedCalls_giveTheirSizeBack() throws {
   var limits = Connection.Limits()
   limits.waitingBytes = 200_000
   let fixture = try Fixture(serviceLimits: limits)
-  fixture.service.hold(fixture.client.uniqueName)
+  fixture.service.suspend(fixture.client.uniqueName)
   let text = String(repeating: "x", count: 10_000)
   var (served, refused) = (0, 0)
   func ask() {
@@ -320,22 +320,22 @@ func hold_servedCalls_giveTheirSizeBack() throws {
   try fixture.settle(by: Connection.open(address: fixture.bus.address, loop: fixture.loop))
   // One call is left each time, so that the queue never ends.
   fixture.implementation.implement(Echo.echo) { value, call in
-    fixture.service.hold(call.sender)
+    fixture.service.suspend(call.sender)
     call.reply(value)
-    fixture.loop.timer(after: .milliseconds(1)) { fixture.service.release(fixture.client.uniqueName) }
+    fixture.loop.timer(after: .milliseconds(1)) { fixture.service.resume(fixture.client.uniqueName) }
   }
-  fixture.service.release(fixture.client.uniqueName)
+  fixture.service.resume(fixture.client.uniqueName)
   #expect(fixture.loop.turn { served >= 100 || refused > 0 })
   #expect(refused == 0)
 }
 
-@Test("L1, L2: the held calls of a client are limited together to the size of one request")
-func hold_callsBeyondTheLimit_areRefused() throws {
+@Test("L1, L2: the suspended calls of a client are limited together to the size of one request")
+func suspend_callsBeyondTheLimit_areRefused() throws {
   var limits = Connection.Limits()
   limits.waitingBytes = 8192
   limits.tooManyCalls = DBusError(name: "org.example.TooMuch", message: "too much")
   let fixture = try Fixture(serviceLimits: limits)
-  fixture.service.hold(fixture.client.uniqueName)
+  fixture.service.suspend(fixture.client.uniqueName)
   var served = 0
   var refused = 0
   for number in 0..<100 {
@@ -350,7 +350,7 @@ func hold_callsBeyondTheLimit_areRefused() throws {
   }
   #expect(fixture.loop.turn { refused >= 85 })
   #expect(served == 0)
-  fixture.service.release(fixture.client.uniqueName)
+  fixture.service.resume(fixture.client.uniqueName)
   #expect(fixture.loop.turn { served + refused == 100 })
   #expect(served > 4)
 }

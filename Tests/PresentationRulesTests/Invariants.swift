@@ -384,7 +384,7 @@ extension StateMachine {
       if presentation.item.holds[name] != nil { faults.append("\(handle) is held by its own hold (H8)") }
     }
     if holding != state.holding { faults.append("\(state.holding) hold, not \(holding) (H8)") }
-    if let next = state.deadlines.min, !state.holds(next) { faults.append("the next deadline no longer holds") }
+    if let next = state.deadlines.min, !state.isCurrent(next) { faults.append("the next deadline is out of date") }
     if Dictionary(grouping: state.slots.keys, by: \.root).mapValues(Set.init) != state.bindingsOfRoot {
       faults.append("the bindings of the roots are not those of the slots")
     }

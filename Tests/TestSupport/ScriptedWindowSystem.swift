@@ -87,12 +87,12 @@ public final class ScriptedWindowSystem {
   public func stop() throws {
     navd = BusName(
       try connection.callAndWait(Bus.getNameOwner, on: Bus.name, at: Bus.path, CoordinatorNames.bus.text))
-    navd.map { connection.hold($0) }
+    navd.map { connection.suspend($0) }
   }
 
   /// Answers all calls since ``stop()``, and later ones.
   public func goOn() {
-    navd.map(connection.release)
+    navd.map(connection.resume)
     navd = nil
   }
 

@@ -156,7 +156,7 @@ final class Authorization {
   private func judge(_ client: Client, _ completion: @escaping (Verdict) -> Void) {
     if let verdict = verdicts[client] { return completion(verdict) }
     guard let name = BusName(client.name) else { preconditionFailure("\(client) called without a bus name") }
-    connection.hold(name)
+    connection.suspend(name)
     lookUp(name) { [self] result in
       let verdict = verdict(result)
       // The next attempt of an unknown client may succeed.
@@ -170,7 +170,7 @@ final class Authorization {
         processes[client] = (try? result.get())?.processID
       }
       completion(verdict)
-      connection.release(name)
+      connection.resume(name)
     }
   }
 

@@ -46,14 +46,14 @@ extension CoordinatorRoot: CoordinatorHost {
         try body(trust, windowSystem.placing(requests, among: presenters.windows.places, inTransaction: isTransaction))
       }
     }
-    hold(call.client)
+    suspend(call.client)
     windowSystem.whenKnown { [self] in
       do throws(Refusal) {
         try authorize(requests, isTransaction: isTransaction, call, body)
       } catch {
         call.fail(error)
       }
-      release(call.client)
+      resume(call.client)
     }
   }
 
@@ -129,8 +129,8 @@ extension CoordinatorRoot: CoordinatorHost {
 
   func setAlarm(at time: Instant) { turns.setAlarm(at: time) }
 
-  /// Lets the later calls of a client wait until `release`.
-  private func hold(_ client: Client) { BusName(client.name).map(connection.hold) }
+  /// Lets the later calls of a client wait until `resume`.
+  private func suspend(_ client: Client) { BusName(client.name).map(connection.suspend) }
 
-  private func release(_ client: Client) { BusName(client.name).map(connection.release) }
+  private func resume(_ client: Client) { BusName(client.name).map(connection.resume) }
 }

@@ -17,15 +17,15 @@ extension Connection {
       guard let self, owner != nil, let clients = requiredCallers.waiting.updateValue([:], forKey: name) else { return }
       for (client, watch) in clients {
         watch.cancel()
-        release(client)
+        resume(client)
       }
     }
   }
 
-  /// Holds the calls of a client until a name has an owner.
-  func hold(_ client: BusName, untilOwned name: BusName) {
+  /// Suspends a client until a name has an owner.
+  func suspend(_ client: BusName, untilOwned name: BusName) {
     guard owner(of: name) == nil, requiredCallers.waiting[name]?[client] == nil else { return }
-    hold(client)
+    suspend(client)
     requiredCallers.waiting[name]?[client] = watchName(client) { [weak self] owner in
       guard let self, owner == nil, let watch = requiredCallers.waiting[name]?.removeValue(forKey: client) else {
         return

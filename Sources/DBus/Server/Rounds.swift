@@ -16,8 +16,8 @@ import EventLoops
 /// So the calls of `n` clients have at most `all + n · alone` bytes. Nobody gets the last byte, and a client that waits for each answer
 /// can always call, whatever others do.
 ///
-/// A client may be *held*, because an earlier call of it needs what the service does not know yet. It stays out of the line until it was
-/// released as often. So its calls keep their order (P9), and wait for nothing else.
+/// A client may be *suspended*, because an earlier call of it needs what the service does not know yet. It stays out of the line until it
+/// was resumed as often. So its calls keep their order (P9), and wait for nothing else.
 struct Rounds<Work> {
   /// Sizes in bytes.
   struct Limits {
@@ -31,28 +31,28 @@ struct Rounds<Work> {
   private struct Client {
     var waiting: Deque<(work: Work, size: Int)> = []
     var size = 0
-    /// The number of reasons for which the client is held.
-    var holds = 0
+    /// The number of reasons for which the client is suspended.
+    var suspensions = 0
     var isInLine = false
   }
 
   private let limits: Limits
   private var clients: [BusName: Client] = [:]
-  /// The clients with waiting calls in the order of the present round, and some that have been held or dropped since.
+  /// The clients with waiting calls in the order of the present round, and some that have been suspended or dropped since.
   private var line: Deque<BusName> = []
   /// The size of all waiting calls.
   private(set) var size = 0
 
   init(_ limits: Limits) { self.limits = limits }
 
-  /// Whether nobody waits, and nobody is held.
+  /// Whether nobody waits, and nobody is suspended.
   var isEmpty: Bool { clients.isEmpty }
 
-  /// Whether a client has calls that are still to be served, or is held.
+  /// Whether a client has calls that are still to be served, or is suspended.
   func isWaiting(_ client: BusName) -> Bool { clients[client] != nil }
 
   /// Whether a client has calls that are served in the next rounds. Its later answers and signals wait for them, which keeps its order.
-  func isInLine(_ client: BusName) -> Bool { clients[client].map { $0.isInLine && $0.holds == 0 } ?? false }
+  func isInLine(_ client: BusName) -> Bool { clients[client].map { $0.isInLine && $0.suspensions == 0 } ?? false }
 
   /// The size that the next call of a client may have, with its arguments. It is negative if there is no room for any.
   func room(for client: BusName) -> Int {
@@ -73,11 +73,11 @@ struct Rounds<Work> {
     enterLine(name)
   }
 
-  /// Removes and returns the call that is served next; nil if none waits, or all clients that wait are held.
+  /// Removes and returns the call that is served next; nil if none waits, or all clients that wait are suspended.
   mutating func next() -> Work? {
     while let name = line.popFirst() {
       clients[name]?.isInLine = false
-      guard clients[name]?.holds == 0, let (work, size) = clients[name]?.waiting.popFirst() else { continue }
+      guard clients[name]?.suspensions == 0, let (work, size) = clients[name]?.waiting.popFirst() else { continue }
       self.size -= size
       clients[name]!.size -= size
       enterLine(name)
@@ -88,16 +88,16 @@ struct Rounds<Work> {
 
   /// Puts a client at the end of the line if it has waiting calls. Forgets it if nothing is left of it.
   private mutating func enterLine(_ name: BusName) {
-    guard let client = clients[name], client.holds == 0, !client.isInLine else { return }
+    guard let client = clients[name], client.suspensions == 0, !client.isInLine else { return }
     guard !client.waiting.isEmpty else { return clients[name] = nil }
     clients[name]!.isInLine = true
     line.append(name)
   }
 
-  mutating func hold(_ client: BusName) { clients[client, default: Client()].holds += 1 }
+  mutating func suspend(_ client: BusName) { clients[client, default: Client()].suspensions += 1 }
 
-  mutating func release(_ client: BusName) {
-    clients[client]?.holds -= 1
+  mutating func resume(_ client: BusName) {
+    clients[client]?.suspensions -= 1
     enterLine(client)
   }
 

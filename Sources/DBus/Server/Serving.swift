@@ -62,14 +62,14 @@ extension Connection {
     rounds.append({ [weak self] in self?.fail(address, error) }, of: address.caller, size: 0)
   }
 
-  /// Whether no call waits, and no client is held.
+  /// Whether no call waits, and no client is suspended.
   package var isNobodyWaiting: Bool { rounds.isEmpty }
 
-  /// Has the later calls of a client wait until ``release(_:)`` was called as often as this.
-  public func hold(_ client: BusName) { rounds.hold(client) }
+  /// Has the later calls of a client wait until ``resume(_:)`` was called as often as this.
+  public func suspend(_ client: BusName) { rounds.suspend(client) }
 
-  public func release(_ client: BusName) {
-    rounds.release(client)
+  public func resume(_ client: BusName) {
+    rounds.resume(client)
     scheduleDrain()
   }
 

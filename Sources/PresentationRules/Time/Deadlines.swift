@@ -48,8 +48,8 @@ extension State {
     deadlines.insert(Deadline(at: at, kind: kind, handle: handle))
     // Keeps stale deadlines few: a timeout that is set again and again leaves one each time.
     if deadlines.count > 4 * (presentations.count + holders.count + departed.count) + 64 {
-      let holding = deadlines.unordered.filter { holds($0) }
-      deadlines = Heap(holding)
+      let current = deadlines.unordered.filter { isCurrent($0) }
+      deadlines = Heap(current)
     }
   }
 
@@ -60,10 +60,10 @@ extension State {
 
   /// Forgets the stale deadlines before the next valid one: the caller's timer would wake up for nothing.
   mutating func forgetStaleDeadlines() {
-    while let next = deadlines.min, !holds(next) { deadlines.removeMin() }
+    while let next = deadlines.min, !isCurrent(next) { deadlines.removeMin() }
   }
 
-  func holds(_ deadline: Deadline) -> Bool {
+  func isCurrent(_ deadline: Deadline) -> Bool {
     let presentation = presentations[deadline.handle]
     return switch deadline.kind {
     case .answer: deadline.at == presentation?.answerDue
@@ -89,7 +89,7 @@ extension Transition {
     var first: Instant?
     while let deadline = state.deadlines.min, deadline.at <= first ?? now {
       state.deadlines.removeMin()
-      guard state.holds(deadline) else { continue }
+      guard state.isCurrent(deadline) else { continue }
       first = deadline.at
       let handle = deadline.handle
       if case .departure(let binding) = deadline.kind {
@@ -117,7 +117,7 @@ extension Transition {
     }
     // Items that have waited too long end first: the end of another presentation could let them be presented (H6).
     clear(ends)
-    for deadline in unanswered where state.holds(deadline) { dismissalUnanswered(by: deadline.handle) }
+    for deadline in unanswered where state.isCurrent(deadline) { dismissalUnanswered(by: deadline.handle) }
     release(released)
   }
 

@@ -84,11 +84,11 @@ final class FakeSystemd {
   }
 
   /// Answers the calls that a silent manager has received, and from now on all calls.
-  func answerCalls() { silencedCaller.map(connection.release) }
+  func answerCalls() { silencedCaller.map(connection.resume) }
 
   private func silence(_ caller: BusName) {
     silencedCaller = caller
-    connection.hold(caller)
+    connection.suspend(caller)
   }
 
   /// Answers the oldest unanswered call for a job with a new job.

@@ -103,7 +103,7 @@ public final class ImplementedInterface {
       guard takesDescriptors || !message.hasDescriptors else {
         return connection.fail(address, .undeclaredDescriptors())
       }
-      if let caller { connection.hold(address.caller, untilOwned: caller) }
+      if let caller { connection.suspend(address.caller, untilOwned: caller) }
       let read = { (budget: inout Int) throws(DBusError) in try method.input(of: message, budget: &budget) }
       connection.withArguments(of: address, read) { [unowned connection] input in
         body(input, Call(method, address, path, connection))
