@@ -58,7 +58,7 @@ private final class ScriptedLauncher: CommandLauncher {
   func start(_ handle: Handle, error: String? = nil) { observer?.started(handle, error: error) }
   func end(_ handle: Handle, _ status: ProcessStatus, output: CapturedOutput? = nil) {
     for index in launches.indices where launches[index].handle == handle { launches[index].errors = nil }
-    observer?.ended(handle, ProcessResult(status: status, output: output))
+    observer?.ended(handle, ProcessResult(status: status, output: output), nil)
   }
 }
 

@@ -80,7 +80,7 @@ private final class ServiceFixture {
   final class Observer: LaunchObserver {
     private(set) var ended: [Handle: ProcessResult] = [:]
     func started(_ handle: Handle, error: String?) { #expect(error == nil) }
-    func ended(_ handle: Handle, _ result: ProcessResult) {
+    func ended(_ handle: Handle, _ result: ProcessResult, _ cause: ManagerCause?) {
       #expect(ended[handle] == nil)
       ended[handle] = result
     }

@@ -32,7 +32,7 @@ private final class NoLauncher: CommandLauncher {
 
   func end(_ index: Int, _ status: ProcessStatus) {
     let (launch, observer) = launches[index]
-    observer.ended(launch.handle, ProcessResult(status: status, output: nil))
+    observer.ended(launch.handle, ProcessResult(status: status, output: nil), nil)
   }
 }
 

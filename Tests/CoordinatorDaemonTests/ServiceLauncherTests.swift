@@ -51,7 +51,9 @@ private final class LauncherFixture: LaunchObserver {
   }
 
   func started(_ handle: Handle, error: String?) { events.append(.started(handle, error: error)) }
-  func ended(_ handle: Handle, _ result: ProcessResult) { events.append(.ended(handle, result)) }
+  func ended(_ handle: Handle, _ result: ProcessResult, _ cause: ManagerCause?) {
+    events.append(.ended(handle, result))
+  }
 
   var output: OutputCapture { OutputCapture(path: ByteString(directory.path(of: "output")), limit: 100) }
 

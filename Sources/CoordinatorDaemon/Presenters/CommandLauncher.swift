@@ -68,12 +68,21 @@ protocol RunningCommand: AnyObject {
   var platform: Properties { get }
 }
 
+/// The cause of a command's end that the service manager knows, beside the exit status.
+enum ManagerCause {
+  /// Somebody has stopped the command's unit.
+  case stopped
+  /// The manager has ended the command for a reason, such as “the system ran out of memory”.
+  case failed(String)
+}
+
 /// Receives the results of starting and running commands.
 protocol LaunchObserver: AnyObject {
   /// - Parameter error: the reason why the command could not be started, and no more reports follow; nil if it runs.
   func started(_ handle: Handle, error: String?)
   /// Reports that all processes in the command's scope have ended.
-  func ended(_ handle: Handle, _ result: ProcessResult)
+  /// - Parameter cause: nil if the exit status says all.
+  func ended(_ handle: Handle, _ result: ProcessResult, _ cause: ManagerCause?)
 }
 
 /// Starts commands, and watches them until all processes of their scopes have ended.

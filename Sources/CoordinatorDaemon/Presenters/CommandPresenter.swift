@@ -72,13 +72,22 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
     reports.take(.ended(handle, failed: true, result: ["error": .string("could not be started: \(error)")]))
   }
 
-  func ended(_ handle: Handle, _ result: ProcessResult) {
+  func ended(_ handle: Handle, _ result: ProcessResult, _ cause: ManagerCause?) {
     running[handle] = nil
     endedEarly?.insert(handle)
     var properties = result.properties
+    var hasFailed = result.hasCrashed
     let lastLine = errors.finish(outputs.marker(of: handle))
-    if result.status.isFailure { properties[PresentationResult.keys.error] = lastLine }
-    reports.take(.ended(handle, failed: result.hasCrashed, result: properties))
+    switch cause {
+    case .stopped:
+      hasFailed = false
+      properties[PresentationResult.keys.stopped] = true
+    case .failed(let error):
+      hasFailed = true
+      properties[PresentationResult.keys.error] = error
+    case nil: if result.status.isFailure { properties[PresentationResult.keys.error] = lastLine }
+    }
+    reports.take(.ended(handle, failed: hasFailed, result: properties))
   }
 
   func forget(_ handle: Handle) { outputs.remove(handle) }

@@ -90,7 +90,7 @@ private final class DirectCommand: RunningCommand {
   /// Reports the command's end from now on. An end since the command was found is reported at once.
   func reportEnd(of handle: Handle, to observer: any LaunchObserver) {
     tree.onExit = { [weak observer, status] result in
-      observer?.ended(handle, ProcessResult(status: status ?? result.status, output: result.output))
+      observer?.ended(handle, ProcessResult(status: status ?? result.status, output: result.output), nil)
     }
   }
 

@@ -178,7 +178,7 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
     if let error { end("could not be started: \(error)") }
   }
 
-  func ended(_ handle: Handle, _ result: ProcessResult) {
+  func ended(_ handle: Handle, _ result: ProcessResult, _ cause: ManagerCause?) {
     switch result.status {
     case _ where isLate: end("ended after \(HookRunner.timeLimit.components.seconds) s, the longest that it may take")
     case .exited(code: 0), .unknown: end(nil)

@@ -187,7 +187,7 @@ final class ServiceCommand: RunningCommand {
     case _ where isStopping:
       launched.output.remove()
       observer.started(handle, error: nil)
-      observer.ended(handle, ProcessResult(status: .unknown, output: nil))
+      observer.ended(handle, ProcessResult(status: .unknown, output: nil), nil)
     default: replace(by: launcher.startDirectly(launch, error, for: observer))
     }
   }
@@ -231,8 +231,9 @@ final class ServiceCommand: RunningCommand {
     state = .running(running)
     switch unitState.active {
     // A manager that was away, and reports only this, may be another one that never started the unit.
-    case "inactive" where wasUnderWay && !running.isStopping && unitState.result == nil: handOver()
-    case "inactive", "failed": if wasUnderWay { ended(running, unitState) }
+    case "inactive" where unitState.hasEnded && wasUnderWay && !running.isStopping && unitState.result == nil:
+      handOver()
+    case "inactive", "failed": if unitState.hasEnded, wasUnderWay { ended(running, unitState) }
     case "active": checkExecution()
     default: break
     }
@@ -285,6 +286,7 @@ final class ServiceCommand: RunningCommand {
       return replace(by: launcher.launch(start.launch, for: observer))
     }
     let result = ProcessResult(status: unitState.status, output: running.reader?.finish())
+    let cause = unitState.wasStopped ? ManagerCause.stopped : unitState.failure.map(ManagerCause.failed)
     release()
     if let start = running.start {
       if !running.isStopping, let error = start.failure(unitState) {
@@ -294,7 +296,7 @@ final class ServiceCommand: RunningCommand {
       }
       observer?.started(handle, error: nil)
     }
-    observer?.ended(handle, result)
+    observer?.ended(handle, result, cause)
   }
 
   /// Whether the manager starts, runs or ends the unit.
@@ -387,7 +389,7 @@ final class ServiceCommand: RunningCommand {
     }
     guard let command else {
       let status = launched.status ?? .unknown
-      return observer.ended(handle, ProcessResult(status: status, output: launched.output.read()))
+      return observer.ended(handle, ProcessResult(status: status, output: launched.output.read()), nil)
     }
     if search.request == .terminate { command.terminate() }
     if search.request == .kill { command.kill() }
@@ -489,14 +491,5 @@ final class ServiceCommand: RunningCommand {
 }
 
 extension UnitState {
-  /// The exit status of the service's main process.
-  fileprivate var status: ProcessStatus {
-    switch exitCode {
-    case Int32(CLD_EXITED): .exited(code: exitStatus)
-    case Int32(CLD_KILLED), Int32(CLD_DUMPED): .signaled(signal: exitStatus)
-    default: .unknown
-    }
-  }
-
   fileprivate var hasRunThePlaceholder: Bool { status == .signaled(signal: ServiceProperties.placeholderSignal) }
 }

@@ -70,7 +70,11 @@ final class UnitPresenter: ProcessPresenter {
         // The manager sends no change of a unit that was active before.
         manager.refresh(watch) { [weak self] in
           guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
-          started(handle)
+          if watch.state.hasEnded, watch.state.meetsConditions == false {
+            conditionsUnmet(showing, handle)
+          } else {
+            started(handle)
+          }
         }
       case .finished(let result):
         let why = watch.state.result.map { $0 == "success" ? "" : ", “\($0)”" } ?? ""
@@ -80,6 +84,15 @@ final class UnitPresenter: ProcessPresenter {
             + "“systemctl --user status '\(showing.unit)'”")
       case .refused(let error): failed(handle, error.message)
       }
+    }
+  }
+
+  /// Reports a unit that was not started because of its conditions: its job is done nevertheless.
+  private func conditionsUnmet(_ showing: Showing, _ handle: Handle) {
+    manager.readUnmetConditions(of: showing.unit) { [weak self] conditions in
+      guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
+      let which = conditions.isEmpty ? "" : ": " + conditions.joined(separator: ", ")
+      failed(handle, "the unit \(showing.unit) was not started, since a condition of its file is not met\(which)")
     }
   }
 
@@ -105,9 +118,14 @@ final class UnitPresenter: ProcessPresenter {
       stopped(handle)
     } else if showing.isStarted {
       forget(handle)
-      let error = "the unit \(showing.unit) failed: \(state.result ?? "unknown")"
-      let hasFailed = state.active == "failed"
-      reports.take(.ended(handle, failed: hasFailed, result: hasFailed ? ["error": .string(error)] : [:]))
+      var result: Properties = [:]
+      let hasFailed = state.active == "failed" && !state.wasStopped
+      if hasFailed {
+        result[PresentationResult.keys.error] =
+          "the unit \(showing.unit) failed: \(state.failure ?? state.result ?? "unknown")"
+      }
+      if state.wasStopped { result[PresentationResult.keys.stopped] = true }
+      reports.take(.ended(handle, failed: hasFailed, result: result))
     }
   }
 

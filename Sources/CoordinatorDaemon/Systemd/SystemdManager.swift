@@ -5,31 +5,6 @@ import Glibc
 import PresentationModel
 import Processes
 
-/// The properties of a unit, as far as the manager has sent them since the unit was first watched.
-struct UnitState: Hashable, Sendable {
-  /// `active`, `activating`, `inactive`, `failed`, …; nil until known.
-  var active: String?
-  /// The reason why the unit is no longer active, such as `success` or `exit-code`.
-  var result: String?
-  /// The process id of the service's main process, while it runs.
-  var mainProcess: UInt32?
-  /// `si_code` and `si_status` (`waitid(2)`) of the main process, after its end.
-  var exitCode: Int32 = 0
-  var exitStatus: Int32 = 0
-
-  /// Whether the unit neither runs nor starts.
-  var hasEnded: Bool { active == "inactive" || active == "failed" }
-
-  fileprivate mutating func merge(_ properties: Properties) {
-    func text(_ name: String) -> String? { properties[name].flatMap { String(value: $0) } }
-    active = text("ActiveState") ?? active
-    result = text("Result") ?? result
-    if let pid = properties["MainPID"].flatMap({ UInt32(value: $0) }) { mainProcess = pid == 0 ? nil : pid }
-    exitCode = properties["ExecMainCode"].flatMap { Int32(value: $0) } ?? exitCode
-    exitStatus = properties["ExecMainStatus"].flatMap { Int32(value: $0) } ?? exitStatus
-  }
-}
-
 /// A subscription to the state of a unit. It lasts until ``cancel()``, even without a reference to it.
 final class UnitWatch {
   let unit: UnitName
@@ -176,8 +151,9 @@ final class SystemdManager {
   /// Reads the state of a unit that was not just started. The manager reports a unit that does not exist as `inactive`.
   /// - Parameter completion: called after the answer or an error.
   func refresh(_ watch: UnitWatch, _ completion: @escaping () -> Void = {}) {
-    // The reading of the process comes first, so that the handler sees it with the state.
+    // The process and the job come first, so that the handler sees them with the state.
     read(Systemd.service, "MainPID", of: watch) {}
+    read(Systemd.unit, "Job", of: watch) {}
     read(Systemd.unit, "ActiveState", of: watch, completion)
   }
 
@@ -189,6 +165,19 @@ final class SystemdManager {
     ) { [weak watch] result in
       if let value = try? result.get() { watch?.receive([property: value]) }
       completion()
+    }
+  }
+
+  /// Reads the conditions of a unit that have kept it from starting, such as `ConditionPathExists=/x`.
+  /// - Parameter completion: receives all conditions of the unit if the manager has forgotten the
+  ///   results, and none if it does not answer.
+  func readUnmetConditions(of unit: UnitName, _ completion: @escaping ([String]) -> Void) {
+    connection.call(
+      PropertyAccessing.get, on: Systemd.name, at: unit.path, (Systemd.unit.text, "Conditions"), autoStart: false
+    ) { result in
+      let all = (try? result.get()).flatMap([UnitCondition].init) ?? []
+      let unmet = all.filter(\.isUnmet)
+      completion((unmet.isEmpty ? all : unmet).map(\.description))
     }
   }
 

@@ -295,5 +295,7 @@ public struct PresentationResult: TypedDictionary {
     public let signal = DictionaryKey<String>("signal", doc: "The signal that ended a command.")
     public let output = DictionaryKey<[UInt8]>("output", doc: "The standard output of a command.")
     public let outputTruncated = DictionaryKey<Bool>("output-truncated", doc: "True if the output was cut.")
+    public let stopped = DictionaryKey<Bool>(
+      "stopped", doc: "True if somebody has stopped it by the service manager; it is not presented again.")
   }
 }

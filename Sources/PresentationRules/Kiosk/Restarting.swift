@@ -46,7 +46,7 @@ public struct RestartRule: Hashable, Sendable {
   func applies(to reason: Reason, _ result: Properties) -> Bool {
     switch reason {
     case .failed, .lost: true
-    case .closed: condition == .always || result.isOfFailure
+    case .closed: PresentationResult(result).stopped != true && (condition == .always || result.isOfFailure)
     case .dismissed, .replaced, .deselected, .popped, .parent, .expired, .owner, .shutdown, .unfocused, .outputGone,
       .held, .declined:
       false

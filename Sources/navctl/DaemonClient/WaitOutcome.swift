@@ -46,7 +46,8 @@ struct WaitOutcome: Equatable {
   var json: JSON {
     let keys = PresentationResult.keys
     let names = [
-      keys.status.name, keys.signal.name, keys.output.name, keys.outputTruncated.name, keys.error.name,
+      keys.status.name, keys.signal.name, keys.output.name, keys.outputTruncated.name, keys.stopped.name,
+      keys.error.name,
     ]
     var members = result.properties.filter { names.contains($0.key) }
     members[EndingEntry.keys.reason] = reason

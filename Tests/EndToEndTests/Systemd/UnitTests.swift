@@ -205,3 +205,112 @@ func unit_afterARestart_isAdoptedOrLost() throws {
   #expect(Set(session.journalLines.prefix(2)) == ["start a", "start b"])
   #expect(session.journalLines.dropFirst(2) == ["stop b", "stop a"])
 }
+
+@Test("D5: a unit that is restarted keeps its item, and a unit whose restart fails ends it")
+func unit_restarted_keepsItsItem() throws {
+  let session = try Session(
+    units: [
+      "teller@.service": teller,
+      "once.service": """
+      [Service]
+      Type=exec
+      ExecStartPre=/usr/bin/test ! -e %t/again
+      ExecStart=/bin/sh -c 'echo start >>$NAVD_TEST_JOURNAL; exec sleep 60'
+      """,
+    ], destinations: ["tell": "unit = \"teller@{id}.service\"\n", "once": "unit = \"once.service\"\n"])
+  let watcher = try session.watch()
+  let path = try session.present("fact", "a", ["destination": .string("tell")])
+  try session.wait("it is presented") { watcher.lines.last == "presented fact a" }
+  let pid = try session.call(Rows.get, "fact").1["pid"]
+  try session.wait("it has started") { session.journalLines == ["start a"] }
+  #expect(try session.systemctl("restart", "teller@a.service").exitCode == 0)
+  try session.wait("it has started again") { session.journalLines == ["start a", "stop a", "start a"] }
+  try session.poll("the new process is known") {
+    let item = try session.call(Rows.get, "fact")
+    return item.0 == path && item.1["pid"] != nil && item.1["pid"] != pid
+  }
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  #expect(try !session.isActive("teller@a.service"))
+
+  let once = try session.present("once")
+  #expect(try session.call(Rows.wait, (once, "presented")).0 == "")
+  mkdir(session.bus.directory + "/again", 0o700)
+  #expect(try session.systemctl("restart", "once.service").exitCode != 0)
+  #expect(try session.ending(of: once).reason == "failed")
+}
+
+@Test("D5, K3: a unit or a command that its user stops is closed, also with an error, and is not presented again")
+func unit_stoppedByItsUser_isNotPresentedAgain() throws {
+  let session = try Session(
+    units: [
+      "unwilling.service": """
+      [Service]
+      Type=exec
+      ExecStart=/bin/sh -c 'trap "exit 3" TERM; echo ready >>$NAVD_TEST_JOURNAL; while :; do sleep 0.05; done'
+      """
+    ],
+    destinations: [
+      "unit": "unit = \"unwilling.service\"\n",
+      "command": "command = ['sleep', '1000']\nrestart = \"always\"\nrestart-delay = \"100ms\"\n",
+    ])
+  for binding in ["unit", "command"] {
+    let path = try session.present(binding)
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    if binding == "unit" { try session.wait("it runs") { session.journalLines == ["ready"] } }
+    let unit = try #require(try session.call(Rows.get, binding).1.text("unit"))
+    _ = try session.systemctl("stop", unit)
+    let (reason, result) = try session.ending(of: path)
+    #expect(reason == "closed", "\(unit)")
+    #expect(result["stopped"] == .boolean(true))
+    #expect(try session.call(Rows.get, binding).0 == .root)
+  }
+}
+
+@Test("D3: the unit of a command that is restarted keeps its item")
+func service_restarted_keepsItsItem() throws {
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)], managed: true)
+  let path = try session.present("fact", "1")
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  try session.wait(for: "start 1", of: "fact")
+  let unit = try #require(try session.call(Rows.get, "fact").1.text("unit"))
+  #expect(try session.systemctl("restart", unit).exitCode == 0)
+  try session.wait("it has started again") {
+    session.commandLog(of: "fact") == ["start 1", "term 1", "end 1", "start 1"]
+  }
+  #expect(try session.call(Rows.get, "fact").0 == path)
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  #expect(try !session.isActive(unit))
+}
+
+@Test("D5: a unit whose condition is not met has failed, and the error names the condition")
+func unit_conditionNotMet_isFailed() throws {
+  let session = try Session(
+    units: [
+      "conditional.service": """
+      [Unit]
+      ConditionPathExists=/none/here
+      ConditionPathExists=!/none/there
+      [Service]
+      ExecStart=/bin/sleep 60
+      """
+    ], destinations: ["conditional": "unit = \"conditional.service\"\n"])
+  let (reason, result) = try session.ending(of: session.present("conditional"))
+  #expect(reason == "failed")
+  #expect(result.text("error")?.contains("ConditionPathExists=/none/here") == true, "\(result)")
+  #expect(try session.navctl("list", "--failed").outputText.contains("a condition of its file is not met"))
+}
+
+@Test(
+  "D3, D5: the reason of a failure names a time limit and the watchdog",
+  arguments: ["RuntimeMaxSec=100ms", "WatchdogSec=100ms"])
+func unit_endedByItsManager_saysWhy(limit: String) throws {
+  let session = try Session(
+    units: ["limited.service": "[Service]\nType=exec\nExecStart=/bin/sleep 60\n\(limit)\n"],
+    destinations: ["limited": "unit = \"limited.service\"\n"])
+  let (reason, result) = try session.ending(of: session.present("limited"))
+  #expect(reason == "failed")
+  let expected = limit.hasPrefix("Watchdog") ? "watchdog" : "a time limit of its unit has passed"
+  #expect(result.text("error")?.contains(expected) == true, "\(result)")
+}

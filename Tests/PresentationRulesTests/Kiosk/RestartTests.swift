@@ -129,6 +129,14 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
+  @Test("K3, D5: an item that its user has stopped by the service manager does not return")
+  func close_stopped_doesNotReturn() throws {
+    try fixture.show("kiosk", "", ItemOptions())
+    fixture.ends(1, result: ["signal": .string("SIGTERM"), "stopped": .boolean(true)])
+    #expect(fixture.shown == [])
+    #expect(fixture.ending(1)?.reason == .closed)
+  }
+
   @Test("K3: an item that is dismissed, replaced or expired, or loses its owner or its parent, does not return")
   func dismissal_item_doesNotReturn() throws {
     try fixture.show("kiosk", "1", ItemOptions())
