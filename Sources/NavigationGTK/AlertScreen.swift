@@ -8,7 +8,7 @@
     private let dialog: Dialog<Action>
     private let window: UnsafeMutablePointer<GtkWindow>?
     private var alert: (any Alert)?
-    /// Called after the user has answered. The coordinator has the answer before, if it can be reached.
+    /// Called after the user has answered, which the program knows before.
     private var onAnswer: (@MainActor (Dialog<Action>.Button?) -> Void)?
 
     /// Creates the screen of a dialog, which does not change while it is shown.

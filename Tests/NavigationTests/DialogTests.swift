@@ -1,4 +1,5 @@
 import DBusValues
+import Glibc
 import NavigationTesting
 import Observation
 import TestSupport
@@ -87,6 +88,32 @@ private final class Model: Navigable {
     }
     try await fixture.until { model.dialog == nil }
     #expect(display.notes == ["rename"])
+  }
+
+  @Test(
+    "The answer to a dialog reaches the program once while navd is away, and the next navd does not show the dialog")
+  func dialog_answeredWithoutNavd_isAnswered() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let (display, session) = (fixture.display, try #require(fixture.session))
+    fixture.navigator.present(dialog: Bindable(model).dialog, onDismiss: { display.end($0) }) { action, text in
+      display.notes.append("\(action): \(text)")
+    } content: { $dialog in
+      RecordingScreen(dialog.title, on: display)
+    }
+    model.ask()
+    try await fixture.shows("Delete the note?")
+    let (button, showing) = (
+      try #require(model.dialog?.buttons.first), try #require(display["Delete the note?"]?.showing)
+    )
+    try session.stop(SIGKILL)
+    await #expect(throws: NavigationError.self) { try await showing.act("delete") }
+    #expect(display.notes == [])
+    try await showing.choose(button, text: "two pages of text")
+    #expect(display.notes == ["delete: two pages of text"])
+    #expect(display.names == [])
+    try session.start()
+    try await fixture.until { model.dialog == nil }
+    #expect(display.notes == ["delete: two pages of text"] && display.ends.count == 1)
   }
 
   @Test("The button of a dialog whose successor is already in the state still has its action", arguments: bothKinds)

@@ -189,12 +189,15 @@ extension DrivenContent {
 
 extension Showing {
   /// Reports that the user has pressed a button of a ``Dialog``, and dismisses the dialog.
+  ///
+  /// The program gets the action and the text in any case, once: by the coordinator, which also tells all watchers, or directly if there
+  /// is no coordinator now, or if it refuses the action.
   /// - Parameters:
   ///   - button: the button.
   ///   - text: the text of the field.
-  /// - Throws: as ``act(_:_:)`` and ``dismiss(_:force:)``.
+  /// - Throws: as ``dismiss(_:force:)``; `cancelled` if the task was cancelled before the action was delivered.
   public func choose<Action>(_ button: Dialog<Action>.Button, text: String = "") async throws(NavigationError) {
-    if let action = button.actionName { try await act(action, ["text": .string(text)]) }
+    if let action = button.actionName { try await deliver(action, ["text": .string(text)]) }
     try await dismiss()
   }
 }

@@ -467,11 +467,17 @@ public final class Navigator: Presenting {
       for driver in drivers { driver.updated(subject.presentation, value: value, at: moment) }
       return drivers
     case .action(let subject, let action, let parameters):
+      if screens[subject.presentation]?.announced(action) == false { return [] }
       let drivers = drivers[subject.binding]
       for driver in drivers { driver.acted(subject.presentation, action, parameters) }
       return drivers
     case .phase, .declined, .asking, .selection, .group, .path, .hold, .parked: return []
     }
+  }
+
+  /// Passes an action to the program of which no coordinator tells.
+  func acted(_ showing: Showing, _ action: String, _ parameters: Properties) {
+    for driver in drivers[showing.binding] { driver.acted(showing.presentation, action, parameters) }
   }
 
   /// Gives the state its item back, because the coordinator keeps the presentation, unless a later

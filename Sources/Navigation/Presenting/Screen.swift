@@ -74,6 +74,16 @@ public final class Showing: Presenting {
   private var question: String?
   /// The result with which the user has closed the screen. `isTold`: whether a coordinator has received it.
   private var closed: (result: Properties, isTold: Bool)?
+  /// The announcement of the last action by the coordinator.
+  private var announcement = Announcement.unexpected
+
+  private enum Announcement: Equatable {
+    case unexpected
+    case awaited
+    /// The program has got this action without the coordinator.
+    case superfluous(String)
+  }
+
   /// The result and the transaction given to ``dismiss(_:force:)``.
   private var dismissing: (result: Properties, transaction: Transaction)?
   /// The presences of items presented from here, retained while this presentation is shown.
@@ -173,9 +183,36 @@ public final class Showing: Presenting {
     closed?.isTold = true
   }
 
-  /// Reports an action of the user. All watchers are notified before its consequences (P8).
+  /// Reports an action of the user. All watchers are notified before its consequences (P8). Without a coordinator, nobody gets it.
+  /// - Parameters:
+  ///   - action: the name of the action.
+  ///   - parameters: what belongs to the action.
+  /// - Throws: `unreachable` if there is no coordinator now; `refused`; `cancelled`.
   public func act(_ action: String, _ parameters: Properties = [:]) async throws(NavigationError) {
     try await navigator.coordinator.act(presentation, action, parameters)
+  }
+
+  /// Reports an action of the user, which the program gets in any case, once.
+  /// - Throws: `cancelled`.
+  func deliver(_ action: String, _ parameters: Properties) async throws(NavigationError) {
+    announcement = .awaited
+    defer { if announcement == .awaited { announcement = .unexpected } }
+    do throws(NavigationError) {
+      if !isLost { return try await act(action, parameters) }
+    } catch {
+      if error == .cancelled { throw error }
+    }
+    // A coordinator that has ended may have announced the action before, and its signal may be read after the error.
+    guard announcement == .awaited else { return }
+    navigator.acted(self, action, parameters)
+    announcement = .superfluous(action)
+  }
+
+  /// Notes that the coordinator has announced an action.
+  /// - Returns: whether the program gets it by the coordinator; false if it has it already.
+  func announced(_ action: String) -> Bool {
+    defer { announcement = .unexpected }
+    return announcement != .superfluous(action)
   }
 
   /// Reports that the user is asked before the screen disappears (P16). The coordinator then waits without a limit, unless the
@@ -222,6 +259,7 @@ public final class Showing: Presenting {
   /// Handles a new coordinator, which assumes that the presentation is shown. So a failed report of its close is repeated.
   func restored(_ item: Properties) {
     update(item)
+    announcement = .unexpected
     if let closed, !closed.isTold { Task { try await reportClosed(closed.result) } }
   }
 
