@@ -15,8 +15,8 @@ extension StateMachine {
 
   /// Work that an input has left.
   private func workFaults() -> [String] {
-    let left = [lists.mayForce, lists.mayStart, lists.mayEnd, lists.touched].flatMap(\.self)
-    return left.isEmpty && lists.changed.isEmpty ? [] : ["an input has left work about \(left)"]
+    let left = [state.lists.mayForce, state.lists.mayStart, state.lists.mayEnd, state.lists.touched].flatMap(\.self)
+    return left.isEmpty && state.lists.changed.isEmpty ? [] : ["an input has left work about \(left)"]
   }
 
   // MARK: Slots

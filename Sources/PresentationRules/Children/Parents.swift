@@ -30,7 +30,7 @@ extension Planner {
     } else {
       before = state.slots[binding]?.current
     }
-    return before.flatMap { transition.machine.parent(of: $0)?.binding }
+    return before.flatMap { machine.parent(of: $0)?.binding }
   }
 
   /// Whether `sought` is among `bindings` or their dependencies, at any depth (C7).
@@ -94,7 +94,7 @@ extension Planner {
   /// The parent that an earlier request named for the slot's presentation.
   private func namedParent(before slot: Shared<SlotDraft>) -> BindingID? {
     guard let before = slot.before, state.presentations[before]?.hasNamedParent == true else { return nil }
-    return transition.machine.parent(of: before)?.binding
+    return machine.parent(of: before)?.binding
   }
 
   /// The refusal of a named parent that ends with the requested change (C7), or that has no item.

@@ -143,9 +143,9 @@ extension Transition {
   /// Forces the dismissals in `mayForce`, and those of all presentations that must end before. A presenter that was called and may
   /// still decline is called again.
   mutating func force() {
-    guard !machine.lists.mayForce.isEmpty else { return }
-    let forced = machine.force(machine.lists.mayForce)
-    machine.lists.mayForce.removeAll(keepingCapacity: true)
+    guard !state.lists.mayForce.isEmpty else { return }
+    let forced = machine.force(state.lists.mayForce)
+    state.lists.mayForce.removeAll(keepingCapacity: true)
     for handle in forced {
       let presentation = state.presentations[handle]!
       switch presentation.phase.dismissal?.stage {
@@ -165,12 +165,7 @@ extension Transition {
   mutating func decline(_ handle: Handle, message: String) {
     guard machine.mayDecline(handle) else { return }
     let message = machine.limited(message)
-    var planner = Planner(in: consume self, by: nil)
-    planner.giveBack(with: handle, message: message)
-    planner.settleEnds()
-    let draft = planner.draft
-    self = planner.transition
-    commit(draft)
+    change { $0.giveBack(with: handle, message: message) }
   }
 
   /// Makes a presentation that was being dismissed `presented` again.
@@ -215,7 +210,7 @@ extension Transition {
 extension Planner {
   /// Plans that a presentation stays, with all that are being dismissed and that it depends on (P15). Items that took their places end.
   mutating func giveBack(with handle: Handle, message: String) {
-    let handles = transition.machine.givenBack(with: handle)
+    let handles = machine.givenBack(with: handle)
     draft.givenBack = (handles, message)
     for handle in handles.reversed() { vacate(state.presentations[handle]!) }
     for handle in handles {

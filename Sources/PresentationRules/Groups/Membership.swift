@@ -44,12 +44,12 @@ extension Planner {
     let other = selected(in: group)
     // A fallback gives way (K1), and so does an item that has no window left (N3).
     let isIdle =
-      other.map { transition.machine.isFallback(self.item(at: $0)?.membership) || isWithoutWindow($0) } ?? true
+      other.map { machine.isFallback(self.item(at: $0)?.membership) || isWithoutWindow($0) } ?? true
     if other == binding {
       if policy != .queue { (item.queueAge, item.isInterrupted) = (nil, false) }
       return
     }
-    if let other, policy == .queue || policy == .interrupt, transition.machine.isFallback(membership) {
+    if let other, policy == .queue || policy == .interrupt, machine.isFallback(membership) {
       throw Refusal(
         .invalidArgument,
         "“\(binding)” is the fallback of “\(group)”, which neither waits nor interrupts: it comes when nothing else is "
@@ -62,12 +62,12 @@ extension Planner {
           + "if-busy “replace” or “queue”")
     }
     let isHeld = (other != nil || item.isQueued) && item.isHeld(by: state.holdsInForce)
-    if isHeld, other != nil, transition.machine.isFallback(membership) {
+    if isHeld, other != nil, machine.isFallback(membership) {
       throw held(
         item, at: binding, .postpone, ", another member of “\(group)” is selected, and a fallback is never queued")
     }
     if isHeld, stack != nil { throw heldInStack(item, at: binding) }
-    if isHeld && !transition.machine.isFallback(membership) || (!isIdle && policy == .queue) {
+    if isHeld && !machine.isFallback(membership) || (!isIdle && policy == .queue) {
       return try enqueue(&item, membership, for: binding)
     }
     if let other {
@@ -97,7 +97,7 @@ extension Planner {
   /// if it is a fallback, which blocks no other member (K1).
   mutating func queueIfHeld(_ binding: BindingID) throws(Refusal) {
     guard !state.holdsInForce.isEmpty, var item = item(at: binding), let membership = item.membership, !item.isQueued,
-      item.isHeld(by: state.holdsInForce), !transition.machine.isFallback(membership), !staysLive(binding)
+      item.isHeld(by: state.holdsInForce), !machine.isFallback(membership), !staysLive(binding)
     else { return }
     if item.position != nil { throw heldInStack(item, at: binding) }
     withGroup(membership.group) { $0.selected = nil }

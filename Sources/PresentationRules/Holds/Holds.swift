@@ -280,19 +280,14 @@ extension Transition {
   mutating func presentHeld() { presentHeld(state.presentations.keys.sorted().map { state.presentations[$0]! }) }
 
   private mutating func presentHeld(_ candidates: [Presentation]) {
-    for presentation in candidates where canStart(presentation) { machine.lists.mayStart.append(presentation.handle) }
+    for presentation in candidates where canStart(presentation) { state.lists.mayStart.append(presentation.handle) }
     // A fallback that has declined to give way is asked again.
     let declining = state.fallbacks.compactMap { $0.declining == nil ? nil : $0.group }
     let groups = Set(candidates.compactMap { $0.item.isQueued ? $0.item.membership?.group : nil } + declining)
       .filter { canServe($0) }
     guard !groups.isEmpty else { return advance() }
     forgetDeclining(in: groups)
-    var planner = Planner(in: consume self, by: nil)
-    for group in groups { planner.withGroup(group) { _ in } }
-    planner.settleEnds()
-    let draft = planner.draft
-    self = planner.transition
-    commit(draft)
+    change { planner in for group in groups { planner.withGroup(group) { _ in } } }
   }
 
   /// Whether a group has room for a member of its queue, and a member that no hold keeps.
@@ -306,14 +301,14 @@ extension Transition {
   /// Puts the hold of a presentation in force that goes on the screen (H8). The consequences are settled at the end of the input.
   mutating func beginHold(of presentation: Presentation) {
     guard let name = state.beginHolding(presentation) else { return }
-    machine.lists.begunHolds.insert(name)
+    state.lists.begunHolds.insert(name)
     announce(.hold(name, isInForce: true))
   }
 
   /// Ends the hold of a presentation that is gone.
   mutating func endHold(of presentation: Presentation) {
     guard let name = state.endHolding(presentation) else { return }
-    machine.lists.endedHolds.insert(name)
+    state.lists.endedHolds.insert(name)
     announce(.hold(name, isInForce: state.holdsInForce.contains(name)))
   }
 
@@ -321,11 +316,11 @@ extension Transition {
   /// that waited. These may begin and end holds in turn. Each round has begun or ended at least one presentation, and none begins or ends
   /// twice in one input.
   mutating func settleHolds() {
-    while !machine.lists.begunHolds.isEmpty || !machine.lists.endedHolds.isEmpty {
-      let begun = machine.lists.begunHolds.intersection(state.holdsInForce)
-      let ended = machine.lists.endedHolds
-      machine.lists.begunHolds = []
-      machine.lists.endedHolds = []
+    while !state.lists.begunHolds.isEmpty || !state.lists.endedHolds.isEmpty {
+      let begun = state.lists.begunHolds.intersection(state.holdsInForce)
+      let ended = state.lists.endedHolds
+      state.lists.begunHolds = []
+      state.lists.endedHolds = []
       if !begun.isEmpty { clear(machine.dismissals(by: begun), postponing: machine.heldSelections) }
       if !ended.isEmpty { presentReleased(by: ended) }
     }
@@ -367,7 +362,7 @@ extension Planner {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard slot.isRequested, let item = slot.item, item.hold(by: state.holdsInForce) == .refuse else { continue }
       // A fallback that nobody has asked for (K1).
-      if slot.author.client == nil, transition.machine.isFallback(item.membership) { continue }
+      if slot.author.client == nil, machine.isFallback(item.membership) { continue }
       throw held(item, at: binding, .refuse, "").about(slot.author)
     }
   }
@@ -388,7 +383,7 @@ extension Planner {
     for index in draft.slots.indices where draft.slots[index].isNew {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard let item = slot.item, let membership = item.membership, !item.isQueued,
-        item.isHeld(by: state.holdsInForce), !transition.machine.isFallback(membership)
+        item.isHeld(by: state.holdsInForce), !machine.isFallback(membership)
       else { continue }
       if item.position != nil { throw heldInStack(item, at: binding).about(slot.author) }
       queueFirst(binding, item, membership)

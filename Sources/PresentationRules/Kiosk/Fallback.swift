@@ -100,17 +100,14 @@ extension Transition {
 
   /// - Returns: the refusal, if the fallback cannot be selected; then nothing has changed.
   private mutating func select(_ fallback: Fallback) -> Refusal? {
-    var planner = Planner(in: consume self, by: nil)
+    var planner = Planner(of: machine, at: now, by: nil)
     do throws(Refusal) {
       try planner.select(fallback)
       try planner.settle()
     } catch {
-      self = planner.transition
       return error
     }
-    let draft = planner.draft
-    self = planner.transition
-    commit(draft)
+    commit(planner.draft)
     return nil
   }
 
@@ -162,12 +159,12 @@ extension Planner {
   }
 
   private func givesWay(_ binding: BindingID) -> Bool {
-    guard transition.machine.isFallback(item(at: binding)?.membership) else { return false }
+    guard machine.isFallback(item(at: binding)?.membership) else { return false }
     let slot = draft.slots[binding]
     if case .givenBack? = slot?.change { return false }
     // A new presentation has declined nothing yet.
-    guard slot?.isNew != true, let current = transition.machine.current(at: binding) else { return true }
-    return !transition.machine.isStayingFallback(current)
+    guard slot?.isNew != true, let current = machine.current(at: binding) else { return true }
+    return !machine.isStayingFallback(current)
   }
 
   /// Plans to present a fallback as its group's member. No other presentation ends for it.

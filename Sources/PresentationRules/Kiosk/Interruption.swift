@@ -15,7 +15,7 @@ extension Planner {
       )
     }
     queueFirst(binding, item, membership)
-    let (author, now) = (author, transition.now)
+    let (author, now) = (author, now)
     let shown = before(binding).flatMap { $0.phase.isLive || !$0.children.isEmpty ? $0 : nil }
     withSlot(binding) { slot in
       if case .renewed = slot.change { return }

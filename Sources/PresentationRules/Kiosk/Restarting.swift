@@ -78,7 +78,7 @@ public struct Continuation: Hashable, Sendable {
 
 extension StateMachine {
   /// The continuations of the items of presentations that end. An item without a continuation ends.
-  func continuations(after ends: [PlannedEnd], at now: @autoclosure () -> Instant) -> [Handle: Continuation] {
+  func continuations(after ends: [PlannedEnd], at now: Instant) -> [Handle: Continuation] {
     guard !state.isShuttingDown else { return [:] }
     var found: [Handle: Continuation] = [:]
     for end in ends {
@@ -87,7 +87,7 @@ extension StateMachine {
         rule.applies(to: end.reason, presentation.result), !hasSuccessorInQueue(presentation.item),
         !isHeldInStack(presentation.item)
       else { continue }
-      found[end.handle] = continuation(of: presentation, by: rule, at: now())
+      found[end.handle] = continuation(of: presentation, by: rule, at: now)
     }
     return found
   }

@@ -46,7 +46,7 @@ extension Transition {
     for index in state.fallbacks.indices {
       (state.fallbacks[index].due, state.fallbacks[index].refusals) = (nil, 0)
     }
-    machine.lists.mayStart += waiting
+    state.lists.mayStart += waiting
     advance()
   }
 }

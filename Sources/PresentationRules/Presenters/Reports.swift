@@ -156,7 +156,7 @@ extension Transition {
       dismissal.stage = .departed
       presentation.phase = .dismissing(dismissal)
       state.presentations[handle] = presentation
-      machine.lists.mayForce.append(handle)
+      state.lists.mayForce.append(handle)
       advance()
     case .asked, .asking, .killed:
       end(handle, with: machine.limited(result))
@@ -189,7 +189,7 @@ extension Transition {
         state.presentations.modifyDerived(handle) { $0.awaitsResult = true }
         dismissal.stage = .departed
         state.presentations[handle]!.phase = .dismissing(dismissal)
-        machine.lists.mayForce.append(handle)
+        state.lists.mayForce.append(handle)
         advance()
       case .overtaken, .departed, .settling: break
       }

@@ -129,7 +129,7 @@ extension Transition {
     for (presentation, survival) in open { resumeShowing(of: presentation, survival) }
     advance()
     // After a damaged record, presentations may wait for nothing; so may items that a hold has postponed.
-    machine.lists.mayEnd += state.presentations.values.filter { $0.phase.isDismissing }.map { $0.handle }.sorted()
+    state.lists.mayEnd += state.presentations.values.filter { $0.phase.isDismissing }.map { $0.handle }.sorted()
     clear([], postponing: machine.heldSelections)
     presentHeld()
   }

@@ -25,14 +25,14 @@ extension Transition {
     if !draft.groups.isEmpty || !draft.forgotten.isEmpty { announceGroups(rememberTags(draft), draft) }
     if !draft.stacks.isEmpty {
       for stack in draft.stacks.keys.sorted(by: { $0.text < $1.text })
-      where machine.lists.changed.contains(.stack(stack)) {
+      where state.lists.changed.contains(.stack(stack)) {
         announce(.path(stack))
       }
     }
     for handle in draft.givenBack.handles {
       announceGivenBack(handle, message: handle == draft.givenBack.handles.last ? draft.givenBack.message : "")
     }
-    for subject in draft.forced { machine.lists.mayForce += machine.awaited(by: subject) }
+    for subject in draft.forced { state.lists.mayForce += machine.awaited(by: subject) }
     bring(draft.brought)
     raise(draft.raised, except: draft.brought)
     if draft.endsParked.isAsked { endParked(isForced: draft.endsParked.isForced) }
@@ -42,7 +42,7 @@ extension Transition {
   private mutating func commitEnd(ofDraftAt index: Int, _ draft: borrowing Draft) {
     guard draft.slots[index].resolution == .replaced, let handle = draft.slots[index].before else { return }
     let binding = draft.slots.binding(at: index)
-    machine.lists.changed.insert(.slot(binding))
+    state.lists.changed.insert(.slot(binding))
     state.slots[binding]!.current = nil
     let cause = draft.slots[index].effectiveCause
     begin(
@@ -57,7 +57,7 @@ extension Transition {
     let looksTheSame = zip(cut, drafted.added).allSatisfy { old, new in
       old == new && draft.slots[old]?.before.flatMap { state.presentations[$0]?.item.id } == draft.slots[new]?.item?.id
     }
-    if cut.count != drafted.added.count || !looksTheSame { machine.lists.changed.insert(.stack(stack)) }
+    if cut.count != drafted.added.count || !looksTheSame { state.lists.changed.insert(.stack(stack)) }
     // Replaced in place, so that a push onto a tall stack does not copy the path.
     state.stacks[stack, default: Stack()].path.replaceSubrange(
       (drafted.unchanged + same)..., with: drafted.added[same...])
@@ -88,13 +88,13 @@ extension Transition {
     }
     if let within = slot.within, presentation.phase == .waiting { expect(&presentation, within: within) }
     if before.isQueued != item.isQueued {
-      machine.lists.changed.insert(.slot(presentation.binding))
-      machine.lists.mayStart.append(handle)
+      state.lists.changed.insert(.slot(presentation.binding))
+      state.lists.mayStart.append(handle)
     }
     let differs = !item.content.looksLike(before.content)
     state.presentations[handle] = presentation
     guard differs else { return }
-    machine.lists.changed.insert(.slot(presentation.binding))
+    state.lists.changed.insert(.slot(presentation.binding))
     announce(.updated(handle, presentation.binding, id: item.id, item, before: before))
     sendUpdate(of: handle, by: slot.author.client)
     if before.output != item.output { move(handle) }
@@ -140,10 +140,10 @@ extension Transition {
       state.stacks[position.stack]!.started = min(state.stacks[position.stack]!.started, position.index)
     }
     if let client = presentation.creator { state.countsOfClients[client, default: 0] += 1 }
-    machine.lists.changed.insert(.slot(binding))
+    state.lists.changed.insert(.slot(binding))
     outcome.created.append(handle)
-    machine.lists.touched.append(handle)
-    machine.lists.mayStart.append(handle)
+    state.lists.touched.append(handle)
+    state.lists.mayStart.append(handle)
   }
 
   /// Sets the time for which a presentation may wait (H6).
@@ -189,12 +189,12 @@ extension Transition {
       if let drafted {
         let tag = machine.selection(of: name)
         if tag != drafted.tagBefore {
-          machine.lists.changed.insert(.group(name))
+          state.lists.changed.insert(.group(name))
           announce(.selection(name, tag: tag))
         }
       }
       if otherTags.contains(name) || drafted?.hasOtherQueue == true {
-        machine.lists.changed.insert(.group(name))
+        state.lists.changed.insert(.group(name))
         announce(.group(name))
       }
       state.dropIfUnused(group: name)
@@ -207,12 +207,12 @@ extension Transition {
   func reply(to answer: Answer) -> Reply {
     switch answer {
     case .presentation(let binding):
-      return .presentation(state.slots[binding]?.current, changed: machine.lists.changed.contains(.slot(binding)))
+      return .presentation(state.slots[binding]?.current, changed: state.lists.changed.contains(.slot(binding)))
     case .toggled(let binding):
       let current = state.slots[binding]?.current
       return .toggled(presented: current != nil, current)
     case .selected(let group, let tag): return .selected(machine.selection(of: group) == tag)
-    case .changed(let subject): return .changed(machine.lists.changed.contains(subject))
+    case .changed(let subject): return .changed(state.lists.changed.contains(subject))
     case .count(let count): return .count(count)
     case .path(let bindings): return .path(bindings.map { state.slots[$0]?.current })
     }

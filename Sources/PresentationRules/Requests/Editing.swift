@@ -72,8 +72,8 @@ extension Planner {
     _ binding: BindingID, value: Properties, remove: [String], containerValues: Properties?, timeout: UInt64?
   ) throws(Refusal) {
     guard item(at: binding) != nil else { throw Refusal.notPresented(binding) }
-    try transition.machine.check(entriesOf: value, named: "value")
-    if let containerValues { try transition.machine.check(containerValues: containerValues) }
+    try machine.check(entriesOf: value, named: "value")
+    if let containerValues { try machine.check(containerValues: containerValues) }
     if let timeout {
       var options = ItemOptions()
       options.timeout = timeout

@@ -2,11 +2,13 @@ import PresentationModel
 
 /// Plans what one or several requests change, as a whole or not at all (T1).
 ///
-/// A planner owns the transition, and with it the state, which it reads but cannot change. It writes a draft, which
-/// `Transition.commit` makes the state. Requests are planned against the items that slots should show, never against phases (P11). The
-/// draft has only what requests touch, so the rest of the state costs nothing.
+/// A planner reads the state and writes a draft, which `Transition.commit` makes the state. A refused plan is dropped, so it changes
+/// nothing. Requests are planned against the items that slots should show, never against phases (P11). The draft has only what requests
+/// touch, so the rest of the state costs nothing.
 struct Planner: ~Copyable {
-  let transition: Transition
+  /// A constant, so that the compiler refuses a change of the state.
+  let machine: StateMachine
+  let now: Instant
   var draft: Draft
   /// The author of the request that is being planned.
   var author = Author(client: nil, request: 0, animated: true)
@@ -28,12 +30,13 @@ struct Planner: ~Copyable {
   var unresolved: [Int] = []
   private var acceptances = 0
 
-  var state: State { @inline(__always) unsafeAddress { transition.machine.address } }
+  var state: State { @inline(__always) _read { yield machine.state } }
 
   /// - Parameter client: the client that sent the requests or caused them.
-  init(in transition: consuming Transition, by client: Client?) {
-    draft = Draft(lastQueueAge: transition.state.lastQueueAge, endedBy: client)
-    self.transition = transition
+  init(of machine: borrowing StateMachine, at now: Instant, by client: Client?) {
+    self.machine = machine.lent()
+    self.now = now
+    draft = Draft(lastQueueAge: machine.state.lastQueueAge, endedBy: client)
   }
 
   /// Plans one request.
@@ -154,7 +157,7 @@ extension Planner {
     if draft.groups[group] == nil {
       let before = state.groups[group]
       draft.groups[group] = GroupDraft(
-        selected: before?.selected, queue: before?.queue ?? Queue(), tagBefore: transition.machine.selection(of: group),
+        selected: before?.selected, queue: before?.queue ?? Queue(), tagBefore: machine.selection(of: group),
         queueBefore: before?.queue ?? Queue())
     }
     body(&draft.groups[group]!)

@@ -11,9 +11,9 @@ extension Planner {
     _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true, isKnown: Bool = false,
     isChecked: Bool = false
   ) throws(Refusal) {
-    if !isChecked { try transition.machine.check(options) }
+    if !isChecked { try machine.check(options) }
     let id = requestedID(id, at: binding, options)
-    try transition.machine.check(id: id)
+    try machine.check(id: id)
     let current = item(at: binding)
     let isRefresh = current?.id == id && !isWithoutWindow(binding) && !isOfOtherOutput(binding, options)
     if let current, isRefresh {
@@ -50,7 +50,7 @@ extension Planner {
   private mutating func refresh(_ binding: BindingID, _ current: Shared<Item>, _ options: ItemOptions) throws(Refusal) {
     if let fault = difference(of: options, from: current, at: binding) { throw fault }
     try checkProtected(binding, current.destination, options)
-    try transition.machine.check(options.ifBusy, with: options.stack)
+    try machine.check(options.ifBusy, with: options.stack)
     var item = Shared(current.content.applying(options, by: author))
     try requireTrust(of: author, toReplace: current.content, by: item.content, at: binding)
     if let membership = current.membership {
@@ -123,7 +123,7 @@ extension Planner {
     let destination = try destination(for: binding, options)
     if destination == nil, !isKnown { throw unknownDestination(binding.text) }
     try checkProtected(binding, destination, options)
-    try transition.machine.check(options.input, for: destination?.content, at: binding)
+    try machine.check(options.input, for: destination?.content, at: binding)
     let membership = try membership(for: binding, options, destination)
     let current = item(at: binding)
     let stack = options.stack ?? current?.position?.stack
@@ -131,7 +131,7 @@ extension Planner {
       throw Refusal(
         .alreadyInStack, "“\(binding)” is already in the stack “\(position.stack)”; pop it there first")
     }
-    try transition.machine.check(options.ifBusy, with: stack)
+    try machine.check(options.ifBusy, with: stack)
     if let stack {
       let index = current?.position?.index ?? height(of: stack)
       try state.limits.check("stack", index + 1, state.limits.stack, of: "items on the stack “\(stack)”")
@@ -142,7 +142,7 @@ extension Planner {
     var item = Shared(
       Item(
         id: id, destination: destination, options: options, membership: membership,
-        holds: transition.machine.holds(for: destination), author: author))
+        holds: machine.holds(for: destination), author: author))
     // The user has closed the windows of an item with the same id (N3).
     let isClosed = current?.id == id && isWithoutWindow(binding)
     if let position = current?.position { cut(position.stack, to: position.index + 1) }

@@ -71,7 +71,7 @@ extension Planner {
     guard item.id == before.item.id, item.position == before.item.position, item.membership == before.item.membership,
       !item.isQueued || before.item.isQueued
     else { return false }
-    if case .named(let named) = slot.from, transition.machine.parent(of: before.handle)?.binding != named {
+    if case .named(let named) = slot.from, machine.parent(of: before.handle)?.binding != named {
       return false
     }
     var options = given
@@ -162,7 +162,7 @@ extension Planner {
       if let before = slot.before.flatMap({ state.presentations[$0]?.item }) { try checkEdits(of: slot, before) }
       guard let membership = item.membership,
         let earlier = state.groups[membership.group]?.queue[binding],
-        item.isQueued || isHeld(binding) && !transition.machine.isFallback(membership)
+        item.isQueued || isHeld(binding) && !machine.isFallback(membership)
       else { continue }
       let entry = QueueEntry(
         priority: given.priority ?? earlier.priority, age: earlier.age, binding: binding, tag: membership.tag,

@@ -24,7 +24,7 @@ extension Planner {
         anyID || current.id == requestedID(id, at: binding, options)
       {
         if !raisesWindows(of: binding) { clear(binding, reason: .dismissed) }
-      } else if item(at: binding) != nil || !state.wasJustUnfocused(binding, at: transition.now) {
+      } else if item(at: binding) != nil || !state.wasJustUnfocused(binding, at: now) {
         try requireTrust(of: author, toRunBy: options)
         try set(binding, id: id, options)
       }
@@ -40,7 +40,7 @@ extension Planner {
 
     case .dismissAll(.parked):
       draft.endsParked.isAsked = true
-      return .count(transition.machine.countOfParked)
+      return .count(machine.countOfParked)
 
     case .dismissAll(let scope):
       return .count(dismissAll(scope))
@@ -53,21 +53,21 @@ extension Planner {
       return .changed(.group(group))
 
     case .toggleSelection(let group, let tag, let binding, let id, let options):
-      try transition.machine.check(tag: tag)
+      try machine.check(tag: tag)
       if let selected = selected(in: group), selectedTag(in: group) == tag,
         !isWithoutWindow(selected), !isElsewhere(selected, options)
       {
         if !raisesWindows(of: selected) { deselect(group, tag) }
       } else if let held = heldInQueue(GroupTag(group: group, tag: tag)) {
         clear(held, reason: .deselected)
-      } else if !state.wasJustUnfocused(binding, GroupTag(group: group, tag: tag), at: transition.now) {
+      } else if !state.wasJustUnfocused(binding, GroupTag(group: group, tag: tag), at: now) {
         try requireTrust(of: author, toRunBy: options)
         _ = try select(group, tag, binding, id, options)
       }
       return .selected(group, tag: tag)
 
     case .forget(let group, let tag):
-      try transition.machine.check(tag: tag)
+      try machine.check(tag: tag)
       let key = GroupTag(group: group, tag: tag)
       if remembered(key) != nil {
         draft.learned[key] = nil
@@ -221,7 +221,7 @@ extension Planner {
   private mutating func select(
     _ group: BindingID, _ tag: String, _ binding: BindingID?, _ id: String?, _ given: ItemOptions
   ) throws(Refusal) -> BindingID {
-    try transition.machine.check(tag: tag)
+    try machine.check(tag: tag)
     if let other = given.group, other != group {
       throw Refusal(
         .invalidArgument, "the option group is “\(other)”, but the request selects in “\(group)”; leave the option out")
@@ -243,7 +243,7 @@ extension Planner {
           "binding is “\(binding)”, but the item at “\(selected)” already has the tag \(quoted(tag)); dismiss that first"
         )
       }
-      try transition.machine.check(given)
+      try machine.check(given)
       // The group may come from the destination; naming it changes nothing.
       try set(selected, id: id ?? item.id, withGroup(given, group, tag), isChecked: true)
       return selected
@@ -285,7 +285,7 @@ extension Planner {
       options = try permitted(options, of: memory, at: target, id: id, GroupTag(group: group, tag: tag))
     }
     // Options that the group remembers were checked when it stored them.
-    try transition.machine.check(given)
+    try machine.check(given)
     try set(
       target, id: id, options, isTrusted: memory?.isTrusted ?? true, isKnown: memory != nil, isChecked: true)
     return target
@@ -294,9 +294,9 @@ extension Planner {
   private func unknownTag(_ tag: String, in group: BindingID) -> Refusal {
     // The tag's destination may declare it, but its file has a mistake.
     if state.registry.mistake(in: tag) != nil { return unknownDestination(tag) }
-    let tags = transition.machine.tags(of: group)
+    let tags = machine.tags(of: group)
     if tags.isEmpty {
-      let groups = transition.machine.groupNames.lazy.map(\.text)
+      let groups = machine.groupNames.lazy.map(\.text)
       let hint = nearest(to: group.text, among: groups).map { "did you mean “\($0)”?" }
       let advice = "present an item with this group, or name the group in a destination's file"
       return Refusal(.unknownTag, "there is no group “\(group)”; \(hint ?? advice)")

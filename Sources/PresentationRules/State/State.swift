@@ -91,6 +91,9 @@ struct State: Sendable {
   /// The effects of holds on items whose destinations do not define them (H3); from the settings file, at each start.
   var holdsOfAll: [String: HoldAction] = [:]
 
+  /// The work that the current input still has to do.
+  var lists = Worklists()
+
   // Derived from the above, for fast look-ups.
 
   var bindingsOfRoot: [String: Set<BindingID>] = [:]

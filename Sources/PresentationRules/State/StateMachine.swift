@@ -7,23 +7,24 @@ import TextFormats
 /// Every input is one call. It returns an `Outcome`: the changes for watchers and the commands for presenters, in order.
 /// The machine does no input or output and has no clock: the caller passes the time and carries out the outcome.
 ///
-/// The state is large, so a machine cannot be copied; the compiler refuses accidental copies.
+/// A machine is a reference to its state that cannot be copied. While it processes an input, it lends further ones: a `Transition` has
+/// one in a variable, and may write the state; a `Planner` has one in a constant, and can only read it.
 ///
-/// The machine is Sendable, since nothing else refers to its state.
+/// The machine is Sendable, since nothing else refers to its state between two inputs.
 public struct StateMachine: ~Copyable, @unchecked Sendable {
-  /// The state stays at one place in memory, though the machine moves from function to function with each input.
-  private let storage: UnsafeMutablePointer<State>
-  /// The work lists of the current input.
-  var lists = Worklists()
-
-  /// Accessed by its address: other accessors copy the whole state where they are not inlined.
-  var state: State {
-    @inline(__always) unsafeAddress { address }
-    @inline(__always) unsafeMutableAddress { mutableAddress }
+  private final class Storage {
+    /// Not checked at run time, which would take half of the rules' time: all access is by `StateMachine.state`, where the compiler checks
+    /// that a write excludes others.
+    @exclusivity(unchecked) var state: State
+    init(_ state: State) { self.state = state }
   }
 
-  var address: UnsafePointer<State> { UnsafePointer(storage) }
-  var mutableAddress: UnsafeMutablePointer<State> { mutating get { storage } }
+  private let storage: Storage
+
+  var state: State {
+    @inline(__always) _read { yield storage.state }
+    @inline(__always) _modify { yield &storage.state }
+  }
 
   public var limits: Limits { state.limits }
   /// The serial of the last change (W1).
@@ -44,25 +45,20 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     self.init(state)
   }
 
-  init(_ state: State) {
-    storage = .allocate(capacity: 1)
-    storage.initialize(to: state)
-  }
+  init(_ state: State) { storage = Storage(state) }
 
-  deinit {
-    storage.deinitialize(count: 1)
-    storage.deallocate()
-  }
+  private init(_ storage: Storage) { self.storage = storage }
+
+  /// A further reference to the same state, for the time of an input.
+  func lent() -> StateMachine { StateMachine(storage) }
 
   /// Processes one input.
   /// - Parameter now: the time; nil for inputs that neither start nor end a presentation.
   mutating func process(at now: Instant? = nil, _ body: (inout Transition) -> Void) -> Outcome {
-    var transition = Transition(of: consume self, at: now)
+    var transition = Transition(of: self, at: now)
     body(&transition)
     if now != nil { transition.followUp() }
-    let outcome = transition.finish()
-    self = transition.machine
-    return outcome
+    return transition.finish()
   }
 
   // MARK: Requests
@@ -123,25 +119,16 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     guard !state.isShuttingDown else {
       throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
     }
-    var planner = Planner(in: Transition(of: consume self, at: now), by: client)
+    var planner = Planner(of: self, at: now, by: client)
     planner.isRestoring = isRestoring
-    let planned: Plan
-    do throws(Refusal) {
-      planned = try plan(&planner)
-      try planner.settle()
-      try planner.checkProtected()
-    } catch {
-      self = planner.transition.machine
-      throw error
-    }
-    let draft = planner.draft
-    var transition = planner.transition
-    transition.commit(draft)
+    let planned = try plan(&planner)
+    try planner.settle()
+    try planner.checkProtected()
+    var transition = Transition(of: self, at: now)
+    transition.commit(planner.draft)
     transition.followUp()
     let result = reply(transition, planned)
-    let outcome = transition.finish()
-    self = transition.machine
-    return (result, outcome)
+    return (result, transition.finish())
   }
 
   // MARK: Clients and shutting down

@@ -21,7 +21,7 @@ public struct PlannedEnd: Hashable, Sendable {
   }
 }
 
-/// The processing of one input: it owns the machine, changes its state, and collects the outcome.
+/// The processing of one input: it changes the state, and collects the outcome.
 ///
 /// Presentations start and end here, each as soon as nothing delays it. This is the only place that decides about it (P13, C3, S2, G1).
 struct Transition: ~Copyable {
@@ -30,8 +30,8 @@ struct Transition: ~Copyable {
   var outcome = Outcome()
 
   var state: State {
-    @inline(__always) unsafeAddress { machine.address }
-    @inline(__always) unsafeMutableAddress { machine.mutableAddress }
+    @inline(__always) _read { yield machine.state }
+    @inline(__always) _modify { yield &machine.state }
   }
 
   var now: Instant {
@@ -40,8 +40,8 @@ struct Transition: ~Copyable {
   }
 
   /// - Parameter now: the time; nil for inputs that neither start nor end a presentation.
-  init(of machine: consuming StateMachine, at now: Instant?) {
-    self.machine = machine
+  init(of machine: borrowing StateMachine, at now: Instant?) {
+    self.machine = machine.lent()
     time = now
     // An item that replaces another one causes four changes.
     outcome.changes.reserveCapacity(4)
@@ -56,14 +56,12 @@ struct Transition: ~Copyable {
 
   /// Ends the input, and announces phases.
   /// - Returns: the outcome of the input.
-  mutating func finish() -> Outcome {
+  consuming func finish() -> Outcome {
     announceParked()
     announcePhases()
-    machine.lists.finish()
+    state.lists.finish()
     state.forgetStaleDeadlines()
-    var finished = Outcome()
-    swap(&finished, &outcome)
-    return finished
+    return outcome
   }
 
   /// Empties the slots of presentations, as one change. For a presentation that is not the current one of its slot, it only forces the
@@ -73,16 +71,22 @@ struct Transition: ~Copyable {
   ///   - postponed: members of groups that return to their queues in the same change (H4).
   mutating func clear(_ ends: [PlannedEnd], by client: Client? = nil, postponing postponed: [Handle] = []) {
     let current = ends.filter { machine.isCurrent($0.handle) }
-    machine.lists.mayForce += ends.filter(\.isForced).map { $0.handle }
+    state.lists.mayForce += ends.filter(\.isForced).map { $0.handle }
     guard !current.isEmpty || !postponed.isEmpty else { return advance() }
     let continuations = machine.continuations(after: current, at: now)
-    var planner = Planner(in: consume self, by: client)
-    planner.clear(current, continuations)
-    for handle in postponed { planner.postpone(handle) }
+    change(by: client) { planner in
+      planner.clear(current, continuations)
+      for handle in postponed { planner.postpone(handle) }
+    }
+  }
+
+  /// Plans and makes a change that cannot be refused.
+  /// - Parameter client: the client whose request causes the change.
+  mutating func change(by client: Client? = nil, _ plan: (inout Planner) -> Void) {
+    var planner = Planner(of: machine, at: now, by: client)
+    plan(&planner)
     planner.settleEnds()
-    let draft = planner.draft
-    self = planner.transition
-    commit(draft)
+    commit(planner.draft)
   }
 
   // MARK: Announcing
@@ -104,8 +108,8 @@ struct Transition: ~Copyable {
 
   /// Announces the phases after this input that differ from those announced last.
   private mutating func announcePhases() {
-    for index in machine.lists.touched.indices {
-      let handle = machine.lists.touched[index]
+    for index in state.lists.touched.indices {
+      let handle = state.lists.touched[index]
       guard let presentation = state.presentations[handle],
         presentation.announced != presentation.phase.name
       else { continue }
@@ -154,20 +158,20 @@ struct Transition: ~Copyable {
     force()
     var (ended, started) = (0, 0)
     while true {
-      if ended < machine.lists.mayEnd.count {
-        let handle = machine.lists.mayEnd[ended]
+      if ended < state.lists.mayEnd.count {
+        let handle = state.lists.mayEnd[ended]
         ended += 1
         proceed(withEndOf: handle)
-      } else if started < machine.lists.mayStart.count, machine.lists.endedHolds.isEmpty {
-        let handle = machine.lists.mayStart[started]
+      } else if started < state.lists.mayStart.count, state.lists.endedHolds.isEmpty {
+        let handle = state.lists.mayStart[started]
         started += 1
         if let presentation = state.presentations[handle], canStart(presentation) { start(presentation) }
       } else {
         break
       }
     }
-    machine.lists.mayEnd.removeAll(keepingCapacity: true)
-    machine.lists.mayStart.removeFirst(started)
+    state.lists.mayEnd.removeAll(keepingCapacity: true)
+    state.lists.mayStart.removeFirst(started)
   }
 
   // MARK: Starting
@@ -188,7 +192,7 @@ struct Transition: ~Copyable {
     state.presentations[handle]!.phase = .presenting
     claimParked(for: handle)
     expectAnswer(handle, for: destination.startTimeout)
-    machine.lists.touched.append(handle)
+    state.lists.touched.append(handle)
     outcome.commands.append(.present(handle))
   }
 
@@ -201,7 +205,7 @@ struct Transition: ~Copyable {
     }
     state.schedule(presentation.expires, .expiry, handle)
     announce(.presented(handle, presentation.binding, id: presentation.item.id, presentation.item))
-    if !presentation.children.isEmpty { machine.lists.mayStart.append(contentsOf: presentation.children.sorted()) }
+    if !presentation.children.isEmpty { state.lists.mayStart.append(contentsOf: presentation.children.sorted()) }
     if let position = presentation.item.position { wakeLowest(of: position.stack) }
     leaveParking(handle)
   }
@@ -211,7 +215,7 @@ struct Transition: ~Copyable {
     guard let stack = state.stacks[name], stack.started < stack.path.count,
       let next = state.slots[stack.path[stack.started]]?.current
     else { return }
-    machine.lists.mayStart.append(next)
+    state.lists.mayStart.append(next)
   }
 
   // MARK: Ending
@@ -228,11 +232,11 @@ struct Transition: ~Copyable {
     }
     state.abandoned.remove(handle)
     let stage = presentation.phase.dismissal?.stage
-    if reason.isForced || stage == .departed { machine.lists.mayForce.append(handle) }
+    if reason.isForced || stage == .departed { state.lists.mayForce.append(handle) }
     if stage != .overtaken { state.slots[presentation.binding]!.dismissing = handle }
     if let position = presentation.item.position { insert(handle, intoDismissalsOf: position.stack) }
-    machine.lists.touched.append(handle)
-    machine.lists.mayEnd.append(handle)
+    state.lists.touched.append(handle)
+    state.lists.mayEnd.append(handle)
   }
 
   /// Inserts a presentation into a stack's order of dismissals, in whatever order one input begins them. Presentations that were never
@@ -328,7 +332,7 @@ struct Transition: ~Copyable {
     if let creator = presentation.creator { state.uncount(creator) }
     if let parent = presentation.parent, state.presentations[parent] != nil {
       state.presentations.modifyDerived(parent) { $0.children.remove(handle) }
-      machine.lists.mayEnd.append(parent)
+      state.lists.mayEnd.append(parent)
     }
     giveUpClaim(of: presentation)
     guard presentation.phase.dismissal?.stage != .settling else { return }
@@ -355,7 +359,7 @@ struct Transition: ~Copyable {
     }
     state.groups[name]!.live = nil
     if let next = state.groups[name]!.selected.flatMap({ state.slots[$0]?.current }) {
-      machine.lists.mayStart.append(next)
+      state.lists.mayStart.append(next)
     }
     state.dropIfUnused(group: name)
   }
@@ -364,7 +368,7 @@ struct Transition: ~Copyable {
     guard let name = presentation.item.position?.stack else { return }
     if state.stacks[name]!.dismissing.first == presentation.handle { state.stacks[name]!.dismissing.removeFirst() }
     if let next = state.stacks[name]!.dismissing.first {
-      machine.lists.mayEnd.append(next)
+      state.lists.mayEnd.append(next)
     } else {
       wakeLowest(of: name)
       state.dropIfUnused(stack: name)
@@ -375,7 +379,7 @@ struct Transition: ~Copyable {
     let binding = presentation.binding
     if state.slots[binding]!.dismissing == presentation.handle { state.slots[binding]!.dismissing = nil }
     if let next = state.slots[binding]!.current {
-      machine.lists.mayStart.append(next)
+      state.lists.mayStart.append(next)
     } else {
       state.dropIfUnused(slot: binding)
     }

@@ -1,7 +1,7 @@
 import PresentationModel
 
-/// The lists of work that one input has to do before it ends. Between two inputs they are empty. The machine keeps their memory, since
-/// every request needs it.
+/// The lists of work that one input has to do before it ends. Between two inputs they are empty, and their memory stays, since every
+/// request needs it.
 struct Worklists: Sendable {
   /// Subjects that this input changed, for replies.
   var changed: Set<Subject> = []

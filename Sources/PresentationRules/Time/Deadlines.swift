@@ -104,7 +104,7 @@ extension Transition {
       switch (deadline.kind, phase) {
       case (.restart, _):
         state.presentations[handle]!.continuation!.due = nil
-        machine.lists.mayStart.append(handle)
+        state.lists.mayStart.append(handle)
       case (.expiry, _), (.start, _): ends.append(PlannedEnd(handle: handle, reason: .expired))
       case (.answer, .presenting), (.answer, .presented):
         // The item may still appear, so it is dismissed and not forgotten.
