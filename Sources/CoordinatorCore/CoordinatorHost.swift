@@ -19,8 +19,9 @@ package protocol CoordinatorHost: AnyObject {
   /// Answers a call with the value of `body` after its client is authorized to make the requests.
   /// - Parameters:
   ///   - isTransaction: whether a refusal gives the index of its request.
-  ///   - body: gets the trust in the client (L3), and the requests with the host's knowledge of outputs (U1). If it refuses with
-  ///     `Refusal.needsTrust`, it is called again when the client is known. It returns nil if it answers the call itself, later.
+  ///   - body: gets the trust in the client, and the requests with the host's knowledge of outputs
+  ///     (L3, U1). If it refuses with `Refusal.needsTrust`, it is called again when the client is
+  ///     known. It returns nil if it answers the call itself, later.
   /// - Throws: `Refusal` if no client may make the requests.
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,

@@ -181,7 +181,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Sets whether a fact of the session is true (H2).
   package func set(_ fact: SessionFact, _ isTrue: Bool) { take(machine.set(fact, isTrue, at: tick())) }
 
-  /// Replaces the fallbacks of groups (K1); the next input selects those that are missing.
+  /// Replaces the fallbacks of groups. The next input selects those that are missing (K1).
   package func load(fallbacks: [BindingID: String]) { machine.load(fallbacks: fallbacks) }
 
   /// Forgets the variables for commands, which belonged to another session.

@@ -48,7 +48,7 @@ extension StateMachine {
     return StateEntry(properties)
   }
 
-  /// Milliseconds until a presentation ends as `expired` (O2); nil if no timeout runs.
+  /// Milliseconds until a presentation ends as `expired`; nil if no timeout runs (O2).
   package func timeLeft(of presentation: Presentation, at now: Instant) -> UInt64? {
     presentation.expires?.milliseconds(since: now)
   }

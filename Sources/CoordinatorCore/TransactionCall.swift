@@ -3,7 +3,8 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// A call of `Apply` (T1), or the transaction of a start (K4), with its requests in the form for the state machine.
+/// A call of `Apply`, or the transaction of a start, with its requests in the form for the state
+/// machine (T1, K4).
 package struct TransactionCall {
   package private(set) var requests: [Request] = []
   private var methods: [any AnyChangingMethod] = []

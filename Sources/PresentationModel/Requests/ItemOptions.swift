@@ -37,9 +37,10 @@ public struct ItemOptionFields: Hashable, Sendable {
   public var group: BindingID?
   public var tag: String?
   public var stack: BindingID?
-  /// Milliseconds from `presented` until the item ends as `expired` (O2); 0 removes a timeout.
+  /// Milliseconds from `presented` until the item ends as `expired`; 0 removes a timeout (O2).
   public var timeout: UInt64?
-  /// Milliseconds from the request until the item ends as `expired` if it still waits then (H6); 0 for never.
+  /// Milliseconds from the request until the item ends as `expired` if it still waits then; 0 for
+  /// never (H6).
   public var within: UInt64?
   public var owned: Bool?
   public var ifBusy: BusyPolicy?
@@ -64,7 +65,7 @@ public struct ItemOptionFields: Hashable, Sendable {
 extension ItemOptions {
   public init() { self = ItemOptionFields.none }
 
-  /// The name of the first option that says how a program is run (L3); nil if there is none.
+  /// The name of the first option that says how a program is run; nil if there is none (L3).
   package var optionAboutRunning: String? {
     if self.command != nil { return Options.command.name }
     if self.directory != nil { return Options.directory.name }

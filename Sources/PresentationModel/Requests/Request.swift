@@ -42,20 +42,22 @@ public struct Request: Hashable, Sendable {
   public var animated: Bool?
   /// Whether no presenter may decline to end what the request ends or still waits for (P15).
   public var isForced: Bool
-  /// Whether the request is refused if it would present an item under an unknown name (D2); false if state alone is meant, nil if the
-  /// request does not say it.
+  /// Whether the request is refused if it would present an item under an unknown name; false if
+  /// state alone is meant, nil if the request does not say it (D2).
   public var needsKnownName: Bool?
   /// Whether the windows of items that are open already are brought to the front (N7).
   public var raises: Bool
-  /// Whether items that are shown elsewhere come to where their user is (N11); nil leaves it to their destinations.
+  /// Whether items that are shown elsewhere come to where their user is; nil leaves it to their
+  /// destinations (N11).
   public var bringsHere: Bool?
-  /// The places of the windows of presentations when the request is carried out (N11); nil if the coordinator does not know them.
+  /// The places of the windows of presentations when the request is carried out; nil if the
+  /// coordinator does not know them (N11).
   package var places: WindowPlaces?
-  /// The reason why windows cannot be moved to an output (U1) when the request is carried out; nil if they can, or if the coordinator
-  /// does not know.
+  /// The reason why windows cannot be moved to an output when the request is carried out; nil if
+  /// they can, or if the coordinator does not know (U1).
   package var whyNoMoving: String?
-  /// The reason why windows cannot be hidden (N8) when the request is carried out; nil if they can, or if the coordinator does not
-  /// know.
+  /// The reason why windows cannot be hidden when the request is carried out; nil if they can, or
+  /// if the coordinator does not know (N8).
   package var whyNoHiding: String?
 
   public init(

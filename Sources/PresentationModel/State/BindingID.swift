@@ -40,10 +40,10 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
     try self.init(text, as: role)
   }
 
-  /// The binding `text.name` (B4); nil if that is not a binding.
+  /// The binding `text.name`; nil if that is not a binding (B4).
   public func appending(name: String) -> BindingID? { try? BindingID(text + "." + name) }
 
-  /// The binding `text[index]` (B4); nil if that is longer than ``maxBytes``.
+  /// The binding `text[index]`; nil if that is longer than ``maxBytes`` (B4).
   public func appending(index: Int) -> BindingID? { try? BindingID("\(text)[\(index)]") }
 
   /// The number of bindings that this one derives from (B3).

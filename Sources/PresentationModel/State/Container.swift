@@ -60,6 +60,6 @@ public enum Scope<Name: Hashable & Sendable>: Hashable, Sendable {
   case stack(Name)
   /// Every binding.
   case everything
-  /// The programs whose windows dismissals have hidden (N8), and no binding.
+  /// The programs whose windows dismissals have hidden, and no binding (N8).
   case parked
 }

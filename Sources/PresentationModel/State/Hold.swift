@@ -1,7 +1,7 @@
 import DBusValues
 import TextFormats
 
-/// The effect of a hold on an item (H3), from the weakest to the strongest.
+/// The effect of a hold on an item, from the weakest to the strongest (H3).
 public enum HoldAction: String, Hashable, Sendable, CaseIterable, Comparable {
   /// No effect.
   case show

@@ -1,4 +1,5 @@
-/// An action that the computer does not take while an item is presented (H7), in the words of logind's `Inhibit`.
+/// An action that the computer does not take while an item is presented, in the words of logind's
+/// `Inhibit` (H7).
 public enum InhibitedAction: String, Hashable, Sendable, CaseIterable {
   case idle, sleep, shutdown
   case powerKey = "handle-power-key"

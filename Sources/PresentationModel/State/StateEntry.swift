@@ -206,8 +206,8 @@ public struct EndingEntry: TypedDictionary {
   /// The milliseconds in which a command ends “at once”.
   private static let shortly: UInt64 = 2000
 
-  /// The error, as long as the coordinator remembers it; nil if there is none. The answer of `History` has no results (D6), so clients
-  /// add the error from the answer of `Wait`.
+  /// The error, as long as the coordinator remembers it; nil if there is none. Clients add it from
+  /// the answer of `Wait`, since the answer of `History` has no results (D6).
   public var error: String? {
     get { properties[PresentationResult.keys.error] }
     set { properties[PresentationResult.keys.error] = newValue }

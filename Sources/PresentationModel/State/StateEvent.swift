@@ -46,7 +46,7 @@ public struct StateEvent: Hashable, Sendable {
     case path(stack: String, [PathElement])
     /// The number of clients and facts that hold has changed by one (H1).
     case hold(String, isInForce: Bool)
-    /// Other programs are parked (N8), the oldest first.
+    /// Other programs are parked, the oldest first (N8).
     case parked([ParkedEntry])
   }
 

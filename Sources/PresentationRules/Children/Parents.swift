@@ -97,7 +97,7 @@ extension Planner {
     return machine.parent(of: before)?.binding
   }
 
-  /// The refusal of a named parent that ends with the requested change (C7), or that has no item.
+  /// The refusal of a named parent that has no item, or that ends with the requested change (C7).
   private func unfit(_ parent: BindingID, for binding: BindingID, _ slot: Shared<SlotDraft>) -> Refusal {
     if item(at: parent)?.isQueued == true {
       return Refusal(.notPresented, "from: “\(parent)” waits in a queue; use a binding that is presented").about(

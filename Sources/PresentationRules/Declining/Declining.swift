@@ -1,7 +1,7 @@
 import DequeModule
 import PresentationModel
 
-// Declining a dismissal (P15), forcing one, and asking the user first (P16).
+// Declining a dismissal, forcing one, and asking the user first (P15, P16).
 
 extension StateMachine {
   /// Notes that a presenter which was called to dismiss a presentation asks its user first (P16).

@@ -42,7 +42,7 @@ extension Planner {
   ) throws(Refusal) {
     let group = membership.group
     let other = selected(in: group)
-    // A fallback gives way (K1), and so does an item that has no window left (N3).
+    // A fallback gives way (K1). An item that has no window left does so, too (N3).
     let isIdle =
       other.map { machine.isFallback(self.item(at: $0)?.membership) || isWithoutWindow($0) } ?? true
     if other == binding {
@@ -93,8 +93,8 @@ extension Planner {
     }
   }
 
-  /// Queues a new item that was selected, if a hold postpones it (H4). The item stays selected if it is on the screen already (T1), or
-  /// if it is a fallback, which blocks no other member (K1).
+  /// Queues a new item that was selected, if a hold postpones it (H4). An item that is on the
+  /// screen already stays selected (T1). So does a fallback, since it blocks no other member (K1).
   mutating func queueIfHeld(_ binding: BindingID) throws(Refusal) {
     guard !state.holdsInForce.isEmpty, var item = item(at: binding), let membership = item.membership, !item.isQueued,
       item.isHeld(by: state.holdsInForce), !machine.isFallback(membership), !staysLive(binding)
@@ -111,7 +111,8 @@ extension Planner {
     return slot.before.flatMap { state.presentations[$0] }?.phase.isLive == true && stays(binding, slot)
   }
 
-  /// Has the group remember the last request for a tag (G7), merged with earlier requests for the same item (P2).
+  /// Has the group remember the last request for a tag, merged with earlier requests for the same
+  /// item (P2, G7).
   mutating func learn(
     _ membership: GroupTag, _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool,
     addingToEarlier: Bool

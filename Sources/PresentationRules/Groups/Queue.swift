@@ -10,7 +10,8 @@ struct QueueEntry: Hashable, Sendable {
   /// Whether the item was selected, and another member interrupted it (K2).
   let isInterrupted: Bool
 
-  /// First come the items that gave way, the latest of them first (K2), then the highest priority, then the oldest (G9).
+  /// Whether the entry is selected before another one: first the items that gave way, the latest of
+  /// them first; then the highest priority; then the oldest (K2, G9).
   func comesBefore(_ other: QueueEntry) -> Bool {
     if isInterrupted || other.isInterrupted { return isInterrupted && (!other.isInterrupted || age > other.age) }
     return priority != other.priority ? priority > other.priority : age < other.age

@@ -9,7 +9,8 @@ public struct Holder: Hashable, Sendable {
   /// The name of the hold, and the number by which it is released.
   public struct Key: Hashable, Sendable {
     public let name: String
-    /// The serial of the holder's event, so it is never used twice (R3); 0 for a fact of the session.
+    /// The serial of the holder's event, so that it is never used twice (R3). It is 0 for a fact of
+    /// the session.
     public let cookie: UInt64
 
     package init(name: String, cookie: UInt64) { (self.name, self.cookie) = (name, cookie) }
@@ -328,7 +329,8 @@ extension Transition {
 
   // MARK: Restarts
 
-  /// Updates the facts of the session after a restart (H5), and drops the holds of another session's clients (R8).
+  /// Updates the facts of the session after a restart, and drops the holds of another session's
+  /// clients (H5, R8).
   /// - Returns: the ends of items because of facts that have become true meanwhile.
   mutating func resumeHolds(_ facts: [SessionFact: Bool], isOtherSession: Bool) -> [PlannedEnd] {
     var ends: [PlannedEnd] = []

@@ -145,7 +145,8 @@ extension Transition {
 }
 
 extension Planner {
-  /// Makes fallbacks give way to queued members that can be presented (K1), whoever has selected the fallbacks.
+  /// Makes fallbacks give way to queued members that can be presented, whoever has selected the
+  /// fallbacks (K1).
   /// - Returns: whether a fallback gave way.
   mutating func letFallbacksGiveWay() -> Bool {
     guard !state.fallbacks.isEmpty, !state.isShuttingDown, !draft.groups.isEmpty else { return false }

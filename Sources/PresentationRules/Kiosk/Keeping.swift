@@ -115,8 +115,8 @@ extension StateMachine {
     return state.departed[binding]?.item
   }
 
-  /// The kept form of a presentation's item. nil for an item that is not kept: one with an owner, one that waits for a limited time
-  /// (H6), or a fallback (K1).
+  /// The kept form of a presentation's item; nil for an item that is not kept. Items with an owner,
+  /// items that wait for a limited time and fallbacks are not kept (H6, K1).
   func loginItem(of presentation: Presentation) -> LoginItem? {
     let item = presentation.item
     guard presentation.restoresAtLogin, item.owner == nil, presentation.startsBy == nil,

@@ -4,21 +4,23 @@ import PresentationModel
 public struct ItemSettings: Hashable, Sendable {
   /// The id of items whose requests give none (D13).
   public var id: String?
-  /// The id of the application whose desktop file gave the command (D17); nil for none.
+  /// The id of the application whose desktop file gave the command; nil for none (D17).
   public var desktop: String?
-  /// Value, title and timeout of items whose requests give none (D13); directory and environment of their commands (D3).
+  /// Value, title and timeout of items whose requests give none, and directory and environment of
+  /// their commands (D13, D3).
   public var options = ItemOptions()
-  /// The program and the arguments, with placeholders, to run when an item was presented (D14); nil for none.
+  /// The program and the arguments, with placeholders, to run when an item was presented; nil for
+  /// none (D14).
   public var onPresent: [[UInt8]]?
-  /// The program and the arguments to run when a presented item has ended (D14); nil for none.
+  /// The program and the arguments to run when a presented item has ended; nil for none (D14).
   public var onDismiss: [[UInt8]]?
   /// The effects of holds on the items (H3).
   public var holds: [String: HoldAction] = [:]
-  /// The hold that is in force while an item is live (H8); nil for none.
+  /// The hold that is in force while an item is live; nil for none (H8).
   public var hold: String?
   /// The actions that the computer does not take while an item is presented (H7).
   public var inhibits: Set<InhibitedAction> = []
-  /// The rule for presenting an item again that ended by itself (K3); nil for never.
+  /// The rule for presenting an item again that ended by itself; nil for never (K3).
   public var restart: RestartRule?
   /// Whether items are kept beyond the session, and presented again at the next login (K4).
   public var restoresAtLogin = false

@@ -172,7 +172,7 @@ extension Transition {
   private mutating func windowsGone(of handle: Handle, isFinal: Bool) {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else { return }
     guard isFinal, machine.mayEndWithWindows(handle) else {
-      // If the presentation gets its slot back (P15), this stays true.
+      // This stays true if the presentation gets its slot back (P15).
       return state.presentations.modifyDerived(handle) { $0.isWithoutWindow = true }
     }
     switch presentation.phase {
@@ -239,8 +239,8 @@ extension Properties {
 }
 
 extension StateMachine {
-  /// Whether a presentation ends when its windows are gone for good, whatever its result. If the result decides whether the item is
-  /// presented again (K3), the item stays until the result is known.
+  /// Whether a presentation ends when its windows are gone for good, whatever its result. The item
+  /// stays until the result is known if the result decides whether it is presented again (K3).
   func mayEndWithWindows(_ handle: Handle) -> Bool {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else {
       return false

@@ -9,9 +9,10 @@ extension RecordedState {
   /// has to hold the whole state.
   private static let spare = 4
 
-  /// Refuses a record that no navd has written and whose faults could not be refused later: numbers too large to count on from, texts
-  /// that neither the bus nor a process accepts, and rows that contradict each other. Single sizes are not checked against the limits
-  /// (L1), since a release may have smaller ones than the one before.
+  /// Refuses a record that no navd has written and whose faults could not be refused later: numbers
+  /// too large to count on from, texts that neither the bus nor a process accepts, and rows that
+  /// contradict each other. A release may have smaller limits than the one before, so single sizes
+  /// are not checked (L1).
   ///
   /// Presentations are checked while they are restored: with many, most of the time is spent on reading them from memory.
   func check(_ limits: Limits) throws(RecordFault) {

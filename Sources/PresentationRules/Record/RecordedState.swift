@@ -1,7 +1,8 @@
 import DBusValues
 import PresentationModel
 
-/// The recorded state: the data that are needed to continue after a restart (R1–R3), as rows that change independently.
+/// The recorded state: the data that are needed to continue after a restart, as rows that change
+/// independently (R1–R3).
 ///
 /// Slots, selections, queues, paths, children, deadlines and counts are derived from the rows. They are not recorded, so they cannot
 /// contradict the rows.

@@ -183,7 +183,7 @@ extension Transition {
   mutating func presentedAgain(_ handle: Handle, error: String?) {
     guard let presentation = state.presentations[handle] else { return }
     if let error, presentation.phase.dismissal?.stage == .held {
-      // If it got its slot back (P15), it would have it without being on the screen.
+      // If it got its slot back, it would have it without being on the screen (P15).
       return take(endOf: handle, reason: .failed, result: ["error": .string(error)])
     }
     guard presentation.phase == .presented, presentation.answerDue != nil, !presentation.awaitsPresenter else { return }

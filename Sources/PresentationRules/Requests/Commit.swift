@@ -1,13 +1,14 @@
 import PresentationModel
 
 extension Transition {
-  /// Makes a settled draft the state, announces each difference once (W1), and starts and ends the presentations that can start or end
-  /// now.
+  /// Makes a settled draft the state, and starts and ends the presentations that can start or end
+  /// now. Each difference is announced once (W1).
   mutating func commit(_ draft: borrowing Draft) {
     state.lastQueueAge = draft.lastQueueAge
     for index in draft.slots.indices { commitEnd(ofDraftAt: index, draft) }
     for (stack, drafted) in draft.stacks { commit(stack, drafted, draft) }
-    // A parent may be presented by a later request than its child (C2), so all new presentations get their handles first.
+    // All new presentations get their handles first, since a parent may be presented by a later
+    // request than its child (C2).
     var new: [Int] = []
     for index in draft.slots.indices where draft.slots[index].isNew { new.append(index) }
     if new.count > 1 { new.sort { draft.slots[$0].accepted < draft.slots[$1].accepted } }

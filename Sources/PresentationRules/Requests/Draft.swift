@@ -104,9 +104,11 @@ struct SlotDraft: Sendable {
     case edited
     /// The item is presented again with the same id.
     case refreshed
-    /// The item is new. If the earlier presentation can show it (P2, T1), its item takes over what requests have given.
+    /// The item is new. If the earlier presentation can show it, its item takes over what requests
+    /// have given (P2, T1).
     case renewed(given: ItemOptions)
-    /// The item is presented again without a request, since its presentation ended by itself (K3) or gave way (K2).
+    /// The item is presented again without a request, since its presentation gave way or ended by
+    /// itself (K2, K3).
     case continued
     /// The item is presented by a request. It needs a new presentation, since something that it depends on ends.
     case recreated
@@ -196,8 +198,8 @@ extension Shared<SlotDraft> {
     return self.item != nil && self.resolution == .replaced
   }
 
-  /// The cause of the end of the earlier presentation. A dismissal followed by another item is a replacement (T1), and is animated as
-  /// such (T2).
+  /// The cause of the end of the earlier presentation. A dismissal followed by another item is a
+  /// replacement, and is animated as one (T1, T2).
   var effectiveCause: SlotDraft.Cause {
     let cause = self.cause ?? SlotDraft.Cause(reason: .replaced, animated: true)
     if let item = self.item, cause.reason == .dismissed || cause.reason == .replaced {

@@ -109,7 +109,7 @@ extension Planner {
       if hasChanged { slot.item!.content.leaveHowToRun(to: author) }
       mayChange = !hasChanged || !slot.item!.content.needsTrustToChange(by: author)
       if let timeout { slot.item!.content.timeout = timeout == 0 ? nil : timeout }
-      // If the earlier presentation stays (T1), the edit applies to its item.
+      // The edit applies to the item of the earlier presentation, if that stays (T1).
       if case .renewed(var given) = slot.change {
         given.timeout = timeout ?? given.timeout
         slot.change = .renewed(given: given)
@@ -124,7 +124,7 @@ extension Planner {
     guard mayChange else { throw needsTrust(toReplaceItemAt: binding) }
   }
 
-  /// Refuses an earlier item that stays (T1) and is too large with the edits of this transaction.
+  /// Refuses an earlier item that stays and is too large with the edits of this transaction (T1).
   func checkEdits(of slot: Shared<SlotDraft>, _ before: Shared<Item>) throws(Refusal) {
     guard !slot.edits.isEmpty else { return }
     let updated = slot.updated(before)

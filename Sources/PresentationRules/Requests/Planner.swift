@@ -22,9 +22,11 @@ struct Planner: ~Copyable {
   private(set) var bringsHere: Bool?
   /// The places of windows; nil if they are not known.
   private(set) var places: WindowPlaces?
-  /// The reason why the request that is being planned cannot have windows moved (U1); nil if it can.
+  /// The reason why the request that is being planned cannot have windows moved; nil if it can
+  /// (U1).
   private(set) var whyNoMoving: String?
-  /// The reason why the request that is being planned cannot have windows hidden (N8); nil if it can.
+  /// The reason why the request that is being planned cannot have windows hidden; nil if it can
+  /// (N8).
   private(set) var whyNoHiding: String?
   /// The indices of drafted slots whose resolution has to be decided, perhaps again.
   var unresolved: [Int] = []

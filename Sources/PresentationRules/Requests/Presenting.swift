@@ -81,7 +81,8 @@ extension Planner {
     reopen(binding)
   }
 
-  /// The refusal of a request with the same id that asks for more than an update (P2); nil if an update is enough.
+  /// The refusal of a request with the same id that asks for more than an update; nil if an update
+  /// is enough (P2).
   func difference(of options: ItemOptions, from current: Shared<Item>, at binding: BindingID) -> Refusal? {
     func differs(_ what: String, _ asked: String, _ held: String?) -> Refusal {
       Refusal(

@@ -57,7 +57,8 @@ extension Planner {
     }
   }
 
-  /// Whether a slot's presentation stays with the drafted item: whether the change is an update (P2) at the same position.
+  /// Whether a slot's presentation stays with the drafted item: whether the change is an update at
+  /// the same position (P2).
   func stays(_ binding: BindingID, _ slot: Shared<SlotDraft>) -> Bool {
     guard let item = slot.item, let before = slot.before.flatMap({ state.presentations[$0] }) else { return false }
     let given: ItemOptions

@@ -118,7 +118,7 @@ extension StateMachine {
     throw Refusal(.invalidArgument, "input is given, but “\(binding)” \(why); leave input out")
   }
 
-  /// Refuses to queue an item of a stack (G9), even if it would not have to wait now.
+  /// Refuses to queue an item of a stack, even if it would not have to wait now (G9).
   func check(_ policy: BusyPolicy?, with stack: BindingID?) throws(Refusal) {
     guard policy == .queue, let stack else { return }
     throw Refusal(

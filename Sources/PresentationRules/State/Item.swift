@@ -46,8 +46,9 @@ public struct Item: Hashable, Sendable {
   /// The effects of holds on the item, as they were when it began (H3). A hold without an effect is not in it.
   public var holds: [String: HoldAction] = [:]
 
-  /// Whether two items look the same to watchers. Options that only matter at the start do not count, nor the timeout, which changes
-  /// without an event (P2), nor the position, which has its own events.
+  /// Whether two items look the same to watchers. Options that only matter at the start do not
+  /// count. Neither does the position, which has its own events, nor the timeout, which changes
+  /// without an event (P2).
   func looksLike(_ other: Item) -> Bool {
     id == other.id && value == other.value && containerValues == other.containerValues && style == other.style
       && title == other.title && output == other.output && owner == other.owner && priority == other.priority

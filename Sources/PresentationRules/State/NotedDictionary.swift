@@ -1,6 +1,7 @@
 /// A dictionary that notes which of its entries may differ from the record.
 ///
-/// The storage notes writes itself. So the cost of recording is that of the changes (R1), and no write is forgotten.
+/// The storage notes writes itself. So no write is forgotten, and recording costs as much as the
+/// changes (R1).
 struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var entries: [Key: Value] = [:]
   private var noted = NotedKeys<Key>()

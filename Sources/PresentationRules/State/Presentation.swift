@@ -25,7 +25,8 @@ public struct PendingDismissal: Hashable, Sendable {
   public package(set) var animated: Bool
   /// Whether no presenter may decline the dismissal (P15). If so, the dismissals that have to complete before it are forced, too.
   public package(set) var isForced: Bool
-  /// Nanoseconds of the timeout that were left when the dismissal began (P15); nil if there was no timeout.
+  /// Nanoseconds of the timeout that were left when the dismissal began; nil if there was no
+  /// timeout (P15).
   public package(set) var timeLeft: UInt64?
 
   package init(

@@ -8,7 +8,8 @@ extension StateMachine {
     state.slots[binding]?.current.flatMap { state.presentations[$0] }
   }
 
-  /// The presentation from which another one is presented (C1); nil if there is none, or it has ended.
+  /// The presentation from which another one is presented; nil if there is none, or it has ended
+  /// (C1).
   public func parent(of handle: Handle) -> Presentation? {
     state.presentations[handle]?.parent.flatMap { state.presentations[$0] }
   }

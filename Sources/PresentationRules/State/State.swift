@@ -88,7 +88,8 @@ struct State: Sendable {
   /// The presentations that have just ended because another window took the focus.
   var unfocused = UnfocusedItems()
 
-  /// The effects of holds on items whose destinations do not define them (H3); from the settings file, at each start.
+  /// The effects of holds on items whose destinations do not define them (H3). They come from the
+  /// settings file at each start.
   var holdsOfAll: [String: HoldAction] = [:]
 
   /// The work that the current input still has to do.

@@ -133,7 +133,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
 
   // MARK: Clients and shutting down
 
-  /// Ends the items of a client that left the bus (O1), and removes its registrations (D1).
+  /// Ends the items of a client that left the bus, and removes its registrations (O1, D1).
   public mutating func clientLeft(_ client: Client, at now: Instant) -> Outcome {
     let ends = (state.ownedBy[client] ?? []).sorted().map { PlannedEnd(handle: $0, reason: .owner) }
     return process(at: now) { transition in
@@ -166,8 +166,8 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
 
   // MARK: Destinations
 
-  /// Registers a presenter for a destination name; the last registration of a name counts (D1). The presenter is asked to show what an
-  /// earlier presenter of that name has left behind (D4).
+  /// Registers a presenter for a destination name. The last registration of a name counts (D1). The
+  /// presenter is asked to show what an earlier presenter of that name has left behind (D4).
   /// - Throws: `Refusal`: `invalidConfiguration` (G7), `invalidArgument` (B5), `limitExceeded` (L1).
   public mutating func register(
     _ destination: Destination, by client: Client, at now: Instant

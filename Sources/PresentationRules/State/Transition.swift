@@ -47,7 +47,8 @@ struct Transition: ~Copyable {
     outcome.changes.reserveCapacity(4)
   }
 
-  /// Settles the consequences of an input: the holds of presentations (H8), and the fallbacks (K1), which may hold, too.
+  /// Settles the consequences of an input: the holds of presentations, and the fallbacks, which may
+  /// hold, too (H8, K1).
   mutating func followUp() {
     settleHolds()
     fallBack()
@@ -145,15 +146,17 @@ struct Transition: ~Copyable {
     return true
   }
 
-  /// Whether a presentation may be dismissed: its children have ended (C3), and so have those above it in its stack (S2).
+  /// Whether a presentation may be dismissed: its children have ended, and so have those above it
+  /// in its stack (C3, S2).
   private func canEnd(_ presentation: Presentation) -> Bool {
     guard presentation.children.isEmpty else { return false }
     guard let position = presentation.item.position else { return true }
     return state.stacks[position.stack]?.dismissing.first == presentation.handle
   }
 
-  /// Starts and ends all presentations that can. After the end of a presentation's hold, none starts until the items that waited for
-  /// that end have been considered (H8), since one of them may come instead.
+  /// Starts and ends all presentations that can. After the end of a presentation's hold, the items
+  /// that waited for that end are considered before any other starts, since one of them may come
+  /// instead (H8).
   mutating func advance() {
     force()
     var (ended, started) = (0, 0)
@@ -196,7 +199,8 @@ struct Transition: ~Copyable {
     outcome.commands.append(.present(handle))
   }
 
-  /// Makes a presentation `presented`: presentations that wait for it may start (C2), and its timeout starts (O2).
+  /// Makes a presentation `presented`: presentations that wait for it may start, and its timeout
+  /// starts (C2, O2).
   mutating func becomePresented(_ handle: Handle) {
     let (now, wallTime) = (now, wallTime)
     let presentation = state.presentations.modify(handle) { presentation in

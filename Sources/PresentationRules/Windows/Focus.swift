@@ -1,8 +1,8 @@
 import DBusValues
 import PresentationModel
 
-// The windows of open items: raising (N7) and moving (U2) them, and ending items that have lost the focus (N9, N10) or their output
-// (U3).
+// The windows of open items: raising and moving them, and ending items that have lost the focus or
+// their output (N7, U2, N9, N10, U3).
 
 /// When presentations ended because another window took the focus. The focus may have moved by a click on the button that toggles one
 /// of them (N10).
