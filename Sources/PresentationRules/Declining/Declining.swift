@@ -283,8 +283,8 @@ extension StateMachine {
 }
 
 extension Reason {
-  /// Whether no presenter may decline a dismissal for this reason (P15): the presentation has ended by itself, its owner has left, or
-  /// everything ends.
+  /// Whether no presenter may decline a dismissal for this reason: the presentation has ended by
+  /// itself, its owner has left, or everything ends (P15).
   var isForced: Bool {
     switch self {
     case .closed, .failed, .lost, .owner, .shutdown: true

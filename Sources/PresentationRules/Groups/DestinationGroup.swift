@@ -4,7 +4,7 @@ import TextFormats
 /// The exclusive group to which the items of a destination belong.
 public enum DestinationGroup: Hashable, Sendable {
   case named(BindingID)
-  /// A group for each output (U3): a binding in which ``placeholder`` stands for the output's name.
+  /// A group for each output: a binding in which ``placeholder`` stands for the output's name (U3).
   case perOutput(String)
 
   private static let placeholder = "{output}"

@@ -2,7 +2,7 @@ import PresentationModel
 import TextFormats
 
 extension Planner {
-  /// The group and tag of a request (G7).
+  /// The group and tag of a request: those that it names, or those of its destination (G7).
   func membership(
     for binding: BindingID, _ options: ItemOptions, _ destination: Shared<Destination>?
   ) throws(Refusal) -> GroupTag? {

@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-// Holds (H1–H6, H8): named facts during which items wait, end or are refused.
+// Holds: named facts during which items wait, end or are refused (H1–H6, H8).
 
 /// A client or a fact that keeps a hold in force.
 public struct Holder: Hashable, Sendable {

@@ -58,7 +58,7 @@ extension StateMachine {
   ///
   /// - Parameters:
   ///   - survivals: the fate of each of the `survivors`; a missing one counts as gone.
-  ///   - absent: the clients that are no longer on the bus (R7: on another bus, all).
+  ///   - absent: the clients that are no longer on the bus; on another bus, all (R7).
   ///   - isOtherSession: whether the record is of another session; then only programs that still run count (R8).
   ///   - facts: the facts of the session that are known; others count as recorded (H5).
   public mutating func resume(
@@ -183,7 +183,7 @@ extension Transition {
   mutating func presentedAgain(_ handle: Handle, error: String?) {
     guard let presentation = state.presentations[handle] else { return }
     if let error, presentation.phase.dismissal?.stage == .held {
-      // If it got its slot back, it would have it without being on the screen (P15).
+      // A presentation that is not on the screen must not get its slot back (P15).
       return take(endOf: handle, reason: .failed, result: ["error": .string(error)])
     }
     guard presentation.phase == .presented, presentation.answerDue != nil, !presentation.awaitsPresenter else { return }

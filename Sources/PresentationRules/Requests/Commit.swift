@@ -179,7 +179,8 @@ extension Transition {
     return differing
   }
 
-  /// Announces the changes of groups (W1): the selection, and the tags and the queue if watchers can see a difference.
+  /// Announces the changes of groups: the selection, and the tags and the queue if watchers can see
+  /// a difference (W1).
   private mutating func announceGroups(_ differing: Set<GroupTag>, _ draft: borrowing Draft) {
     guard !differing.isEmpty || !draft.groups.isEmpty else { return }
     let visible = differing.filter { state.registry.declared[$0.group]?[$0.tag] == nil }

@@ -216,7 +216,8 @@ extension Destination {
 }
 
 extension ItemOptionFields {
-  /// Whether a request starts the timeout again (O2): if it gives one, or the destination has one (D13).
+  /// Whether a request starts the timeout again: if it gives one, or the destination has one (O2,
+  /// D13).
   fileprivate func givesTimeout(with destination: Shared<Destination>?) -> Bool {
     timeout != nil || destination?.itemSettings?.options.timeout != nil
   }

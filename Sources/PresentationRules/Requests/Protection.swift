@@ -1,7 +1,7 @@
 import PresentationModel
 
-// Items of a protected destination end only by themselves (D12): a screen locker must not be closed by a key binding or a script that
-// closes something else.
+// Items of a protected destination end only by themselves (D12). A key binding or a script that
+// closes something else must not close a screen locker.
 
 extension Planner {
   /// Refuses requests that would end a protected item on the screen.

@@ -1,8 +1,8 @@
 import PresentationModel
 
 extension Planner {
-  /// Settles the draft after the last request (T1): decides which presentations stay, which end with others and which items queues
-  /// supply, and finds the parent of each new item.
+  /// Settles the draft after the last request: decides which presentations stay, which end with others
+  /// and which items queues supply, and finds the parent of each new item (T1).
   /// - Throws: `Refusal` if the draft cannot become the state.
   mutating func settle() throws(Refusal) {
     try refuseStandingOnChildren()
@@ -139,8 +139,8 @@ extension Planner {
     reopen(binding)
   }
 
-  /// Within one stack, `popped` has precedence over `parent` (S8): a presentation that ends with its parent while the one
-  /// below it ends too is popped.
+  /// Gives `popped` precedence over `parent` within one stack: a presentation that ends with its
+  /// parent while the one below it ends too is popped (S8).
   private mutating func nameOverStacks() {
     for index in draft.slots.indices
     where draft.slots[index].resolution == .replaced && draft.slots[index].cause?.reason == .parent {
@@ -153,8 +153,9 @@ extension Planner {
     }
   }
 
-  /// Applies “X→nil→X changes nothing” (T1): an item dismissed and presented again in one transaction keeps its parent and its age in
-  /// the queue. If it was held in the queue, it stays there, whatever the request in between asked for (H4).
+  /// Applies “X→nil→X changes nothing”: an item dismissed and presented again in one transaction
+  /// keeps its parent and its age in the queue (T1). An item that was held in the queue stays
+  /// there, whatever the request in between asked for (H4).
   private mutating func keepWhatCameBack() throws(Refusal) {
     for index in draft.slots.indices where draft.slots[index].resolution == .stays {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])

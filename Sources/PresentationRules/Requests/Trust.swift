@@ -76,7 +76,7 @@ extension Planner {
     Refusal.needsTrust("another item for the command at “\(binding)”, which another client has given")
   }
 
-  /// Refuses the same for a presentation that stays because its item came back (T1).
+  /// Refuses such a change of the item of a presentation that stays, since its item came back (T1).
   func requireTrustForWhatCameBack() throws(Refusal) {
     for index in draft.slots.indices where draft.slots[index].resolution == .stays {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])

@@ -9,7 +9,7 @@ extension StateMachine {
     try limits.check(text: id, as: "the id")
   }
 
-  /// Checks a tag (B5).
+  /// Checks that a tag is neither empty nor too long, and has no control character (B5).
   func check(tag: String) throws(Refusal) {
     if tag.isEmpty { throw Refusal(.invalidArgument, "tag is empty; expected 1 to \(GroupTag.maxBytes) bytes") }
     if tag.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {

@@ -35,7 +35,8 @@ public struct Change: Hashable, Sendable {
 public enum PresenterCommand: Hashable, Sendable {
   /// Show the presentation; answered by `Report.presentAnswered`.
   case present(Handle)
-  /// Show the changed item; answered by `Report.updateAnswered`. `author` made the change, so it is not told (D8).
+  /// Show the changed item; answered by `Report.updateAnswered`. `author` made the change, and gets
+  /// no update if it is the presenter (D8).
   case update(Handle, author: Client?)
   /// End the presentation; answered by `Report.dismissAnswered`, or by `Report.declined` unless it is forced (P15).
   case dismiss(Handle, Reason, animated: Bool, isForced: Bool)

@@ -129,7 +129,8 @@ struct Transition: ~Copyable {
 
   // MARK: When
 
-  /// Whether `waiting` becomes `presenting` (P13): its predecessors have ended, and the presentations that it depends on are presented.
+  /// Whether `waiting` becomes `presenting`: its predecessors have ended, and the presentations
+  /// that it depends on are presented (P13).
   func canStart(_ presentation: Presentation) -> Bool {
     guard presentation.phase == .waiting, !presentation.item.isQueued, presentation.continuation?.due == nil
     else { return false }
