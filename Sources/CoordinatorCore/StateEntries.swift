@@ -112,6 +112,7 @@ extension StateMachine {
       entry.id = presentation.item.id
       entry.destination = presentation.item.destinationName
       entry.presentation = presentation.handle.number
+      if isOutdated(presentation.handle) { entry.isOutdated = true }
       return entry.properties
     }
   }

@@ -6,6 +6,7 @@ struct NaiveParked {
   let binding: BindingID
   let id: String
   let destination: String?
+  let presenter: Destination.Presenter?
   /// The presentation that is to show it again.
   var claimant: Handle?
   /// Whether it must end without a question.
@@ -21,7 +22,8 @@ extension NaiveModel {
   mutating func park(_ showing: OrderChecker.Showing, as handle: Handle) -> Bool {
     guard let item = going[showing.token]?.showing.item, item.destination?.window?.hides == true else { return false }
     parked[programs[handle] ?? handle] = NaiveParked(
-      binding: showing.binding, id: showing.id, destination: item.destination?.name)
+      binding: showing.binding, id: showing.id, destination: item.destination?.name,
+      presenter: item.destination?.presenter)
     return true
   }
 
@@ -34,12 +36,25 @@ extension NaiveModel {
     let program = listedParked.first { program in
       let other = parked[program]!
       return !other.isEnding && other.binding == presentation.binding && other.id == item.id
-        && other.destination == item.destination?.name
+        && other.destination == item.destination?.name && other.presenter == item.destination?.presenter
     }
     guard let program else { return nil }
     programs[handle] = program
     parked[program]!.claimant = handle
     return program
+  }
+
+  /// The parked programs of an earlier command of a presentation that starts: they are told to end.
+  func outdatedParked(_ presentation: Presentation) -> [Handle] {
+    guard let destination = presentation.item.destination, programs[presentation.handle] == nil,
+      case .file = destination.source
+    else { return [] }
+    return listedParked.filter { program in
+      let other = parked[program]!
+      return !other.isEnding && other.binding == presentation.binding && other.id == presentation.item.id
+        && other.destination == destination.name
+        && (other.presenter != destination.presenter || destination.window?.hides != true)
+    }
   }
 
   mutating func leaveParking(_ handle: Handle) {

@@ -41,7 +41,7 @@ struct Watcher {
   private var tags: [BindingID: Tags] = [:]
   private var paths: [BindingID: [PathElement]] = [:]
   private var holds: Set<String> = []
-  private var parked: [Handle] = []
+  private var parked: [String] = []
   /// The last handle announced before this input; within one input, handles may be announced in any order.
   private var lastHandle = Handle(0)
   private var ended: Set<Handle> = []
@@ -94,7 +94,7 @@ struct Watcher {
       case .hold(let name, let isInForce):
         if isInForce { holds.insert(name) } else { holds.remove(name) }
       case .parked:
-        let now = machine.parked.map(\.handle)
+        let now = Self.parked(machine)
         try require(parked != now || !isOneChange, "W1", "an event without a change of the parked programs: \(now)")
         parked = now
       }
@@ -114,6 +114,10 @@ struct Watcher {
     }
   }
 
+  private static func parked(_ machine: borrowing StateMachine) -> [String] {
+    machine.parked.map { "\($0.handle)" + (machine.isOutdated($0.handle) ? " outdated" : "") }
+  }
+
   private mutating func introduce(
     _ handle: Handle, _ binding: BindingID, _ id: String, phase: String, item: Shared<Item>?, mustDiffer: Bool
   ) throws(Violation) {
@@ -130,7 +134,7 @@ struct Watcher {
 
   /// Compares what was announced with the state.
   func compare(with machine: borrowing StateMachine, groups: [BindingID], stacks: [BindingID]) throws(Violation) {
-    try require(machine.parked.map(\.handle) == parked, "N8", "parked: \(machine.parked), but the events say \(parked)")
+    try require(Self.parked(machine) == parked, "N8", "parked: \(Self.parked(machine)), but the events say \(parked)")
     try require(machine.serial == serial, "W1", "the serial is \(machine.serial), but \(serial) was told")
     try require(machine.count == entries.count, "W1", "\(machine.count) presentations, but \(entries.count) were told")
     for (handle, entry) in entries {

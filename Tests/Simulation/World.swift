@@ -11,7 +11,8 @@ struct World: ~Copyable {
   private(set) var machine: StateMachine
   /// The record of the navd that runs.
   private(set) var disk = RecordedState()
-  let files: [Destination]
+  private(set) var files: [Destination]
+  private var restarts = 0
   /// The last handle before each registration that is left, by the names of the destination and of the client (D4).
   private var registered: [String: Handle] = [:]
   private let fallbacks: [BindingID: String]
@@ -357,6 +358,17 @@ struct World: ~Copyable {
     checker.forgetAbsences()
     // The record does not have the requests to programs to end.
     for program in model.parked.keys { model.parked[program]!.isEnding = false }
+    restarts += 1
+    if restarts.isMultiple(of: 2) { try editFile() }
+  }
+
+  /// Gives the destination that hides its windows another command, as its user edits the file.
+  private mutating func editFile() throws(Violation) {
+    guard let hider = files.firstIndex(where: { $0.name == "hider" }) else { return }
+    files[hider].presenter = .command([Array("editor \(restarts % 4)".utf8)])
+    model.load(files)
+    let outcome = machine.load(files)
+    try watcher.take(outcome.changes, from: machine, isOneChange: true)
   }
 
   /// Gives the input to the model. The log decides the effect of inputs that are not requests.
@@ -580,8 +592,11 @@ struct World: ~Copyable {
       default: break
       }
     }
+    let isResuming = if case .resume = input { true } else { false }
+    var outdated: Set<Handle> = []
     for command in outcome.commands {
       if case .present(let handle) = command, let presentation = machine.presentation(handle) {
+        if !isResuming { outdated.formUnion(model.outdatedParked(presentation)) }
         let program = model.claimParked(presentation)
         try require(
           presentation.program == program, "N8",
@@ -589,6 +604,8 @@ struct World: ~Copyable {
             + "program, not \(program?.description ?? "none")")
       }
     }
+    for case .endParked(let program, isForced: false) in outcome.commands { outdated.remove(program) }
+    try require(outdated.isEmpty, "N8", "\(outdated.sorted()) are of an earlier command, and are not told to end")
     try require(
       machine.parked.map(\.handle) == model.listedParked, "N8",
       "parked: \(machine.parked.map(\.handle)), not \(model.listedParked)")

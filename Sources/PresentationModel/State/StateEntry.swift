@@ -122,7 +122,7 @@ public struct StateSnapshot: TypedDictionary {
     public let parked = DictionaryKey<[Properties]>(
       "parked",
       doc: "The programs whose windows dismissals have hidden, the oldest first; absent if there is none. Each: "
-        + "binding s, id s, destination s, presentation t.")
+        + "binding s, id s, destination s, presentation t, outdated b.")
   }
 
   public var entries: [StateEntry] { (self.presentations ?? []).map(StateEntry.init) }
@@ -163,6 +163,9 @@ public struct ParkedEntry: TypedDictionary {
     public let destination = DictionaryKey<String>("destination", doc: "The destination that showed it.")
     public let presentation = DictionaryKey<UInt64>(
       "presentation", doc: "The number of the presentation for which the program was started.")
+    public let isOutdated = DictionaryKey<Bool>(
+      "outdated",
+      doc: "Present and true if the destination's file has another command now. It ends when it would be shown again.")
   }
 }
 

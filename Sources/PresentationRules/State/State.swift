@@ -52,7 +52,7 @@ struct State: Sendable {
   /// Programs whose windows are hidden, by the presentations for which they were started (N8).
   var parked = NotedDictionary<Handle, Parked>()
   /// The parked programs that were announced last.
-  var toldParked: [Handle] = []
+  var toldParked: [ShownParked] = []
   var containerValueDeclarations = NotedDictionary<String, ContainerValueDeclaration>()
   var tagMemory: RecencyMap<GroupTag, TagMemory>
   var endings: RecencyMap<Handle, Shared<Ending>>

@@ -22,11 +22,24 @@ struct Parked: Sendable {
   /// The row of the program in the record.
   var row: RecordedState.PresentationRow { RecordedState.PresentationRow(parked: presentation) }
 
-  /// Whether the program can show a new presentation: one of the same destination, binding and id.
-  fileprivate func suits(_ other: Presentation) -> Bool {
-    claimant == nil && !isEnding && other.binding == presentation.binding && other.item.id == presentation.item.id
+  /// Whether the program has shown what another presentation is to show: an item of the same destination, binding and id.
+  fileprivate func isProgram(of other: Presentation) -> Bool {
+    other.binding == presentation.binding && other.item.id == presentation.item.id
       && other.item.destination?.name == presentation.item.destination?.name
   }
+
+  /// Whether a file says now that another program shows the items of the destination, or that none is to be hidden.
+  /// - Parameter destination: the destination of the same name.
+  fileprivate func isOutdated(by destination: Destination) -> Bool {
+    guard case .file = destination.source else { return false }
+    return destination.window?.hides != true || destination.presenter != presentation.item.destination?.presenter
+  }
+}
+
+/// A parked program as watchers see it.
+struct ShownParked: Hashable, Sendable {
+  let program: Handle
+  let isOutdated: Bool
 }
 
 extension Presentation {
@@ -42,11 +55,26 @@ extension Presentation {
 extension State {
   /// The handles of the parked programs that watchers see: those without a claimant, the oldest first.
   var listedParked: [Handle] { parked.filter { $0.value.claimant == nil }.keys.sorted() }
+
+  /// The parked programs as watchers see them, the oldest first.
+  fileprivate var shownParked: [ShownParked] {
+    listedParked.map { ShownParked(program: $0, isOutdated: isOutdated($0)) }
+  }
+
+  fileprivate func isOutdated(_ program: Handle) -> Bool {
+    guard let parked = parked[program], let name = parked.presentation.item.destination?.name,
+      let destination = registry[name]
+    else { return false }
+    return parked.isOutdated(by: destination.content)
+  }
 }
 
 extension StateMachine {
   /// The parked programs, the oldest first: the last presentation of each, under the handle for which the program was started.
   public var parked: [Presentation] { state.listedParked.map { state.parked[$0]!.presentation } }
+
+  /// Whether the file of a parked program's destination has another command now, so that the program is not shown again.
+  public func isOutdated(_ program: Handle) -> Bool { state.isOutdated(program) }
 
   var countOfParked: Int { state.listedParked.count }
 
@@ -85,11 +113,19 @@ extension Transition {
     }
   }
 
-  /// Lets a parked program show a presentation that starts, if there is one for it.
+  /// Lets a parked program show a presentation that starts, if there is one for it. Programs of an earlier command are told to end.
   mutating func claimParked(for handle: Handle) {
-    guard let presentation = state.presentations[handle], presentation.item.destination?.window?.hides == true,
-      let program = state.listedParked.first(where: { state.parked[$0]!.suits(presentation) })
+    guard !state.parked.isEmpty, let presentation = state.presentations[handle],
+      let destination = presentation.item.destination
     else { return }
+    let programs = state.listedParked.filter {
+      !state.parked[$0]!.isEnding && state.parked[$0]!.isProgram(of: presentation)
+    }
+    let outdated = programs.filter { state.parked[$0]!.isOutdated(by: destination.content) }
+    for program in outdated { outcome.commands.append(.endParked(program, isForced: false)) }
+    guard destination.window?.hides == true, let program = programs.first(where: { !outdated.contains($0) }) else {
+      return
+    }
     state.presentations[handle]!.program = program
     state.parked[program]!.claimant = handle
   }
@@ -111,9 +147,9 @@ extension Transition {
   /// Announces the parked programs if they have changed since the last announcement (W1).
   mutating func announceParked() {
     guard !state.parked.isEmpty || !state.toldParked.isEmpty else { return }
-    let listed = state.listedParked
-    guard listed != state.toldParked else { return }
-    state.toldParked = listed
+    let shown = state.shownParked
+    guard shown != state.toldParked else { return }
+    state.toldParked = shown
     announce(.parked)
   }
 
@@ -140,6 +176,6 @@ extension State {
     for (handle, presentation) in presentations {
       if let program = presentation.program, parked[program] != nil { parked[program]!.claimant = handle }
     }
-    toldParked = listedParked
+    toldParked = shownParked
   }
 }

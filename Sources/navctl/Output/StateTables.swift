@@ -24,8 +24,8 @@ enum StateTables {
     }
     for entry in state.parkedEntries {
       table.add(
-        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), "parked", entry.cell(\.destination), "",
-        "", "", "")
+        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id),
+        entry.isOutdated == true ? "parked (outdated)" : "parked", entry.cell(\.destination), "", "", "", "")
     }
     return table
   }
@@ -74,10 +74,11 @@ enum StateTables {
   }
 
   private static func parked(_ state: StateSnapshot) -> Table {
-    var table = Table(.number("HIDDEN"), "BINDING", "ID", "DESTINATION")
+    var table = Table(.number("HIDDEN"), "BINDING", "ID", "DESTINATION", "COMMAND")
     for entry in state.parkedEntries {
       table.add(
-        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), entry.cell(\.destination))
+        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), entry.cell(\.destination),
+        entry.isOutdated == true ? Table.Cell("outdated", .pending) : "")
     }
     return table
   }

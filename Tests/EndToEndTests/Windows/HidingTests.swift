@@ -42,6 +42,29 @@ private typealias Rows = CoordinatorInterface
     #expect(try session.ending(of: second).reason == "closed")
   }
 
+  @Test("N8: a parked program whose file has another command now is outdated, and gives way to the new one")
+  func parked_afterEdit_givesWay() throws {
+    let files = try FollowedCommand(more: Self.hide)
+    let (session, adapter) = (files.session, files.adapter!)
+    let first = try files.show()
+    try session.dismiss("files")
+    _ = try session.ending(of: first)
+    let text = String(decoding: Files.contents(of: session.destinationPath("files")), as: UTF8.self)
+    try session.write(text.replacingAll("sleep 1000", with: "sleep 10001"), toDestination: "files")
+    try session.runNavctl("reload")
+    #expect(try session.navctl("list").outputText == "1\tfiles\t\tparked (outdated)\tfiles\t\t\t\t\n")
+    // The program keeps its window for a while, as one does that asks its user.
+    adapter.onClose = { _ in }
+    let (second, pid) = try files.present()
+    try session.wait("the old one is asked to close") { adapter.requests.last == "close w1" }
+    adapter.open(Window("w2", appID: "files", pid: pid))
+    #expect(try session.call(Rows.wait, (second, "presented")).0 == "")
+    #expect(try session.state()["parked"]?.array?.first?["outdated"] == true)
+    adapter.close("w1")
+    try session.poll("the old one has ended") { try session.state()["parked"] == nil }
+    #expect(try files.windows() == ["w2"])
+  }
+
   @Test(
     "N8, R2: a parked program outlives navd, is shown again by the next navd, and outlives that one",
     arguments: [false, true])

@@ -62,6 +62,62 @@ struct ParkingTests {
     #expect(other != nil && other?.ofProgram == other)
   }
 
+  /// Changes the file of the destination, as its user does.
+  private func edit(_ change: (inout Destination) -> Void) {
+    var files = Destination(
+      name: "files", presenter: .command([[1]]), source: RulesFixture.file("files"),
+      window: WindowFollowing(hides: true))
+    change(&files)
+    fixture.take(fixture.machine.load([files]))
+  }
+
+  private func isOutdated(_ program: Handle) -> Bool { fixture.machine.isOutdated(program) }
+
+  @Test("N8: a parked program whose file has another command now is told to end when it would be shown")
+  func present_afterEdit_endsOutdatedProgram() throws {
+    let old = try park("a", "1")
+    let other = try park("b")
+    edit { $0.grace = 5 }
+    #expect(fixture.taken() == [])
+    edit { $0.presenter = .command([[2]]) }
+    #expect(fixture.taken() == ["parked a 1 b"])
+    #expect([old, other].allSatisfy(isOutdated))
+    try fixture.present("a", "1", .with(to: "files"))
+    #expect(fixture.taken() == ["presenting a 1", "end parked \(old)", "present 3 a"])
+    #expect(fixture.machine.presentation(3)?.program == nil)
+    fixture.shows(3)
+    // Its user may cancel that. Then it is asked again the next time, and the new program is shown.
+    fixture.report(.parkedStays(old))
+    #expect(parked == [old, other])
+    try fixture.dismiss("a")
+    fixture.report(.hidden(3))
+    _ = fixture.taken()
+    try fixture.present("a", "1", .with(to: "files"))
+    #expect(fixture.taken() == ["parked a 1 b", "presenting a 1", "end parked \(old)", "present 4 a"])
+    #expect(fixture.machine.presentation(4)?.program == 3)
+    fixture.report(.parkedEnded(old))
+    #expect(parked == [other])
+    edit { _ in }
+    #expect(!isOutdated(other))
+  }
+
+  @Test("N8: where the file does not hide any more, a parked program ends as the item is presented again")
+  func present_afterEditWithoutHiding_endsProgram() throws {
+    let old = try park("a")
+    edit { $0.window = WindowFollowing() }
+    #expect(isOutdated(old))
+    _ = fixture.taken()
+    try fixture.present("a", "", .with(to: "files"))
+    #expect(fixture.taken() == ["presenting a", "end parked \(old)", "present 2 a"])
+  }
+
+  @Test("N8: a registration of a client makes no parked program outdated")
+  func register_leavesParked() throws {
+    let files = try park("a")
+    try fixture.register(RulesFixture.bus("files", source: .client("bar")), by: "bar")
+    #expect(!isOutdated(files))
+  }
+
   @Test("N8: a parked program that shows its item again, and then ends, is not parked any more")
   func shownAgain_ended_isNotParked() throws {
     _ = try park("a", "1")
