@@ -4,6 +4,8 @@
 const TITLE_PATIENCE = 50;
 /** Milliseconds for which a window without a first frame is not announced. One that is not in view has none. */
 const FRAME_PATIENCE = 500;
+/** The windows that are looked at as covers of others, the topmost first. */
+const MAX_COVERS = 64;
 
 /** A request that is refused, with the name of an error of the contract. */
 class Refusal extends Error {
@@ -53,6 +55,9 @@ class ShellWindows {
         this._windows = new Map();
         this._stale = new Set();
         this._focus = null;
+        /** The windows that others cover, and whether they may be others now. */
+        this._covered = new Set();
+        this._isRestacked = true;
         /** The names of outputs by the shell's numbers of monitors. */
         this._connectors = [];
         this._reading = null;
@@ -69,10 +74,11 @@ class ShellWindows {
         display.connectObject(
             'window-created', (_display, window) => this._add(window),
             'notify::focus-window', () => this._noteFocus(),
-            'window-entered-monitor', (_display, _monitor, window) => this._note(window), this);
+            'window-entered-monitor', (_display, _monitor, window) => this._note(window),
+            'restacked', () => this._noteStack(), this);
         stage.connectObject('notify::is-grabbed', () => this._noteFocus(), this);
-        Main.overview.connectObject('showing', () => this._noteFocus(), 'hidden', () => this._noteFocus(), this);
-        Main.sessionMode.connectObject('updated', () => this._noteFocus(), this);
+        Main.overview.connectObject('showing', () => this._noteAll(), 'hidden', () => this._noteAll(), this);
+        Main.sessionMode.connectObject('updated', () => this._noteAll(), this);
         workspaces.connectObject('active-workspace-changed', () => this._noteAll(), this);
         Main.layoutManager.connectObject('monitors-changed', () => this._readOutputs(), this);
         const windows = global.get_window_actors().map(actor => actor.meta_window);
@@ -162,15 +168,20 @@ class ShellWindows {
         this._entries.set(window, entry);
         this._windows.set(id, window);
         const note = () => this._note(window);
-        const noteWithDialogs = () => {
+        const notePlace = () => {
             note();
+            this._noteStack();
+        };
+        const noteWithDialogs = () => {
+            notePlace();
             for (const dialog of this._dialogs(window))
                 this._note(dialog);
         };
         window.connectObject(
-            'notify::title', note, 'notify::wm-class', note, 'notify::fullscreen', note, 'notify::urgent', note,
-            'notify::demands-attention', note, 'notify::window-type', note, 'notify::on-all-workspaces', note,
-            'workspace-changed', note, 'notify::minimized', noteWithDialogs,
+            'notify::title', note, 'notify::wm-class', note, 'notify::fullscreen', notePlace, 'notify::urgent', note,
+            'notify::demands-attention', note, 'notify::window-type', note, 'notify::on-all-workspaces', notePlace,
+            'workspace-changed', notePlace, 'notify::minimized', noteWithDialogs,
+            'position-changed', () => this._noteStack(), 'size-changed', () => this._noteStack(),
             'unmanaged', () => this._remove(window), this);
         if (isOld) {
             note();
@@ -216,6 +227,7 @@ class ShellWindows {
         const {id} = this._entries.get(window);
         this._forget(window);
         this._stale.delete(window);
+        this._covered.delete(window);
         if (this._focus === window)
             this._focus = null;
         this.table.close(id);
@@ -235,6 +247,12 @@ class ShellWindows {
     _noteAll() {
         for (const window of this._entries.keys())
             this._stale.add(window);
+        this._noteStack();
+    }
+
+    /** Notes that windows may cover others than before. */
+    _noteStack() {
+        this._isRestacked = true;
         this._onStale();
     }
 
@@ -244,7 +262,7 @@ class ShellWindows {
             if (this._entries.has(changed))
                 this._stale.add(changed);
         }
-        this._onStale();
+        this._noteStack();
     }
 
     /**
@@ -256,11 +274,13 @@ class ShellWindows {
         if (this._reading)
             return;
         const {focus_window: focus} = global.display;
-        if (Main.overview.visible || Main.sessionMode.isLocked)
+        if (this._isCurtained)
             this._focus = null;
         // A menu, a dialog or a switcher of the shell has the keyboard for a moment, and gives it back.
         else if (focus !== null || Main.modalCount === 0)
             this._focus = focus;
+        if (this._isRestacked)
+            this._readStack();
         const stale = [...this._stale].filter(window => window !== this._focus);
         // The window that loses the focus is told first.
         if (this._stale.has(this._focus))
@@ -272,6 +292,38 @@ class ShellWindows {
         if (stale.length > limit)
             this._onStale();
         this.focusedOutput = this._connectors[this._focusedMonitor] ?? '';
+    }
+
+    /** Whether the overview or the lock screen is shown instead of the windows. */
+    get _isCurtained() {
+        return Main.overview.visible || Main.sessionMode.isLocked;
+    }
+
+    /** Finds out which windows lie under a single other one as a whole. One with the focus is in use, whatever lies above it. */
+    _readStack() {
+        this._isRestacked = false;
+        const shown = [...this._entries.keys()].filter(window =>
+            this._entries.get(window).isShown && this._isOnScreen(window) && !this._isPartOfTheDesktop(window));
+        const covers = [];
+        const covered = new Set();
+        for (const window of global.display.sort_windows_by_stacking(shown).reverse()) {
+            const area = window.get_frame_rect();
+            if (covers.some(cover => cover.contains_rect(area))) {
+                if (window !== this._focus)
+                    covered.add(window);
+            } else if (covers.length < MAX_COVERS) {
+                covers.push(area);
+            }
+        }
+        for (const window of new Set([...covered, ...this._covered])) {
+            if (covered.has(window) !== this._covered.has(window) && this._entries.has(window))
+                this._stale.add(window);
+        }
+        this._covered = covered;
+    }
+
+    _isOnScreen(window) {
+        return !this._isHidden(window) && window.located_on_workspace(this._workspace);
     }
 
     _see(window) {
@@ -333,7 +385,7 @@ class ShellWindows {
             'fullscreen': window.fullscreen,
             'minimized': window.minimized,
             'hidden': isHidden,
-            'in-view': !isHidden && window.located_on_workspace(this._workspace),
+            'in-view': this._isOnScreen(window) && !this._isCurtained && !this._covered.has(window),
         };
         const appID = window.get_wm_class();
         // It may come later than its window.

@@ -20,6 +20,7 @@ extension WindowTracker {
     guard isAble(to: .hide, "hidden", handle) else { return }
     let windows = followed[handle]!.windows
     followed[handle]!.showing = []
+    arriving.subtract(windows)
     followed[handle]!.stage = .hiding(Set(windows))
     effects += windows.map { .hide(window: $0) }
   }
@@ -58,12 +59,19 @@ extension WindowTracker {
   private mutating func show(_ program: Handle) {
     let windows = followed[program]!.windows
     followed[program]!.showing.formUnion(windows)
+    expect(windows)
     effects += windows.map { .show(window: $0) }
   }
 
   /// Notes that a window was shown.
   public mutating func shown(_ id: String) {
     if let handle = owner(of: id) { followed[handle]?.showing.remove(id) }
+  }
+
+  /// Notes that a window cannot be shown.
+  public mutating func showRefused(_ id: String) {
+    shown(id)
+    arriving.remove(id)
   }
 
   /// Asks for windows that a former window system may have left hidden.

@@ -20,6 +20,7 @@ extension WindowTracker {
       if capabilities?.contains(.activate) == true { raise(handle) }
     } else {
       activated = last
+      expect(following.windows)
       effects += following.windows.map { .summon(window: $0) }
     }
   }
@@ -31,12 +32,31 @@ extension WindowTracker {
     for (_, following) in followed {
       guard case .shown = following.stage, case .presentation(let handle) = following.role else { continue }
       let known = following.windows.compactMap { windows[$0]?.properties }
+      // A key that is pressed again at once is about what its user is about to see.
+      if !arriving.isDisjoint(with: following.windows) {
+        places[handle] = WindowPlaces.Place()
+        continue
+      }
       places[handle] = WindowPlaces.Place(
         isOutOfView: capabilities.contains(.summon) && known.allSatisfy { $0.inView == false },
         outputs: Set(known.compactMap(\.output)))
     }
     return places
   }
+
+  /// Notes that windows were asked to come into view.
+  mutating func expect(_ ids: [String]) {
+    arriving.formUnion(ids)
+    effects.append(.waitForArrival(milliseconds: Self.timeToArrive))
+  }
+
+  /// Notes what the window system tells of a window that was asked to come into view.
+  mutating func noteArrival(of id: String, _ changes: WindowProperties) {
+    if changes.inView == true || changes.output ?? "" != "" { arriving.remove(id) }
+  }
+
+  /// Notes that the time of ``Effect/waitForArrival(milliseconds:)`` is over: windows are where the window system says.
+  public mutating func arrivalTimeIsOver() { arriving = [] }
 
   /// Notes that outputs are gone, before their windows move to others (U3).
   public mutating func outputsGone(_ gone: Set<String>) {

@@ -182,6 +182,7 @@ extension WindowTracker {
     if case .withdrawing = stage { return force(handle) }
     place(id, of: handle)
     if wasAwaiting { effects.append(.presented(presentation(of: handle))) }
+    raiseIfUnseen(handle)
     if isDialog(id, of: handle) { askedUser(id, handle) }
   }
 }

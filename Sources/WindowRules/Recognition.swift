@@ -74,6 +74,7 @@ extension WindowTracker {
     if let focus { self.focus = (name(focus.window), focus.handle) }
     activated = activated.map(name)
     moved = moved.map(name)
+    arriving = Set(arriving.map(name))
   }
 
   /// Notes that a window is no longer there under its id. It may be there under another one, but it is not known which.

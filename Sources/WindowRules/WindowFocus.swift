@@ -7,7 +7,20 @@ extension WindowTracker {
   public mutating func raise(_ handle: Handle) {
     guard let id = followed[program(of: handle)]?.windows.last else { return }
     activated = id
+    expect([id])
     effects.append(.activate(window: id))
+  }
+
+  /// Raises the first window of a presentation that a key has asked for, if it has opened behind a fullscreen one, or if its user sees
+  /// no window at all, as in an overview of the windows.
+  mutating func raiseIfUnseen(_ handle: Handle) {
+    guard let following = followed[handle], following.mustBeSeen, case .shown = following.stage,
+      let first = following.windows.first.flatMap({ windows[$0]?.properties }), let isInView = first.inView
+    else { return }
+    followed[handle]!.mustBeSeen = false
+    guard !isInView, capabilities?.contains(.activate) == true else { return }
+    let seen = windows.all.values.lazy.map(\.properties).filter { $0.inView == true }
+    if seen.isEmpty || seen.contains(where: { $0.fullscreen == true && $0.output == first.output }) { raise(handle) }
   }
 
   /// Reports the focus if it has moved to another window, if its window now belongs to a presentation, or if no window has it any more.

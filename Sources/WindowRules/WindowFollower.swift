@@ -148,6 +148,8 @@ struct WindowFollower {
   var stage: Stage
   /// The windows that were asked to be shown again, and may still be hidden (N8).
   var showing: Set<String> = []
+  /// Whether a key has asked for the presentation, and it is not known yet whether its first window is in view (N7).
+  var mustBeSeen = false
   /// Whether the windows must not stay if they cannot be hidden (N8).
   var mustHide = false
   /// Whether the presentation was dismissed because no window of it has opened, and the window system is being asked for an answer.

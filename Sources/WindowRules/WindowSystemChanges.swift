@@ -152,6 +152,8 @@ extension WindowTracker {
     case .former: break
     }
     if wasUntold, let window = windows[id], !isUntold(window) { processWasTold(of: window) }
+    noteArrival(of: id, changes)
+    if let handle = owner(of: id) { raiseIfUnseen(handle) }
     noteFocus(of: id)
     if moved == id, changes.output != nil { moved = nil }
   }
@@ -170,6 +172,7 @@ extension WindowTracker {
   /// Notes that a window is gone.
   public mutating func closed(_ id: String, at now: BootTime) {
     noteNoFocus(after: id)
+    arriving.remove(id)
     guard let window = windows.removeValue(forKey: id) else { return }
     if isUntold(window) { processWasTold(of: window) }
     guard case .presentation(let handle) = window.owner, followed[handle] != nil else { return endLeftovers() }

@@ -31,6 +31,8 @@ public struct WindowTracker {
     case move(window: String, output: String)
     /// Call ``WindowTracker/focusTimeIsOver()`` after so many milliseconds.
     case waitForFocus(milliseconds: UInt64)
+    /// Call ``WindowTracker/arrivalTimeIsOver()`` after so many milliseconds. This replaces the earlier timer.
+    case waitForArrival(milliseconds: UInt64)
     /// Cancel the call of ``WindowTracker/focusTimeIsOver()``.
     case stopWaitingForFocus
     /// Ask the window system for a sign of life, since there may be windows that it has not reported. The answer is the input
@@ -68,6 +70,8 @@ public struct WindowTracker {
   public static let timeToStart: UInt64 = 1000
   /// Milliseconds without a focused window after which the focus counts as lost (N9).
   static let timeWithoutFocus: UInt64 = 250
+  /// Milliseconds for which a window that was asked to come into view counts as being there, until the window system says where it is.
+  static let timeToArrive: UInt64 = 500
   /// Cap of tracked windows. A user has hundreds; an adapter that reports more than this is broken.
   public static let maxWindows = 1024
 
@@ -95,6 +99,8 @@ public struct WindowTracker {
   var activated: String?
   /// The window that navd itself moves to another output, until it is there or has lost the focus.
   var moved: String?
+  /// The windows that navd has asked to come into view, until the window system tells where they are (N11).
+  var arriving: Set<String> = []
   var effects: [Effect] = []
   /// The largest number of parked programs, beyond which windows are closed (N8).
   let maxParked: Int
@@ -151,10 +157,13 @@ public struct WindowTracker {
   /// Prepares a presentation to start. ``begin(_:)`` starts it, once the earlier windows are known.
   /// - Parameters:
   ///   - output: the output on which the windows are to appear; nil to leave it to the window system (U1).
+  ///   - mustBeSeen: whether a key has asked for the presentation, so that its first window comes out from behind a fullscreen one (N7).
   public mutating func request(
-    _ handle: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, output: String? = nil
+    _ handle: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, output: String? = nil,
+    mustBeSeen: Bool = false
   ) {
     followed[handle] = WindowFollower(.requested, rule, settings, output: output, for: .presentation(handle))
+    followed[handle]!.mustBeSeen = mustBeSeen
   }
 
   /// Whether a presentation is to start, or to show a parked program again, and has neither begun nor been dismissed.

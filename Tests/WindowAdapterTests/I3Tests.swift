@@ -242,6 +242,68 @@ func i3_workspaces_tellWhatIsInView() {
   }
 }
 
+/// Whether the windows with the numbers from 8 on are in view, on a workspace in view with these containers.
+private func inView(_ tiled: [JSON], focus: [Int], floating: [JSON] = [], layout: String = "splith") -> [Bool?] {
+  let workspace = node(
+    5, "1", type: "workspace", focus: focus, tiled, floating: floating,
+    more: ["layout": .string(layout), "fullscreen_mode": 1])
+  let content = node(7, "content", focus: [5], [workspace])
+  let root = node(1, "root", type: "root", focus: [3], [node(3, "A", type: "output", focus: [7], [content])])
+  return model(root).state.windows.windows.map(\.properties.inView)
+}
+
+@Test(
+  "i3: of tabs and stacked windows, only the one in front is in view, at every depth", arguments: ["tabbed", "stacked"])
+func i3_tabsInTheBack_areNotInView(_ layout: String) {
+  func window(_ id: Int) -> JSON { node(id, "w", more: ["window": JSON(id)]) }
+  func tabs(_ id: Int, front: [Int], _ inner: [JSON]) -> JSON {
+    node(id, focus: front, inner, more: ["layout": .string(layout)])
+  }
+  let deep = tabs(20, front: [9, 8], [window(8), window(9)])
+  #expect(inView([tabs(21, front: [20, 10], [deep, window(10)])], focus: [21]) == [false, true, false])
+  #expect(inView([tabs(21, front: [10, 20], [deep, window(10)])], focus: [21]) == [false, false, true])
+  #expect(inView([deep, window(10)], focus: [10, 20]) == [false, true, true])
+  // Floating windows are above the tabs of a workspace, and in the same list.
+  let floating = node(22, type: "floating_con", [window(10)])
+  #expect(
+    inView([window(8), window(9)], focus: [22, 9, 8], floating: [floating], layout: layout) == [false, true, true])
+}
+
+@Test("i3: what lies under a fullscreen window is not in view, except its dialogs")
+func i3_underFullscreen_isNotInView() {
+  func window(_ id: Int, mode: Int = 0, for leader: Int? = nil) -> JSON {
+    var more: [String: JSON] = ["window": JSON(id), "fullscreen_mode": JSON(mode)]
+    if let leader { more["window_properties"] = ["transient_for": JSON(leader)] }
+    return node(id, "w", more: more)
+  }
+  func floating(_ window: JSON) -> JSON { node(30, type: "floating_con", [window]) }
+  for mode in [1, 2] {
+    #expect(
+      inView(
+        [window(8, mode: mode), window(9)], focus: [8, 9],
+        floating: [floating(window(10)), floating(window(11, for: 8))]
+      ) == [true, false, false, true])
+  }
+  // A container may be fullscreen, with all that it has.
+  let container = node(20, nil, [window(8), window(9)], more: ["fullscreen_mode": 1])
+  #expect(inView([container, window(10)], focus: [20, 10]) == [true, true, false])
+}
+
+@Test("sway says itself whether a window is visible")
+func i3_visible_isTakenFromSway() {
+  let windows = [true, false].map { node($0 ? 8 : 9, "w", pid: 1, more: ["visible": .boolean($0)]) }
+  #expect(inView(windows, focus: [9, 8]) == [true, false])
+}
+
+@Test("What covers a window may change with a fullscreen mode or a layout, for which windows cause no event")
+func i3_coveringEvents_readTheTree() {
+  var model = model(tree([node(8, "a", pid: 1), node(9, "b", pid: 2)]))
+  model.take(.window, event("fullscreen_mode", node(8, "a", pid: 1, more: ["fullscreen_mode": 1])), now: now)
+  #expect(model.takeWants() == [.tree])
+  model.take(.binding, ["change": "run"], now: now)
+  #expect(model.takeWants() == [.tree])
+}
+
 @Test("If no window has the focus, it comes back to the output and the workspace that had it")
 func i3_focusOfAnEmptyWorkspace_comesBackToIt() {
   let workspaces = [

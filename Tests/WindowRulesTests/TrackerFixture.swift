@@ -14,7 +14,7 @@ let later = BootTime(milliseconds: 2_000_000)
 /// A window, of no known process if nothing else is said.
 func window(
   _ id: String, appID: String? = "app", title: String? = "Title", pid: UInt32? = 0, parent: String? = nil,
-  floating: Bool? = nil, focused: Bool? = nil, fullscreen: Bool? = nil, output: String? = nil
+  floating: Bool? = nil, focused: Bool? = nil, fullscreen: Bool? = nil, output: String? = nil, inView: Bool? = nil
 ) -> Window {
   var properties = WindowProperties()
   properties.appID = appID
@@ -25,6 +25,7 @@ func window(
   properties.focused = focused
   properties.fullscreen = fullscreen
   properties.output = output
+  properties.inView = inView
   return Window(id: id, properties)
 }
 
@@ -35,11 +36,11 @@ func tracker(_ windows: [Window] = [], capabilities: Set<WindowCapability> = all
 }
 
 extension WindowTracker {
-  /// The effects since the last call, without those that start a program, end a timer or record.
+  /// The effects since the last call, without those that start a program, begin or end a timer of navd's own, or record.
   mutating func next() -> [Effect] {
     takeEffects().filter { effect in
       switch effect {
-      case .start, .windowsChanged, .stopWaiting: false
+      case .start, .windowsChanged, .stopWaiting, .waitForArrival: false
       default: true
       }
     }
@@ -49,9 +50,9 @@ extension WindowTracker {
   mutating func follow(
     _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, of destination: String = "app",
     startupID: StartupID? = nil,
-    output: String? = nil
+    output: String? = nil, mustBeSeen: Bool = false
   ) {
-    request(handle, rule, settings(grace, destination, startupID), output: output)
+    request(handle, rule, settings(grace, destination, startupID), output: output, mustBeSeen: mustBeSeen)
     begin(handle, at: early)
   }
 

@@ -1713,6 +1713,80 @@ import Testing
     #expect(tracker.next() == [])
   }
 
+  @Test("N7: a first window that a key has asked for comes out from behind a fullscreen one", arguments: [true, false])
+  func firstWindow_behindFullscreenOne_isRaisedForKey(isKey: Bool) {
+    let film = window("film", appID: "film", focused: true, fullscreen: true, output: "one", inView: true)
+    for isTold in [true, false] {
+      var tracker = tracker([film])
+      _ = tracker.next()
+      tracker.follow(one, byApp, grace: 2000, mustBeSeen: isKey)
+      // Some adapters tell the place of a window after the window.
+      tracker.opened(window("w1", output: "one", inView: isTold ? false : nil), program: one)
+      if !isTold { tracker.changed("w1", window("w1", output: "one", inView: false).properties) }
+      let raised: [WindowTracker.Effect] = isKey ? [.activate(window: "w1")] : []
+      #expect(tracker.next() == [.presented(one)] + raised)
+      // Once it was seen, what its user puts in front of it stays there.
+      tracker.changed("w1", window("w1", output: "one", inView: true).properties)
+      tracker.changed("w1", window("w1", output: "one", inView: false).properties)
+      #expect(tracker.next() == [])
+    }
+  }
+
+  @Test("N7: a first window on another workspace, or behind a window on another output, is not raised")
+  func firstWindow_onOtherWorkspace_staysThere() {
+    let editor = window("editor", appID: "editor", focused: true, fullscreen: false, output: "one", inView: true)
+    let film = window("film", appID: "film", fullscreen: true, output: "two", inView: true)
+    var tracker = tracker([editor, film])
+    _ = tracker.next()
+    tracker.follow(one, byApp, grace: 2000, mustBeSeen: true)
+    tracker.opened(window("w1", output: "one", inView: false), program: one)
+    #expect(tracker.next() == [.presented(one)])
+  }
+
+  @Test("N7: a first window that a key has asked for is raised where its user sees no window, as in an overview")
+  func firstWindow_inOverview_isRaisedForKey() {
+    var tracker = tracker([window("editor", appID: "editor", focused: false, output: "one", inView: false)])
+    tracker.follow(one, byApp, grace: 2000, mustBeSeen: true)
+    tracker.opened(window("w1", output: "one", inView: false), program: one)
+    #expect(tracker.next() == [.presented(one), .activate(window: "w1")])
+  }
+
+  @Test("N11: what was just shown, brought or raised counts as being there, until the adapter tells where it is")
+  func places_ofArrivingWindows_areWhereTheUserIs() {
+    let asks: [(inout WindowTracker) -> Void] = [
+      { $0.bring(one, to: nil) }, { $0.raise(one) },
+      { tracker in
+        tracker.dismiss(one, isForced: false)
+        tracker.hidden("w1")
+        let isShown = tracker.showAgain(one, as: two)
+        #expect(isShown)
+      },
+    ]
+    let away = window("w1", output: "", inView: false)
+    for ask in asks {
+      for isTold in [true, false] {
+        var tracker = tracker()
+        tracker.show(one, WindowFollowing(hides: true), window: away)
+        ask(&tracker)
+        #expect(tracker.next().contains { $0 == .activate(window: "w1") || $0 == .summon(window: "w1") })
+        #expect(tracker.places.values.map(\.self) == [.init()])
+        if isTold { tracker.changed("w1", window("w1", output: "one", inView: true).properties) }
+        // A window manager may refuse without a word.
+        tracker.arrivalTimeIsOver()
+        #expect(tracker.places.values.map(\.isOutOfView) == [!isTold])
+      }
+    }
+  }
+
+  @Test("N11: a window that cannot be shown is not there")
+  func places_afterRefusal_areOutOfView() {
+    var tracker = tracker()
+    tracker.show(one, WindowFollowing(), window: window("w1", output: "one", inView: false))
+    tracker.bring(one, to: nil)
+    tracker.showRefused("w1")
+    #expect(tracker.places[one]?.isOutOfView == true)
+  }
+
   @Test("N11: a presentation is out of view only if none of its windows is in view, and if it could be brought")
   func places_ofPresentations_areThoseOfTheirWindows() {
     var tracker = tracker()

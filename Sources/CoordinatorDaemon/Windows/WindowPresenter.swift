@@ -39,6 +39,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   private var record = WindowRecord()
   /// Runs while no window has the focus: another one may get it in a moment (N9).
   private var focusTimer: Timer?
+  /// Runs while windows that navd has asked to come into view may not be there yet (N11).
+  private var arrivalTimer: Timer?
   private var isOtherFullscreen = false
 
   /// - Parameters:
@@ -119,7 +121,9 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       return
     }
     programs[handle]?.start = (presentation, properties)
-    tracker.request(handle, following, settings(of: presentation), output: presentation.item.output)
+    tracker.request(
+      handle, following, settings(of: presentation), output: presentation.item.output,
+      mustBeSeen: presentation.mustBeSeen)
     system.whenKnown { [self] in begin(handle, following) }
   }
 
@@ -342,6 +346,11 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
         self?.track { $0.focusTimeIsOver() }
       }
     case .stopWaitingForFocus: focusTimer?.cancel()
+    case .waitForArrival(let milliseconds):
+      arrivalTimer?.cancel()
+      arrivalTimer = loop.timer(after: .milliseconds(Int64(clamping: milliseconds))) { [weak self] in
+        self?.tracker.arrivalTimeIsOver()
+      }
     case .stopWaiting(let handle):
       programs[handle]?.timer?.cancel()
       programs[handle]?.timer = nil
@@ -355,7 +364,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     system.request(method, id) { [weak self] in
       self?.tracker.shown(id)
     } refused: { [weak self] message in
-      self?.tracker.shown(id)
+      self?.tracker.showRefused(id)
       self?.log.warning("a window could not be \(action): \(message)")
     }
   }

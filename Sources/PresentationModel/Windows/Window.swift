@@ -52,7 +52,10 @@ public struct WindowProperties: TypedDictionary {
       "hidden", doc: "Whether it is in the scratchpad or iconified. A window on another workspace is not hidden.")
     public let inView = DictionaryKey<Bool>(
       "in-view",
-      doc: "Whether an output shows its workspace now. A hidden window is not in view; one that others cover is.")
+      doc: """
+        Whether its user sees it: an output shows its workspace, and no fullscreen window or tab covers it, as far as the \
+        adapter knows. A hidden window is not in view.
+        """)
     public let startupID = DictionaryKey<String>(
       "startup-id", doc: "The startup id with which its program opened it; absent if that named none, as many do.")
   }

@@ -166,6 +166,8 @@ struct SlotDraft: Sendable {
   var within: UInt64?
   /// Whether a request gave a timeout (O2).
   var restartsTimeout = false
+  /// Whether a key has asked for the item (N7).
+  var mustBeSeen = false
   /// The sizes of the drafted item; nil before the first edit of it.
   var sizes: EditedSizes?
   /// The edits since the item was renewed. They apply to the earlier item, if that stays (T1).

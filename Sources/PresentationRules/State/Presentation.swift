@@ -121,6 +121,8 @@ public struct PresentationFields: Hashable, Sendable {
   public package(set) var program: Handle?
   /// The restarts, the delay and the timeout that are taken over from the presentation before; nil for the first one of its item.
   public package(set) var continuation: Continuation?
+  /// Whether a key has asked for the presentation: a toggle, or a request with `raise`. Its first window is to be seen (N7).
+  @Unrecorded public package(set) var mustBeSeen = false
   /// The phase that was last announced to watchers.
   @Unrecorded package var announced: Phase?
 }

@@ -184,7 +184,11 @@ struct Transition: ~Copyable {
     let handle = presentation.handle
     if presentation.startsBy != nil { state.presentations[handle]!.startsBy = nil }
     // The presentation cannot return to the queue: nothing that it waited for can come back.
-    if presentation.item.queueAge != nil { state.presentations[handle]!.item.leaveQueue() }
+    if presentation.item.queueAge != nil {
+      state.presentations[handle]!.item.leaveQueue()
+      // Its key was pressed long ago.
+      state.presentations[handle]!.mustBeSeen = false
+    }
     if let membership = presentation.item.membership { state.groups[membership.group]!.live = handle }
     if let position = presentation.item.position { state.stacks[position.stack]!.started += 1 }
     beginHold(of: presentation)

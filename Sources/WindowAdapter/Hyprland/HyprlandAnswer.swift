@@ -33,6 +33,10 @@ struct HyprlandAnswer {
     let monitor: Int64?
     let isPinned: Bool
     let isGrouped: Bool
+    /// Whether the window is in the back of its group.
+    let isBehindOthers: Bool
+    /// Whether the window is maximized or fullscreen: it then covers the others of its workspace.
+    let isCovering: Bool
     let tags: [String]
   }
 
@@ -99,6 +103,7 @@ struct HyprlandAnswer {
       workspace: workspace(json["workspace"]), monitor: integer(json["monitor"]),
       isPinned: json["pinned"] == true,
       isGrouped: json["grouped"]?.array?.isEmpty == false,
+      isBehindOthers: json["hidden"] == true, isCovering: json["fullscreen"]?.unsigned.map { $0 > 0 } ?? false,
       tags: json["tags"]?.array?.compactMap(\.string) ?? [])
   }
 }

@@ -128,13 +128,19 @@ struct HyprlandModel {
     let addresses = Set(present.map(\.address))
     for key in state.windows.allKeys.filter({ !addresses.contains($0) }) { close(key) }
     // Windows are seen in the order in which they opened, where the version reports it.
-    for client in present.sorted(by: { ($0.stableID ?? 0) < ($1.stableID ?? 0) }) { see(client, now: now) }
+    let covers = present.filter(\.isCovering).reduce(into: [:]) { $0[$1.workspace?.identity ?? ""] = $1.address }
+    for client in present.sorted(by: { ($0.stableID ?? 0) < ($1.stableID ?? 0) }) {
+      let cover = client.workspace.flatMap { covers[$0.identity] } ?? client.address
+      // Hyprland does not tell what floats above a fullscreen window, but what has the focus does.
+      let isCovered = cover != client.address && !client.isPinned && answer.focused != client.address
+      see(client, isCovered: isCovered || client.isBehindOthers, now: now)
+    }
     if !meanwhile.hasFocusMoved { focus(answer.focused.flatMap { addresses.contains($0) ? $0 : nil }, now: now) }
     meanwhile = Meanwhile()
     if isFirst { state.windows.announceAll() }
   }
 
-  private mutating func see(_ client: Client, now: Instant) {
+  private mutating func see(_ client: Client, isCovered: Bool, now: Instant) {
     let key = client.address
     // The address of a closed window may belong to another one.
     if let former = clients[key], former.stableID != client.stableID { close(key) }
@@ -147,7 +153,7 @@ struct HyprlandModel {
     sighting.properties.hidden = isHidden
     sighting.properties.output = isHidden ? "" : monitor?.name ?? ""
     sighting.properties.inView = client.workspace.map { workspace in
-      !isHidden
+      !isHidden && !isCovered
         && monitors.contains {
           $0.workspace?.identity == workspace.identity || $0.special?.identity == workspace.identity
         }

@@ -6,6 +6,8 @@ import PresentationModel
 /// Windows of KWin on Wayland, by the protocol of Plasma's task bar.
 final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Backend {
   let name = "plasma"
+  /// The windows that others cover.
+  private var covered: Set<WindowTable.Key> = []
 
   /// Connects to the compositor of the environment.
   init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) { super.init(loop, try PlasmaConnection()) }
@@ -39,8 +41,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
     sighting.properties.minimized = isMinimized
     sighting.properties.hidden = isMinimized
     if connection.knowsDesktops {
-      let isHere = window.isOnAllDesktops || connection.currentDesktop.map(window.desktops.contains) == true
-      sighting.properties.inView = !isMinimized && !connection.isDesktopShown && isHere
+      sighting.properties.inView = isShown(window) && !covered.contains(window.key)
     }
     if connection.knowsOutputs { sighting.properties.output = isMinimized ? "" : output(of: window) }
     sighting.parent =
@@ -50,6 +51,26 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
       window.pendingOutput = nil
       send(window, to: output)
     }
+  }
+
+  /// Whether a window is on the desktop in view, also if others cover it.
+  private func isShown(_ window: PlasmaWindow) -> Bool {
+    let isHere = window.isOnAllDesktops || connection.currentDesktop.map(window.desktops.contains) == true
+    return isHere && !window.has(PLASMA_WINDOW_MINIMIZED) && !connection.isDesktopShown
+  }
+
+  override func isCoveringChanged() -> Bool {
+    guard connection.isRestacked else { return false }
+    connection.isRestacked = false
+    let shown = known.filter { isShown($0) && !$0.isPartOfTheDesktop }
+    let byName = Dictionary(shown.map { ($0.uuid, $0) }) { first, _ in first }
+    let layers = connection.stacking.compactMap { name -> WindowStack<WindowTable.Key>.Layer? in
+      guard let window = byName[name], let area = window.area else { return nil }
+      return WindowStack.Layer(key: window.key, area: area, isFocused: window.has(PLASMA_WINDOW_ACTIVE))
+    }
+    let before = covered
+    covered = WindowStack.covered(layers)
+    return covered != before
   }
 
   /// The title as the program set it: KWin adds “ <2>” if another window has the same title, and a mark of direction to X windows.

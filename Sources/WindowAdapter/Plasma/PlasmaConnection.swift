@@ -17,6 +17,10 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   /// Whether the user sees the desktop instead of the windows, which are then not minimized.
   private(set) var isDesktopShown = false
   private var lastKey: WindowTable.Key = 0
+  /// The names of the windows, from the bottom to the top; empty until KWin has told it.
+  private(set) var stacking: [String] = []
+  /// Whether windows may cover others than before.
+  var isRestacked = true
 
   /// The interface that KWin offers to programs whose desktop files name it.
   private static let interface = "org_kde_plasma_window_management"
@@ -108,12 +112,19 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
     plasma_listen_to_window(proxy, Listeners.window, Unmanaged.passUnretained(window).toOpaque())
   }
 
+  fileprivate func changed(stacking names: String) {
+    stacking = names.split(separator: ";").map(String.init)
+    isRestacked = true
+    reader?.placesChanged()
+  }
+
   fileprivate func changed(_ window: PlasmaWindow) { if window.isKnown { reader?.changed(window) } }
 
   fileprivate func closed(_ window: PlasmaWindow) {
     guard toplevels.removeValue(forKey: window.proxy) != nil else { return }
     // Another window may get the same pointer.
     for child in toplevels.values where child.parent == window.proxy { child.parent = nil }
+    isRestacked = true
     reader?.closed(window)
     plasma_window_destroy(window.proxy)
   }
@@ -136,11 +147,13 @@ package final class PlasmaConnection: ToplevelConnection<PlasmaWindow> {
   fileprivate func changed(desktop: OpaquePointer?, isActive: Bool) {
     guard let desktop, let id = desktops[desktop], isActive || id == currentDesktop else { return }
     currentDesktop = isActive ? id : nil
+    isRestacked = true
     reader?.placesChanged()
   }
 
   fileprivate func changed(isDesktopShown: Bool) {
     self.isDesktopShown = isDesktopShown
+    isRestacked = true
     reader?.placesChanged()
   }
 }
@@ -207,6 +220,14 @@ private enum Listeners {
   private static func window(_ data: UnsafeMutableRawPointer?) -> PlasmaWindow { WaylandConnection.object(data) }
   private static func output(_ data: UnsafeMutableRawPointer?) -> PlasmaOutput { WaylandConnection.object(data) }
 
+  /// Changes the place of a window, and reports it.
+  private static func place(_ data: UnsafeMutableRawPointer?, _ change: (PlasmaWindow) -> Void) {
+    window(data) {
+      change($0)
+      $0.connection.isRestacked = true
+    }
+  }
+
   /// Changes a window, and reports it.
   private static func window(_ data: UnsafeMutableRawPointer?, _ change: (PlasmaWindow) -> Void) {
     let window = window(data)
@@ -219,14 +240,15 @@ private enum Listeners {
   nonisolated(unsafe) static let manager = WaylandConnection.table(
     plasma_manager_listener(
       show_desktop_changed: { data, _, state in connection(data).changed(isDesktopShown: state != 0) },
-      window: { _, _, _ in }, stacking_order_changed: { _, _, _ in }, stacking_order_uuid_changed: { _, _, _ in },
+      window: { _, _, _ in }, stacking_order_changed: { _, _, _ in },
+      stacking_order_uuid_changed: { data, _, names in connection(data).changed(stacking: text(names)) },
       window_with_uuid: { data, _, _, uuid in connection(data).named(text(uuid)) }))
 
   nonisolated(unsafe) static let window = WaylandConnection.table(
     plasma_window_listener(
       title_changed: { data, _, title in window(data) { $0.title = text(title) } },
       app_id_changed: { data, _, id in window(data) { $0.appID = text(id) } },
-      state_changed: { data, _, bits in window(data) { $0.bits = bits } },
+      state_changed: { data, _, bits in place(data) { $0.bits = bits } },
       virtual_desktop_changed: { _, _, _ in }, themed_icon_name_changed: { _, _, _ in },
       unmapped: { data, _ in
         let window = window(data)
@@ -235,7 +257,7 @@ private enum Listeners {
       initial_state: { data, _ in window(data) { $0.isKnown = true } },
       parent_window: { data, _, parent in window(data) { $0.parent = parent } },
       geometry: { data, _, x, y, width, height in
-        window(data) {
+        place(data) {
           // A window has no size before it is placed.
           guard width > 0, height > 0 else { return }
           $0.area = ScreenArea(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
@@ -243,8 +265,8 @@ private enum Listeners {
       },
       icon_changed: { _, _ in },
       pid_changed: { data, _, pid in window(data) { $0.pid = pid } },
-      virtual_desktop_entered: { data, _, id in window(data) { $0.desktops.insert(text(id)) } },
-      virtual_desktop_left: { data, _, id in window(data) { $0.desktops.remove(text(id)) } },
+      virtual_desktop_entered: { data, _, id in place(data) { $0.desktops.insert(text(id)) } },
+      virtual_desktop_left: { data, _, id in place(data) { $0.desktops.remove(text(id)) } },
       application_menu: { _, _, _, _ in }, activity_entered: { _, _, _ in }, activity_left: { _, _, _ in },
       resource_name_changed: { _, _, _ in }))
 

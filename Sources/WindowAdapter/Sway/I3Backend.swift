@@ -82,7 +82,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
       }
     }
     // Each event is requested alone: sway 1.7 refuses a list with an unknown event.
-    for event in ["window", "workspace", "output"] { send(.subscribe, "[\"\(event)\"]") { _ in } }
+    for event in ["window", "workspace", "output", "binding"] { send(.subscribe, "[\"\(event)\"]") { _ in } }
     readWanted()
   }
 

@@ -16,6 +16,8 @@ package struct I3Message: Hashable {
     case workspace = 0
     case output = 1
     case window = 3
+    /// The user has pressed a key that the configuration binds, perhaps for another layout.
+    case binding = 5
   }
 
   let type: UInt32

@@ -66,8 +66,8 @@ struct I3Model {
       return
     }
     guard event == .window, hasTree, let change, let node = json?["container"].flatMap(I3Tree.node) else {
-      // An unplugged output, and an empty workspace that gets the focus, cause no event of a window.
-      wants.formUnion(event == .window ? [.tree] : [.tree, .outputs])
+      // An unplugged output, an empty workspace that gets the focus, and another layout cause no event of a window.
+      wants.formUnion(event == .window || event == .binding ? [.tree] : [.tree, .outputs])
       return
     }
     let key = Self.key(node.container)
@@ -76,7 +76,7 @@ struct I3Model {
       see(node, now: now)
       state.windows.setFocus(key)
     case "mark": return
-    case "title", "fullscreen_mode", "urgent":
+    case "title", "urgent":
       see(node, now: now)
       return
     default: see(node, now: now)

@@ -15,6 +15,9 @@ struct I3Tree {
     /// Whether the window fills all outputs, and not only its own.
     let isGloballyFullscreen: Bool
     let marks: [String]
+    /// The workspace, and the fullscreen container that the window is or is in; nil if there is none.
+    var workspace: Int64?
+    var fullscreen: Int64?
   }
 
   /// The windows in the tree's order.
@@ -26,10 +29,13 @@ struct I3Tree {
   private(set) var focusedWorkspace = ""
   /// The workspaces in view, by their outputs.
   private var workspaces: [String: String] = [:]
+  /// The fullscreen containers, by their workspaces, and the one that fills all outputs.
+  private var fullscreen: (ofWorkspaces: [Int64: Int64], global: Int64?) = ([:], nil)
 
   /// - Parameter root: the answer of GET_TREE.
   init(_ root: JSON) {
     visit(root, Place())
+    noteCovered()
     // Containers are listed with the most recently focused one first.
     if let first = root["focus"]?.array?.first,
       let output = root["nodes"]?.array?.first(where: { $0["id"] == first })?["name"]?.string
@@ -46,6 +52,8 @@ struct I3Tree {
     var isHidden = false
     var isInView = false
     var isFloating = false
+    var workspace: Int64?
+    var fullscreen: Int64?
   }
 
   private mutating func visit(_ json: JSON, _ place: Place) {
@@ -60,21 +68,67 @@ struct I3Tree {
       // An output shows its most recently focused workspace.
       place.isInView = !place.isHidden && place.front != nil && place.front == json["id"]
       if place.isInView { workspaces[place.output] = name }
+      place.workspace = Self.id(json)
     case "floating_con"?: place.isFloating = true
     default: break
     }
+    noteFullscreen(json, &place)
     if var node = Self.node(json) {
       node.properties.output = place.output
       node.properties.hidden = place.isHidden
-      node.properties.inView = place.isInView
+      // sway tells it. i3 does not.
+      node.properties.inView = json["visible"].map { !place.isHidden && $0 == true } ?? place.isInView
+      (node.workspace, node.fullscreen) = (place.workspace, place.fullscreen)
       if place.isFloating { node.properties.floating = true }
       node.properties.focused = json["focused"] == true
       if node.properties.focused == true { focused = node.container }
       nodes.append(node)
     }
     place.front = json["focus"]?.array?.first
-    for inner in json["nodes"]?.array ?? [] { visit(inner, place) }
+    let tiled = json["nodes"]?.array ?? []
+    let isInView = place.isInView
+    let tab = Self.tab(json, among: tiled)
+    for inner in tiled {
+      place.isInView = isInView && (tab == nil || tab == inner["id"])
+      visit(inner, place)
+    }
+    place.isInView = isInView
     for inner in json["floating_nodes"]?.array ?? [] { visit(inner, place) }
+  }
+
+  /// The one container in view of those in a tabbed or stacked container; nil for another layout.
+  private static func tab(_ json: JSON, among inner: [JSON]) -> JSON? {
+    guard json["layout"] == "tabbed" || json["layout"] == "stacked" else { return nil }
+    let ids = inner.compactMap { $0["id"] }
+    // Floating windows of a workspace are in the same list.
+    return json["focus"]?.array?.first { ids.contains($0) }
+  }
+
+  private static func id(_ json: JSON) -> Int64? { if case .integer(let id)? = json["id"] { id } else { nil } }
+
+  /// Notes a fullscreen container. Workspaces of i3 count themselves as fullscreen.
+  private mutating func noteFullscreen(_ json: JSON, _ place: inout Place) {
+    guard let mode = json["fullscreen_mode"]?.unsigned, mode > 0, let workspace = place.workspace,
+      let id = Self.id(json), id != workspace, !place.isHidden
+    else { return }
+    place.fullscreen = id
+    fullscreen.ofWorkspaces[workspace] = id
+    if mode == 2 { fullscreen.global = id }
+  }
+
+  /// Notes that windows under a fullscreen container are not in view, except its dialogs, which i3 shows above it.
+  private mutating func noteCovered() {
+    guard !fullscreen.ofWorkspaces.isEmpty else { return }
+    let byWindow = Dictionary(nodes.compactMap { node in node.xWindow.map { ($0, node) } }) { first, _ in first }
+    func isIn(_ cover: Int64, _ node: Node, depth: Int = 0) -> Bool {
+      if node.fullscreen == cover { return true }
+      guard depth < 16, let leader = node.transientFor.flatMap({ byWindow[$0] }) else { return false }
+      return isIn(cover, leader, depth: depth + 1)
+    }
+    for index in nodes.indices where nodes[index].properties.inView == true {
+      let cover = fullscreen.global ?? nodes[index].workspace.flatMap { fullscreen.ofWorkspaces[$0] }
+      if let cover, !isIn(cover, nodes[index]) { nodes[index].properties.inView = false }
+    }
   }
 
   /// The name of an output; empty for the pseudo output of the scratchpad.

@@ -86,6 +86,7 @@ class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>>:
   package final func placesChanged() {
     guard isStarted else { return }
     state.outputs = outputNames
+    _ = isCoveringChanged()
     for window in known { see(window) }
     state.inferFocusedOutput()
   }
@@ -93,19 +94,22 @@ class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>>:
   package final func changed(_ window: Window) {
     guard isStarted else { return }
     let capabilities = state.capabilities
+    // One window may cover others now, or no longer.
+    let isCoveringChanged = isCoveringChanged()
     see(window)
     // A new capability adds properties to all windows.
-    if state.capabilities != capabilities { for window in known { see(window) } }
+    if isCoveringChanged || state.capabilities != capabilities { for window in known { see(window) } }
     state.inferFocusedOutput()
   }
 
   /// The known windows, in the order in which they were opened.
-  private var known: [Window] {
+  final var known: [Window] {
     connection.toplevels.values.filter(\.isKnown).sorted { $0.key < $1.key }
   }
 
   package final func closed(_ window: Window) {
     state.windows.close(window.key)
+    if isCoveringChanged() { for window in known { see(window) } }
     seeLeftOut()
     state.inferFocusedOutput()
   }
@@ -132,6 +136,9 @@ class ToplevelBackend<Window: Toplevel, Connection: ToplevelConnection<Window>>:
 
   var capabilitiesAtStart: [WindowCapability] { [] }
   var outputNames: [String] { [] }
+  /// Looks again which windows others cover.
+  /// - Returns: whether they are others than before.
+  func isCoveringChanged() -> Bool { false }
   /// Passes the known facts about a window on to the table.
   func see(_ window: Window) {}
   func carryOut(_ request: WindowRequest, _ window: Window) {}

@@ -10,6 +10,8 @@ struct ScreenArea: Hashable {
     let height = min(y + self.height, other.y + other.height) - max(y, other.y)
     return width > 0 && height > 0 ? width * height : 0
   }
+
+  func contains(_ other: ScreenArea) -> Bool { overlap(other) == other.width * other.height }
 }
 
 /// An output as reported by RandR.

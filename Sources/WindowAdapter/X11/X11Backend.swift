@@ -27,11 +27,16 @@ final class X11Backend: Backend, XEventReader {
     var list = true
     var focus = true
     var desktop = true
+    var stacking = true
     var windows: Set<Window> = []
     /// Windows of which only the place has changed.
     var places: Set<Window> = []
   }
   private var stale = Stale()
+  /// The windows whose desktops are shown, with their areas, frames included.
+  private var shown: [Window: ScreenArea] = [:]
+  /// The shown windows that others cover.
+  private var covered: Set<Window> = []
   /// The window that shows that the window manager runs; nil while none runs.
   private var managerWindow: Window?
   /// Whether the window manager closes windows for other programs.
@@ -106,6 +111,7 @@ final class X11Backend: Backend, XEventReader {
           stale.monitors = true
         } else {
           stale.places.insert(event.pointee.window)
+          stale.stacking = true
         }
       }
     case XCB_DESTROY_NOTIFY:
@@ -124,11 +130,13 @@ final class X11Backend: Backend, XEventReader {
     guard window == connection.root else {
       if Self.told.contains(name) { stale.windows.insert(window) }
       if name == "_NET_WM_STATE" { hiding.remove(window) }
+      if Self.ofPlaces.contains(name) { stale.stacking = true }
       if name == "WM_STATE" { stale.list = true }
       return
     }
     switch name {
     case "_NET_CLIENT_LIST": stale.list = true
+    case "_NET_CLIENT_LIST_STACKING": stale.stacking = true
     case "_NET_ACTIVE_WINDOW": stale.focus = true
     case "_NET_CURRENT_DESKTOP": stale.desktop = true
     case "_NET_SUPPORTED", "_NET_SUPPORTING_WM_CHECK": (stale.manager, stale.list) = (true, true)
@@ -139,16 +147,20 @@ final class X11Backend: Backend, XEventReader {
   /// The properties of windows that matter to clients.
   private static let told = [
     "_NET_WM_NAME", "WM_NAME", "WM_CLASS", "WM_TRANSIENT_FOR", "_NET_WM_STATE", "_NET_WM_DESKTOP", "_NET_STARTUP_ID",
+    "_NET_FRAME_EXTENTS",
   ]
+  /// The properties of windows that say where they are.
+  private static let ofPlaces: Set<String> = ["_NET_WM_STATE", "_NET_WM_DESKTOP", "_NET_FRAME_EXTENTS"]
   /// The properties of the root that list the windows, or describe what the window manager does with them.
   private static let ofRoot = [
-    "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "_NET_CURRENT_DESKTOP", "_NET_SUPPORTED", "_NET_SUPPORTING_WM_CHECK",
+    "_NET_CLIENT_LIST", "_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW", "_NET_CURRENT_DESKTOP", "_NET_SUPPORTED",
+    "_NET_SUPPORTING_WM_CHECK",
     "WM_STATE",
   ]
 
   private func readStale() {
     let stale = self.stale
-    self.stale = Stale(manager: false, monitors: false, list: false, focus: false, desktop: false)
+    self.stale = Stale(manager: false, monitors: false, list: false, focus: false, desktop: false, stacking: false)
     if stale.manager { readManager() }
     if stale.monitors { readMonitors() }
     if stale.list { readList() }
@@ -158,6 +170,7 @@ final class X11Backend: Backend, XEventReader {
     let moved = isElsewhere ? Set(state.windows.allKeys.map { Window($0) }) : stale.places
     for window in moved.subtracting(stale.windows) where isKnown(window) { see(window) }
     if stale.focus || stale.list { readFocus() }
+    if stale.stacking || stale.focus || stale.list || isElsewhere { readStacking() }
     state.inferFocusedOutput()
   }
 
@@ -224,6 +237,26 @@ final class X11Backend: Backend, XEventReader {
     state.windows.setFocus(isKnown(window) ? WindowTable.Key(window) : nil)
   }
 
+  /// Notes which windows others cover.
+  private func readStacking() {
+    guard state.capabilities.contains(.inView) else { return }
+    let stacking = connection.numbers(connection.root, "_NET_CLIENT_LIST_STACKING")
+    let focused = state.windows.focused.map { Window($0) }
+    let covered = WindowStack.covered(
+      stacking.compactMap { window in
+        shown[window].map { WindowStack.Layer(key: window, area: $0, isFocused: window == focused) }
+      })
+    let differing = covered.symmetricDifference(self.covered)
+    self.covered = covered
+    for window in differing where isKnown(window) {
+      var sighting = WindowTable.Sighting()
+      sighting.properties.inView = isInView(window)
+      state.windows.see(WindowTable.Key(window), sighting, now: loop.now, id: "")
+    }
+  }
+
+  private func isInView(_ window: Window) -> Bool { shown[window] != nil && !covered.contains(window) }
+
   // MARK: Windows
 
   private func isKnown(_ window: Window) -> Bool { state.windows.contains(WindowTable.Key(window)) }
@@ -254,6 +287,9 @@ final class X11Backend: Backend, XEventReader {
 
   private func close(_ window: Window) {
     hiding.remove(window)
+    shown[window] = nil
+    covered.remove(window)
+    stale.stacking = true
     state.windows.close(WindowTable.Key(window))
   }
 
@@ -261,6 +297,7 @@ final class X11Backend: Backend, XEventReader {
   private static let read =
     XWindowFacts.read + [
       "_NET_WM_NAME", "WM_NAME", "_NET_WM_STATE", "_NET_WM_DESKTOP", "WM_TRANSIENT_FOR", "_NET_WM_WINDOW_TYPE",
+      "_NET_FRAME_EXTENTS",
     ]
 
   private func see(_ window: Window) { connection.asking(for: Self.read, of: window) { readAll(of: window) } }
@@ -274,21 +311,25 @@ final class X11Backend: Backend, XEventReader {
     let states = Set(connection.numbers(window, "_NET_WM_STATE"))
     sighting.properties.urgent = states.contains(connection.atom("_NET_WM_STATE_DEMANDS_ATTENTION"))
     sighting.properties.fullscreen = states.contains(connection.atom("_NET_WM_STATE_FULLSCREEN"))
+    // i3 also marks the tabs in the back.
+    let isIconified = states.contains(connection.atom("_NET_WM_STATE_HIDDEN"))
+    let area = area(of: window)
     if state.capabilities.contains(.hide) {
-      let isIconified = states.contains(connection.atom("_NET_WM_STATE_HIDDEN"))
       sighting.properties.minimized = isIconified
       sighting.properties.hidden = isIconified
     }
     if state.capabilities.contains(.inView), let desktop {
       let own = connection.numbers(window, "_NET_WM_DESKTOP").first ?? Self.everyDesktop
-      sighting.properties.inView = sighting.properties.hidden != true && [desktop, Self.everyDesktop].contains(own)
+      let isShown = !isIconified && [desktop, Self.everyDesktop].contains(own)
+      shown[window] = isShown ? area.map { framed($0, window) } : nil
+      sighting.properties.inView = isShown && !covered.contains(window)
     }
     let leader = connection.numbers(window, "WM_TRANSIENT_FOR").first ?? 0
     sighting.parent =
       leader == 0 || leader == connection.root ? WindowTable.Sighting.Parent.none : .window(.init(leader))
     if !monitors.isEmpty {
       sighting.properties.output =
-        sighting.properties.hidden == true ? "" : area(of: window).map(monitors.holding) ?? ""
+        sighting.properties.hidden == true ? "" : area.map(monitors.holding) ?? ""
     }
     var id = ""
     if !state.windows.contains(key) {
@@ -314,6 +355,15 @@ final class X11Backend: Backend, XEventReader {
     }
     guard let size = size?.pointee, let origin = origin?.pointee else { return nil }
     return ScreenArea(x: Int(origin.dst_x), y: Int(origin.dst_y), width: Int(size.width), height: Int(size.height))
+  }
+
+  /// The area of a window with its frame.
+  private func framed(_ area: ScreenArea, _ window: Window) -> ScreenArea {
+    let extents = connection.numbers(window, "_NET_FRAME_EXTENTS").map { Int(min($0, UInt32(Int16.max))) }
+    guard extents.count >= 4 else { return area }
+    return ScreenArea(
+      x: area.x - extents[0], y: area.y - extents[2], width: area.width + extents[0] + extents[1],
+      height: area.height + extents[2] + extents[3])
   }
 
   // MARK: Requests
