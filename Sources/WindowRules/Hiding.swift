@@ -99,9 +99,11 @@ extension WindowTracker {
   }
 
   /// Shows the windows of a parked program again, with the focus, for the presentation that claims it.
-  /// - Parameter output: see ``request(_:_:_:output:)``.
+  /// - Parameters:
+  ///   - output: see ``request(_:_:_:output:mustBeSeen:)``.
+  ///   - comesHere: whether the windows come to where their user is; nil leaves that to the destination.
   /// - Returns: whether there are windows.
-  public mutating func showAgain(_ handle: Handle, on output: String? = nil) -> Bool {
+  public mutating func showAgain(_ handle: Handle, on output: String? = nil, comesHere: Bool? = nil) -> Bool {
     guard let program = claims[handle], let following = followed[program], case .parked(handle) = following.role,
       !following.windows.isEmpty
     else { return false }
@@ -109,7 +111,7 @@ extension WindowTracker {
     followed[program]!.stage = .shown
     effects.append(.stopWaiting(program))
     // A window that is shown where it was hidden may take its user there.
-    let isSummoned = output == nil && following.rule.comesHere && capabilities?.contains(.summon) == true
+    let isSummoned = output == nil && comesHere ?? following.rule.comesHere && capabilities?.contains(.summon) == true
     if isSummoned {
       followed[program]!.showing.formUnion(following.windows)
       bring(handle, to: nil)
@@ -120,6 +122,13 @@ extension WindowTracker {
     effects += [.windowsChanged(program), .presented(handle)]
     if !isSummoned, capabilities?.contains(.activate) == true { raise(handle) }
     return true
+  }
+
+  /// Shows the windows of a parked program again, and leaves them to their user, since navd ends and the program does not.
+  public mutating func releaseParked(_ program: Handle) {
+    guard followed[program]?.isParked == true else { return }
+    show(program)
+    release(program)
   }
 
   /// Ends a parked program.

@@ -217,7 +217,7 @@ public struct WindowTracker {
     }
   }
 
-  private mutating func release(_ program: Handle) {
+  mutating func release(_ program: Handle) {
     guard let following = followed.removeValue(forKey: program) else { return }
     for window in following.windows { windows[window]?.owner = .former }
     effects += [.stopWaiting(program), .released(program)]

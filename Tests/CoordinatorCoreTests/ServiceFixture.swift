@@ -243,6 +243,7 @@ final class ServiceFixture: CoordinatorHost {
       case .bring(let handle, _): log.append("command bring \(handle)")
       case .move(let handle): log.append("command move \(handle)")
       case .endParked(let program, _): log.append("command end parked \(program)")
+      case .releaseParked(let program): log.append("command release parked \(program)")
       }
     }
     for command in commands { if let report = answerAtOnce?(command) { service.report(report) } }

@@ -123,6 +123,7 @@ final class RulesFixture {
     case .raise(let handle): "raise \(handle)"
     case .bring(let handle, let output): "bring \(handle)" + (output.map { " to \($0)" } ?? "")
     case .move(let handle): "move \(handle)"
+    case .releaseParked(let program): "release parked \(program)"
     case .endParked(let program, let isForced): "end parked \(program)" + (isForced ? " forced" : "")
     }
   }

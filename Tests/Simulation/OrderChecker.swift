@@ -446,7 +446,7 @@ struct OrderChecker {
           throw Violation("P14", "\(handle) was killed while \(alive[index].stage)")
         }
         alive[index].stage = .killed(due: now + alive[index].grace)
-      case .raise, .bring, .move, .endParked: break
+      case .raise, .bring, .move, .endParked, .releaseParked: break
       case .abandon(let handle):
         abandoned.insert(handle)
       }

@@ -73,9 +73,9 @@ struct Presenters {
       case 2: [.ended(handle, failed: dice.chance(50), result: result()), .dismissAnswered(handle, result: [:])]
       default: [.presentAnswered(handle, error: "cancelled"), .dismissAnswered(handle, result: result())]
       }
-    case .raise, .bring, .move: return []
+    case .raise, .bring, .move, .releaseParked: return []
     case .endParked(let program, let isForced):
-      return isForced || dice.chance(60) ? [.parkedEnded(program)] : [.parkedStays(program)]
+      return dice.chance(isForced ? 90 : 60) ? [.parkedEnded(program)] : [.parkedStays(program)]
     case .abandon(let handle):
       return dice.chance(faults) ? [.dismissAnswered(handle, result: result())] : []
     }

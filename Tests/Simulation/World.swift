@@ -482,6 +482,10 @@ struct World: ~Copyable {
       model.decline(showing.token, at: now)
     }
     if case .parkedEnded(let program) = report { model.parked[program] = nil }
+    if case .parkedStays(let program) = report, model.parked[program]?.isEnding == true {
+      // A navd that quits gives the program back to its user.
+      if model.isShutDown { model.parked[program] = nil } else { model.parked[program]!.isEnding = false }
+    }
     switch report {
     case .windowsGone(let handle, let isFinal):
       guard let showing = checker.showing(handle), showing.followsWindows, showing.hasStarted else { return }

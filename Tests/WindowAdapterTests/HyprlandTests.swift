@@ -107,6 +107,20 @@ private func hyprland_answer_tellsWindowsAndTheirPlaces(isOld: Bool) throws {
   #expect(model.takeEvents().count == 5)
 }
 
+@Test("Hyprland: what a fullscreen or maximized window covers is not in view, nor is the back of a group")
+func hyprland_covered_isNotInView() throws {
+  func inView(_ windows: [JSON], focused: Int? = nil) throws -> [Bool?] {
+    try model(answer(windows, focused: focused)).state.windows.windows.map(\.properties.inView)
+  }
+  for mode in [1, 2] {
+    let film = window(8, "film", ["fullscreen": JSON(mode)])
+    let others = [window(9, "a"), window(10, "b", ["pinned": true]), window(11, "c", on: "say \"b\"")]
+    #expect(try inView([film] + others, focused: 8) == [true, false, true, true])
+    #expect(try inView([film] + others, focused: 9) == [true, true, true, true])
+  }
+  #expect(try inView([window(8, "front"), window(9, "back", ["hidden": true])]) == [true, false])
+}
+
 @Test func hyprland_versionWithoutStableIDs_getsIdsOfTheAdapter() throws {
   var model = model(try answer([window(8, "a", ["stableId": .null])]))
   #expect(model.state.windows.windows.map(\.id) == ["made 1"])

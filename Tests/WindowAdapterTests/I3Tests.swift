@@ -390,6 +390,16 @@ func i3_deepLayout_isRead() throws {
   #expect(windows.count == 201 && windows.last?.properties.title == "innermost")
 }
 
+@Test("A window is covered by a single one above it, unless it has the focus")
+func stack_windowsUnderAnother_areCovered() {
+  func layer(_ key: Int, _ x: Int, _ width: Int, isFocused: Bool = false) -> WindowStack<Int>.Layer {
+    WindowStack.Layer(key: key, area: ScreenArea(x: x, y: 0, width: width, height: 10), isFocused: isFocused)
+  }
+  #expect(WindowStack.covered([layer(1, 0, 10), layer(2, 0, 10), layer(3, 5, 10)]) == [1])
+  #expect(WindowStack.covered([layer(1, 0, 10), layer(2, 0, 5), layer(3, 5, 5)]) == [])
+  #expect(WindowStack.covered([layer(1, 0, 10, isFocused: true), layer(2, 2, 3), layer(3, 0, 20)]) == [2])
+}
+
 @Test func monitors_window_isWhereMostOfItIs() {
   let monitors = [
     Monitor(name: "left", area: ScreenArea(x: 0, y: 0, width: 100, height: 100)),

@@ -2204,6 +2204,33 @@ import Testing
     #expect(tracker.next() == [.report(.parkedEnded(one))])
   }
 
+  @Test("N8: windows that stay when navd quits are shown, and are their user's")
+  func releaseParked_showsWindows() {
+    var tracker = parked()
+    tracker.releaseParked(one)
+    #expect(tracker.next() == [.show(window: "w1"), .show(window: "w2"), .released(one)])
+    #expect(!tracker.follows(one) && tracker.owner(of: "w1") == nil)
+    tracker.releaseParked(one)
+    #expect(tracker.next() == [])
+  }
+
+  @Test("N8, N11: hidden windows come to where their user is if the request or the destination says so")
+  func showAgain_here_summons() {
+    for (inFile, inRequest) in [(true, nil), (false, true), (true, false), (false, nil)] as [(Bool, Bool?)] {
+      var tracker = tracker()
+      tracker.show(one, WindowFollowing(comesHere: inFile, hides: true))
+      tracker.dismiss(one, isForced: false)
+      tracker.hidden("w1")
+      _ = tracker.next()
+      tracker.claim(one, for: two)
+      let isShown = tracker.showAgain(two, comesHere: inRequest)
+      #expect(isShown)
+      let asks: [WindowTracker.Effect] =
+        inRequest ?? inFile ? [.summon(window: "w1")] : [.show(window: "w1"), .activate(window: "w1")]
+      #expect(tracker.next().filter { $0 != .presented(two) } == asks)
+    }
+  }
+
   @Test("N8: a parked program that asks its user is still parked")
   func parked_asking_stays() {
     var tracker = parked()

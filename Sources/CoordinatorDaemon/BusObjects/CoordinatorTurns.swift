@@ -179,6 +179,7 @@ final class CoordinatorTurns {
     case .abandon: break
     case .endParked(let program, let isForced):
       presenters.windows.endParked(program, isForced: isForced)
+    case .releaseParked(let program): presenters.windows.releaseParked(program)
     }
   }
 }

@@ -168,7 +168,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
         handle, "its windows cannot be shown again: no window-system adapter is on the bus; start navd-windows")
     }
     if let why = system.whyNot(.hide, for: "showing its hidden windows again") { return refuse(handle, why) }
-    guard tracker.showAgain(handle, on: presentation.item.output) else {
+    guard tracker.showAgain(handle, on: presentation.item.output, comesHere: presentation.bringsHere) else {
       return refuse(handle, "its hidden program has just ended; present it again")
     }
     perform()
@@ -267,6 +267,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   }
 
   func endParked(_ program: Handle, isForced: Bool) { track { $0.endParked(program, isForced: isForced) } }
+
+  func releaseParked(_ program: Handle) { track { $0.releaseParked(program) } }
 
   private func release(_ program: Handle) {
     guard let released = programs.removeValue(forKey: program) else { return }

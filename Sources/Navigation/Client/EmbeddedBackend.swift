@@ -128,7 +128,7 @@ final class EmbeddedBackend: CoordinatorBackend {
       }
     // There is no process to kill. A presenter that does not answer counts as gone after its grace
     // period (P14).
-    case .kill, .abandon, .raise, .bring, .move, .endParked: break
+    case .kill, .abandon, .raise, .bring, .move, .endParked, .releaseParked: break
     }
   }
 

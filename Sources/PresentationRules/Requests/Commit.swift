@@ -122,7 +122,7 @@ extension Transition {
     var presentation = Presentation(
       handle: handle, binding: binding, item: item, parent: parent, creator: slot.author.client)
     presentation.hasNamedParent = slot.from.isNamed
-    presentation.mustBeSeen = slot.mustBeSeen
+    (presentation.mustBeSeen, presentation.bringsHere) = (slot.mustBeSeen, slot.bringsHere)
     if let within = slot.within { expect(&presentation, within: within) }
     if var continuation = slot.continuation {
       if slot.restartsTimeout { continuation.timeLeft = nil }

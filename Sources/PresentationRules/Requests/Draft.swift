@@ -168,6 +168,8 @@ struct SlotDraft: Sendable {
   var restartsTimeout = false
   /// Whether a key has asked for the item (N7).
   var mustBeSeen = false
+  /// Whether the last request that presents the item says that windows come to where their user is (N11).
+  var bringsHere: Bool?
   /// The sizes of the drafted item; nil before the first edit of it.
   var sizes: EditedSizes?
   /// The edits since the item was renewed. They apply to the earlier item, if that stays (T1).

@@ -58,8 +58,9 @@ struct Planner: ~Copyable {
       if let binding = presented(by: answer), let options = request.operation.items.first {
         if raisesWindows(of: binding) { draft.raised.append(binding) }
         noteBringing(binding, options, isToggle: request.operation.isToggle)
-        if raises || request.operation.isToggle, let index = draft.slots.index(of: binding) {
-          draft.slots[index].mustBeSeen = true
+        if let index = draft.slots.index(of: binding) {
+          draft.slots[index].bringsHere = bringsHere
+          if raises || request.operation.isToggle { draft.slots[index].mustBeSeen = true }
         }
       }
       return answer

@@ -52,6 +52,8 @@ public enum PresenterCommand: Hashable, Sendable {
   case abandon(Handle)
   /// End a parked program (N8). Answered by `Report.parkedEnded`, or not at all if its user keeps it.
   case endParked(Handle, isForced: Bool)
+  /// Show the windows of a parked program that does not end, and leave them to their user: navd quits (N8).
+  case releaseParked(Handle)
 }
 
 extension PresenterCommand {
@@ -59,7 +61,8 @@ extension PresenterCommand {
   public var handle: Handle {
     switch self {
     case .present(let handle), .update(let handle, _), .dismiss(let handle, _, _, _), .kill(let handle),
-      .raise(let handle), .bring(let handle, _), .move(let handle), .abandon(let handle), .endParked(let handle, _):
+      .raise(let handle), .bring(let handle, _), .move(let handle), .abandon(let handle), .endParked(let handle, _),
+      .releaseParked(let handle):
       handle
     }
   }

@@ -101,9 +101,13 @@ extension Transition {
     if state.parked[program] != nil { _ = state.parked.removeValue(forKey: program) }
   }
 
-  /// Notes that a parked program that was to end goes on, so that it can be shown again.
+  /// Notes that a parked program that was to end goes on, so that it can be shown again. When navd quits, its user gets it back.
   mutating func stayParked(_ program: Handle) {
-    if state.parked[program]?.isEnding == true { state.parked[program]!.isEnding = false }
+    guard state.parked[program]?.isEnding == true else { return }
+    state.parked[program]!.isEnding = false
+    guard state.isShuttingDown else { return }
+    unpark(program)
+    outcome.commands.append(.releaseParked(program))
   }
 
   mutating func endParked(isForced: Bool) {

@@ -21,7 +21,7 @@ private func answer(_ commands: [PresenterCommand], of machine: inout StateMachi
       report = .declined(handle, message: "")
     case .dismiss(let handle, _, _, _), .kill(let handle): report = .dismissAnswered(handle, result: [:])
     case .endParked(let program, _): report = .parkedEnded(program)
-    case .abandon, .raise, .bring, .move: continue
+    case .abandon, .raise, .bring, .move, .releaseParked: continue
     }
     open += machine.report(report, at: now).commands
   }

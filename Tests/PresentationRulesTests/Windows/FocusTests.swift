@@ -169,6 +169,16 @@ struct FocusTests {
     #expect(fixture.taken() == [])
   }
 
+  @Test("N7: an item that a toggle presents, or a request with raise, is to be seen")
+  func presentation_askedForByKey_mustBeSeen() throws {
+    try fixture.present("editor")
+    #expect(fixture.machine.current(at: "editor")?.mustBeSeen == false)
+    try fixture.ask(.toggle("plain", id: "", ItemOptions(), anyID: false))
+    #expect(fixture.machine.current(at: "plain")?.mustBeSeen == true)
+    _ = try fixture.apply([Request(.present("popup", id: "", ItemOptions()), raises: true)])
+    #expect(fixture.machine.current(at: "popup")?.mustBeSeen == true)
+  }
+
   @Test("N7: a raising toggle dismisses an item only if it has the focus")
   func toggle_raising_dismissesOnlyWithFocus() throws {
     let editor = try fixture.show("editor", "", ItemOptions())

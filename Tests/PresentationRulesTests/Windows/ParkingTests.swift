@@ -223,6 +223,18 @@ struct ParkingTests {
     #expect(fixture.machine.presentation(2)?.program == a)
   }
 
+  @Test("N8, R5: a parked program that stays when navd quits is given back to its user, and navd ends")
+  func quit_programStays_isReleased() throws {
+    let files = try park("a")
+    fixture.take(fixture.machine.endParked(isForced: true))
+    fixture.take(fixture.machine.end(fixture.machine.beginShutDown(), by: nil, at: fixture.now))
+    _ = fixture.taken()
+    fixture.report(.parkedStays(files))
+    #expect(fixture.taken() == ["parked", "release parked 1"])
+    let isEmpty = fixture.machine.isEmpty
+    #expect(isEmpty)
+  }
+
   @Test("N8, R5: Quit ends parked programs, without a question")
   func quit_endsParked() throws {
     let files = try park("files")
