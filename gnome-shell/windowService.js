@@ -135,6 +135,10 @@ class WindowService {
         return 'gnome';
     }
 
+    get Displays() {
+        return ['WAYLAND_DISPLAY', 'DISPLAY'].map(name => GLib.getenv(name)).filter(name => name);
+    }
+
     // Methods
 
     GetWindowsAsync(_parameters, invocation) {

@@ -32,7 +32,7 @@ public enum WindowSystemInterface {
       """,
     members: [
       getWindows, close, activate, hide, show, moveToOutput, summon, opened, changed, closed,
-      capabilities, outputs, focusedOutput, backend,
+      capabilities, outputs, focusedOutput, backend, displays,
     ])
 
   private static let window = Arg<String>("id", doc: "The window.")
@@ -111,6 +111,12 @@ extension WindowSystemInterface {
   public static let backend = Property<String>(
     name, "Backend",
     doc: "How the windows are known: sway, hyprland, niri, plasma, wlr, x11, or another word of the adapter's.")
+  public static let displays = Property<[String]>(
+    name, "Displays",
+    doc: """
+      The display of which the adapter tells the windows, as programs find it: what WAYLAND_DISPLAY and DISPLAY are there. Items \
+      that were asked for on another display are shown as without an adapter. Absent or empty: that of every item.
+      """)
 }
 
 // MARK: Events

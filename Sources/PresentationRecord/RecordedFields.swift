@@ -211,6 +211,7 @@ extension Destination: Fielded {
     try coder.field("group", &group)
     try coder.field("style", &style)
     try coder.field("start-timeout", &startTimeout, default: Self.defaultStartTimeout)
+    try coder.mark("start-timeout-written", &isStartTimeoutWritten)
     try coder.field("grace", &grace, default: Self.defaultGrace)
     try coder.field("file", &file)
     try coder.field("client", &client)

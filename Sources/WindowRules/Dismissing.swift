@@ -33,6 +33,8 @@ extension WindowTracker {
     case .unseen where following.hasLost && !isForced: reportDeclining(of: handle, Self.lossMessage)
     case .unseen: endProgram(handle)
     case .lingering: leave(handle)
+    case .shown where following.guest != nil: dismissGuest(handle, isForced: isForced, isFinal: isFinal)
+    case .shown where isGone: endUnseen(handle)
     case .shown:
       if !isFinal, mayHide(following) {
         hide(handle, isForced: isForced)
@@ -41,6 +43,7 @@ extension WindowTracker {
       } else {
         askToClose(handle, isNew: isNew)
       }
+    case .hiding where isFinal && following.guest != nil: letGuestGo(handle)
     case .hiding: if isFinal { force(handle) } else if isForced { followed[handle]!.mustHide = true }
     case .closing(let closing): if isForced, !closing.isForced { force(handle) }
     // The result comes in a moment.
@@ -52,6 +55,7 @@ extension WindowTracker {
   /// Withdraws a presentation without a window. Its command may have handed over, or be about to, and the window would then stay.
   private mutating func withdraw(_ handle: Handle) {
     let following = followed[handle]!
+    effects.append(.stopWaiting(handle))
     if following.rule.pattern.isEmpty, !hasUntold { return endProgram(handle) }
     followed[handle]!.stage = .withdrawing
     if following.isRunning, !hasUntold { effects.append(.wait(handle, milliseconds: Self.timeToEnd)) }
@@ -63,6 +67,12 @@ extension WindowTracker {
     guard following.isRunning else { return reportDismissal(of: handle, result: following.result) }
     followed[handle]!.stage = .terminating
     effects.append(.terminate(handle))
+  }
+
+  /// Ends a presentation whose windows cannot be reached any more, as where there never was an adapter (N2).
+  private mutating func endUnseen(_ handle: Handle) {
+    effects.append(.stopWaiting(handle))
+    endProgram(handle)
   }
 
   /// Ends a presentation that has no window left (N3). If its program still runs, the program goes on unseen, unless it is to end.
@@ -143,8 +153,9 @@ extension WindowTracker {
   }
 
   mutating func askToClose(_ handle: Handle, isNew: Bool = false) {
-    guard isAble(to: .close, "asked to close", handle) else { return }
     let following = followed[handle]!
+    if following.guest != nil { return letGuestGo(handle) }
+    guard isAble(to: .close, "asked to close", handle) else { return }
     let dialogs = following.windows.filter { isOpenDialog($0, of: handle) }
     followed[handle]!.stage = .closing(.init(isForced: false, dialogs: Set(dialogs), since: order))
     askWindows(of: handle, but: Set(dialogs))
@@ -173,6 +184,7 @@ extension WindowTracker {
 
   mutating func force(_ handle: Handle) {
     let following = followed[handle]!
+    if following.guest != nil { return letGuestGo(handle) }
     followed[handle]!.stage = .closing(.init(isForced: true, dialogs: [], since: order))
     effects.append(.stopWaiting(handle))
     askForeignWindows(of: handle)
@@ -242,6 +254,9 @@ extension WindowTracker {
     case .lingering: lastWindowClosed(handle)
     case .settling: leave(handle)
     case .withdrawing: if !hasUntold { endProgram(handle) }
+    case .awaiting: windowIsLate(handle)
+    case .unseen: adapterIsLate(for: handle)
+    case .shown: followed[handle]!.guest?.isReplaceable = false
     case .closing(let closing) where !closing.isForced && closing.asksAgain:
       followed[handle]!.closing?.asksAgain = false
       askWindows(of: handle, but: closing.dialogs)
@@ -251,7 +266,7 @@ extension WindowTracker {
     case .closing(let closing) where !closing.isForced && closing.dialogs.isEmpty:
       if let id = following.windows.first { keep(handle, "\(name(of: id)) was kept open") }
     case .leaving: effects.append(.kill(handle))
-    case .requested, .recovered, .awaiting, .shown, .unseen, .closing, .hiding, .parked, .terminating: break
+    case .requested, .recovered, .closing, .hiding, .parked, .terminating: break
     }
   }
 

@@ -34,12 +34,14 @@ extension WindowTracker {
   }
 
   mutating func parkIfHidden(_ handle: Handle) {
-    guard case .hiding(let waiting)? = followed[handle]?.stage, waiting.isEmpty else { return }
+    guard let following = followed[handle], case .hiding(let waiting) = following.stage, waiting.isEmpty else { return }
     let presentation = presentation(of: handle)
     claims[presentation] = nil
     followed[handle]!.stage = .parked
     followed[handle]!.role = .parked(claimant: nil)
-    effects += [.windowsChanged(handle), .report(.hidden(presentation))]
+    effects += [
+      .windowsChanged(handle), .report(following.guest == nil ? .hidden(presentation) : .guestHidden(presentation)),
+    ]
   }
 
   /// Notes that a window cannot be hidden.
@@ -50,8 +52,9 @@ extension WindowTracker {
 
   /// Shows windows that cannot be hidden. They stay, or their program ends if the dismissal is forced.
   mutating func keepShown(_ handle: Handle, _ message: String) {
-    if followed[handle]!.mustHide { return force(handle) }
+    if followed[handle]!.mustHide, followed[handle]!.guest == nil { return force(handle) }
     show(handle)
+    if followed[handle]!.mustHide { return letGuestGo(handle) }
     keep(handle, message)
   }
 
@@ -135,6 +138,7 @@ extension WindowTracker {
   /// - Parameter isForced: whether its user must not be asked.
   public mutating func endParked(_ program: Handle, isForced: Bool) {
     guard let following = followed[program], following.isParked else { return report(.parkedEnded(program)) }
+    if following.guest != nil { return letGuestGo(program) }
     if isForced {
       if following.closing?.isForced != true { force(program) }
     } else if isResting(program) {

@@ -45,7 +45,7 @@ extension WindowTracker {
           best = (proof, handle)
         }
       case .undecided: isUndecided = true
-      case .user: break
+      case .guest, .user: break
       }
     }
     guard let best else { return nil }
@@ -55,19 +55,23 @@ extension WindowTracker {
   }
 
   /// The facts of a window for the item of a program.
-  private func facts(of window: TrackedWindow, for handle: Handle) -> OwnershipFacts {
+  /// - Parameter takes: the windows that the item takes; nil for those that its stage says.
+  func facts(
+    of window: TrackedWindow, for handle: Handle, takes: OwnershipFacts.Takes? = nil
+  ) -> OwnershipFacts {
     let following = followed[handle]!
-    let takes = takes(following)
+    let takes = takes ?? self.takes(following)
     return OwnershipFacts(
       isDialog: window.properties.parent.flatMap { owner(of: $0) } == handle,
       process: takes == .nothing ? .none : process(of: window, for: handle, following),
       origin: takes == .nothing ? .none : origin(of: window, for: following),
-      pattern: takes == .first ? pattern(of: window, for: handle, following) : .unwritten,
+      pattern: takes == .first || takes == .guest ? pattern(of: window, for: handle, following) : .unwritten,
       isNewer: isNewer(window, than: following), takes: takes)
   }
 
   private func takes(_ following: WindowFollower) -> OwnershipFacts.Takes {
-    guard following.hasBegun else { return .nothing }
+    guard following.hasBegun, !following.isOnOtherDisplay else { return .nothing }
+    if let guest = following.guest { return guest.isReplaceable && following.takesWindows ? .first : .nothing }
     let mayHaveAnother = following.rule.takesAll || !following.hasHadWindow || following.rule.linger != nil
     if following.takesWindows, following.windows.isEmpty, !following.hasLost, mayHaveAnother { return .first }
     return following.takesOwnWindows && following.rule.takesAll ? .further : .nothing
@@ -76,6 +80,8 @@ extension WindowTracker {
   /// Whether the window opened after the item began.
   private func isNewer(_ window: TrackedWindow, than following: WindowFollower) -> Bool {
     window.order > following.beginning.order
+      || window.rank > following.beginning.order
+        && window.process.map { $0.started >= following.beginning.time } == true
       || following.beginning.isRestored && following.isAwaiting
         && following.beginning.earlierWindows?.contains(window.id) == false
   }
@@ -163,6 +169,9 @@ extension WindowTracker {
 
   mutating func give(_ id: String, to handle: Handle) {
     guard let stage = followed[handle]?.stage else { return }
+    if !isDialog(id, of: handle), windows[id]!.properties.parent.flatMap({ owner(of: $0) }) != handle {
+      dropGuest(of: handle)
+    }
     windows[id]!.owner = .presentation(handle)
     followed[handle]!.windows.append(id)
     followed[handle]!.hasHadWindow = true
@@ -170,6 +179,7 @@ extension WindowTracker {
     switch stage {
     case .awaiting, .unseen:
       followed[handle]!.stage = .shown
+      effects.append(.stopWaiting(handle))
     case .lingering:
       followed[handle]!.stage = .shown
       effects += [.stopWaiting(handle), .report(.windowsBack(presentation(of: handle)))]

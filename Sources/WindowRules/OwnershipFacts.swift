@@ -40,6 +40,8 @@ struct OwnershipFacts: Hashable {
     case first
     /// Further windows of its own processes.
     case further
+    /// A guest: its command has ended with status 0, and has opened no window.
+    case guest
     case nothing
   }
 
@@ -52,6 +54,8 @@ struct OwnershipFacts: Hashable {
 
   enum Verdict: Hashable {
     case item(Proof)
+    /// The window is its user's, and the item may show it.
+    case guest
     /// A fact that is still to come decides.
     case undecided
     case user
@@ -68,6 +72,7 @@ struct OwnershipFacts: Hashable {
     if isDialog { return .item(.dialog) }
     if takes == .nothing { return .user }
     if process == .untold { return .undecided }
+    if takes == .guest { return pattern == .fits ? .guest : .user }
     if process == .own, origin != .another { return .item(.process) }
     guard takes == .first, isNewer else { return .user }
     switch origin {

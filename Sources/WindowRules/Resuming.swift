@@ -19,6 +19,7 @@ extension WindowTracker {
     followed[program] = WindowFollower(
       .recovered, rule, settings, output: nil,
       for: presentation.map { .presentation($0) } ?? .parked(claimant: nil))
+    findDisplay(of: program)
   }
 
   /// Notes that the previous navd did not start a presentation that it was about to start.
@@ -39,10 +40,11 @@ extension WindowTracker {
   ///   - beganAt: the time at which the presentation began; nil if it is not on record.
   ///   - end: the result of the program; nil if it has not ended.
   ///   - isPresented: whether the presentation was on the screen.
+  ///   - isGuest: whether the windows were there before the presentation, and stay after it (N12).
   /// - Returns: whether the presentation has windows now.
   public mutating func restore(
     _ program: Handle, on output: String? = nil, windows recorded: [Window], before: Set<String>?,
-    beganAt: BootTime?, end: Properties?, isPresented: Bool = false
+    beganAt: BootTime?, end: Properties?, isPresented: Bool = false, isGuest: Bool = false
   ) -> Bool {
     let handle = program
     guard var following = followed[handle] else { return false }
@@ -81,9 +83,13 @@ extension WindowTracker {
     }
     following.hasLost = recorded.contains { doubt.isAbout($0) && names[$0.id] == nil }
     following.hasHadWindow = !recorded.isEmpty
+    if isGuest { following.guest = .init(isReplaceable: false) }
     followed[handle] = following
     effects.append(.windowsChanged(handle))
     if recorded.isEmpty, following.takesWindows { assignAll() }
+    if followed[handle]?.isAwaiting == true {
+      if following.hasHandedOver { awaitHandedOver(handle) } else { expectWindow(of: handle) }
+    }
     return !(followed[handle]?.windows.isEmpty ?? true)
   }
   /// The new ids of recorded windows, if the adapter has new ids, and the windows that may belong to others.

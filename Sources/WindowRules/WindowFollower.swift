@@ -14,17 +14,26 @@ public struct FollowingSettings: Hashable, Sendable {
   public var destination: String
   /// Milliseconds between SIGTERM and SIGKILL.
   public var grace: UInt64
-  /// Milliseconds within which the presentation must have a window. Its program counts as starting
-  /// for the same time (N3).
+  /// Milliseconds within which the presentation is expected to have a window. Its program counts as
+  /// starting for the same time (N3).
   public var startTimeout: UInt64
+  /// Whether the rules end the presentation by the start timeout (N2).
+  public var isStartLimited: Bool
   /// The startup id that the command gets; nil if it gets none (N1).
   public var startupID: StartupID?
+  /// The display on which the command shows its windows; nil if it is not known (N14).
+  public var display: DisplayNames?
 
-  public init(destination: String, grace: UInt64, startTimeout: UInt64, startupID: StartupID? = nil) {
+  public init(
+    destination: String, grace: UInt64, startTimeout: UInt64, isStartLimited: Bool = true, startupID: StartupID? = nil,
+    display: DisplayNames? = nil
+  ) {
     self.destination = destination
     self.grace = grace
     self.startTimeout = startTimeout
+    self.isStartLimited = isStartLimited
     self.startupID = startupID
+    self.display = display
   }
 }
 
@@ -127,6 +136,12 @@ struct WindowFollower {
     var asksAgain = false
   }
 
+  /// A window that its user had before, and that the presentation shows (N12).
+  struct Guest {
+    /// Whether a window that the command still opens takes the place of the guest.
+    var isReplaceable: Bool
+  }
+
   var role: Role
   let rule: WindowFollowing
   let settings: FollowingSettings
@@ -143,6 +158,16 @@ struct WindowFollower {
   /// Whether an adapter that was started again has reported windows that cannot be told from others, so that some were lost.
   var hasLost = false
   var program = Program.running
+  /// The guest that the windows are; nil if they are the presentation's own.
+  var guest: Guest?
+  /// Whether the windows that were open when the command had ended have been searched for a guest.
+  var hasSoughtGuest = false
+  /// Whether an adapter is expected that is not there yet. The end of a program that may have handed over waits for it (N13).
+  var awaitsAdapter = false
+  /// Whether the windows are on a display that the adapter does not see (N14).
+  var isOnOtherDisplay = false
+  /// Whether the start timeout is over, and the program runs without a window (N2).
+  var isLate = false
   /// Whether the program is known to have started.
   var isStarted = false
   var stage: Stage

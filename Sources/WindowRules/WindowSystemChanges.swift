@@ -12,7 +12,7 @@ extension WindowTracker {
   ) {
     let isNew = self.capabilities == nil
     self.capabilities = capabilities
-    isAbsent = false
+    (isAbsent, isSilent) = (false, false)
     let present = Set(all.lazy.map(\.id))
     var missing = windows.ranked.filter { !present.contains($0) }.map { Window(id: $0, windows[$0]!.properties) }
     var unknown = all.filter { windows[$0.id] == nil }
@@ -57,6 +57,7 @@ extension WindowTracker {
     }
     // Another adapter may tell no processes.
     assignAll()
+    adapterCame()
     // Requests to the earlier window system may be lost.
     for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
       switch following.stage {
@@ -79,8 +80,14 @@ extension WindowTracker {
   }
 
   /// Notes that no window system is expected after ``left()``: it did not come back, or does not answer (N2).
-  public mutating func becameAbsent() {
-    guard capabilities == nil, !isAbsent else { return }
+  /// - Parameters:
+  ///   - isSilent: whether it is on the bus, and does not answer.
+  ///   - isExpected: whether one may come (N13).
+  public mutating func becameAbsent(isSilent: Bool = false, isExpected: Bool = false) {
+    self.isExpected = isExpected
+    guard capabilities == nil else { return }
+    self.isSilent = isSilent
+    guard !isAbsent else { return }
     isAbsent = true
     for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
       switch following.stage {
@@ -93,15 +100,27 @@ extension WindowTracker {
     }
   }
 
+  /// Whether there is no window system, as if there had never been one.
+  var isGone: Bool { capabilities == nil && isAbsent && !isSilent }
+
   static let absence = "no window-system adapter is on the bus, or it does not answer"
 
   /// Shows a presentation without a window system: it is on the screen while its program runs (N2). A window system that has left may
   /// come back, with its windows.
   mutating func showUnseen(_ handle: Handle) {
-    guard let following = followed[handle], following.isAwaiting, following.isStarted, following.isRunning, isAbsent
+    guard let following = followed[handle], following.isAwaiting, following.isStarted,
+      isAbsent || following.isOnOtherDisplay
     else { return }
+    guard following.isRunning else {
+      // Nobody will tell of the window that the command has left to another program.
+      if following.isOnOtherDisplay {
+        reportEnd(of: handle, failed: following.hasFailed, result: following.result)
+      }
+      return
+    }
     followed[handle]!.stage = .unseen
-    effects.append(.presented(presentation(of: handle)))
+    effects += [.stopWaiting(handle), .presented(presentation(of: handle))]
+    awaitAdapter(for: handle)
   }
 
   /// Notes that a window has opened.

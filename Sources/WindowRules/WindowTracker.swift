@@ -85,10 +85,16 @@ public struct WindowTracker {
   var claims: [Handle: Handle] = [:]
   /// The number of the last window or presentation, in their common order.
   var order: UInt64 = 0
+  /// The display of the window system; nil while it is not known.
+  var display: DisplayNames?
   /// The capabilities of the window system; nil while there is none.
   var capabilities: Set<WindowCapability>?
-  /// Whether no window system is expected: there has been none, it did not come back, or it does not answer.
+  /// Whether no window system is there for now: there has been none, it did not come back, or it does not answer.
   var isAbsent = true
+  /// Whether the window system that is absent is on the bus, but does not answer.
+  var isSilent = false
+  /// Whether a window system is expected to come: the session starts one, or there was one (N13).
+  var isExpected = false
   /// The order of windows that open while there is no window system.
   var orderOfAbsence: UInt64 = 0
   /// The focused window and its presentation, as last reported.
@@ -164,6 +170,7 @@ public struct WindowTracker {
   ) {
     followed[handle] = WindowFollower(.requested, rule, settings, output: output, for: .presentation(handle))
     followed[handle]!.mustBeSeen = mustBeSeen
+    findDisplay(of: handle)
   }
 
   /// Whether a presentation is to start, or to show a parked program again, and has neither begun nor been dismissed.
@@ -183,6 +190,7 @@ public struct WindowTracker {
     if capabilities != nil { following.beginning.earlierWindows = matching(following) }
     followed[handle] = following
     effects += [.windowsChanged(handle), .start(handle)]
+    expectWindow(of: handle)
   }
 
   func matching(_ following: WindowFollower) -> Set<String> {
@@ -219,7 +227,7 @@ public struct WindowTracker {
 
   mutating func release(_ program: Handle) {
     guard let following = followed.removeValue(forKey: program) else { return }
-    for window in following.windows { windows[window]?.owner = .former }
+    for window in following.windows { windows[window]?.owner = following.guest == nil ? .former : .none }
     effects += [.stopWaiting(program), .released(program)]
   }
 
@@ -300,7 +308,7 @@ public struct WindowTracker {
     // No window follows a splash screen any more.
     case .lingering where following.rule.linger == nil: leave(handle)
     case .requested, .recovered, .shown, .lingering, .hiding, .parked: break
-    case .unseen: reportEnd(of: handle, failed: failed, result: result)
+    case .unseen: programEndedUnseen(handle, failed: failed, result: result)
     case .closing: if followed[handle]!.windows.isEmpty { reportDismissal(of: handle, result: result) }
     case .settling:
       effects.append(.stopWaiting(handle))
@@ -322,7 +330,9 @@ public struct WindowTracker {
     }
     // A program that the bus has started for the command may have shown its window before the command ended.
     assignAll()
-    guard let following = followed[handle], following.isAwaiting, following.rule.adopts else { return }
+    guard let following = followed[handle], following.isAwaiting else { return }
+    awaitHandedOver(handle)
+    guard following.rule.adopts else { return }
     let rule = following.rule
     let forward = windows.all.filter { _, window in
       window.owner == .none && (window.properties.focused == true || window.properties.urgent == true)

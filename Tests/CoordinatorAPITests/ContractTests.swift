@@ -125,6 +125,7 @@ import TextFormats
       "property Outputs as read true",
       "property FocusedOutput s read true",
       "property Backend s read true",
+      "property Displays as read true",
     ])
   #expect(WindowSystemInterface.object == "/org/navd/WindowSystem1")
   #expect(WindowSystemInterface.bus == "org.navd.WindowSystem1")

@@ -70,7 +70,7 @@ extension StateMachine {
           faults.append("\(handle) waits for nothing (P13)")
         }
       case .presenting:
-        isAsked = true
+        isAsked = presentation.item.destination?.startLimit != nil || presentation.item.destination == nil
         if hasToWait(presentation) { faults.append("\(handle) started too early (P13)") }
       case .presented:
         // The presenter may be asked again (R2, D4), or may come back.

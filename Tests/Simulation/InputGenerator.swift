@@ -95,11 +95,12 @@ struct InputGenerator {
       ? RestartRule(dice.chance(50) ? .always : .onFailure, delay: 5, maxDelay: 15, limit: 1 + UInt32(dice.below(3)))
       : nil
     let restores = dice.chance(50)
+    let isStartTimeoutWritten = dice.chance(50)
     func destination(
       _ name: String, _ presenter: Destination.Presenter, group: String? = nil, window: WindowFollowing? = nil,
       _ settings: ((inout ItemSettings) -> Void)? = nil
     ) -> Destination {
-      Destination(
+      var destination = Destination(
         name: name, presenter: presenter,
         group: groups.isEmpty ? nil : group.map { $0 == "g" ? groups[0] : groups[groups.count - 1] },
         style: name == "unit" ? "sheet" : nil, startTimeout: 20, grace: 10, source: .file(path: name),
@@ -108,6 +109,8 @@ struct InputGenerator {
           change(&settings)
           return Shared(settings)
         }, window: window)
+      destination.isStartTimeoutWritten = isStartTimeoutWritten
+      return destination
     }
     return [
       destination("command", .command([Array("foot".utf8)])) {

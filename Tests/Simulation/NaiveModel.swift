@@ -155,6 +155,8 @@ struct NaiveModel {
   var live: Set<Token> = []
   /// The presentations that had windows, and have none (N3).
   var withoutWindow: Set<Token> = []
+  /// The presentations whose programs run without a window after the start timeout (N2).
+  var late: Set<Token> = []
   /// The fallbacks of groups, by the names of their destinations (K1).
   var fallbacks: [BindingID: NaiveFallback] = [:]
   /// Whether a member may have been selected before it became the fallback.
@@ -358,6 +360,7 @@ struct NaiveModel {
   /// Starts the timeout, or lets it go on (O2, K3).
   mutating func becamePresented(_ token: Token, at now: UInt64) {
     withoutWindow.remove(token)
+    late.remove(token)
     presented.insert(token)
     start(token)
     presentedAt[token] = now

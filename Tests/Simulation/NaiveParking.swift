@@ -7,6 +7,8 @@ struct NaiveParked {
   let id: String
   let destination: String?
   let presenter: Destination.Presenter?
+  /// Whether its destination hid its windows, so that they are no guests (N12).
+  let isOfHiding: Bool
   /// The presentation that is to show it again.
   var claimant: Handle?
   /// Whether it must end without a question.
@@ -18,12 +20,15 @@ extension NaiveModel {
   var listedParked: [Handle] { parked.filter { $0.value.claimant == nil }.keys.sorted() }
 
   /// Parks the program of a presentation whose windows are hidden.
+  /// - Parameter isGuest: whether its user had the window before (N12).
   /// - Returns: whether its windows can be hidden.
-  mutating func park(_ showing: OrderChecker.Showing, as handle: Handle) -> Bool {
-    guard let item = going[showing.token]?.showing.item, item.destination?.window?.hides == true else { return false }
+  mutating func park(_ showing: OrderChecker.Showing, as handle: Handle, isGuest: Bool) -> Bool {
+    guard let item = going[showing.token]?.showing.item, let window = item.destination?.window,
+      isGuest || window.hides
+    else { return false }
     parked[programs[handle] ?? handle] = NaiveParked(
       binding: showing.binding, id: showing.id, destination: item.destination?.name,
-      presenter: item.destination?.presenter)
+      presenter: item.destination?.presenter, isOfHiding: window.hides)
     return true
   }
 
@@ -32,11 +37,12 @@ extension NaiveModel {
   mutating func claimParked(_ presentation: Presentation) -> Handle? {
     let (handle, item) = (presentation.handle, presentation.item)
     if let program = programs[handle] { return program }
-    guard item.destination?.window?.hides == true else { return nil }
+    guard let window = item.destination?.window else { return nil }
     let program = listedParked.first { program in
       let other = parked[program]!
       return !other.isEnding && other.binding == presentation.binding && other.id == item.id
         && other.destination == item.destination?.name && other.presenter == item.destination?.presenter
+        && (window.hides || !other.isOfHiding)
     }
     guard let program else { return nil }
     programs[handle] = program
@@ -53,7 +59,8 @@ extension NaiveModel {
       let other = parked[program]!
       return !other.isEnding && other.binding == presentation.binding && other.id == presentation.item.id
         && other.destination == destination.name
-        && (other.presenter != destination.presenter || destination.window?.hides != true)
+        && (other.presenter != destination.presenter || destination.window == nil
+          || other.isOfHiding && destination.window?.hides != true)
     }
   }
 

@@ -53,6 +53,8 @@ struct NaivePlan {
   var lastQueued: Int
   /// The subjects that requests force (P15).
   var forced: Set<NaiveSubject> = []
+  /// Whether the request that is judged is forced (P15).
+  private var isForced = false
   /// The groups that get their selection back (P15).
   var groupsOfKept: Set<BindingID> = []
   /// The items that get their slots back (P15).
@@ -128,6 +130,7 @@ struct NaivePlan {
     _ request: Request, tokens: (Handle) -> Token?
   ) throws(NaiveRefusal) {
     needsKnownName = request.needsKnownName == true
+    isForced = request.isForced
     outOfView = Set((request.places?.ofPresentations ?? [:]).filter { $0.value.isOutOfView }.keys.compactMap(tokens))
     isKnownTag = false
     isMemoryTrusted = true
@@ -162,7 +165,7 @@ struct NaivePlan {
       if let item = items[binding], !isUnseen(binding), !isAway(binding),
         anyID || item.id == itsID(id, binding, options)
       {
-        clear(binding, .dismissed)
+        if !isLate(binding) { clear(binding, .dismissed) }
       } else {
         try present(binding, id, options)
       }
@@ -203,7 +206,7 @@ struct NaivePlan {
       if let selected = selected(in: group), items[selected]!.tag == tag,
         !isUnseen(selected), !isAway(selected)
       {
-        deselect(group, tag)
+        if !isLate(selected) { deselect(group, tag) }
       } else if let held = items.first(where: {
         $0.value.group == group && $0.value.tag == tag && $0.value.queuedAt != nil && before.hold(on: $0.value) != .show
       }) {
@@ -284,6 +287,12 @@ struct NaivePlan {
   private func isUnseen(_ binding: BindingID) -> Bool {
     guard given[binding] == nil, let slot = before.slots[binding] else { return false }
     return before.isUnseen(slot.token)
+  }
+
+  /// Whether the program of an item still starts although its start timeout is over: a toggle leaves it (N2).
+  private func isLate(_ binding: BindingID) -> Bool {
+    guard given[binding] == nil, let slot = before.slots[binding], !isForced else { return false }
+    return before.late.contains(slot.token)
   }
 
   /// Whether its user does not see an item that is on the screen (N11).

@@ -9,7 +9,8 @@ struct OrderChecker {
   enum Stage: Equatable {
     case waiting
     /// The presenter was asked to show it, by a deadline in milliseconds.
-    case presenting(due: UInt64)
+    /// - Parameter due: nil if the item may take as long as its program runs (N2).
+    case presenting(due: UInt64?)
     case presented
     /// The presenter was asked to end it, by a deadline in milliseconds.
     case asked(due: UInt64)
@@ -35,6 +36,8 @@ struct OrderChecker {
     let destination: String?
     var presenter: Destination.Presenter
     var startTimeout: UInt64
+    /// Whether the start timeout ends it (N2).
+    var isStartLimited: Bool
     var grace: UInt64
     let followsWindows: Bool
     let creator: Client?
@@ -69,7 +72,8 @@ struct OrderChecker {
     var hasStarted: Bool { stage != .waiting && stage != .ended }
     var due: UInt64? {
       switch stage {
-      case .presenting(let due), .asked(let due), .killed(let due), .settling(let due): due
+      case .presenting(let due): due
+      case .asked(let due), .killed(let due), .settling(let due): due
       // A presentation that is to go is waited for in another way.
       case .waiting, .presented, .asking, .ended: isGoing ? nil : againDue
       }
@@ -131,6 +135,7 @@ struct OrderChecker {
         position: presentation.item.position?.index ?? 0, parent: presentation.parent, hasNamedParent: hasNamedParent,
         destination: destination?.name, presenter: destination?.presenter ?? .none,
         startTimeout: destination?.startTimeout ?? 0,
+        isStartLimited: destination?.window == nil || destination?.isStartTimeoutWritten == true,
         grace: destination?.grace ?? 0, followsWindows: destination?.window != nil, creator: presentation.creator,
         startDue: startDue))
   }
@@ -176,7 +181,7 @@ struct OrderChecker {
     case .asking, .focused, .focusLost, .noFocus: return nil
 
     // The model says whether these are possible.
-    case .hidden, .parkedEnded, .parkedStays, .outputGone, .windowsBack: return nil
+    case .hidden, .guestHidden, .parkedEnded, .parkedStays, .outputGone, .windowsBack, .startsSlowly: return nil
 
     // The model says whether the item stays until the result (K3).
     case .windowsGone(let handle, let isFinal):
@@ -408,7 +413,7 @@ struct OrderChecker {
           alive[index].isToBeShownAgain = false
           alive[index].told = machine.presentation(handle)?.item
           if case .presenting = alive[index].stage {
-            alive[index].stage = .presenting(due: now + alive[index].startTimeout)
+            alive[index].stage = .presenting(due: startDue(of: index, at: now))
           } else {
             alive[index].againDue = now + alive[index].startTimeout
             alive[index].isUpdateUnderWay = true
@@ -416,7 +421,7 @@ struct OrderChecker {
           continue
         }
         try checkStart(index, selected, isOneChange)
-        alive[index].stage = .presenting(due: now + alive[index].startTimeout)
+        alive[index].stage = .presenting(due: startDue(of: index, at: now))
         alive[index].told = machine.presentation(handle)?.item
       case .update(let handle, _):
         let index = try index(handle)
@@ -576,6 +581,10 @@ struct OrderChecker {
       }
     }
     alive[index].stage = .ended
+  }
+
+  private func startDue(of index: Int, at now: UInt64) -> UInt64? {
+    alive[index].isStartLimited ? now + alive[index].startTimeout : nil
   }
 
   // MARK: No wait that nothing will end (P14)

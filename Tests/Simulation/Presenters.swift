@@ -38,6 +38,11 @@ struct Presenters {
       if isForced { box.append(.report(.dismissAnswered(handle, result: result()))) }
       return
     }
+    if case .dismiss(let handle, _, _, let isForced) = command, window != nil, dice.chance(8) {
+      box.append(.report(.guestHidden(handle)))
+      if isForced { box.append(.report(.dismissAnswered(handle, result: result()))) }
+      return
+    }
     if case .dismiss(let handle, _, _, _) = command, dice.chance(wishes) {
       switch dice.below(3) {
       case 0: box += [.report(.declined(handle, message: ""))]
@@ -54,9 +59,12 @@ struct Presenters {
   private mutating func answers(to command: PresenterCommand, faults: Int, _ dice: inout SplitMix64) -> [Report] {
     switch command {
     case .present(let handle):
+      // The first window may come long after the start timeout.
+      if withWindows.contains(handle), dice.chance(20) { return [.startsSlowly(handle)] }
       guard dice.chance(faults) else { return [.presentAnswered(handle, error: nil)] }
       return switch dice.below(5) {
-      case 0: []
+      // Of a program with windows, at least that is told.
+      case 0: withWindows.contains(handle) ? [.startsSlowly(handle)] : []
       case 1: [.presentAnswered(handle, error: "cannot")]
       case 2: [.presentAnswered(handle, error: nil), .presentAnswered(handle, error: dice.chance(50) ? "late" : nil)]
       case 3: [.ended(handle, failed: dice.chance(50), result: result())]
@@ -127,6 +135,8 @@ struct Presenters {
     case .presentAnswered(let handle, error: nil), .windowsBack(let handle):
       guard withWindows.contains(handle), dice.chance(40) else { return [] }
       return [.windowsGone(handle, isFinal: dice.chance(40))]
+    case .startsSlowly(let handle):
+      return dice.chance(70) ? [.presentAnswered(handle, error: nil)] : [end(handle, failed: dice.chance(50))]
     case .windowsGone(let handle, isFinal: false):
       return switch dice.below(4) {
       case 0: []
@@ -148,7 +158,9 @@ struct Presenters {
   /// A report that no presenter would make.
   mutating func nonsense(_ handles: UInt64, _ dice: inout SplitMix64) -> Report {
     let handle = Handle(handles + 2 - min(handles + 2, UInt64(dice.below(16))))
-    return switch dice.below(14) {
+    return switch dice.below(16) {
+    case 15: .guestHidden(handle)
+    case 14: .startsSlowly(handle)
     case 8: .windowsGone(handle, isFinal: true)
     case 9: .windowsGone(handle, isFinal: false)
     case 10: .windowsBack(handle)
@@ -182,10 +194,11 @@ extension Report {
   fileprivate var handle: Handle? {
     switch self {
     case .presentAnswered(let handle, _), .updateAnswered(let handle), .dismissAnswered(let handle, _),
-      .declined(let handle, _), .hidden(let handle), .outputGone(let handle), .parkedEnded(let handle),
+      .declined(let handle, _), .hidden(let handle), .guestHidden(let handle), .outputGone(let handle),
+      .parkedEnded(let handle),
       .parkedStays(let handle),
       .asking(let handle, _), .presenterLeft(let handle), .presenterReturned(let handle), .windowsGone(let handle, _),
-      .windowsBack(let handle), .ended(let handle, _, _):
+      .windowsBack(let handle), .startsSlowly(let handle), .ended(let handle, _, _):
       handle
     case .focused(let handle, _): handle
     case .focusLost, .noFocus: nil

@@ -335,8 +335,9 @@ struct World: ~Copyable {
       disk.presentations[handle]!.presentation.awaitsUpdateAnswer = before?.awaitsUpdateAnswer ?? false
       disk.presentations[handle]!.presentation.awaitsResult = before?.awaitsResult ?? false
       disk.presentations[handle]!.presentation.isWithoutWindow = before?.isWithoutWindow ?? false
+      disk.presentations[handle]!.presentation.isLate = before?.isLate ?? false
     }
-    if !hearsPresenters { model.withoutWindow = [] }
+    if !hearsPresenters { (model.withoutWindow, model.late) = ([], []) }
     do throws(RecordFault) {
       machine = try StateMachine(limits: generator.limits, restoring: disk, destinations: files)
       machine.setHolds(generator.holdsOfAll)
@@ -493,6 +494,10 @@ struct World: ~Copyable {
         model.withoutWindow.insert(showing.token)
         return
       }
+    case .startsSlowly(let handle):
+      if let showing = checker.showing(handle), case .presenting = showing.stage, !showing.isGoing {
+        model.late.insert(showing.token)
+      }
     case .windowsBack(let handle): if let token = tokens[handle] { model.withoutWindow.remove(token) }
     case .ended(let handle, failed: true, _):
       if let showing = checker.showing(handle), showing.awaitsResult { model.crash(showing.token) }
@@ -501,10 +506,14 @@ struct World: ~Copyable {
     if let end = checker.hear(report, at: now), let token = tokens[end.handle] {
       model.end([token], end.reason, at: now, results: liveResults)
     }
-    if case .hidden(let handle) = report, let showing = checker.showing(handle), case .asked = showing.stage,
-      model.park(showing, as: handle)
-    {
-      checker.hides(handle)
+    switch report {
+    case .hidden(let handle), .guestHidden(let handle):
+      if let showing = checker.showing(handle), case .asked = showing.stage,
+        model.park(showing, as: handle, isGuest: report == .guestHidden(handle))
+      {
+        checker.hides(handle)
+      }
+    default: break
     }
     model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
     if case .presenterLeft(let handle) = report, let showing = checker.showing(handle), showing.isAway,

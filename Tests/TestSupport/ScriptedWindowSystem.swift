@@ -35,6 +35,8 @@ public final class ScriptedWindowSystem {
   }
 
   public var backend = "scripted"
+  /// The display of the windows; empty for that of every item.
+  public var displays: [String] = []
 
   /// - Parameter windows: the windows that exist from the beginning.
   public init(
@@ -71,6 +73,7 @@ public final class ScriptedWindowSystem {
     object.implement(Rows.outputs) { [unowned self] _ in outputs }
     object.implement(Rows.focusedOutput) { [unowned self] _ in focusedOutput }
     object.implement(Rows.backend) { [unowned self] _ in backend }
+    object.implement(Rows.displays) { [unowned self] _ in displays }
     connection.export(Rows.object, [object])
     var isOwned = false
     connection.requestName(Rows.bus) { result in if case .success = result { isOwned = true } }

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  private enum Owner { case item, undecided, user }
+  private enum Owner { case item, guest, undecided, user }
 
   private static let processes: [String: Facts.Process] = [
     "not told yet": .untold, "none": .none, "own": .own, "descendant": .descendant, "handed over": .handedOver,
@@ -37,10 +37,10 @@ import Testing
   ]
   private static let opened = ["before": false, "after": true]
   private static let takes: [String: Facts.Takes] = [
-    "its first": .first, "further ones": .further, "nothing": .nothing,
+    "its first": .first, "further ones": .further, "a guest": .guest, "nothing": .nothing,
   ]
   private static let owners: [String: Owner] = [
-    "the item's": .item, "not decided": .undecided, "its user's": .user,
+    "the item's": .item, "its user's, a guest": .guest, "not decided": .undecided, "its user's": .user,
   ]
 
   private func lines() throws -> [Line] {
@@ -83,6 +83,7 @@ import Testing
   private func owner(_ facts: Facts) -> Owner {
     switch facts.verdict {
     case .item: .item
+    case .guest: .guest
     case .undecided: .undecided
     case .user: .user
     }

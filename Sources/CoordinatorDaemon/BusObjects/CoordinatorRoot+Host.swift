@@ -40,7 +40,8 @@ extension CoordinatorRoot: CoordinatorHost {
     _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
   ) throws(Refusal) {
     let privilege = try authorization.privilege(for: requests, inTransaction: isTransaction)
-    guard windowSystem.mustBeKnown(for: requests, hides: hidesWindows) else {
+    let follows = { [self] in requests.contains { service.machine.mayFollowWindows($0.operation) } }
+    guard windowSystem.mustBeKnown(for: requests, hides: hidesWindows, follows: follows()) else {
       try windowSystem.check(requests, inTransaction: isTransaction)
       return authorization.authorize(privilege, call) { [self] trust throws(Refusal) in
         try body(trust, windowSystem.placing(requests, among: presenters.windows.places, inTransaction: isTransaction))

@@ -76,7 +76,8 @@ public enum DestinationKey: String, CaseIterable, Sendable {
       "the name of a hold that is in force while one of its items is live, such as `locked` for a screen locker; default: none"
     case .inhibit:
       "an array: what logind is kept from while an item is presented, such as `idle` and `sleep`"
-    case .startTimeout: "how long showing may take before it has failed; default `10s`"
+    case .startTimeout:
+      "how long showing may take before it has failed; default `10s`, after which an item with `window` goes on while its program runs"
     case .grace:
       "how long a dismissal may take before SIGKILL, or before an item on the bus counts as gone; default `2s`"
     }

@@ -47,7 +47,9 @@ enum DestinationFile {
     destination.window?.endsWithOutput = endsWithOutput
     destination.window?.hides = hides
     destination.itemSettings = reader.itemSettings(of: destination, application)
-    destination.startTimeout = reader.duration(.startTimeout) ?? Destination.defaultStartTimeout
+    let startTimeout = reader.duration(.startTimeout)
+    destination.startTimeout = startTimeout ?? Destination.defaultStartTimeout
+    destination.isStartTimeoutWritten = startTimeout != nil
     destination.grace = reader.duration(.grace) ?? Destination.defaultGrace
     let faults = reader.finish()
     guard faults.isEmpty else { throw FileFaults(all: faults) }

@@ -87,13 +87,18 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   /// Receives every window after the window system has appeared, or after signals were missed.
   /// - Parameter isSameAdapter: whether the same adapter reported the windows before.
   func windowSystemArrived(_ capabilities: Set<WindowCapability>, _ windows: [Window], isSameAdapter: Bool) {
-    track { $0.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { process(of: $0) } }
+    track {
+      $0.setDisplay(system.display)
+      $0.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { process(of: $0) }
+    }
   }
 
   func windowSystemLeft() { track { $0.left() } }
 
-  /// Handles the absence of the adapter: it has left and not come back, or does not answer.
-  func windowSystemBecameAbsent() { track { $0.becameAbsent() } }
+  /// Handles the absence of the adapter: there has been none, it has left and not come back, or it does not answer.
+  func windowSystemBecameAbsent(isSilent: Bool, isExpected: Bool) {
+    track { $0.becameAbsent(isSilent: isSilent, isExpected: isExpected) }
+  }
 
   /// Handles the loss of outputs. Events of their windows follow.
   func outputsGone(_ gone: Set<String>) { track { $0.outputsGone(gone) } }
@@ -132,7 +137,16 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     return FollowingSettings(
       destination: destination?.name ?? "", grace: destination?.grace ?? Destination.defaultGrace,
       startTimeout: destination?.startTimeout ?? Destination.defaultStartTimeout,
-      startupID: programs[presentation.program ?? presentation.handle]?.presenter.startupID(of: presentation))
+      isStartLimited: destination?.startLimit != nil,
+      startupID: programs[presentation.program ?? presentation.handle]?.presenter.startupID(of: presentation),
+      display: display(of: presentation.item.content))
+  }
+
+  /// The display on which the command of an item shows its windows, by the variables of its file and of the request (N14).
+  private func display(of item: Item) -> DisplayNames? {
+    let file = item.destination?.itemSettings?.options.environment ?? [:]
+    func variable(_ name: String) -> String? { file[name] ?? item.environment[name] }
+    return DisplayNames(wayland: variable("WAYLAND_DISPLAY"), x11: variable("DISPLAY"))
   }
 
   private func begin(_ handle: Handle, _ following: WindowFollowing) {
@@ -143,6 +157,12 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
         metadata: ["presentation": "\(handle)"])
     }
     suggest(handle, presentation)
+    if system.isPresent, tracker.isOnOtherDisplay(handle) {
+      log.notice(
+        "the adapter is on another display, so windows of this item are not seen",
+        metadata: ["presentation": "\(handle)"])
+      return track { $0.begin(handle, at: .now) }
+    }
     if let error = system.whyNot(following, on: presentation.item.output, tracker.suggestion(for: handle)) {
       return refuse(handle, error)
     }
@@ -379,9 +399,12 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     let program = tracker.program(of: handle)
     var all = programs[program]?.presenter.platform(of: program) ?? [:]
     guard tracker.beginning(of: program) != nil else { return all }
+    all[StateEntry.keys.late] = tracker.lateness(of: handle)
+    let isGuest = tracker.isGuest(handle)
     all[StateEntry.keys.windows] = tracker.windows(of: handle).map { window in
       var entry = window.properties.properties.filter { Self.keysOfState.contains($0.key) }
       entry["id"] = .string(window.id)
+      if isGuest { entry["guest"] = .boolean(true) }
       return entry
     }
     return all

@@ -6,6 +6,7 @@ import WindowRules
 struct WindowMemory {
   private static let windowsKey = DictionaryKey<[String: Properties]>("windows", doc: "")
   private static let beforeKey = DictionaryKey<[String]>("before", doc: "")
+  private static let guestKey = DictionaryKey<Bool>("guest", doc: "")
   private static let beganKey = DictionaryKey<UInt64>("began", doc: "")
   /// The limit in bytes of the recorded ids of windows that existed before an item. Above the limit, they are unknown after a restart.
   private static let maxBefore = 1 << 16
@@ -14,18 +15,22 @@ struct WindowMemory {
   /// The ids of the windows that existed before the item; nil if unknown.
   let before: Set<String>?
   let began: BootTime?
+  /// Whether the windows were there before the item, and stay after it (N12).
+  let isGuest: Bool
 
   init(_ memory: Properties) {
     windows = (memory[Self.windowsKey] ?? [:]).map { Window(id: $0.key, WindowProperties(reading: $0.value)) }
       .sorted { $0.id < $1.id }
     before = memory[Self.beforeKey].map { Set($0) }
     began = memory[Self.beganKey].map { BootTime(milliseconds: $0) }
+    isGuest = memory[Self.guestKey] == true
   }
 
   fileprivate init(of program: Handle, _ tracker: borrowing WindowTracker) {
     windows = tracker.windows(of: program)
     before = tracker.windowsBefore(program)
     began = tracker.beginning(of: program)
+    isGuest = tracker.isGuest(program)
   }
 
   /// Adds the windows to the data of the program's presenter.
@@ -37,6 +42,7 @@ struct WindowMemory {
       memory[Self.beforeKey] = before.sorted()
     }
     memory[Self.beganKey] = began?.milliseconds
+    memory[Self.guestKey] = isGuest ? true : nil
     return memory
   }
 }

@@ -36,7 +36,7 @@ struct WindowRestart {
     }
     let hasWindows = tracker.restore(
       handle, on: presentation.item.output, windows: memory.windows, before: memory.before, beganAt: memory.began,
-      end: endOfProgram, isPresented: presentation.presentedAt != nil)
+      end: endOfProgram, isPresented: presentation.presentedAt != nil, isGuest: memory.isGuest)
     let end = tracker.end(of: handle)
     if isParked {
       guard hasWindows || end == nil else {

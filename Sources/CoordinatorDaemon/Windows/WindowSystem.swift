@@ -34,15 +34,23 @@ final class WindowSystem {
   var isNeededForFullscreen = false
   private var waiting: [() -> Void] = []
   private var absence: Timer?
+  private var rest: Timer?
+  /// Whether the session starts an adapter, or there has been one (N13).
+  private var isExpected = false
+  private let session: AdapterOfSession
   private var facts = WindowSystemFacts([], backend: "")
   /// The output with the focus; empty if the adapter does not know it.
   private var focusedOutput = ""
   private var outputs: Set<String> = []
+  /// The display of the adapter; without names if it does not tell.
+  private(set) var display = DisplayNames([])
   private var reading = WindowReading()
   /// The time that an adapter has to answer.
   private static let timeout = Duration.milliseconds(Int64(WindowTracker.timeOfSilence))
   /// The time that an adapter has to come back after it left.
   private static let absenceLimit = Duration.seconds(2)
+  /// The time for which signals are received after they were needed.
+  private static let timeToRest = Duration.seconds(1)
   /// The properties that may change while all others stay the same.
   private static let followedProperties: Set = [
     WindowSystemInterface.outputs.name.text, WindowSystemInterface.focusedOutput.name.text,
@@ -54,6 +62,7 @@ final class WindowSystem {
   init(_ connection: Connection, log: Logger) {
     self.connection = connection
     self.log = log
+    session = AdapterOfSession(connection)
   }
 
   var isPresent: Bool { presence == .present }
@@ -99,7 +108,11 @@ final class WindowSystem {
         left()
         absence = connection.loop.timer(after: Self.absenceLimit) { [weak self] in self?.becomeAbsent() }
       } else {
-        becomeAbsent()
+        session.isExpected { [weak self] isExpected in
+          guard let self, self.owner == nil, presence == .unknown else { return }
+          self.isExpected = isExpected
+          becomeAbsent()
+        }
       }
     }
   }
@@ -113,9 +126,10 @@ final class WindowSystem {
     observer?.windowSystemLeft()
   }
 
-  private func becomeAbsent() {
+  /// - Parameter isSilent: whether the adapter is on the bus, and does not answer.
+  private func becomeAbsent(isSilent: Bool = false) {
     presence = .absent
-    observer?.windowSystemBecameAbsent()
+    observer?.windowSystemBecameAbsent(isSilent: isSilent, isExpected: isExpected)
     serve()
   }
 
@@ -129,7 +143,7 @@ final class WindowSystem {
     presence = .unknown
     reading.forget()
     observer?.windowSystemLeft()
-    becomeAbsent()
+    becomeAbsent(isSilent: true)
     if !isResting { readAll() }
   }
 
@@ -149,7 +163,9 @@ final class WindowSystem {
     let ready = waiting
     waiting = []
     for body in ready { body() }
-    connection.loop.soon { [weak self] in self?.restIfUnneeded() }
+    // What was waiting may start programs in a later turn.
+    rest?.cancel()
+    rest = connection.loop.timer(after: Self.timeToRest) { [weak self] in self?.restIfUnneeded() }
   }
 
   // MARK: Reading
@@ -162,6 +178,10 @@ final class WindowSystem {
     call(PropertyAccessing.getAll, WindowSystemInterface.name.text, timeout: timeout) { [weak self] result in
       guard let self, reading.isCurrent(number), let properties = try? result.get() else { return }
       facts = WindowSystemFacts(properties)
+      display = DisplayNames(
+        properties[WindowSystemInterface.displays.name.text].flatMap { [String](value: $0) }?.filter {
+          $0.utf8.count <= Self.maxText
+        } ?? [])
       take(properties)
       reading.forgetEarlyProperties()
     }
@@ -184,7 +204,7 @@ final class WindowSystem {
       case .failure(let error):
         if presence != .absent { log.error("the window-system adapter does not tell its windows: \(error)") }
         left()
-        becomeAbsent()
+        becomeAbsent(isSilent: true)
       }
     }
   }
@@ -218,6 +238,7 @@ final class WindowSystem {
   private func arrived(_ windows: [Window]) {
     let wasPresent = presence == .present
     presence = .present
+    isExpected = true
     if !wasPresent { log.notice("window system: “\(facts.backend)”, with \(windows.count) windows") }
     let isSameAdapter = lastRead != nil && lastRead == owner
     lastRead = owner
@@ -329,10 +350,16 @@ extension Request.Operation {
 }
 
 extension WindowSystem {
-  /// Whether requests depend on facts that are unknown or outdated: the output with the focus, and the capabilities.
-  /// - Parameter hides: whether any destination hides its windows.
-  func mustBeKnown(for requests: [Request], hides: @autoclosure () -> Bool = false) -> Bool {
+  /// Whether requests depend on facts that are unknown or outdated: the output with the focus, the capabilities, and whether there is an
+  /// adapter at all. Programs that follow windows start after these are known, and a client has to hear of one that cannot start.
+  /// - Parameters:
+  ///   - hides: whether any destination hides its windows.
+  ///   - follows: whether any of the requests may start a program that follows windows.
+  func mustBeKnown(
+    for requests: [Request], hides: @autoclosure () -> Bool = false, follows: @autoclosure () -> Bool = false
+  ) -> Bool {
     let mayBeOutdated = isResting && isPresent
+    if presence == .unknown || mayBeOutdated, follows() { return true }
     if presence == .unknown || mayBeOutdated,
       requests.contains(where: { $0.operation.namesFocusedOutput || $0.bringsHere == true })
     {
@@ -357,6 +384,10 @@ extension WindowSystem {
     let whyNoHiding = whyNot(.hide, for: "dismissal = \"hide\"")
     for index in requests.indices {
       placed[index].places = places
+      if presence == .absent, placed[index].raises {
+        // Nothing is ever seen to have the focus, so a toggle that raises would close nothing (N7).
+        placed[index].raises = false
+      }
       if let whyNoMoving { placed[index].whyNoMoving = whyNoMoving }
       if let whyNoHiding { placed[index].whyNoHiding = whyNoHiding }
       guard requests[index].operation.namesFocusedOutput else { continue }

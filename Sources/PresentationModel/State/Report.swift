@@ -18,8 +18,12 @@ public enum Report: Hashable, Sendable {
   case noFocus(isOwn: Bool)
   /// The other answer to the command `dismiss`: the windows are hidden, and the program goes on (N8).
   case hidden(Handle)
+  /// The same for a window that its user had before, whatever the destination says of dismissals (N12).
+  case guestHidden(Handle)
   /// The output of the windows was unplugged (U3).
   case outputGone(Handle)
+  /// The start timeout is over, and the program runs without a window. It goes on (N2).
+  case startsSlowly(Handle)
   /// The windows are gone (N3, N5). `isFinal`: only `ended` follows, with the result; otherwise another window may open.
   case windowsGone(Handle, isFinal: Bool)
   /// The presentation has a window again, after `windowsGone`.

@@ -70,7 +70,10 @@ public struct StateEntry: TypedDictionary {
     public let windows = DictionaryKey<[Properties]>(
       "windows",
       doc:
-        "If it follows windows: each with id s, app-id s, title s, output s, focused b and in-view b, as far as known.")
+        "If it follows windows: each with id s, app-id s, title s, output s, focused b and in-view b, as far as known; guest b for one that was there before and is never closed."
+    )
+    public let late = DictionaryKey<String>(
+      "late", doc: "While it is presenting, although its start timeout is over: why it is not on the screen.")
     public let animated = DictionaryKey<Bool>("animated", doc: "Whether the presenter animates the change.")
     public let restored = DictionaryKey<Bool>(
       "restored",

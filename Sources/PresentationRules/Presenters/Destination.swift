@@ -31,8 +31,10 @@ public struct Destination: Hashable, Sendable {
   public var presenter: Presenter
   public var group: DestinationGroup?
   public var style: String?
-  /// Milliseconds that showing an item may take before it counts as failed.
+  /// Milliseconds that showing an item may take.
   public var startTimeout: UInt64
+  /// Whether the file gives the start timeout. An item that follows windows ends by it only then (N2).
+  public var isStartTimeoutWritten = false
   /// Milliseconds that a dismissal may take before SIGKILL; on the bus, before the presentation counts as gone (P14).
   public var grace: UInt64
   public var source: Source
@@ -59,6 +61,10 @@ public struct Destination: Hashable, Sendable {
     self.window = window
     self.itemSettings = itemSettings
   }
+
+  /// Milliseconds after which an item that is not shown has failed; nil if its presenter decides that: a program may need longer for its
+  /// first window (N2).
+  public var startLimit: UInt64? { window == nil || isStartTimeoutWritten ? startTimeout : nil }
 
   /// Whether a dismissal that times out is followed by SIGKILL (P14).
   var canBeKilled: Bool {

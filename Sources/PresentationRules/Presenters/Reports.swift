@@ -100,6 +100,11 @@ extension Transition {
       case .overtaken, .held, .departed, nil: break
       }
 
+    case .startsSlowly(let handle):
+      if state.presentations[handle]?.phase == .presenting {
+        state.presentations.modifyDerived(handle) { $0.isLate = true }
+      }
+
     case .windowsGone(let handle, let isFinal): windowsGone(of: handle, isFinal: isFinal)
 
     case .windowsBack(let handle):
@@ -107,7 +112,11 @@ extension Transition {
         state.presentations.modifyDerived(handle) { $0.isWithoutWindow = false }
       }
 
-    case .hidden(let handle): park(handle)
+    case .hidden(let handle):
+      if state.presentations[handle]?.item.destination?.window?.hides == true { park(handle) }
+
+    case .guestHidden(let handle): park(handle)
+
     case .parkedStays(let program): stayParked(program)
 
     case .parkedEnded(let handle): unpark(handle)

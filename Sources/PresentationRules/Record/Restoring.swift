@@ -160,7 +160,7 @@ extension Transition {
       becomePresented(handle)
     case (.presenting?, .toBeShown), (.presented?, .toBeShown):
       if presentation.phase == .presented { return presentAgain(handle) }
-      expectAnswer(handle, for: presentation.item.destination?.startTimeout ?? 0)
+      expectStart(of: handle)
       outcome.commands.append(.present(handle))
     case (.presented?, .awaited):
       awaitPresenter(of: handle)

@@ -18,6 +18,8 @@ struct Planner: ~Copyable {
   var isRestoring = false
   /// Whether the request that is being planned raises windows of open items (N7).
   private(set) var raises = false
+  /// Whether the request that is being planned forces dismissals (P15).
+  private(set) var isForced = false
   /// Whether the request brings windows from elsewhere to the place in use; nil leaves that to the destination (N11).
   private(set) var bringsHere: Bool?
   /// The places of windows; nil if they are not known.
@@ -47,6 +49,7 @@ struct Planner: ~Copyable {
     self.author = author
     needsKnownName = request.needsKnownName == true
     raises = request.raises
+    isForced = request.isForced
     bringsHere = request.bringsHere
     places = request.places
     whyNoMoving = request.whyNoMoving

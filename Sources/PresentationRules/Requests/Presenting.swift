@@ -38,6 +38,15 @@ extension Planner {
     standing(at: binding).map { $0.isWithoutWindow && $0.phase == .presented } ?? false
   }
 
+  /// Whether a toggle leaves an item alone that follows windows and has none yet: its start timeout is over, or the toggle ends only
+  /// what has the focus (N2, N7).
+  func isOnItsWay(_ binding: BindingID) -> Bool {
+    guard let presentation = standing(at: binding), presentation.phase == .presenting, !isForced,
+      presentation.item.destination?.window != nil
+    else { return false }
+    return presentation.isLate || raises
+  }
+
   /// The presentation of a slot, if it stays in this transaction; nil if the transaction shows another one, or none.
   func standing(at binding: BindingID) -> Presentation? {
     switch draft.slots[binding]?.change {

@@ -23,7 +23,7 @@ extension Planner {
       if let current = item(at: binding), !isWithoutWindow(binding), !isElsewhere(binding, options),
         anyID || current.id == requestedID(id, at: binding, options)
       {
-        if !raisesWindows(of: binding) { clear(binding, reason: .dismissed) }
+        if !raisesWindows(of: binding), !isOnItsWay(binding) { clear(binding, reason: .dismissed) }
       } else if item(at: binding) != nil || !state.wasJustUnfocused(binding, at: now) {
         try requireTrust(of: author, toRunBy: options)
         try set(binding, id: id, options)
@@ -57,7 +57,7 @@ extension Planner {
       if let selected = selected(in: group), selectedTag(in: group) == tag,
         !isWithoutWindow(selected), !isElsewhere(selected, options)
       {
-        if !raisesWindows(of: selected) { deselect(group, tag) }
+        if !raisesWindows(of: selected), !isOnItsWay(selected) { deselect(group, tag) }
       } else if let held = heldInQueue(GroupTag(group: group, tag: tag)) {
         clear(held, reason: .deselected)
       } else if !state.wasJustUnfocused(binding, GroupTag(group: group, tag: tag), at: now) {

@@ -113,6 +113,8 @@ public struct PresentationFields: Hashable, Sendable {
   public package(set) var result: Properties = [:]
   /// Whether the windows are gone, and another one may follow (N3).
   @Unrecorded public package(set) var isWithoutWindow = false
+  /// Whether the start timeout is over, and the program runs without a window (N2).
+  @Unrecorded public package(set) var isLate = false
   /// Whether the windows are gone, and the result of the program is still to come (N3). After a restart, none comes.
   @Unrecorded var awaitsResult = false
   /// The client whose request ends the presentation.

@@ -199,7 +199,7 @@ struct Transition: ~Copyable {
     }
     state.presentations[handle]!.phase = .presenting
     claimParked(for: handle)
-    expectAnswer(handle, for: destination.startTimeout)
+    expectStart(of: handle)
     state.lists.touched.append(handle)
     outcome.commands.append(.present(handle))
   }

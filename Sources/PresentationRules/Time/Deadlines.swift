@@ -82,6 +82,11 @@ extension Transition {
     state.expectAnswer(handle, by: now.after(milliseconds: milliseconds))
   }
 
+  /// Sets the time in which an item has to be shown, if there is one (P14, N2).
+  mutating func expectStart(of handle: Handle) {
+    if let limit = state.presentations[handle]?.item.destination?.startLimit { expectAnswer(handle, for: limit) }
+  }
+
   fileprivate mutating func expire() {
     var ends: [PlannedEnd] = []
     var unanswered: [Deadline] = []

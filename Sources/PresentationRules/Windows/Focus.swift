@@ -125,6 +125,6 @@ extension Planner {
   /// Whether the request raises the open item: a toggle then does nothing else (N7). X11 may report that a window is out of view before
   /// it reports the loss of the focus.
   func raisesWindows(of binding: BindingID) -> Bool {
-    raises && (machine.canBeRaised(binding) || isOutOfView(binding))
+    raises && hasKnownWindows(binding) && (machine.canBeRaised(binding) || isOutOfView(binding))
   }
 }

@@ -29,6 +29,13 @@ extension Planner {
     presentation.phase == .presented ? places?.ofPresentations[presentation.handle] : nil
   }
 
+  /// Whether the window system knows windows of an item; true if it is not known what the window system knows. An item that is shown as
+  /// without an adapter cannot be raised (N2).
+  func hasKnownWindows(_ binding: BindingID) -> Bool {
+    guard let places, let presentation = standing(at: binding), presentation.phase == .presented else { return true }
+    return places.ofPresentations[presentation.handle] != nil
+  }
+
   /// Whether an item is on the screen, but its user does not see it.
   func isOutOfView(_ binding: BindingID) -> Bool {
     standing(at: binding).flatMap { place(of: $0) }?.isOutOfView ?? false

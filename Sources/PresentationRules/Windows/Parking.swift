@@ -32,7 +32,10 @@ struct Parked: Sendable {
   /// - Parameter destination: the destination of the same name.
   fileprivate func isOutdated(by destination: Destination) -> Bool {
     guard case .file = destination.source else { return false }
-    return destination.window?.hides != true || destination.presenter != presentation.item.destination?.presenter
+    // A guest is hidden whatever the file says of dismissals (N12).
+    let wasHiding = presentation.item.destination?.window?.hides == true
+    return destination.window == nil || wasHiding && destination.window?.hides != true
+      || destination.presenter != presentation.item.destination?.presenter
   }
 }
 
@@ -86,7 +89,7 @@ extension StateMachine {
 extension Transition {
   /// Notes that the windows of a presentation are hidden and that its program goes on. This ends the dismissal.
   mutating func park(_ handle: Handle) {
-    guard let presentation = state.presentations[handle], presentation.item.destination?.window?.hides == true,
+    guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil,
       let dismissal = presentation.phase.dismissal, dismissal.stage == .asked
     else { return }
     end(handle, with: [:])
@@ -127,7 +130,7 @@ extension Transition {
     }
     let outdated = programs.filter { state.parked[$0]!.isOutdated(by: destination.content) }
     for program in outdated { outcome.commands.append(.endParked(program, isForced: false)) }
-    guard destination.window?.hides == true, let program = programs.first(where: { !outdated.contains($0) }) else {
+    guard destination.window != nil, let program = programs.first(where: { !outdated.contains($0) }) else {
       return
     }
     state.presentations[handle]!.program = program

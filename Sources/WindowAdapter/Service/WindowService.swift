@@ -45,6 +45,7 @@ final class WindowService {
     object.implement(Rows.outputs) { [unowned self] _ in backend.state.outputs }
     object.implement(Rows.focusedOutput) { [unowned self] _ in backend.state.focusedOutput }
     object.implement(Rows.backend) { [backend] _ in backend.name }
+    object.implement(Rows.displays) { _ in ["WAYLAND_DISPLAY", "DISPLAY"].compactMap { Environment[$0] } }
     connection.export(Rows.object, [object])
     connection.handlers.onSignalsMissed = { [weak self] in
       // The serial of the last event shows the gap.

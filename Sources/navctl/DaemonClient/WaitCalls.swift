@@ -162,6 +162,45 @@ extension DaemonClient {
     timer.cancel()
     for call in calls { call.cancel() }
     if let failure { throw failure }
+    if open > 0 { tellLateStart(of: presentations) }
+  }
+
+  /// Tells of programs that run and have no window when their start timeout is over: they go on, so this is no failure.
+  private func tellLateStart(of presentations: [ObjectPath]) {
+    let numbers = Set(presentations.map(\.presentationNumber))
+    /// The entries of those that follow windows and have none yet.
+    func starting() -> [StateEntry] {
+      ((try? state())?.entries ?? []).filter { entry in
+        entry.knownPhase == .presenting && entry.windows != nil
+          && entry.presentation.map { numbers.contains(String($0)) } == true
+      }
+    }
+    let waiting = starting()
+    guard !waiting.isEmpty else { return }
+    if waiting.allSatisfy({ $0.late == nil }) {
+      let names = Set(waiting.compactMap(\.destination))
+      let longest =
+        ((try? destinations()) ?? []).filter { names.contains($0.name) }
+        .compactMap(\.entry.startTimeout).max() ?? 0
+      let time = min(Duration.milliseconds(Int64(clamping: longest)), timeLeft ?? .seconds(60))
+      var open = waiting.count
+      let calls = waiting.compactMap(\.presentation).map { number in
+        callWait(CoordinatorNames.presentation(number), .presented) { [loop] _ in
+          open -= 1
+          if open == 0 { loop.stop() }
+        }
+      }
+      let timer = loop.timer(after: time) { [loop] in loop.stop() }
+      loop.run()
+      timer.cancel()
+      for call in calls { call.cancel() }
+    }
+    for entry in starting() {
+      guard let late = entry.late else { continue }
+      let failure = Failure(operation, late)
+      ErrorOutput.write(failure.line)
+      DesktopNotification.show(failure)
+    }
   }
 
   /// The failures after a serial, the latest first; none if navd does not answer.

@@ -52,6 +52,7 @@ extension StateEntry {
   var shownPhase: String {
     text(\.phase) + (self.asking == true ? " (asking)" : "")
       + (self.heldBy.map { " (held by \($0.joined(separator: ", ")))" } ?? "")
+      + (self.late.map { " (\($0))" } ?? "")
       + (self.restartAt == nil ? "" : " (restart \(self.restarts ?? 1))")
   }
 

@@ -200,6 +200,7 @@ private struct Examined {
   private let windowBackend: String?
   private let windowAdapterAdvice: String
   private let failures: [EndingEntry]
+  private let entries: [StateEntry]
 
   /// The files as read from here; nil if they cannot be read.
   private let checked: CheckedFiles?
@@ -216,10 +217,11 @@ private struct Examined {
     try daemon.addErrors(to: &last)
     failures.replaceSubrange(..<last.count, with: last)
     self.failures = failures
+    entries = try daemon.state().entries
     self.checked = checked
   }
 
-  var findings: [Finding] { [navd, commands, record] + files + warnings + [windows] + left + [ofFailures] }
+  var findings: [Finding] { [navd, commands, record] + files + warnings + [windows] + late + left + [ofFailures] }
 
   private var navd: Finding {
     var parts = ["navd \(release)"]
@@ -272,6 +274,15 @@ private struct Examined {
       "no adapter is running, so windows of \(following.joined(separator: ", ")) are not followed, raised or hidden: an item is "
         + "open while its program runs",
       windowAdapterAdvice)
+  }
+
+  /// The items whose programs take longer for their first window than expected.
+  private var late: [Finding] {
+    entries.compactMap { entry in
+      entry.late.map {
+        Finding("late", "\(entry.name): \($0)", "wait for it, or end it: navctl dismiss \(entry.text(\.binding))")
+      }
+    }
   }
 
   private var left: [Finding] { (diagnosis.left ?? []).map { Finding("left", $0) } }

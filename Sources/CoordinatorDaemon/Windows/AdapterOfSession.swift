@@ -1,0 +1,41 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+
+/// Finds out whether the session starts an adapter for the window system, which may come after the first programs (N13).
+final class AdapterOfSession {
+  private static let unit = "navd-windows.service"
+  private static let fileState = Method(
+    "org.freedesktop.systemd1.Manager", "GetUnitFileState", in: Arg<String>("file"), out: Arg<String>("state"))
+  private static let extensionInfo = Method(
+    "org.gnome.Shell.Extensions", "GetExtensionInfo", in: Arg<String>("uuid"), out: Arg<Properties>("info"))
+  /// The state of an extension that is enabled, as GNOME Shell tells it.
+  private static let enabled = 1.0
+  /// The time that the service manager and the shell have for their answers: programs wait for it.
+  private static let timeout = Duration.seconds(1)
+
+  private let connection: Connection
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  /// - Parameter completion: called once, with whether the unit of `navd-windows` or the extension of GNOME Shell is enabled.
+  func isExpected(_ completion: @escaping (Bool) -> Void) {
+    var (answers, isExpected) = (0, false)
+    func take(_ isEnabled: Bool) {
+      answers += 1
+      isExpected = isExpected || isEnabled
+      if answers == 2 { completion(isExpected) }
+    }
+    connection.call(
+      Self.fileState, on: "org.freedesktop.systemd1", at: "/org/freedesktop/systemd1", Self.unit,
+      timeout: Self.timeout, autoStart: false
+    ) { take((try? $0.get())?.hasPrefix("enabled") == true) }
+    connection.call(
+      Self.extensionInfo, on: "org.gnome.Shell", at: "/org/gnome/Shell", "navd-windows@navd.org",
+      timeout: Self.timeout, autoStart: false
+    ) { result in
+      take((try? result.get())?["state"].flatMap { Double(value: $0) } == Self.enabled)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import PresentationModel
+
+// Which requests are about items that follow windows.
+
+extension StateMachine {
+  /// Whether a request may start a program whose windows are followed.
+  public func mayFollowWindows(_ operation: Request.Operation) -> Bool {
+    func follows(_ name: String) -> Bool { state.registry[name]?.window != nil }
+    switch operation {
+    case .present(let binding, _, let options), .toggle(let binding, _, let options, _),
+      .push(_, let binding, _, let options):
+      return options.command == nil && follows(options.destination ?? binding.text)
+    // The destination may be that of a remembered request.
+    case .select, .toggleSelection, .setPath: return state.registry.all.contains { $0.window != nil }
+    case .update, .dismiss, .dismissAll, .deselect, .forget, .pop, .popTo: return false
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import PresentationModel
+
+// MARK: Guests (N12)
+
+extension WindowTracker {
+  /// Milliseconds after the end of a command that has handed over, in which it may open a window, before a window that was there before
+  /// counts as the answer.
+  static let timeToOpen: UInt64 = 500
+
+  /// Whether the windows of a presentation are its user's, and stay after it.
+  public func isGuest(_ handle: Handle) -> Bool { followed[program(of: handle)]?.guest != nil }
+
+  /// Waits for the window that a command with the exit status 0 may have left to another program, before a guest is sought among the
+  /// windows that are there.
+  mutating func awaitHandedOver(_ handle: Handle) {
+    guard let following = followed[handle], !following.hasSoughtGuest else { return }
+    if windows.all.values.contains(where: { $0.owner == .none && mayBeGuest($0, of: handle) }) {
+      effects.append(.wait(handle, milliseconds: Self.timeToOpen))
+    } else {
+      followed[handle]!.hasSoughtGuest = true
+      // The window of a slow program may follow.
+      if following.isLate { effects.append(.wait(handle, milliseconds: Self.timeBetweenWindows)) }
+    }
+  }
+
+  private func mayBeGuest(_ window: TrackedWindow, of handle: Handle) -> Bool {
+    facts(of: window, for: handle, takes: .guest).verdict != .user
+  }
+
+  /// Shows a window that its user had before, if exactly one fits that nobody owns: the command has asked its program to show it.
+  /// - Returns: whether there is one.
+  mutating func seekGuest(for handle: Handle) -> Bool {
+    guard followed[handle]?.hasHandedOver == true, capabilities != nil else { return false }
+    followed[handle]!.hasSoughtGuest = true
+    var found: [String] = []
+    for window in windows.all.values where window.owner == .none && window.properties.parent ?? "" == "" {
+      switch facts(of: window, for: handle, takes: .guest).verdict {
+      case .guest, .item: found.append(window.id)
+      // It may fit, too.
+      case .undecided: return false
+      case .user: break
+      }
+    }
+    guard found.count == 1 else { return false }
+    let isAdopted = followed[handle]!.rule.adopts
+    give(found[0], to: handle)
+    if !isAdopted {
+      followed[handle]!.guest = .init(isReplaceable: true)
+      effects.append(.wait(handle, milliseconds: Self.timeBetweenWindows))
+    }
+    show(found[0], of: handle)
+    return true
+  }
+
+  /// Brings a window to the front that was there before, also a hidden one.
+  private mutating func show(_ id: String, of handle: Handle) {
+    let properties = windows[id]!.properties
+    if properties.hidden == true || properties.minimized == true, capabilities?.contains(.hide) == true {
+      followed[handle]!.showing.insert(id)
+      effects.append(.show(window: id))
+    }
+    bring(handle, to: followed[handle]!.output)
+  }
+
+  /// Lets a guest go, since the presentation has a window of its own.
+  mutating func dropGuest(of handle: Handle) {
+    guard followed[handle]?.guest != nil else { return }
+    followed[handle]!.guest = nil
+    leaveWindows(of: handle)
+  }
+
+  /// Gives windows back to their user.
+  private mutating func leaveWindows(of handle: Handle) {
+    for id in followed[handle]!.windows { windows[id]?.owner = .none }
+    followed[handle]!.windows = []
+    effects.append(.windowsChanged(handle))
+  }
+
+  /// Dismisses a presentation that shows a guest: the window is hidden where that can be done, and otherwise stays where it is.
+  mutating func dismissGuest(_ handle: Handle, isForced: Bool, isFinal: Bool) {
+    let mayPark = followed.values.count { $0.isParked } < maxParked
+    if !isFinal, mayPark, capabilities?.contains(.hide) == true {
+      hide(handle, isForced: isForced)
+    } else {
+      letGuestGo(handle)
+    }
+  }
+
+  /// Ends a presentation, and leaves its guest where it is. A hidden one is shown.
+  mutating func letGuestGo(_ handle: Handle) {
+    let isHidden = followed[handle]!.isParked
+    if isHidden || !followed[handle]!.showing.isEmpty {
+      effects += followed[handle]!.windows.map { .show(window: $0) }
+    }
+    leaveWindows(of: handle)
+    followed[handle]!.stage = .leaving
+    effects.append(.stopWaiting(handle))
+    reportDismissal(of: handle, result: followed[handle]!.result)
+  }
+}

@@ -1,0 +1,117 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+
+private typealias Rows = CoordinatorInterface
+
+/// Programs that run already, start slowly, or start without an adapter (N2, N12, N13, N14), with a scripted window system.
+@Suite struct GuestTests {
+  @Test("N12: the window of a program that runs is shown, hidden, shown again and never closed, also after a restart")
+  func window_ofRunningProgram_isGuest() throws {
+    let files = try FollowedCommand("exit 0", window: "window = { app-id = 'music' }")
+    files.adapter.open(Window("music", appID: "music", pid: UInt64(getpid())))
+    let first = try files.session.present("files")
+    #expect(try files.session.call(Rows.wait, (first, "presented")).0 == "")
+    #expect(StateEntry(try files.session.call(Rows.get, "files").1).windows?.first?["guest"] == .boolean(true))
+    try files.session.wait("it is brought") { files.adapter.requests == ["summon music"] }
+
+    try files.session.stop(SIGKILL)
+    try files.session.start()
+    try files.session.dismiss("files", ["force": .boolean(true)])
+    #expect(try files.session.ending(of: first).reason == "dismissed")
+    #expect(files.adapter.requests.last == "hide music")
+    #expect(try files.session.navctl("list").outputText.contains("parked"))
+
+    let second = try files.session.present("files")
+    #expect(try files.session.call(Rows.wait, (second, "presented")).0 == "")
+    try files.session.dismiss("files")
+    #expect(try files.session.ending(of: second).reason == "dismissed")
+    try files.session.runNavctl("dismiss", "--parked", "--force")
+    try files.session.poll("it is let go") { try !files.session.navctl("list").outputText.contains("parked") }
+    try files.session.wait("it is shown") { files.adapter.requests.last == "show music" }
+    #expect(!files.adapter.requests.contains("close music"))
+  }
+
+  @Test("N2: a slow start stays, says why, and is left alone by a toggle; it ends with its program")
+  func start_slow_saysWhy() throws {
+    let files = try FollowedCommand()
+    let watcher = try files.session.watch()
+    let (path, pid) = try files.present()
+    try files.session.poll("it is late", within: .seconds(30)) {
+      try files.session.call(Rows.get, "files").1["late"]
+        == .string("no window within 10000 ms; its program runs")
+    }
+    #expect(try files.session.navctl("list").outputText.contains("presenting (no window within 10000 ms"))
+    #expect(try files.session.navctl("doctor").outputText.contains("no window within 10000 ms"))
+    try files.session.runNavctl("toggle", "files")
+    #expect(try files.session.call(Rows.get, "files").0 == path)
+    #expect(try files.phase() == "presenting")
+    kill(pid_t(pid), SIGTERM)
+    #expect(try files.session.ending(of: path).reason == "failed")
+    #expect(watcher.lines.filter { $0.hasPrefix("phase files presenting") }.count == 1)
+  }
+
+  @Test("N2: every request says that its program is not installed, also the first one, with and without an adapter")
+  func program_missing_isSaidAtOnce() throws {
+    for hasAdapter in [false, true] {
+      let session = try Session(destinations: ["missing": "command = ['no-such-program']\nwindow = { app-id = 'x' }"])
+      let adapter = hasAdapter ? try ScriptedWindowSystem(session) : nil
+      for _ in 1...3 {
+        let run = try session.navctl("toggle", "missing")
+        #expect(run.exitCode != 0)
+        #expect(run.errorText.contains("no-such-program: not found in PATH"))
+      }
+      withExtendedLifetime(adapter) {}
+    }
+  }
+
+  @Test("N2, N7: two seconds after the adapter was killed, a toggle that raises opens and closes as without one")
+  func toggle_withoutAdapter_opensAndCloses() throws {
+    let files = try FollowedCommand()
+    let path = try files.show()
+    files.adapter.connection.close()
+    try files.session.wait("navd has noticed") { files.session.navd?.errorText.contains("has left the bus") == true }
+    try files.session.runNavctl("toggle", "files", "--raise")
+    #expect(try files.session.ending(of: path).reason == "dismissed")
+    try files.session.runNavctl("toggle", "files", "--raise")
+    let second = try files.session.call(Rows.get, "files").0
+    #expect(try files.session.call(Rows.wait, (second, "presented")).0 == "")
+    try files.session.runNavctl("toggle", "files", "--raise")
+    #expect(try files.session.ending(of: second).reason == "dismissed")
+  }
+
+  @Test("N13: the end of a command that hands over before the adapter is back waits for it")
+  func command_beforeAdapter_isJudgedLater() throws {
+    let files = try FollowedCommand("exit 0", window: "window = { app-id = 'music' }")
+    _ = try files.session.navctl("toggle", "nothing", "--state")
+    let before = try files.session.present("files")
+    files.adapter.connection.close()
+    try files.session.wait("navd has noticed") { files.session.navd?.errorText.contains("has left the bus") == true }
+    try files.session.dismiss("files", ["force": .boolean(true)])
+    _ = try files.session.ending(of: before)
+    let path = try files.session.present("files")
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    files.adapter = try ScriptedWindowSystem(
+      files.session, [Window("music", appID: "music", pid: UInt64(getpid()))])
+    try files.session.poll("its window is known") { try files.windows() == ["music"] }
+  }
+
+  @Test("N14: an item of another display is shown as without an adapter, and one of the adapter's by its window")
+  func item_ofOtherDisplay_isShownByItsProgram() throws {
+    let files = try FollowedCommand()
+    files.adapter.displays = ["wayland-1", ":0"]
+    let other = try files.session.present("files", "", ["environment": ["WAYLAND_DISPLAY": "wayland-2"].value])
+    #expect(try files.session.call(Rows.wait, (other, "presented")).0 == "")
+    #expect(try files.windows() == [])
+    try files.session.dismiss("files")
+    #expect(try files.session.ending(of: other).reason == "dismissed")
+    let own = try files.session.present("files", "", ["environment": ["WAYLAND_DISPLAY": "wayland-1"].value])
+    files.adapter.open(Window("w1", appID: "files", pid: try files.pid()))
+    #expect(try files.session.call(Rows.wait, (own, "presented")).0 == "")
+    #expect(try files.windows() == ["w1"])
+  }
+}
