@@ -92,11 +92,12 @@ public final class ErrorFiles {
   }
 
   /// Notes that a command has ended.
-  /// - Returns: its last line that is not empty, without its end; empty if there is no such line, or no file.
-  public func finish(_ name: ByteString) -> [UInt8] {
+  /// - Parameter isCause: whether a line can say why a command has failed.
+  /// - Returns: its last such line that is not empty, without its end; empty if there is no such line, or no file.
+  public func finish(_ name: ByteString, isCause: (ArraySlice<UInt8>) -> Bool = { _ in true }) -> [UInt8] {
     guard files[name] != nil else { return [] }
     let text = end(of: name, Self.maxLine)
-    let last = text.split(whereSeparator: Self.isEnd).last ?? []
+    let last = text.split(whereSeparator: Self.isEnd).last(where: isCause) ?? []
     files[name]?.isOfCommand = false
     look(at: name)
     return Array(last)

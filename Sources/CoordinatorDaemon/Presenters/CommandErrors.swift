@@ -38,5 +38,7 @@ final class CommandErrors {
 
   /// Notes that a command has ended.
   /// - Returns: the command's last line, as people read it; nil if there was none.
-  func finish(_ marker: ByteString) -> String? { ErrorText(files.finish(marker))?.text }
+  func finish(_ marker: ByteString) -> String? {
+    ErrorText(files.finish(marker) { !ErrorText.isNotice($0) })?.text
+  }
 }

@@ -26,6 +26,16 @@ struct ErrorText {
     text = words.count > Self.maxLength ? words.prefix(Self.maxLength) + "…" : words
   }
 
+  /// Whether a line is a notice of foot or of a program by the same author, such as `info: main.c:680: goodbye`. The last lines of
+  /// these say that the program ends, and not why.
+  static func isNotice(_ line: ArraySlice<UInt8>) -> Bool {
+    let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+    guard words.count == 3, words[0].elementsEqual("info:".utf8) || words[0].elementsEqual("warn:".utf8) else {
+      return false
+    }
+    return String(decoding: words[1], as: UTF8.self).contains(".c:")
+  }
+
   /// A sequence with which a program moves the cursor, chooses a colour or sets the title of a terminal.
   private enum Sequence { case none, begun, control, text }
 }

@@ -25,6 +25,9 @@ func failure_ofCommand_hasItsLastLine(managed: Bool) throws {
   #expect(try end("printf 'no end' >&2; exit 1") == "closed: no end")
   #expect(try end("echo 'all is well' >&2") == "closed")
   #expect(try end("exit 1") == "closed")
+  // The last words of a terminal are no cause.
+  #expect(try end("echo no server >&2; echo 'info: main.c:680: goodbye' >&2; exit 1") == "closed: no server")
+  #expect(try end("echo 'warn: terminal.c:1770: slave exited with signal 1' >&2; exit 1") == "closed")
   #expect(try end("echo by its name >/dev/stderr; exit 1") == "closed: by its name")
   // The line has characters that a terminal or a notification would take as more than text.
   #expect(
