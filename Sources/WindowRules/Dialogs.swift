@@ -9,7 +9,7 @@ extension WindowTracker {
       window.order > closing.since, !closing.dialogs.contains(id)
     else { return false }
     if let parent = window.properties.parent, !parent.isEmpty { return following.windows.contains(parent) }
-    guard window.properties.parent == nil, window.properties.floating != false else { return false }
+    guard !closing.isForced, window.properties.parent == nil, window.properties.floating != false else { return false }
     return following.windows.contains { $0 != id && isOfSameProgram(id, $0) }
   }
 
@@ -28,9 +28,33 @@ extension WindowTracker {
   }
 
   private func isOfSameProgram(_ a: String, _ b: String) -> Bool {
-    guard let a = windows[a]?.properties, let b = windows[b]?.properties else { return false }
-    if let pid = a.pid, pid != 0 { return pid == b.pid }
-    return a.appID != nil && a.appID == b.appID
+    guard let a = windows[a], let b = windows[b], !isUntold(a), !isUntold(b) else { return false }
+    if let pid = a.properties.pid, pid != 0 { return pid == b.properties.pid }
+    return a.properties.appID != nil && a.properties.appID == b.properties.appID
+  }
+
+  /// Whether a window only counts as a dialog because it opened during the dismissal: its user may have opened it.
+  private func isGuessedDialog(_ id: String, of following: WindowFollower, _ handle: Handle) -> Bool {
+    guard let closing = following.closing, closing.dialogs.contains(id), let window = windows[id] else { return false }
+    return window.properties.parent == nil && window.order > closing.since
+      && (!following.rule.takesAll || window.process?.program != handle)
+  }
+
+  /// Gives back the windows that only counted as dialogs.
+  mutating func giveUpGuessedDialogs(of handle: Handle) {
+    guard let following = followed[handle] else { return }
+    for id in following.windows where isGuessedDialog(id, of: following, handle) {
+      windows[id]!.owner = .none
+      followed[handle]!.windows.removeAll { $0 == id }
+      effects.append(.windowsChanged(handle))
+    }
+  }
+
+  /// The windows of a program that are still the item's after its dismissal was declined, for the record.
+  public func lastingWindows(of program: Handle) -> [Window] {
+    guard let following = followed[program] else { return [] }
+    return following.windows.filter { !isGuessedDialog($0, of: following, program) }
+      .compactMap { id in windows[id].map { Window(id: id, $0.properties) } }
   }
 
   mutating func askedUser(_ id: String, _ handle: Handle) {

@@ -31,6 +31,8 @@ extension WindowTracker {
     case .awaiting: withdraw(handle)
     case .withdrawing: break
     case .unseen where following.hasLost && !isForced: reportDeclining(of: handle, Self.lossMessage)
+    case .unseen where following.hasHadWindow && !isForced && capabilities != nil && showsWindowOfUser(handle):
+      reportDeclining(of: handle, Self.userMessage)
     case .unseen: endProgram(handle)
     case .lingering: leave(handle)
     case .shown where following.guest != nil: dismissGuest(handle, isForced: isForced, isFinal: isFinal)
@@ -114,7 +116,7 @@ extension WindowTracker {
       if hasUntold { leaveUnseen(handle) } else { withdraw(handle) }
     case .closing(let closing) where !closing.isForced && following.rule.kills:
       if showsWindowOfUser(handle) {
-        keep(handle, "its program still shows a window of its user's, and is not killed")
+        keep(handle, Self.userMessage)
       } else {
         endByForce(handle)
       }
@@ -134,6 +136,8 @@ extension WindowTracker {
     default: break
     }
   }
+
+  private static let userMessage = "its program still shows a window of its user's, and is not ended"
 
   /// Completes a dismissal and lets the program go on, since there may be a window that nobody has reported.
   private mutating func leaveUnseen(_ handle: Handle) {
@@ -183,8 +187,10 @@ extension WindowTracker {
   }
 
   mutating func force(_ handle: Handle) {
+    giveUpGuessedDialogs(of: handle)
     let following = followed[handle]!
     if following.guest != nil { return letGuestGo(handle) }
+    if case .hiding = following.stage { followed[handle]!.mayBeHidden.formUnion(following.windows) }
     followed[handle]!.stage = .closing(.init(isForced: true, dialogs: [], since: order))
     effects.append(.stopWaiting(handle))
     askForeignWindows(of: handle)
@@ -223,6 +229,10 @@ extension WindowTracker {
       leave(handle)
     } else if case .hiding(let waiting) = following.stage, let id = waiting.min() {
       keepShown(handle, "\(name(of: id)) was not hidden")
+    } else if following.isRunning, following.closing?.isForced != true, following.hasHadWindow,
+      showsWindowOfUser(handle)
+    {
+      leaveUnseen(handle)
     } else if following.isRunning {
       endByForce(handle)
     } else if case .withdrawing = following.stage {
@@ -242,6 +252,7 @@ extension WindowTracker {
 
   /// Keeps a presentation and its windows, and declines the dismissal.
   mutating func keep(_ handle: Handle, _ message: String) {
+    giveUpGuessedDialogs(of: handle)
     followed[handle]!.stage = followed[handle]!.isParked ? .parked : .shown
     effects.append(.stopWaiting(handle))
     reportDeclining(of: handle, message)

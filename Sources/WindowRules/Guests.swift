@@ -88,10 +88,7 @@ extension WindowTracker {
 
   /// Ends a presentation, and leaves its guest where it is. A hidden one is shown.
   mutating func letGuestGo(_ handle: Handle) {
-    let isHidden = followed[handle]!.isParked
-    if isHidden || !followed[handle]!.showing.isEmpty {
-      effects += followed[handle]!.windows.map { .show(window: $0) }
-    }
+    uncoverWindows(of: handle)
     leaveWindows(of: handle)
     followed[handle]!.stage = .leaving
     effects.append(.stopWaiting(handle))

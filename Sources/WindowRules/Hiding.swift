@@ -22,6 +22,7 @@ extension WindowTracker {
     followed[handle]!.showing = []
     arriving.subtract(windows)
     followed[handle]!.stage = .hiding(Set(windows))
+    effects.append(.windowsChanged(handle))
     effects += windows.map { .hide(window: $0) }
   }
 
@@ -68,7 +69,42 @@ extension WindowTracker {
 
   /// Notes that a window was shown.
   public mutating func shown(_ id: String) {
-    if let handle = owner(of: id) { followed[handle]?.showing.remove(id) }
+    guard let handle = owner(of: id), followed[handle]?.showing.remove(id) != nil else { return }
+    followed[handle]!.mayBeHidden.remove(id)
+    effects.append(.windowsChanged(handle))
+  }
+
+  /// The windows of an item that may be hidden, although it is not parked, for the record.
+  public func hiddenWindows(of program: Handle) -> Set<String> {
+    guard let following = followed[program], !following.isParked else { return [] }
+    return following.isHiding ? Set(following.windows) : following.showing.union(following.mayBeHidden)
+  }
+
+  /// Whether a window of an item was hidden, or was to be hidden or shown again when the window system left.
+  func mayBeHidden(_ id: String) -> Bool {
+    if windows[id]?.isToBeShown == true { return true }
+    guard let handle = owner(of: id), let following = followed[handle] else { return false }
+    return following.isHiding || following.showing.contains(id) || following.mayBeHidden.contains(id)
+  }
+
+  /// Shows the windows of an item that ends, as far as they may be hidden: nobody else could show them.
+  mutating func uncoverWindows(of program: Handle) {
+    guard let following = followed[program] else { return }
+    for id in following.windows where mayBeHidden(id) {
+      if capabilities == nil {
+        windows[id]?.isToBeShown = true
+      } else if following.guest != nil || following.isHiding || following.mayBeHidden.contains(id) {
+        effects.append(.show(window: id))
+      }
+    }
+  }
+
+  /// Asks for the windows of items that were given up while there was no window system.
+  mutating func showGivenUp() {
+    for id in windows.ranked where windows[id]!.isToBeShown {
+      windows[id]!.isToBeShown = false
+      effects.append(.show(window: id))
+    }
   }
 
   /// Notes that a window cannot be shown.
@@ -129,9 +165,7 @@ extension WindowTracker {
 
   /// Shows the windows of a parked program again, and leaves them to their user, since navd ends and the program does not.
   public mutating func releaseParked(_ program: Handle) {
-    guard followed[program]?.isParked == true else { return }
-    show(program)
-    release(program)
+    if followed[program]?.isParked == true { release(program) }
   }
 
   /// Ends a parked program.

@@ -149,7 +149,9 @@ extension WindowTracker {
 
   /// Whether a program shows a window that is not its item's, or may show one. A signal could end what its user does there.
   func showsWindowOfUser(_ program: Handle) -> Bool {
-    hasUntold
+    windows.withoutProcess.contains { id in
+      windows[id].map { isUntold($0) && $0.owner != .presentation(program) } == true
+    }
       || windows.all.values.contains { window in
         guard window.owner != .presentation(program), let process = window.process else { return false }
         return process.program == program || process.ancestor == program

@@ -28,14 +28,18 @@ struct Recognition {
   }
 
   /// The new ids of earlier windows, by the old ones, if they are certain: just one earlier and one present window have the same look.
-  static func names(of before: [Window], among now: [Window]) -> [String: String] {
+  /// - Parameter tellsProcesses: whether the adapter tells processes, even if it still has to tell that of a window.
+  static func names(of before: [Window], among now: [Window], tellsProcesses: Bool) -> [String: String] {
     let hasPIDs = tellPIDs(before + now)
+    let comparesPIDs = tellsProcesses && before.contains { $0.properties.pid != nil }
     func byLook(_ windows: [Window]) -> [Look: [Window]] {
       Dictionary(grouping: windows) { look($0, hasPIDs, withTitle: true) }
     }
     let now = byLook(now)
     return byLook(before).reduce(into: [:]) { names, looking in
-      guard looking.value.count == 1, let same = now[looking.key], same.count == 1 else { return }
+      guard looking.value.count == 1, let same = now[looking.key], same.count == 1,
+        !comparesPIDs || same[0].properties.pid != nil && looking.value[0].properties.pid == same[0].properties.pid
+      else { return }
       names[looking.value[0].id] = same[0].id
     }
   }
@@ -65,6 +69,7 @@ extension WindowTracker {
       followed[handle]!.windows = following.windows.map(name)
       followed[handle]!.beginning.earlierWindows = following.beginning.earlierWindows.map { Set($0.map(name)) }
       followed[handle]!.showing = Set(following.showing.map(name))
+      followed[handle]!.mayBeHidden = Set(following.mayBeHidden.map(name))
       if var closing = following.closing {
         closing.dialogs = Set(closing.dialogs.map(name))
         followed[handle]!.closing = closing
@@ -75,6 +80,16 @@ extension WindowTracker {
     activated = activated.map(name)
     moved = moved.map(name)
     arriving = Set(arriving.map(name))
+  }
+
+  /// Shows what may be lost windows that were hidden: nobody could show them otherwise.
+  mutating func showHidden(_ lost: [Window], among present: [Window]) {
+    guard !lost.isEmpty else { return }
+    let doubt = Recognition(lost, present)
+    effects += present.filter { window in
+      // The adapter may still have to tell what it looks like.
+      window.properties.hidden == true && (window.properties.appID == nil || doubt.isAbout(window))
+    }.map { .show(window: $0.id) }
   }
 
   /// Notes that a window is no longer there under its id. It may be there under another one, but it is not known which.

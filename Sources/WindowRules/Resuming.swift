@@ -38,13 +38,17 @@ extension WindowTracker {
   ///   - before: the value of ``windowsBefore(_:)`` of the previous navd; nil if it is not on record. Then windows that are there now
   ///     may belong to others.
   ///   - beganAt: the time at which the presentation began; nil if it is not on record.
+  ///   - hidden: the value of ``hiddenWindows(of:)`` of the previous navd. They are shown again.
+  ///   - hasHadWindow: the value of ``hasHadWindow(_:)`` of the previous navd.
+  ///   - hasLost: the value of ``hasLost(_:)`` of the previous navd.
   ///   - end: the result of the program; nil if it has not ended.
   ///   - isPresented: whether the presentation was on the screen.
   ///   - isGuest: whether the windows were there before the presentation, and stay after it (N12).
   /// - Returns: whether the presentation has windows now.
   public mutating func restore(
     _ program: Handle, on output: String? = nil, windows recorded: [Window], before: Set<String>?,
-    beganAt: BootTime?, end: Properties?, isPresented: Bool = false, isGuest: Bool = false
+    beganAt: BootTime?, hidden: Set<String> = [], hasHadWindow: Bool = false, hasLost: Bool = false,
+    end: Properties?, isPresented: Bool = false, isGuest: Bool = false
   ) -> Bool {
     let handle = program
     guard var following = followed[handle] else { return false }
@@ -70,6 +74,10 @@ extension WindowTracker {
       guard let id, windows[id]!.owner == .none else { continue }
       windows[id]!.owner = .presentation(handle)
       following.windows.append(id)
+      if hidden.contains(window.id) {
+        following.showing.insert(id)
+        following.mayBeHidden.insert(id)
+      }
     }
     if !following.windows.isEmpty {
       following.stage = following.isParked ? .parked : .shown
@@ -81,17 +89,35 @@ extension WindowTracker {
     } else if isPresented {
       following.stage = .unseen
     }
-    following.hasLost = recorded.contains { doubt.isAbout($0) && names[$0.id] == nil }
-    following.hasHadWindow = !recorded.isEmpty
+    if following.isParked || following.rule.hides {
+      showHidden(
+        recorded.filter { names[$0.id] == nil }, among: windows.all.values.map { Window(id: $0.id, $0.properties) })
+    }
+    following.hasLost = hasLost || recorded.contains { doubt.isAbout($0) && names[$0.id] == nil }
+    following.hasHadWindow = hasHadWindow || !recorded.isEmpty
     if isGuest { following.guest = .init(isReplaceable: false) }
     followed[handle] = following
     effects.append(.windowsChanged(handle))
+    if capabilities != nil { showLeftOver(handle) }
+    if capabilities != nil { dropEarlierWindowsOfOtherIDs(among: Set(windows.all.keys)) }
     if recorded.isEmpty, following.takesWindows { assignAll() }
     if followed[handle]?.isAwaiting == true {
       if following.hasHandedOver { awaitHandedOver(handle) } else { expectWindow(of: handle) }
     }
     return !(followed[handle]?.windows.isEmpty ?? true)
   }
+
+  /// Forgets the windows before restored presentations if none of them is there: the adapter may have given all windows other ids, so
+  /// that an earlier window looks like a new one.
+  mutating func dropEarlierWindowsOfOtherIDs(among present: Set<String>) {
+    for (handle, following) in followed where following.beginning.isRestored {
+      guard let earlier = following.beginning.earlierWindows, !earlier.isEmpty, earlier.isDisjoint(with: present) else {
+        continue
+      }
+      followed[handle]!.beginning.earlierWindows = nil
+    }
+  }
+
   /// The new ids of recorded windows, if the adapter has new ids, and the windows that may belong to others.
   private func recognition(
     of own: [Window], before: Set<String>?
@@ -102,7 +128,8 @@ extension WindowTracker {
     else { return ([:], .none) }
     let now = windows.all.filter { $0.value.owner == .none }.map { Window(id: $0.key, $0.value.properties) }
     // The names include all presentations that the previous navd followed. Other windows are not on record.
-    let names = Recognition.names(of: recorded.values.flatMap(\.self), among: now)
+    let names = Recognition.names(
+      of: recorded.values.flatMap(\.self), among: now, tellsProcesses: capabilities?.contains(.pid) == true)
     return (names, Recognition(own.filter { names[$0.id] == nil }, now))
   }
 }

@@ -19,6 +19,8 @@ struct TrackedWindow {
   /// The known facts of the process; nil if there are none, or none yet.
   var process: WindowProcess?
   var owner = Owner.none
+  /// Whether the next window system is to show it, since its item was given up while there was none.
+  var isToBeShown = false
 
   /// Whether the adapter has named a process. 0 is none, which may turn out to be one.
   var hasProcess: Bool { properties.pid ?? 0 != 0 }

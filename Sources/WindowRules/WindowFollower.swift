@@ -116,7 +116,7 @@ struct WindowFollower {
     /// The order after which windows must open to belong to the presentation by its pattern.
     var order: UInt64 = 0
     var time = BootTime(milliseconds: 0)
-    /// The windows that match the pattern and were there before the presentation; nil if they are not known.
+    /// The windows that were there before the presentation; nil if they are not known.
     var earlierWindows: Set<String>?
     /// Whether the previous navd began the presentation, and windows may have been missed.
     var isRestored = false
@@ -175,6 +175,8 @@ struct WindowFollower {
   var showing: Set<String> = []
   /// Whether a key has asked for the presentation, and it is not known yet whether its first window is in view (N7).
   var mustBeSeen = false
+  /// The windows that were asked to be hidden before the program was ended by force.
+  var mayBeHidden: Set<String> = []
   /// Whether the windows must not stay if they cannot be hidden (N8).
   var mustHide = false
   /// Whether the presentation was dismissed because no window of it has opened, and the window system is being asked for an answer.
@@ -194,6 +196,9 @@ struct WindowFollower {
 
   /// Whether the presentation has ended, and the windows are hidden (N8). They may still be asked to close.
   var isParked: Bool { if case .parked = role { true } else { false } }
+
+  /// Whether the windows are hidden, or were asked to be.
+  var isHiding: Bool { if case .hiding = stage { true } else { isParked } }
 
   var isRunning: Bool { if case .running = program { true } else { false } }
 

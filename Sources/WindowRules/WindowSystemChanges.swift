@@ -17,9 +17,10 @@ extension WindowTracker {
     var missing = windows.ranked.filter { !present.contains($0) }.map { Window(id: $0, windows[$0]!.properties) }
     var unknown = all.filter { windows[$0.id] == nil }
     var doubt = Recognition.none
+    if !isSameAdapter { dropEarlierWindowsOfOtherIDs(among: present) }
     // An adapter that was started again has new ids either for all windows or for none.
     if !isSameAdapter, !missing.isEmpty, missing.count == windows.count {
-      let names = Recognition.names(of: missing, among: unknown)
+      let names = Recognition.names(of: missing, among: unknown, tellsProcesses: capabilities.contains(.pid))
       rename(names)
       missing.removeAll { names[$0.id] != nil }
       let known = Set(names.values)
@@ -35,6 +36,7 @@ extension WindowTracker {
     let doubtful = unknown.filter { windows[$0.id]?.owner == .former }
     doubt = Recognition(missing, doubtful)
     var losers: Set<Handle> = []
+    showHidden(missing.filter { mayBeHidden($0.id) }, among: unknown)
     for window in missing {
       if doubt.isAbout(window), let handle = owner(of: window.id) {
         lose(window.id, of: handle)
@@ -52,14 +54,17 @@ extension WindowTracker {
     // Windows that opened in the absence do not belong to presentations that began in it, neither for this navd nor for the next one.
     for (handle, following) in followed
     where following.isAwaiting && !following.beginning.isRestored && following.beginning.earlierWindows == nil {
-      followed[handle]!.beginning.earlierWindows = matching(following)
+      followed[handle]!.beginning.earlierWindows = Set(windows.all.keys)
       effects.append(.windowsChanged(handle))
     }
+    showGivenUp()
     // Another adapter may tell no processes.
     assignAll()
     adapterCame()
     // Requests to the earlier window system may be lost.
     for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
+      // It was not asked to show them.
+      followed[handle]!.mayBeHidden.formUnion(following.showing)
       switch following.stage {
       case .closing(let closing):
         if closing.isForced { askForeignWindows(of: handle) } else { askWindows(of: handle, but: closing.dialogs) }
@@ -229,6 +234,9 @@ extension WindowTracker {
     let time = following.rule.linger ?? (isStarting ? Self.timeBetweenWindows : 0)
     guard time > 0 else { return lastWindowClosed(handle) }
     followed[handle]!.stage = .lingering
+    // A window that was there beside the last one does not follow it.
+    order += 1
+    followed[handle]!.beginning.order = order
     effects += [.report(.windowsGone(presentation(of: handle), isFinal: false)), .wait(handle, milliseconds: time)]
     // A window may have opened while the splash screen was there.
     for id in windows.ranked where windows[id]!.owner == .none && windows[id]!.process?.program == handle {

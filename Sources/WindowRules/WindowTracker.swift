@@ -139,8 +139,14 @@ public struct WindowTracker {
       }
   }
 
-  /// The windows that match the pattern of a presentation and were there before it; nil if there has never been a window system.
+  /// The windows that were there before a presentation; nil if there has never been a window system.
   public func windowsBefore(_ handle: Handle) -> Set<String>? { followed[handle]?.beginning.earlierWindows }
+
+  /// Whether a presentation has ever had a window.
+  public func hasHadWindow(_ handle: Handle) -> Bool { followed[handle]?.hasHadWindow == true }
+
+  /// Whether windows of a presentation were lost, since they cannot be told from others.
+  public func hasLost(_ handle: Handle) -> Bool { followed[handle]?.hasLost == true }
 
   /// Whether only the program of a presentation is left, whose windows belong to no presentation.
   public func isLeft(_ program: Handle) -> Bool { if case .nobody? = followed[program]?.role { true } else { false } }
@@ -187,18 +193,10 @@ public struct WindowTracker {
     (following.beginning.order, following.beginning.time) = (order, now)
     following.stage = .awaiting
     // While the window system is away, unknown windows may open.
-    if capabilities != nil { following.beginning.earlierWindows = matching(following) }
+    if capabilities != nil { following.beginning.earlierWindows = Set(windows.all.keys) }
     followed[handle] = following
     effects += [.windowsChanged(handle), .start(handle)]
     expectWindow(of: handle)
-  }
-
-  func matching(_ following: WindowFollower) -> Set<String> {
-    let startupID = following.settings.startupID?.text
-    return Set(
-      windows.all.filter { _, window in
-        fits(window, following) || startupID != nil && window.properties.startupID == startupID
-      }.keys)
   }
 
   /// Forgets a presentation that could not be started.
@@ -226,7 +224,9 @@ public struct WindowTracker {
   }
 
   mutating func release(_ program: Handle) {
-    guard let following = followed.removeValue(forKey: program) else { return }
+    guard let following = followed[program] else { return }
+    uncoverWindows(of: program)
+    followed[program] = nil
     for window in following.windows { windows[window]?.owner = following.guest == nil ? .former : .none }
     effects += [.stopWaiting(program), .released(program)]
   }
@@ -304,7 +304,7 @@ public struct WindowTracker {
     case .awaiting: programEndedWithoutWindow(handle, failed: failed, result: result)
     case .withdrawing:
       effects.append(.stopWaiting(handle))
-      if failed || result.hasExitedInError { reportDismissal(of: handle, result: result) }
+      if failed || result.hasExitedInError || following.isKilled { reportDismissal(of: handle, result: result) }
     // No window follows a splash screen any more.
     case .lingering where following.rule.linger == nil: leave(handle)
     case .requested, .recovered, .shown, .lingering, .hiding, .parked: break

@@ -298,7 +298,7 @@ import Testing
     #expect(
       tracker.next() == [
         .report(
-          .declined(one, message: "its program still shows a window of its user's, and is not killed"))
+          .declined(one, message: "its program still shows a window of its user's, and is not ended"))
       ])
   }
 }

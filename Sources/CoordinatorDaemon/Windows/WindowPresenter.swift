@@ -384,9 +384,9 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   /// Asks for a window to be shown. The tracker asks again only if the adapter leaves before its answer.
   private func show(_ id: String, by method: Method<String, Void>, _ action: String) {
     system.request(method, id) { [weak self] in
-      self?.tracker.shown(id)
+      self?.track { $0.shown(id) }
     } refused: { [weak self] message in
-      self?.tracker.showRefused(id)
+      self?.track { $0.showRefused(id) }
       self?.log.warning("a window could not be \(action): \(message)")
     }
   }

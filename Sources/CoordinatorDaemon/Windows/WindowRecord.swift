@@ -7,6 +7,9 @@ struct WindowMemory {
   private static let windowsKey = DictionaryKey<[String: Properties]>("windows", doc: "")
   private static let beforeKey = DictionaryKey<[String]>("before", doc: "")
   private static let guestKey = DictionaryKey<Bool>("guest", doc: "")
+  private static let hiddenKey = DictionaryKey<[String]>("hidden", doc: "")
+  private static let hadKey = DictionaryKey<Bool>("had-window", doc: "")
+  private static let lostKey = DictionaryKey<Bool>("lost", doc: "")
   private static let beganKey = DictionaryKey<UInt64>("began", doc: "")
   /// The limit in bytes of the recorded ids of windows that existed before an item. Above the limit, they are unknown after a restart.
   private static let maxBefore = 1 << 16
@@ -17,6 +20,11 @@ struct WindowMemory {
   let began: BootTime?
   /// Whether the windows were there before the item, and stay after it (N12).
   let isGuest: Bool
+  /// The ids of windows that may be hidden, although the item is not.
+  let hidden: Set<String>
+  let hasHadWindow: Bool
+  /// Whether the adapter has given windows other ids, so that some were lost.
+  let hasLost: Bool
 
   init(_ memory: Properties) {
     windows = (memory[Self.windowsKey] ?? [:]).map { Window(id: $0.key, WindowProperties(reading: $0.value)) }
@@ -24,13 +32,19 @@ struct WindowMemory {
     before = memory[Self.beforeKey].map { Set($0) }
     began = memory[Self.beganKey].map { BootTime(milliseconds: $0) }
     isGuest = memory[Self.guestKey] == true
+    hidden = Set(memory[Self.hiddenKey] ?? [])
+    hasHadWindow = memory[Self.hadKey] == true
+    hasLost = memory[Self.lostKey] == true
   }
 
   fileprivate init(of program: Handle, _ tracker: borrowing WindowTracker) {
-    windows = tracker.windows(of: program)
+    windows = tracker.lastingWindows(of: program)
+    hidden = tracker.hiddenWindows(of: program)
     before = tracker.windowsBefore(program)
     began = tracker.beginning(of: program)
     isGuest = tracker.isGuest(program)
+    hasHadWindow = tracker.hasHadWindow(program)
+    hasLost = tracker.hasLost(program)
   }
 
   /// Adds the windows to the data of the program's presenter.
@@ -43,6 +57,9 @@ struct WindowMemory {
     }
     memory[Self.beganKey] = began?.milliseconds
     memory[Self.guestKey] = isGuest ? true : nil
+    if !hidden.isEmpty { memory[Self.hiddenKey] = hidden.sorted() }
+    if hasHadWindow { memory[Self.hadKey] = true }
+    if hasLost { memory[Self.lostKey] = true }
     return memory
   }
 }

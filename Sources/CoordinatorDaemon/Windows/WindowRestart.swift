@@ -34,9 +34,12 @@ struct WindowRestart {
       tracker.notStarted(handle)
       return .toBeShown
     }
+    // An item that is being dismissed takes no window that has opened meanwhile, which may be its user's.
+    let before = presentation.phase.dismissal != nil ? nil : memory.before
     let hasWindows = tracker.restore(
-      handle, on: presentation.item.output, windows: memory.windows, before: memory.before, beganAt: memory.began,
-      end: endOfProgram, isPresented: presentation.presentedAt != nil, isGuest: memory.isGuest)
+      handle, on: presentation.item.output, windows: memory.windows, before: before, beganAt: memory.began,
+      hidden: memory.hidden, hasHadWindow: memory.hasHadWindow, hasLost: memory.hasLost, end: endOfProgram,
+      isPresented: presentation.presentedAt != nil, isGuest: memory.isGuest)
     let end = tracker.end(of: handle)
     if isParked {
       guard hasWindows || end == nil else {
