@@ -44,6 +44,7 @@ private func faults(bytes: [UInt8], name: String = "volume") -> [String] {
     presenter: .command(["foot", "--app-id=navd", "-e", "pulsemixer", "{{{id}}}"].map { Array($0.utf8) }),
     style: "popover", startTimeout: 60_000, grace: 500, source: .file(path: "/d/volume.toml"))
   expected.group = .named(try BindingID("panels"))
+  expected.isStartTimeoutWritten = true
   #expect(destination == expected)
 }
 

@@ -463,8 +463,10 @@ final class FollowedCommand {
     #expect(try session.ending(of: first).reason == "closed")
     files.adapter.connection.close()
     try session.wait("navd has noticed") { session.navd?.errorText.contains("has left the bus") == true }
-    let second = try session.present("files")
+    // The request waits until it is known whether there is an adapter.
+    let request = session.begin(Rows.present, ("files", "", [:]))
     files.adapter = try ScriptedWindowSystem(session, [Window("stranger", appID: "files", pid: 0)])
+    let second = try session.answer(to: request).0
     try session.wait("the command has run") { session.journalLines == ["ran", "ran"] }
     try session.poll("navd knows that it has ended") { try session.call(Rows.get, "files").1["pid"] == nil }
     #expect(try files.phase() == "presenting")
