@@ -33,7 +33,7 @@ struct ErrorText {
     guard words.count == 3, words[0].elementsEqual("info:".utf8) || words[0].elementsEqual("warn:".utf8) else {
       return false
     }
-    return String(decoding: words[1], as: UTF8.self).contains(".c:")
+    return words[1].prefix { $0 != UInt8(ascii: ":") }.suffix(2).elementsEqual(".c".utf8)
   }
 
   /// A sequence with which a program moves the cursor, chooses a colour or sets the title of a terminal.
