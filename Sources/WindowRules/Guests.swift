@@ -78,7 +78,6 @@ extension WindowTracker {
 
   /// Dismisses a presentation that shows a guest: the window is hidden where that can be done, and otherwise stays where it is.
   mutating func dismissGuest(_ handle: Handle, isForced: Bool, isFinal: Bool) {
-    let mayPark = followed.values.count { $0.isParked } < maxParked
     if !isFinal, mayPark, capabilities?.contains(.hide) == true {
       hide(handle, isForced: isForced)
     } else {

@@ -5,8 +5,11 @@ import PresentationModel
 extension WindowTracker {
   /// Whether a dismissal hides the windows.
   func mayHide(_ following: WindowFollower) -> Bool {
-    following.rule.hides && !following.rule.kills && followed.values.count { $0.isParked } < maxParked
+    following.rule.hides && !following.rule.kills && mayPark
   }
+
+  /// Whether one more program may be parked.
+  var mayPark: Bool { followed.values.count { $0.isParked } < maxParked }
 
   /// Whether the windows are hidden, and no request to them is open.
   func isResting(_ handle: Handle) -> Bool {

@@ -98,8 +98,10 @@ extension WindowTracker {
     if isGuest { following.guest = .init(isReplaceable: false) }
     followed[handle] = following
     effects.append(.windowsChanged(handle))
-    if capabilities != nil { showLeftOver(handle) }
-    if capabilities != nil { dropEarlierWindowsOfOtherIDs(among: Set(windows.all.keys)) }
+    if capabilities != nil {
+      showLeftOver(handle)
+      dropEarlierWindowsOfOtherIDs(among: Set(windows.all.keys))
+    }
     if recorded.isEmpty, following.takesWindows { assignAll() }
     if followed[handle]?.isAwaiting == true {
       if following.hasHandedOver { awaitHandedOver(handle) } else { expectWindow(of: handle) }

@@ -50,7 +50,7 @@ extension NaiveModel {
     return program
   }
 
-  /// The parked programs of an earlier command of a presentation that starts: they are told to end.
+  /// The parked programs that navd tells to end when a presentation starts, since the file has another command now.
   func outdatedParked(_ presentation: Presentation) -> [Handle] {
     guard let destination = presentation.item.destination, programs[presentation.handle] == nil,
       case .file = destination.source

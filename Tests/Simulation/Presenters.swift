@@ -63,7 +63,7 @@ struct Presenters {
       if withWindows.contains(handle), dice.chance(20) { return [.startsSlowly(handle)] }
       guard dice.chance(faults) else { return [.presentAnswered(handle, error: nil)] }
       return switch dice.below(5) {
-      // Of a program with windows, at least that is told.
+      // A program with windows reports at least that it starts slowly.
       case 0: withWindows.contains(handle) ? [.startsSlowly(handle)] : []
       case 1: [.presentAnswered(handle, error: "cannot")]
       case 2: [.presentAnswered(handle, error: nil), .presentAnswered(handle, error: dice.chance(50) ? "late" : nil)]

@@ -41,7 +41,7 @@ import Testing
     #expect(tracker.isGuest(one))
   }
 
-  @Test("N12: a hidden guest is shown, also where windows cannot be brought")
+  @Test("N12: a hidden guest is shown, even if the adapter cannot bring windows here")
   func window_hidden_isShown() {
     var hidden = window("w1", pid: 7).properties
     hidden.hidden = true

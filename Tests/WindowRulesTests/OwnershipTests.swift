@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test("N1: a process that is told after “none” decides, also when the adapter tells all windows again")
+  @Test("N1: a process that the adapter tells after “none” decides, even if it tells all windows again")
   func process_toldAfterNone_decides() {
     var tracker = tracker()
     tracker.follow(one, WindowFollowing(), grace: 2000)

@@ -51,7 +51,7 @@ final class RandomDesktop {
     /// The number of its dismissals.
     var dismissals = 0
     var isForced = false
-    /// Whether its user was asked, or was told why it stays.
+    /// Whether navd has asked the user about the item, or has said why it stays.
     var isAnswered = false
     var isOver = false
     /// The time at which it must have a window.

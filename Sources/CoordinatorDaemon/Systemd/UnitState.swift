@@ -73,7 +73,7 @@ struct UnitState: Hashable, Sendable {
 /// A condition of a unit's file (`systemd.unit(5)`, *Conditions and Asserts*).
 struct UnitCondition: CustomStringConvertible {
   let description: String
-  /// Whether it was checked and not met.
+  /// Whether systemd has checked the condition, and it was not met.
   let isUnmet: Bool
 
   /// Reads a structure of the name, whether it triggers, whether it is negated, the parameter, and

@@ -163,7 +163,7 @@ final class WindowSystem {
     let ready = waiting
     waiting = []
     for body in ready { body() }
-    // What was waiting may start programs in a later turn.
+    // Requests that have waited for the adapter may start programs in a later turn.
     rest?.cancel()
     rest = connection.loop.timer(after: Self.timeToRest) { [weak self] in self?.restIfUnneeded() }
   }

@@ -31,7 +31,7 @@ public struct Change: Hashable, Sendable {
   public let event: Event
 }
 
-/// What a presenter is to do next. The caller of the state machine carries it out.
+/// An instruction to a presenter, which the caller of the state machine carries out.
 public enum PresenterCommand: Hashable, Sendable {
   /// Show the presentation; answered by `Report.presentAnswered`.
   case present(Handle)

@@ -120,7 +120,7 @@ extension Transition {
     }
   }
 
-  /// Lets a parked program show a presentation that starts, if there is one for it. Programs of an earlier command are told to end.
+  /// Shows a presentation that starts by a parked program, if there is one for it. Ends parked programs whose file has another command now.
   mutating func claimParked(for handle: Handle) {
     guard !state.parked.isEmpty, let presentation = state.presentations[handle],
       let destination = presentation.item.destination

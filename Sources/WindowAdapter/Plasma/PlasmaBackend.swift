@@ -53,7 +53,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
     }
   }
 
-  /// Whether a window is on the desktop in view, also if others cover it.
+  /// Whether a window is on the desktop in view, even if other windows cover it.
   private func isShown(_ window: PlasmaWindow) -> Bool {
     let isHere = window.isOnAllDesktops || connection.currentDesktop.map(window.desktops.contains) == true
     return isHere && !window.has(PLASMA_WINDOW_MINIMIZED) && !connection.isDesktopShown

@@ -10,7 +10,7 @@ private typealias Rows = CoordinatorInterface
 
 /// Programs that run already, start slowly, or start without an adapter (N2, N12, N13, N14), with a scripted window system.
 @Suite struct GuestTests {
-  @Test("N12: the window of a program that runs is shown, hidden, shown again and never closed, also after a restart")
+  @Test("N12: navd shows and hides the window of a running program, and never closes it, even after a restart")
   func window_ofRunningProgram_isGuest() throws {
     let files = try FollowedCommand("exit 0", window: "window = { app-id = 'music' }")
     files.adapter.open(Window("music", appID: "music", pid: UInt64(getpid())))

@@ -73,7 +73,7 @@ struct ParkingTests {
 
   private func isOutdated(_ program: Handle) -> Bool { fixture.machine.isOutdated(program) }
 
-  @Test("N8: a parked program whose file has another command now is told to end when it would be shown")
+  @Test("N8: instead of showing a parked program whose file has another command now, navd tells it to end")
   func present_afterEdit_endsOutdatedProgram() throws {
     let old = try park("a", "1")
     let other = try park("b")
