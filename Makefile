@@ -19,9 +19,7 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # libdbus-1. No library is loaded that would look for symbols of a program, so their names are left out: 0.4 MB. Packed relocations, where the loader supports them, save
 # two megabytes of file and memory.
 #
-# The options of the compiler's front end: by default a program has the names of the generic types that it uses, and Swift's
-# runtime reads each name and looks for the conformances of its parameters. Now the program calls the accessors of the types, and
-# navctl and navd start faster. The module for regular expressions is hidden, since one search for a text brings all of its 1.5 MB.
+# The module for regular expressions is hidden, since one search for a text brings all of its 1.5 MB.
 #
 # Two builds of one commit are the same bytes, whatever their directories: they have no hashes of modules for incremental builds,
 # and a build id that is not made of the debug information, which has paths.
@@ -31,7 +29,6 @@ LINKING = $(CURDIR)/.build/linking
 LIBC ?= static
 BUILD = $(if $(filter static,$(LIBC)),NAVD_LINKS_ALONE=1) PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib --disable-local-rpath \
 	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc \
-	-Xfrontend -disable-concrete-type-metadata-mangled-name-accessors \
 	-Xfrontend -disable-implicit-string-processing-module-import \
 	-Xfrontend -disable-incremental-llvm-codegen) \
 	$(addprefix -Xlinker --,defsym=sd_listen_fds=0 defsym=sd_is_socket=0 no-export-dynamic) $(PACKED)
