@@ -13,9 +13,7 @@ import TextFormats
 /// The machine is Sendable, since nothing else refers to its state between two inputs.
 public struct StateMachine: ~Copyable, @unchecked Sendable {
   private final class Storage {
-    /// Not checked at run time: a checked property made each access half as long again. All access is by `StateMachine.state`, where the
-    /// compiler checks that a write excludes others.
-    @exclusivity(unchecked) var state: State
+    var state: State
     init(_ state: State) { self.state = state }
   }
 
