@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #define LINUX_P_PIDFD 3u
-#define LINUX_MADV_POPULATE_WRITE 23
 #define LINUX_MFD_CLOEXEC 1u
 #define LINUX_MFD_ALLOW_SEALING 2u
 #define LINUX_F_ADD_SEALS 1033
@@ -35,7 +34,6 @@
 #define LINUX_O_PATH 010000000
 #define LINUX_SPLICE_F_NONBLOCK 2u
 #define LINUX_RLIMIT_LOCKS 10u
-#define LINUX_SEEK_DATA 3
 // FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE.
 #define LINUX_FALLOC_FREE 3
 // FALLOC_FL_KEEP_SIZE.
@@ -70,31 +68,7 @@ static inline int linux_get_locks_limit(pid_t pid, struct rlimit *limit) {
 }
 static inline int linux_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
 
-// The kernel's struct sched_attr, whose header contradicts that of older C libraries.
-struct linux_scheduling {
-  unsigned int size, policy;
-  unsigned long long flags;
-  int nice;
-  unsigned int priority;
-  // Nanoseconds; the kernel's least is 100 000.
-  unsigned long long slice, deadline, period;
-};
-
-// Asks for short time slices: when this process is woken, it takes the processor from one that computes, and gets no more of it in
-// all. So a request is answered before the program that it starts has loaded its libraries, or while others compile. Children
-// have slices of the usual length. A process whose user has chosen another policy or priority keeps that. Kernels before 6.12
-// have no such slices.
-static inline void linux_use_short_slices(void) {
-  struct linux_scheduling attributes;
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) != 0) return;
-  if (attributes.policy != SCHED_NORMAL || attributes.nice < 0) return;
-  attributes.flags |= SCHED_FLAG_RESET_ON_FORK;
-  attributes.slice = 100000;
-  syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
-
 // The function statfs and its structure have the same name; Swift imports only one of them.
-#define LINUX_TMPFS_MAGIC 0x01021994
 #define LINUX_FUSE_MAGIC 0x65735546
 static inline long linux_file_system_type(const char *path) {
   struct statfs status;
@@ -201,22 +175,6 @@ static __attribute__((noinline, unused)) pid_t linux_start(struct linux_command 
 // A mutable global, which Swift 6 does not allow to be read; navd never changes it.
 extern char **environ;
 static inline char *const *linux_environment(void) { return environ; }
-
-// Populates the memory of the program's variables and of its first allocations with two calls. A start uses nearly all of it, and
-// each page would be a page fault of its own. Kernels before 5.14 refuse the advice, and nothing is lost.
-extern char __bss_start[] __attribute__((visibility("hidden")));
-extern char _end[] __attribute__((visibility("hidden")));
-static inline void linux_populate(const char *from, const char *to) {
-  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  const uintptr_t start = ((uintptr_t)from + page - 1) & ~(page - 1);
-  if (start < (uintptr_t)to) madvise((void *)start, (uintptr_t)to - start, LINUX_MADV_POPULATE_WRITE);
-}
-static inline void linux_populate_program(void) {
-  char *const allocation = (char *)malloc(1);
-  linux_populate(__bss_start, _end);
-  linux_populate(allocation, (char *)sbrk(0));
-  free(allocation);
-}
 
 // Removes the read-only pages of the program's file from the process's memory; pages that are used again are read from
 // the page cache. The linker defines __ehdr_start as the address of the file in memory.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CLinux
 import CoordinatorAPI
 import EventLoops
 import Glibc
@@ -42,7 +41,6 @@ struct Navctl: ParsableCommand {
 
   static func main() {
     StandardDescriptors.reserve()
-    linux_use_short_slices()
     do {
       try requireUTF8()
       var verb = try parse()

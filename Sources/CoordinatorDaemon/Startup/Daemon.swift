@@ -38,8 +38,6 @@ public final class Daemon {
   /// - Throws: `Failure` if there is no bus or a system call fails.
   public init(address: String?, stateDirectory: String?, log: Logger) throws(Failure) {
     self.log = log
-    linux_populate_program()
-    linux_use_short_slices()
     signal(SIGPIPE, SIG_IGN)
     // While this signal is ignored, a write past the file size limit is an ordinary error.
     signal(SIGXFSZ, SIG_IGN)

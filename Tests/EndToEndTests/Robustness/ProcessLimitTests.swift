@@ -38,16 +38,3 @@ func command_withoutFreeProcesses_failsWithTheReason() throws {
   }
   try concurrent.stop(session)
 }
-
-@Test("L2: navd asks for short slices of the processor, and its commands get the slices of every other program")
-func command_ofNavdWithShortSlices_hasUsualOnes() throws {
-  let session = try Session()
-  let navd = try #require(session.navd?.processID)
-  // The policy shows only the flag that children do not inherit it.
-  let resetOnFork: Int32 = 0x4000_0000
-  try #require(sched_getscheduler(getpid()) == SCHED_OTHER)
-  #expect(sched_getscheduler(navd) == SCHED_OTHER | resetOnFork)
-  _ = try session.present("panel", "", ["command": ["sleep", "1000"].value])
-  try session.poll("the command runs") { session.processes().map(\.name) == ["sleep"] }
-  #expect(sched_getscheduler(try #require(session.processes().first).pid) == SCHED_OTHER)
-}
