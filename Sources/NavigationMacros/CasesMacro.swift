@@ -3,56 +3,110 @@
   import SwiftSyntaxBuilder
   import SwiftSyntaxMacros
 
-  /// Generates the conformances to `HasCases` and `HasBoundCases`.
-  struct CasesMacro: ExtensionMacro {
+  /// Generates the conformances to `HasCases` and `HasBoundCases`: the members within the enum, where its payloads' types are found as the
+  /// enum itself finds them, and an empty extension.
+  struct CasesMacro: MemberMacro, ExtensionMacro {
+    static func expansion(
+      of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+      conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+      guard let declaration = declaration.as(EnumDeclSyntax.self) else {
+        throw MacroExpansionErrorMessage("@Cases can only be attached to an enum")
+      }
+      let type = declaration.name.text
+      let cases = CaseLine.lines(of: declaration.memberBlock.members, in: type)
+      let all = cases.compactMap(\.declared)
+      if let name = all.map(\.name).first(where: { !isName($0) }) {
+        throw MacroExpansionErrorMessage(
+          "“\(name)” cannot be a name on the bus: expected letters, digits and “_”; write the conformance to HasCases by hand"
+        )
+      }
+      if let name = Dictionary(grouping: all, by: \.name).first(where: { $0.value.count > 1 })?.key {
+        throw MacroExpansionErrorMessage(
+          "several cases are called “\(name)”, which is one member of a binding: give each a name of its own")
+      }
+      let access = access(of: declaration, in: context)
+      func lines(_ line: (Case) -> String) -> String {
+        cases.map { $0.text(line) }.joined(separator: "\n")
+      }
+      let switched =
+        cases.isEmpty
+        ? "switch binding.wrappedValue {}" : "switch binding.wrappedValue {\n\(lines { $0.boundBranch })\n}"
+      return [
+        """
+        \(raw: access)struct Cases: Sendable {
+          \(raw: lines { $0.property(access) })
+        }
+        """,
+        "\(raw: access)static var cases: Cases { Cases() }",
+        """
+        \(raw: access)enum BoundCase {
+          \(raw: lines { $0.boundCase })
+        }
+        """,
+        """
+        \(raw: access)static func bound(to binding: Navigation.Binding<\(raw: type)>) -> BoundCase {
+          \(raw: switched)
+        }
+        """,
+      ]
+    }
+
     static func expansion(
       of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
       providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
       in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-      guard let declaration = declaration.as(EnumDeclSyntax.self) else {
-        throw MacroExpansionErrorMessage("@Cases can only be attached to an enum")
+      guard declaration.is(EnumDeclSyntax.self), !protocols.isEmpty else { return [] }
+      let names = protocols.map { "Navigation.\($0.trimmedDescription.split(separator: ".").last ?? "")" }
+      return [try ExtensionDeclSyntax("extension \(type.trimmed): \(raw: names.joined(separator: ", ")) {}")]
+    }
+  }
+
+  /// A part of an enum's body: a case, or a line of `#if`.
+  private enum CaseLine {
+    case declared(Case)
+    case condition(String)
+
+    var declared: Case? { if case .declared(let declared) = self { declared } else { nil } }
+
+    func text(_ line: (Case) -> String) -> String {
+      switch self {
+      case .declared(let declared): line(declared)
+      case .condition(let text): text
       }
-      let cases = declaration.memberBlock.members.compactMap { $0.decl.as(EnumCaseDeclSyntax.self) }
-        .flatMap(\.elements).map(Case.init)
-      if let name = cases.map(\.name).first(where: { !isName($0) }) {
-        throw MacroExpansionErrorMessage(
-          "“\(name)” cannot be a name on the bus: expected letters, digits and “_”; write the conformance to HasCases by hand"
-        )
+    }
+
+    /// - Parameter type: the name of the enum, which `Self` stands for.
+    static func lines(of members: MemberBlockItemListSyntax, in type: String) -> [CaseLine] {
+      members.flatMap { member -> [CaseLine] in
+        if let declaration = member.decl.as(EnumCaseDeclSyntax.self) {
+          return declaration.elements.map { .declared(Case($0, in: type)) }
+        }
+        guard let conditions = member.decl.as(IfConfigDeclSyntax.self) else { return [] }
+        let clauses = conditions.clauses.flatMap { clause -> [CaseLine] in
+          let head = "\(clause.poundKeyword.text) \(clause.condition?.trimmedDescription ?? "")"
+          guard case .decls(let members)? = clause.elements else { return [.condition(head)] }
+          return [.condition(head)] + lines(of: members, in: type)
+        }
+        return clauses.contains { $0.declared != nil } ? clauses + [.condition("#endif")] : []
       }
-      let access = access(of: declaration, in: context)
-      func lines(_ line: (Case) -> String) -> String { cases.map(line).joined(separator: "\n") }
-      return [
-        try ExtensionDeclSyntax(
-          """
-          extension \(type.trimmed): Navigation.HasCases, Navigation.HasBoundCases {
-            \(raw: access)struct Cases: Sendable {
-              \(raw: lines { $0.property(of: "\(type.trimmed)", access) })
-            }
-            \(raw: access)static var cases: Cases { Cases() }
-            \(raw: access)enum BoundCase {
-              \(raw: lines(\.boundCase))
-            }
-            \(raw: access)static func bound(to binding: Navigation.Binding<\(type.trimmed)>) -> BoundCase {
-              switch binding.wrappedValue {
-              \(raw: lines(\.boundBranch))
-              }
-            }
-          }
-          """)
-      ]
     }
   }
 
   private struct Case {
     let name: String
     let parameters: [(label: String?, type: String)]
+    /// The name of the enum.
+    private let type: String
 
-    init(_ element: EnumCaseElementSyntax) {
+    init(_ element: EnumCaseElementSyntax, in type: String) {
+      self.type = type
       name = plainName(element.name)
       parameters = (element.parameterClause?.parameters ?? []).map { parameter in
         let label = parameter.firstName.map(\.text).flatMap { $0 == "_" ? nil : $0 }
-        return (label, parameter.type.trimmedDescription)
+        // Within the generated types, `Self` would be these.
+        return (label, SelfNames(type).rewrite(parameter.type.trimmed).description)
       }
     }
 
@@ -60,20 +114,22 @@
     private var payload: String {
       switch parameters.count {
       case 0: "Void"
-      case 1: parameters[0].type
+      case 1: "(\(parameters[0].type))"
       default: "(" + parameters.map { ($0.label.map { "\($0): " } ?? "") + $0.type }.joined(separator: ", ") + ")"
       }
     }
 
-    func property(of type: String, _ access: String) -> String {
+    func property(_ access: String) -> String {
       let values = parameters.indices.map { "value\($0)" }
       let arguments = parameters.enumerated().map { index, parameter in
         (parameter.label.map { "\($0): " } ?? "") + (parameters.count == 1 ? "$0" : "$0.\(index)")
       }
       let embed =
         parameters.isEmpty ? "{ _ in .`\(name)` }" : "{ .`\(name)`(\(arguments.joined(separator: ", "))) }"
-      let pattern = parameters.isEmpty ? "" : "(" + values.map { "let \($0)" }.joined(separator: ", ") + ")"
-      let extracted = parameters.count == 1 ? "value0" : "(" + values.joined(separator: ", ") + ")"
+      // The compiler warns of a constant that is always `()`.
+      let isVoid = parameters.isEmpty || parameters.count == 1 && ["Void", "()"].contains(parameters[0].type)
+      let pattern = isVoid ? "" : "(" + values.map { "let \($0)" }.joined(separator: ", ") + ")"
+      let extracted = isVoid ? "()" : parameters.count == 1 ? "value0" : "(" + values.joined(separator: ", ") + ")"
       return """
         \(access)let `\(name)` = Navigation.EnumCase<\(type), \(payload)>("\(name)", \(embed)) {
           if case .`\(name)`\(pattern) = $0 { \(extracted) } else { nil }
@@ -88,6 +144,20 @@
     var boundBranch: String {
       parameters.isEmpty
         ? "case .`\(name)`: .`\(name)`" : "case .`\(name)`: .`\(name)`(binding.case(cases.`\(name)`)!)"
+    }
+  }
+
+  /// Puts the name of an enum for `Self`.
+  private final class SelfNames: SyntaxRewriter {
+    private let type: String
+
+    init(_ type: String) {
+      self.type = type
+      super.init()
+    }
+
+    override func visit(_ token: TokenSyntax) -> TokenSyntax {
+      token.tokenKind == .keyword(.Self) ? token.with(\.tokenKind, .identifier(type)) : token
     }
   }
 

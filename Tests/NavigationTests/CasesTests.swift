@@ -84,6 +84,24 @@ private final class Model: Navigable {
     #expect(model.wrappedValue.place == .edit(Note(id: 1, text: "a")))
   }
 
+  @Test("A case of an enum is read and modified as a value") func case_ofAValue_isReadAndModified() {
+    let model = Model()
+    #expect(!model.place.is(\.edit) && model.shape.is(\.help))
+    model.place = .edit(Note(id: 1))
+    #expect(model.place.is(\.edit) && !model.place.is(\.help))
+    #expect(model.place?[case: \.edit]?.id == 1 && model.place?[case: \.confirm] == nil)
+    model.place?.modify(\.edit) { $0.text = "a" }
+    #expect(model.place == .edit(Note(id: 1, text: "a")))
+    #expect(MisuseLog.messages { model.place?.modify(\.confirm) { $0 += 1 } }.count == 1)
+    #expect(throws: CancellationError.self) {
+      try model.place?.modify(\.edit) {
+        $0.text = "b"
+        throw CancellationError()
+      }
+    }
+    #expect(model.place == .edit(Note(id: 1, text: "a")))
+  }
+
   @Test("G1: cases as members are one group: each appears when the other is gone", arguments: bothKinds)
   func cases_presented_oneAtATime(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

@@ -71,6 +71,43 @@ public protocol HasCases {
   static var cases: Cases { get }
 }
 
+extension HasCases {
+  /// A case of the enum, for ``is(_:)``, ``subscript(case:)`` and ``modify(_:file:line:_:)``: `\.edit`.
+  public typealias CasePath<Payload> = KeyPath<Cases, EnumCase<Self, Payload>>
+
+  /// Whether the enum is this case: `destination.is(\.edit)`.
+  public func `is`<Payload>(_ path: CasePath<Payload>) -> Bool { self[case: path] != nil }
+
+  /// The payload of a case; nil if the enum is another case: `destination[case: \.edit]?.text`.
+  public subscript<Payload>(case path: CasePath<Payload>) -> Payload? { Self.cases[keyPath: path].extract(self) }
+
+  /// Changes the payload of a case: `destination.modify(\.edit) { $0.text = "" }`. If the enum is another case, nothing changes, and this
+  /// is reported as misuse.
+  /// - Parameters:
+  ///   - path: the case.
+  ///   - file: the program's file, for the report.
+  ///   - line: the line in the file.
+  ///   - body: changes the payload.
+  /// - Throws: the error of `body`; nothing changes then.
+  public mutating func modify<Payload>(
+    _ path: CasePath<Payload>, file: StaticString = #fileID, line: UInt = #line, _ body: (inout Payload) throws -> Void
+  ) rethrows {
+    let path = Self.cases[keyPath: path]
+    guard var payload = path.extract(self) else {
+      return reportMisuse(
+        "the payload of the case “\(path.name)” was to be modified, but the \(Self.self) is another case", file: file,
+        line: line)
+    }
+    try body(&payload)
+    self = path.embed(payload)
+  }
+}
+
+extension Optional where Wrapped: HasCases {
+  /// Whether there is an enum, and it is this case: `model.destination.is(\.edit)`.
+  public func `is`<Payload>(_ path: Wrapped.CasePath<Payload>) -> Bool { self?.is(path) == true }
+}
+
 /// An enum with another enum of the same cases, whose payloads are bindings:
 ///
 ///     switch $model.destination.cases {

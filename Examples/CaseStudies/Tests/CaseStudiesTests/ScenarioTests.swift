@@ -4,7 +4,7 @@ import NavigationTesting
 import Testing
 
 /// The coordinators: the embedded one, and navd where the tests run in a session with it (`.ci/examples`).
-private enum Kind: CaseIterable {
+enum Kind: CaseIterable {
   case embedded, session
 
   static let available = getenv("CASE_STUDIES_IN_SESSION") == nil ? [Kind.embedded] : allCases
