@@ -5,18 +5,21 @@
 
   /// A dialog with buttons: an AdwAlertDialog (libadwaita 1.5), else a GtkMessageDialog.
   public final class AlertScreen<Action: Hashable & Codable & Sendable>: Screen {
-    private let dialog: Dialog<Action>
+    private let dialog: Binding<Dialog<Action>>
     private let window: UnsafeMutablePointer<GtkWindow>?
     private var alert: (any Alert)?
+    /// The dialog of the open alert.
+    private var shown: Dialog<Action>?
+    private var observing: Observing?
     /// Called after the user has answered, which the program knows before.
     private var onAnswer: (@MainActor (Dialog<Action>.Button?) -> Void)?
 
-    /// Creates the screen of a dialog, which does not change while it is shown.
+    /// Creates the screen of a dialog. If the dialog is edited while it is shown, another alert takes the place of the open one.
     /// - Parameters:
     ///   - dialog: the dialog.
     ///   - window: the window below the dialog; by default the window of the screen from which it is presented.
     public init(_ dialog: Binding<Dialog<Action>>, over window: UnsafeMutablePointer<GtkWindow>? = nil) {
-      self.dialog = dialog.wrappedValue
+      self.dialog = dialog
       self.window = window
     }
 
@@ -29,9 +32,20 @@
     }
 
     public func appear(_ showing: Showing) async throws {
-      if alert != nil { throw WidgetScreen.AlreadyShown(binding: showing.binding) }
+      if observing != nil { throw WidgetScreen.AlreadyShown(binding: showing.binding) }
+      observing = observe { [weak self, weak showing] in
+        MainActor.assumeIsolated { if let showing { self?.open(showing) } }
+      }
+    }
+
+    /// Opens an alert of the dialog, if the open one differs.
+    private func open(_ showing: Showing) {
+      let dialog = dialog.wrappedValue
+      guard dialog != shown else { return }
+      shown = dialog
+      alert?.close()
       alert = dialog.alert(over: window ?? showing.window) { [weak self, onAnswer] button, text in
-        self?.alert = nil
+        self?.close()
         Task {
           await showing.answer(button, text)
           onAnswer?(button)
@@ -40,9 +54,15 @@
     }
 
     public func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+      close()
+      return [:]
+    }
+
+    private func close() {
+      observing?.cancel()
+      observing = nil
       alert?.close()
       alert = nil
-      return [:]
     }
   }
 

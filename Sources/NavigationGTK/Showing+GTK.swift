@@ -26,8 +26,5 @@
         return false
       }
     }
-
-    /// Runs `apply` now, and again after changes of the observable properties that it read, until the screen ends.
-    public func observe(_ apply: @escaping @MainActor () -> Void) { widgetScreen?.observe(apply) }
   }
 #endif

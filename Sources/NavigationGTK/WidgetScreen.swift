@@ -23,7 +23,6 @@
     let signals = Signals()
     private let content: Content
     private let preparation: Preparation?
-    private var observings: [Observing] = []
     private var widget: WidgetOwner?
     /// The presentation; nil before the screen has appeared and after it has ended.
     private(set) weak var showing: Showing?
@@ -35,12 +34,6 @@
 
     /// Whether the screen may decline to disappear.
     var mayDecline: Bool { preparation != nil }
-
-    /// Runs `apply` until the screen ends.
-    func observe(_ apply: @escaping @MainActor () -> Void) {
-      guard showing != nil else { return }
-      observings.append(Navigation.observe { MainActor.assumeIsolated(apply) })
-    }
 
     // MARK: Appearance
 
@@ -103,10 +96,9 @@
     }
 
     private func end(animated: Bool) {
+      showing?.endWork()
       showing = nil
       signals.disconnect()
-      for observing in observings { observing.cancel() }
-      observings = []
       close(animated: animated)
       widget = nil
     }

@@ -83,7 +83,7 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     let bindable = Bindable(model, .shared("counter"))
     func text<Value>(_ binding: Binding<Value>) -> String { binding.route.text(client: "1-7") }
     #expect(text(bindable.note.named("note")) == "counter.note")
-    #expect(text(bindable.notes.named("notes")[2].text) == "counter.notes[2].text")
+    #expect(text(bindable.notes.named("notes")[2].text) == "counter.notes._2.text")
     #expect(text(bindable.note.named("note").text) == "counter.note.text")
     #expect(text(Binding(bindable.selection.named("selection"), tag: "wifi")) == "counter.selection.wifi")
     #expect(text(bindable.destination.named("destination").case(edit)) == "counter.destination.edit")
@@ -104,6 +104,67 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     text.wrappedValue = "new"
     #expect(model.wrappedValue.notes[1].text == "new")
     #expect(model.wrappedValue.notes.map(\.id) == [0, 1, 2])
+  }
+
+  @Test("The binding of an element keeps to the element when others are removed, added or moved")
+  func element_otherIndex_isWrittenWhereItIs() throws {
+    let model = Model()
+    let notes = Bindable(model).notes
+    let bindings = [notes[1], try #require(Binding(notes[id: 1]))] + notes.filter { $0.wrappedValue.id == 1 }
+    let changes: [() -> Void] = [
+      { model.notes.removeFirst() }, { model.notes.insert(.init(id: 7), at: 0) }, { model.notes.reverse() },
+    ]
+    for (round, change) in changes.enumerated() {
+      change()
+      for (number, note) in bindings.enumerated() {
+        note.text.wrappedValue = "\(round) \(number)"
+        #expect(model.notes.filter { !$0.text.isEmpty } == [.init(id: 1, text: "\(round) \(number)")])
+        #expect(note.wrappedValue == .init(id: 1, text: "\(round) \(number)"))
+      }
+    }
+  }
+
+  @Test("The binding of the element with an id is nil without it, removes it, and keeps to it")
+  func elementWithAnID_comesAndGoes() {
+    let model = Model()
+    let note = Bindable(model).notes[id: 2]
+    #expect(note == Bindable(model).notes[id: 2] && note != Bindable(model).notes[id: 1])
+    note.wrappedValue?.text = "a"
+    #expect(model.notes == [.init(id: 0), .init(id: 1), .init(id: 2, text: "a")])
+    note.wrappedValue = nil
+    #expect(model.notes.map(\.id) == [0, 1] && note.wrappedValue == nil)
+    note.wrappedValue = .init(id: 2)
+    #expect(model.notes.map(\.id) == [0, 1])
+    // An item whose screen has declined is there again.
+    note.restore(.init(id: 2, text: "kept"))
+    #expect(model.notes.last == .init(id: 2, text: "kept"))
+    model.notes.insert(.init(id: 9), at: 0)
+    note.text.wrappedValue = "b"
+    #expect(model.notes.map(\.text) == ["", "", "", "b"])
+  }
+
+  @Test("A value with another id is written to no element, and reported") func element_otherID_isRefused() {
+    let model = Model()
+    let before = model.notes
+    let notes = Bindable(model).notes
+    #expect(MisuseLog.messages { notes[1].wrappedValue = .init(id: 2, text: "a") }.count == 1)
+    #expect(MisuseLog.messages { notes[id: 1].wrappedValue = .init(id: 5) }.count == 1)
+    #expect(model.notes == before)
+  }
+
+  @Test("A loop over the bindings of elements has each element that was there, once, even if it changes them")
+  func elements_removedAndAddedInALoop_haveOneTurn() {
+    let model = Model()
+    var visited: [Int] = []
+    for note in Bindable(model).notes {
+      visited.append(note.wrappedValue.id)
+      if visited.count == 1 {
+        model.notes.removeFirst()
+        model.notes.append(.init(id: 8))
+      }
+      note.text.wrappedValue = "visited"
+    }
+    #expect(visited == [0, 1, 2] && model.notes.map(\.text) == ["visited", "visited", ""])
   }
 
   @Test func index_afterTheElementIsGone_keepsTheLastValueAndWritesNothing() {

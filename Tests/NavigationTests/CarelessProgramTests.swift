@@ -327,7 +327,7 @@ extension NavigationFixture {
   @Test("A screen edits an item whose id is not a number (NaN)", arguments: bothKinds)
   func item_idIsNotANumber_isEdited(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
-    let (display, binding) = (fixture.display, Bindable(model).reading.named("reading"))
+    let (display, binding) = (fixture.display, Bindable(model).reading.named("reading").published())
     var text: Binding<String>?
     fixture.navigator.present(item: binding) { $reading in
       text = $reading.text

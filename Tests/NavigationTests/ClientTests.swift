@@ -105,33 +105,34 @@ extension Coordinator {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
-    try await coordinator.select("panels", "wifi")
-    try await coordinator.select("panels", "volume")
+    try await coordinator.select("wifi", in: "panels")
+    try await coordinator.select("volume", in: "panels")
     var state = try await coordinator.state()
     #expect(state.groups["panels"]?.selection == "volume")
-    #expect(try await coordinator.toggleSelection("panels", "volume") == false)
-    #expect(try await coordinator.toggleSelection("panels", "wifi"))
-    #expect(try await coordinator.deselect("panels", "volume") == false)
-    #expect(try await coordinator.deselect("panels"))
-    #expect(try await coordinator.forget("panels", "volume"))
+    #expect(try await coordinator.toggleSelection("volume", in: "panels") == false)
+    #expect(try await coordinator.toggleSelection("wifi", in: "panels"))
+    #expect(try await coordinator.deselect("volume", in: "panels") == false)
+    #expect(try await coordinator.deselect(in: "panels"))
+    #expect(try await coordinator.forget("volume", in: "panels"))
 
-    try await coordinator.push("main", "settings")
-    try await coordinator.push("main", "network", id: "eth0")
+    try await coordinator.push("settings", onto: "main")
+    try await coordinator.push("network", onto: "main", id: "eth0")
     state = try await coordinator.state()
     #expect(
       state.stacks["main"] == [PathElement(binding: "settings", id: ""), PathElement(binding: "network", id: "eth0")])
-    #expect(try await coordinator.pop("main") == 1)
+    #expect(try await coordinator.pop(from: "main") == 1)
     #expect(
-      try await coordinator.setPath("main", [.init(id: "a"), .init(id: "b"), .init(binding: "x", id: "c")]).count == 3)
-    #expect(try await coordinator.popTo("main", "main[0]") == 2)
-    #expect(try await coordinator.popTo("main", nil) == 1)
+      try await coordinator.setPath([.init(id: "a"), .init(id: "b"), .init(binding: "x", id: "c")], of: "main").count
+        == 3)
+    #expect(try await coordinator.pop(to: "main[0]", in: "main") == 2)
+    #expect(try await coordinator.pop(to: nil, in: "main") == 1)
 
     let ((one, two, isDismissed, wifi, three), serial) = try await coordinator.apply {
       $0.present("one")
       $0.present("two", id: "2")
       $0.dismiss("one")
-      $0.select("panels", "wifi")
-      $0.push("main", "three")
+      $0.select("wifi", in: "panels")
+      $0.push("three", onto: "main")
     }
     // The slot is set and set back, so it has not changed.
     #expect(one.presentation == nil)
@@ -149,8 +150,8 @@ extension Coordinator {
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
     try await coordinator.declare(Rank.self)
-    try await coordinator.push("main", "one", PresentationOptions().containerValue(\.isPinned, true))
-    try await coordinator.push("main", "two", PresentationOptions().containerValue(\.rank, 1))
+    try await coordinator.push("one", onto: "main", PresentationOptions().containerValue(\.isPinned, true))
+    try await coordinator.push("two", onto: "main", PresentationOptions().containerValue(\.rank, 1))
     let members = try await coordinator.members(of: .stack("main"))
     #expect(members.map(\.binding) == ["one", "two"])
     #expect(members.map(\.containerValues.isPinned) == [true, false])
@@ -327,12 +328,12 @@ extension Coordinator {
       $0.present("a.one", id: "1", PresentationOptions(value: ["x": 1, "y": 2]))
       $0.toggle("a.two")
       $0.update("a.one", ["z": 3], remove: ["x"])
-      $0.select("panels", "wifi")
-      $0.toggleSelection("panels", "volume")
-      $0.push("main", "p")
-      $0.setPath("side", [.init(id: "1"), .init(id: "2")])
-      $0.pop("side")
-      $0.popTo("main", "p")
+      $0.select("wifi", in: "panels")
+      $0.toggleSelection("volume", in: "panels")
+      $0.push("p", onto: "main")
+      $0.setPath([.init(id: "1"), .init(id: "2")], of: "side")
+      $0.pop(from: "side")
+      $0.pop(to: "p", in: "main")
     }
     var state = try await coordinator.state()
     #expect(state.serial == serial && state.groups["panels"]?.selection == "volume")
@@ -346,9 +347,9 @@ extension Coordinator {
     // An `if` has optional replies, and a `for` has an array of replies.
     let ((dismissed, isDeselected, others, forgotten), _) = try await coordinator.apply {
       $0.dismissAll(.root("a"))
-      if isSelected { $0.deselect("panels") }
+      if isSelected { $0.deselect(in: "panels") }
       for binding in ["p", "none"] { $0.dismiss(binding) }
-      if popped > 1 { $0.forget("panels", "wifi") }
+      if popped > 1 { $0.forget("wifi", in: "panels") }
     }
     #expect(dismissed == 2 && isDeselected == true && others == [true, false] && forgotten == nil)
     #expect(try await coordinator.apply { $0.dismissAll(.stack("side")) }.replies == 1)
@@ -356,7 +357,7 @@ extension Coordinator {
     #expect(state.presentations.isEmpty)
     // A request with an outdated expectation changes nothing (P10).
     await #expect(throws: NavigationError.self) {
-      try await coordinator.apply(expectedSerial: serial) { $0.present("b") }
+      try await coordinator.apply(expecting: serial) { $0.present("b") }
     }
   }
 
@@ -366,7 +367,7 @@ extension Coordinator {
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
     #expect(try await coordinator.interfaceVersion() == 2)
-    #expect(try await coordinator.release() == Release.version)
+    #expect(try await coordinator.softwareVersion() == Release.version)
     #expect(try await coordinator.limits()["text"] == 4096)
     try await coordinator.present("a")
     #expect(try await coordinator.serial() == coordinator.state().serial)
@@ -611,14 +612,14 @@ extension Coordinator {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
-    try await coordinator.push("main", "page")
+    try await coordinator.push("page", onto: "main")
     let (alone, inTransaction) = kind == .navd ? (-41, -42) : (-43, -44)
-    #expect(try await coordinator.pop("main", alone) == 0)
-    #expect(try await coordinator.apply { $0.pop("main", inTransaction) }.replies == 0)
+    #expect(try await coordinator.pop(alone, from: "main") == 0)
+    #expect(try await coordinator.apply { $0.pop(inTransaction, from: "main") }.replies == 0)
     for count in [alone, inTransaction] {
       #expect(MisuseLog.shared.messages.filter { $0.contains("found \(count)") }.count == 1)
     }
-    #expect(try await coordinator.pop("main") == 1)
+    #expect(try await coordinator.pop(from: "main") == 1)
   }
 
   @Test func embedded_command_isRefused() async throws {

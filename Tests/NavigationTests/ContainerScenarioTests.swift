@@ -136,12 +136,12 @@ private final class Model {
     try await fixture.state { $0.groups[fixture.text(selection)]?.selection == "wifi" }
     model.selection = "volume"
     try await fixture.state { $0.groups[fixture.text(selection)]?.selection == "volume" }
-    try await fixture.coordinator.select(fixture.text(selection), "wifi")
+    try await fixture.coordinator.select("wifi", in: fixture.text(selection))
     try await fixture.until { model.selection == "wifi" }
     // The selection now goes in the other direction.
-    try await fixture.coordinator.toggleSelection(fixture.text(selection), "wifi")
+    try await fixture.coordinator.toggleSelection("wifi", in: fixture.text(selection))
     try await fixture.until { model.selection == nil }
-    try await fixture.coordinator.toggleSelection(fixture.text(selection), "wifi")
+    try await fixture.coordinator.toggleSelection("wifi", in: fixture.text(selection))
     try await fixture.until { model.selection == "wifi" }
     model.selection = nil
     try await fixture.state { $0.presentations.isEmpty }

@@ -592,7 +592,7 @@ extension NavigationFixture {
   @discardableResult
   fileprivate func presentNote(of model: Model) -> Presence {
     let display = display
-    return navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.end($0) }) {
+    return navigator.present(item: Bindable(model).note.named("note").published(), onDismiss: { display.end($0) }) {
       RecordingScreen($0.wrappedValue.id, on: display)
     }
   }

@@ -40,7 +40,7 @@ private final class Model: Navigable {
       var items: [Properties] = []
       try await other.serve("dialogs") { item in
         items.append(item.value)
-        return RecordingScreen(item.id, on: display)
+        return RecordingScreen(item.value["title"].flatMap(String.init(value:)) ?? "", on: display)
       }
       fixture.navigator.present(
         dialog: Bindable(model, .shared("model")).dialog, to: "dialogs", onDismiss: { display.end($0) }
@@ -114,6 +114,63 @@ private final class Model: Navigable {
     try session.start()
     try await fixture.until { model.dialog == nil }
     #expect(display.notes == ["delete: two pages of text"] && display.ends.count == 1)
+  }
+
+  @Test(
+    "A second dialog with the same title is another one: the answer to the first is not that to the second",
+    arguments: bothKinds)
+  func dialog_sameTitle_isAnotherDialog(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(dialog: Bindable(model).dialog, onDismiss: { display.end($0) }) { _, _ in
+      display.notes.append("acted")
+    } content: { $dialog in
+      RecordingScreen(dialog.message, on: display)
+    }
+    model.dialog = Dialog("Delete?", message: "Hammer") { Dialog.Button("Delete", action: .delete) }
+    try await fixture.shows("Hammer")
+    try await fixture.isPresented()
+    let former = try #require(display["Hammer"]?.showing)
+    model.dialog = Dialog("Delete?", message: "Saw") { Dialog.Button("Delete", action: .delete) }
+    try await fixture.shows("Saw")
+    #expect(display.log == ["+Hammer", "-Hammer", "+Saw"] && display.ends == [.replaced])
+    // A late press of the former one does not delete the other one.
+    try await former.choose(Dialog<Action>.Button("Delete", action: .delete))
+    await fixture.navigator.settle()
+    #expect(model.dialog?.message == "Saw" && display.names == ["Saw"])
+  }
+
+  @Test("The actions of a dialog are mapped, and its identity, texts and style stay")
+  func dialog_mapped_isTheSame() {
+    let dialog = Dialog<Action>(
+      "Rename?", message: "To what?", textField: .init("Name", text: "a"), style: .confirmation
+    ) {
+      Dialog.Button("Rename", action: .rename)
+      Dialog.Button("Cancel", role: .cancel)
+    }
+    let mapped = dialog.map { "\($0)!" }
+    #expect(mapped.id == dialog.id && mapped.buttons.map(\.action) == ["rename!", nil])
+    #expect(mapped.map { Action(rawValue: String($0.dropLast()))! } == dialog)
+    #expect(mapped.value["message"] == .string("To what?") && mapped.buttons[1].role == .cancel)
+  }
+
+  @Test("A confirmation has a style of its own", arguments: bothKinds)
+  func dialog_confirmation_hasItsStyle(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.navigator.present(dialog: Bindable(model).dialog, to: nil) { _, _ in }
+    model.dialog = Dialog("What now?", style: .confirmation) { Dialog.Button("Delete", action: .delete) }
+    try await fixture.state { $0.presentations.map(\.style) == ["confirmation"] }
+  }
+
+  @Test("An edited dialog is the same one, and two dialogs with the same texts and buttons are equal")
+  func dialog_edited_isTheSame() {
+    let model = Model()
+    model.ask()
+    let first = model.dialog
+    model.dialog?.message = "Really."
+    #expect(model.dialog?.id == first?.id && model.dialog != first)
+    model.ask()
+    #expect(model.dialog == first && model.dialog?.id != first?.id)
   }
 
   @Test("The button of a dialog whose successor is already in the state still has its action", arguments: bothKinds)

@@ -44,7 +44,7 @@ private final class Editor: DecliningScreen {
   func edit_whileAsking_isKept(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let note = Bindable(model).note.named("note")
-    fixture.navigator.present(item: note) { _ in Editor(model) }
+    fixture.navigator.present(item: note.published()) { _ in Editor(model) }
     model.note = Model.EditedNote(id: 1, text: "")
     try await fixture.isPresented()
 
@@ -106,11 +106,13 @@ private final class Editor: DecliningScreen {
   func edit_whilePageAsks_isKept(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let path = Bindable(model).path.named("path")
-    fixture.navigator.stack(path: path).navigationDestination(for: Model.EditedNote.self) { _ in Editor(model) }
+    fixture.navigator.stack(path: path.published()).navigationDestination(for: Model.EditedNote.self) { _ in
+      Editor(model)
+    }
     model.path = [Model.EditedNote(id: 1, text: "")]
     try await fixture.isPresented()
 
-    try await fixture.coordinator.dismiss(fixture.text(path[0]))
+    try await fixture.coordinator.dismiss("\(fixture.text(path))[0]")
     try await fixture.state { $0.presentations.first?.asking == true }
     model.path[0].text = "typed"
     await fixture.navigator.settle()
@@ -119,7 +121,7 @@ private final class Editor: DecliningScreen {
       $0.presentations.map { $0.value["text"] } == [.string("typed")] && $0.presentations[0].phase == .presented
     }
 
-    try await fixture.coordinator.dismiss(fixture.text(path[0]))
+    try await fixture.coordinator.dismiss("\(fixture.text(path))[0]")
     try await fixture.state { $0.presentations.first?.asking == true }
     model.path[0].text = "typed further"
     await fixture.navigator.settle()

@@ -89,9 +89,12 @@ private let tooLong = String(repeating: "x", count: 10_000)
     fixture.display.stuck = ["a"]
     model.note = .init(id: "b")
     try await fixture.shows("a", "b")
-    try await fixture.until { fixture.display.ends == [.replaced] }
+    // The program is told when the screen is gone.
+    await fixture.navigator.settle()
+    #expect(fixture.display.ends == [])
     fixture.display.stuck = []
     try await fixture.shows("b")
+    try await fixture.until { fixture.display.ends == [.replaced] }
     #expect(model.note?.id == "b" && fixture.display.disappearing == ["a"])
   }
 
@@ -137,7 +140,9 @@ private let tooLong = String(repeating: "x", count: 10_000)
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
     fixture.navigator.onRefused = { refusals.append($0) }
-    fixture.presentNote(of: model)
+    fixture.navigator.present(item: Bindable(model).note.named("note").published()) { [display = fixture.display] in
+      RecordingScreen($0.wrappedValue.id, on: display)
+    }
     model.note = .init(id: "a", text: text)
     await fixture.navigator.settle()
     #expect(model.note == .init(id: "a", text: text))
@@ -464,7 +469,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try fixture.loseRecord()
     try await fixture.until { model.note == nil }
     try await fixture.shows()
-    #expect(fixture.display.ends == [.lost])
+    try await fixture.until { fixture.display.ends == [.lost] }
     model.note = .init(id: "b")
     try await fixture.shows("b")
   }
@@ -594,7 +599,7 @@ extension NavigationFixture {
   }
 
   /// Kills navd, and starts one without its record.
-  fileprivate func loseRecord() throws {
+  func loseRecord() throws {
     let session = try #require(session)
     try session.stop(SIGKILL)
     let removing = try session.run(program: "/bin/rm", ["-rf", session.bus.directory + "/navd"])

@@ -38,7 +38,7 @@ private final class Derived: Base {
     let counter = Bindable(Counter(), .shared("counter"))
     func text<Value>(_ binding: Binding<Value>) -> String { binding.route.text(client: "1-7") }
     #expect(text(counter.fact) == "counter.fact")
-    #expect(text(counter.facts[0].text) == "counter.facts[0].text")
+    #expect(text(counter.facts[0].text) == "counter.facts._1.text")
     // The binding can still get another name, and its place in the state is the same.
     #expect(text(counter.fact.named("other")) == "counter.other")
     #expect(counter.fact == counter.fact.named("other"))
@@ -57,7 +57,7 @@ private final class Derived: Base {
     }
     @Binding(.shared("counter")) var counter = Counter()
     #expect($counter.fact.route.text(client: "1-7") == "counter.fact")
-    #expect($counter.facts[0].id.route.text(client: "1-7") == "counter.facts[0].id")
+    #expect($counter.facts[0].id.route.text(client: "1-7") == "counter.facts._1.id")
   }
 
   @Test("B1: two bindings of one name are reported once, and one binding is not, however it was made")

@@ -42,6 +42,19 @@ import Testing
     }
   }
 
+  @Test("An element without an identity has no binding, which a later element in its place would get")
+  func element_withoutIdentity_isAnErrorOfTheCompiler() throws {
+    let compiler = try typecheck([
+      "func first(_ numbers: Binding<[Int]>) -> Binding<Int> { numbers[0] }",
+      "func visit(_ numbers: Binding<[Int]>) { for number in numbers { _ = number } }",
+    ])
+    #expect(compiler.exitCode == 1)
+    let errors = compiler.errorText.split(separator: "\n").filter { $0.contains(": error:") }
+    #expect(
+      errors.contains { $0.contains("program.swift:3:") && $0.contains("have to be Identifiable") }, "\(errors)")
+    #expect(errors.contains { $0.contains("program.swift:4:") && $0.contains("Identifiable") }, "\(errors)")
+  }
+
   @Test("A usual program, such as one that asks before a screen disappears, compiles with one import")
   func program_withOneImport_compiles() throws {
     let compiler = try typecheck([
@@ -57,7 +70,7 @@ import Testing
         }
         \(Self.right)
       }
-      struct Note: Codable, Hashable, Identifiable { var id: Int }
+      struct Note: Codable, Hashable, Identifiable { var id: Int; var text = "" }
       @MainActor @Observable final class Model {
         struct Child { var note: Note? }
         var note: Note?
@@ -77,7 +90,7 @@ import Testing
         func start() {
           navigator.present(item: $model.child.note) { [weak self] note in self?.make(note) }
           navigator.present(isPresented: $model.isShown) { [weak self] in self == nil ? nil : Page() }
-          for note in $model.notes { note.id.wrappedValue += 1 }
+          for note in $model.notes { note.text.wrappedValue += "." }
           navigator.onRefused = { error in
             if case .refused(let refused) = error { print(refused.message, refused.name) }
           }

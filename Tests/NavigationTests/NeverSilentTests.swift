@@ -75,8 +75,12 @@ private final class Screenless: Screen {
     let (display, file) = (fixture.display, "NavigationTests/NeverSilentTests.swift")
     let name = "position-\(kind)"
     let bindable = Bindable(model, .own(name))
-    fixture.navigator.present(item: bindable.unfit.named("unfit")) { _ in RecordingScreen("unfit", on: display) }
-    fixture.navigator.present(item: bindable.owner.named("owner")) { _ in RecordingScreen("owner", on: display) }
+    fixture.navigator.present(item: bindable.unfit.named("unfit").published()) { _ in
+      RecordingScreen("unfit", on: display)
+    }
+    fixture.navigator.present(item: bindable.owner.named("owner").published()) { _ in
+      RecordingScreen("owner", on: display)
+    }
     let stack = fixture.navigator.stack(path: bindable.path.named("path"))
     stack.navigationDestination(for: Int.self) { RecordingScreen("\($0)", on: display) }
     model.unfit = .init(id: 1, sizes: [nil])
@@ -153,7 +157,7 @@ private final class Screenless: Screen {
   func value_notEncodable_isReported(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
-    fixture.navigator.present(item: Bindable(model, .own("null-\(kind)")).unfit.named("unfit")) {
+    fixture.navigator.present(item: Bindable(model, .own("null-\(kind)")).unfit.named("unfit").published()) {
       RecordingScreen("\($0.wrappedValue.id)", on: display)
     }
     model.unfit = .init(id: 1, sizes: [1, nil])
@@ -176,20 +180,25 @@ private final class Screenless: Screen {
     try await fixture.until { model.reals == [1, .infinity] }
   }
 
-  @Test("A path value of a type without a screen is reported", arguments: bothKinds)
-  func path_unknownType_isReported(_ kind: CoordinatorKind) async throws {
+  @Test(
+    "A path value of a type without a screen is reported and cut, so that later ones are shown", arguments: bothKinds)
+  func path_unknownType_isCut(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
     let stack = fixture.navigator.stack(path: Bindable(model, .own("unknown-\(kind)")).path.named("path"))
     stack.navigationDestination(for: Int.self) { RecordingScreen("\($0)", on: display) }
     model.path = NavigationPath([1])
     model.path.append("two")
-    try await fixture.shows("1")
-    model.path.append("three")
-    await fixture.navigator.settle()
-    #expect(model.path.count == 3)
+    model.path.append(3)
+    try await fixture.until { model.path.count == 1 }
+    model.path.append("four")
+    model.path.append(5)
+    try await fixture.until { model.path.count == 1 }
+    model.path.append(6)
+    try await fixture.shows("1", "6")
+    #expect(model.path == NavigationPath([1, 6]))
     #expect(
-      MisuseLog.shared.messages.filter { $0.contains("unknown-\(kind)") && $0.contains("Swift.String") }.count == 1)
+      MisuseLog.shared.messages.filter { $0.contains("unknown-\(kind)") && $0.contains("Swift.String") }.count == 2)
   }
 
   @Test("A restored path value that does not fit its type is reported", arguments: bothKinds)
@@ -276,6 +285,7 @@ private final class Screenless: Screen {
       model.path.append(3.5)
       await fixture.navigator.settle()
       #expect(reports.messages.count == 1 && reports.messages[0].contains("Swift.Double"))
+      #expect(model.path.count == 2)
     }
   }
 

@@ -1,3 +1,5 @@
+import CoordinatorAPI
+import DBus
 import DBusValues
 import Glibc
 import NavigationTesting
@@ -67,13 +69,30 @@ private final class Editor: DecliningScreen {
 
   func disappear(_ showing: Showing, animated: Bool) async -> Properties {
     desk.text = nil
-    desk.log.append("disappear\(showing.isForced ? " forced" : "") \(Transaction.current.haste)")
+    desk.log.append("disappear\(showing.isForced ? " forced" : "") \(showing.transaction.haste)")
     return ["by": .string("screen"), "rest": .string("screen")]
   }
 }
 
 @MainActor @Observable
-private final class Model { var note: String? }
+private final class Model {
+  var note: String?
+  var isOpen = false
+}
+
+/// A coordinator that hears of no question.
+private final class DeafBackend: ForwardingBackend {
+  let embedded: any CoordinatorBackend = EmbeddedBackend()
+
+  func ask<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input, starts: Bool
+  ) async throws(NavigationError) -> (answer: Output, coordinator: Int) {
+    if method.name == CoordinatorInterface.asking.name { throw .unreachable("it is deaf") }
+    return try await embedded.ask(method, input, starts: starts)
+  }
+
+  func notices() async -> AsyncStream<Notice> { await embedded.notices() }
+}
 
 extension NavigationFixture {
   fileprivate func present(_ model: Model, on desk: Desk) {
@@ -142,7 +161,7 @@ extension NavigationFixture {
     await fixture.navigator.settle()
     #expect(model.note == "a" && desk.text == "typed")
 
-    try await withTransaction(\.haste, 5) { Task { try await showing.dismiss(["by": .string("button")]) } }.value
+    withTransaction(\.haste, 5) { showing.dismiss(["by": .string("button")]) }
     try await fixture.until { desk.log.suffix(2) == ["prepare", "asked"] }
     #expect(desk.text == "typed")
     desk.answers = [true]
@@ -182,10 +201,36 @@ extension NavigationFixture {
   }
 
   @Test(
-    "P14: a screen that prepares for longer than its grace time is not forced, and stays if it declines",
+    "P16: the coordinator waits without a limit for a screen that prepares and asks nobody, which keeps its state",
     arguments: bothKinds)
-  func prepare_longerThanItsGraceTime_keepsTheText(_ kind: CoordinatorKind) async throws {
-    let (fixture, model, desk) = (try await NavigationFixture(kind, grace: .milliseconds(50)), Model(), Desk())
+  func prepare_withoutAQuestion_isTold(_ kind: CoordinatorKind) async throws {
+    let (fixture, model, desk) = (try await NavigationFixture(kind), Model(), Desk())
+    let display = fixture.display
+    desk.reportsAsking = false
+    fixture.present(model, on: desk)
+    model.note = "a"
+    try await fixture.isPresented()
+    for _ in 1...2 {
+      model.note = nil
+      // The grace time has ended.
+      try await fixture.state { $0.presentations.contains { $0.asking == true && $0.message?.isEmpty != false } }
+      desk.answers = [false]
+      try await fixture.until { model.note == "a" }
+      try await fixture.isPresented()
+      #expect(desk.text == "typed" && desk.log.last == "asked" && display.ends == [])
+    }
+    model.note = nil
+    try await fixture.state { $0.presentations.contains { $0.asking == true } }
+    desk.answers = [true]
+    try await fixture.until { display.ends == [.dismissed] }
+    #expect(desk.text == nil && desk.log.suffix(3) == ["asked", "agreed", "disappear 1"])
+  }
+
+  @Test(
+    "P14: a screen of which the coordinator hears nothing in its grace time is not forced, and stays if it declines")
+  func prepare_unheard_keepsTheText() async throws {
+    let (model, desk) = (Model(), Desk())
+    let fixture = NavigationFixture(Coordinator(DeafBackend(), client: "deaf"), grace: .milliseconds(50))
     desk.reportsAsking = false
     fixture.present(model, on: desk)
     model.note = "a"
@@ -193,20 +238,21 @@ extension NavigationFixture {
     let showing = try #require(desk.showing)
     model.note = nil
     // The coordinator waits no longer, and presents the next item.
-    try await fixture.until { fixture.display.ends == [.dismissed] }
+    try await fixture.state { $0.presentations.isEmpty }
     model.note = "b"
     try await fixture.until { desk.log == ["appear", "prepare", "asked", "appear"] }
     desk.answers = [false]
     try await fixture.until { desk.answers.isEmpty }
-    // navd has heard the late answer.
     await fixture.navigator.settle()
     await fixture.navigator.settle()
     #expect(model.note == "b" && fixture.navigator.screens.count == 2 && showing.screen != nil)
+    // The program is told of its end when it is gone.
+    #expect(fixture.display.ends == [])
     // The button of the screen closes it.
     desk.answers = [true]
     try await showing.dismiss()
     #expect(desk.log.suffix(3) == ["asked", "agreed", "disappear 1"])
-    #expect(model.note == "b" && fixture.navigator.screens.count == 1)
+    #expect(model.note == "b" && fixture.navigator.screens.count == 1 && fixture.display.ends == [.dismissed])
   }
 
   @Test("P16: a screen whose navd is gone asks all the same, keeps its text, and is asked again by the next navd")
@@ -232,7 +278,7 @@ extension NavigationFixture {
     #expect(desk.text == "typed")
   }
 
-  @Test("A screen that asks stays when the bus ends, until its user dismisses it")
+  @Test("A screen that asks stays when the bus ends, until its user dismisses it, and only then is the program told")
   func ask_busEnds_keepsTheText() async throws {
     let (fixture, model, desk) = (try await NavigationFixture(.navd), Model(), Desk())
     fixture.navigator.onRefused = { _ in }
@@ -243,14 +289,40 @@ extension NavigationFixture {
     model.note = nil
     try await fixture.until { desk.log.last == "asked" }
     await fixture.coordinator.close()
-    try await fixture.until { fixture.display.ends == [.lost] }
+    try await fixture.until { model.note == nil }
+    await fixture.navigator.settle()
     #expect(desk.text == "typed" && fixture.navigator.screens.count == 1)
     desk.answers = [false]
     try await fixture.until { desk.answers.isEmpty }
-    #expect(desk.text == "typed")
+    #expect(desk.text == "typed" && fixture.display.ends == [])
     // The button of the screen works without a coordinator.
     desk.answers = [true]
     try await showing.dismiss()
-    #expect(desk.text == nil && fixture.navigator.screens.isEmpty)
+    #expect(desk.text == nil && fixture.navigator.screens.isEmpty && fixture.display.ends == [.lost])
+  }
+
+  @Test("R4: a screen that declines when navd has lost its record keeps the program, and all that it is presented from")
+  func decline_recordLost_keepsTheProgram() async throws {
+    let (fixture, model, desk) = (try await NavigationFixture(.navd), Model(), Desk())
+    let display = fixture.display
+    fixture.navigator.present(isPresented: Bindable(model).isOpen.named("window"), onDismiss: { display.end($0) }) {
+      RecordingScreen("window", on: display) { showing in
+        showing.present(item: Bindable(model).note.named("note"), id: { $0 }, onDismiss: { display.end($0) }) { _ in
+          Editor(desk)
+        }
+      }
+    }
+    (model.isOpen, model.note) = (true, "a")
+    try await fixture.state { $0.presentations.map(\.phase) == [.presented, .presented] }
+    desk.answers = [false]
+    try fixture.loseRecord()
+    try await fixture.until { desk.answers.isEmpty && !model.isOpen }
+    await fixture.navigator.settle()
+    #expect(desk.text == "typed" && display.names == ["window"] && display.ends == [])
+    // The window is asked again, and goes after the editor.
+    desk.answers = [true]
+    try await display["window"]?.showing?.dismiss()
+    try await fixture.until { display.ends == [.lost, .lost] }
+    #expect(desk.text == nil && display.names == [])
   }
 }

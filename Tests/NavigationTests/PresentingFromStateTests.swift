@@ -246,10 +246,10 @@ private final class Model {
     try await fixture.display["volume"]?.close()
     try await fixture.until { panels.selection == nil }
     // Another client can select, too.
-    try await fixture.coordinator.select(fixture.text(selection), "wifi")
+    try await fixture.coordinator.select("wifi", in: fixture.text(selection))
     try await fixture.until { panels.selection == "wifi" }
     try await fixture.shows("wifi")
-    try await fixture.coordinator.deselect(fixture.text(selection))
+    try await fixture.coordinator.deselect(in: fixture.text(selection))
     try await fixture.until { panels.selection == nil }
     #expect(fixture.display.log == ["+wifi", "-wifi", "+volume", "xvolume", "+wifi", "-wifi"])
   }
@@ -278,7 +278,7 @@ private final class Panels {
 extension NavigationFixture {
   @discardableResult
   fileprivate func presentFact(of model: Model, onDismiss: OnDismiss? = nil) -> Presence {
-    navigator.present(item: Bindable(model).fact.named("fact"), onDismiss: onDismiss) { [display] in
+    navigator.present(item: Bindable(model).fact.named("fact").published(), onDismiss: onDismiss) { [display] in
       RecordingScreen("fact \($0.wrappedValue.id)", on: display)
     }
   }

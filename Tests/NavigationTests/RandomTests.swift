@@ -125,8 +125,8 @@ extension NavigationFixture {
     case 13, 14, 15: if !display.screens.isEmpty { try? await numbers.pick(display.screens).close() }
     // Another client makes a request.
     case 16: _ = try? await coordinator.dismiss(numbers.pick(bindings.items))
-    case 17: _ = try? await coordinator.toggleSelection(bindings.group, numbers.pick(RandomTests.tags))
-    case 18: _ = try? await coordinator.pop(bindings.stack, Int.random(in: 1...2, using: &numbers))
+    case 17: _ = try? await coordinator.toggleSelection(numbers.pick(RandomTests.tags), in: bindings.group)
+    case 18: _ = try? await coordinator.pop(Int.random(in: 1...2, using: &numbers), from: bindings.stack)
     // Screens become slow to appear or to disappear.
     default:
       let names = ["sheet", "note", "detail", "page", "pushed"].map {

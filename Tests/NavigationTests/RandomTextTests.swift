@@ -91,7 +91,9 @@ private final class RandomProgram {
     numbers = SeededNumbers(seed: seed)
     (sheet, panel, tab) = (presentSheet(), presentPanel(), presentTab("a"))
     _ = presentTab("b")
-    fixture.navigator.stack(path: bindable.path.named("path")).navigationDestination(for: Binding<Model.Item>.self) {
+    fixture.navigator.stack(path: bindable.path.named("path").published()).navigationDestination(
+      for: Binding<Model.Item>.self
+    ) {
       [unowned self] item in screen("page \(item.wrappedValue.id)", item.text)
     }
   }
@@ -121,9 +123,9 @@ private final class RandomProgram {
   }
 
   private func presentSheet() -> Presence {
-    fixture.navigator.present(item: bindable.sheet.named("sheet")) { [unowned self] sheet in
+    fixture.navigator.present(item: bindable.sheet.named("sheet").published()) { [unowned self] sheet in
       screen("sheet \(sheet.wrappedValue.id)", sheet.text) { [unowned self] showing in
-        showing.present(item: bindable.note.named("note")) { [unowned self] note in
+        showing.present(item: bindable.note.named("note").published()) { [unowned self] note in
           screen("note \(note.wrappedValue.id)", note.text)
         }
       }

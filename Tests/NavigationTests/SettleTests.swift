@@ -14,7 +14,7 @@ extension Transaction {
   }
 }
 
-/// A screen that notes the transactions in which it appears and disappears.
+/// A screen that notes the transactions in which it appears and disappears, and that of its own changes.
 @MainActor
 private final class NotedScreen: Screen {
   private let display: Display
@@ -123,12 +123,12 @@ private final class Model: Navigable {
     let display = fixture.display
     fixture.navigator.present(isPresented: Bindable(model).isOpen) { NotedScreen(display) }
     withTransaction(\.haste, 5) { model.isOpen = true }
-    try await fixture.until { display.notes == ["+5 5"] }
+    try await fixture.until { display.notes == ["+5 1"] }
     withTransaction(\.haste, 6) { model.isOpen = false }
-    try await fixture.until { display.notes == ["+5 5", "-6 6"] }
+    try await fixture.until { display.notes == ["+5 1", "-6 1"] }
     // A dismissal by another client has no values of the program's transaction.
     withTransaction(\.haste, 7) { model.isOpen = true }
-    try await fixture.until { display.notes.last == "+7 7" }
+    try await fixture.until { display.notes.last == "+7 1" }
     try await fixture.coordinator.dismiss(fixture.text(Bindable(model).isOpen))
     try await fixture.until { display.notes.last == "-1 1" && !model.isOpen }
   }

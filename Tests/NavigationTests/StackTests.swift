@@ -69,7 +69,7 @@ private struct Counted: Hashable, Codable {
   @MainActor func path_elementEdited_staysOnTheScreen(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
-    fixture.navigator.stack(path: Bindable(model).notes.named("notes"))
+    fixture.navigator.stack(path: Bindable(model).notes.named("notes").published())
       .navigationDestination(for: Model.Note.self) { RecordingScreen("\($0.id)", on: display) }
     model.notes = [.init(id: 1, text: "a"), .init(id: 2, text: "b")]
     try await fixture.shows("1", "2")
@@ -98,7 +98,7 @@ private struct Counted: Hashable, Codable {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
     var texts: [Int: Binding<String?>] = [:]
-    fixture.navigator.stack(path: Bindable(model).notes.named("notes"))
+    fixture.navigator.stack(path: Bindable(model).notes.named("notes").published())
       .navigationDestination(for: Binding<Model.Note>.self) { $note in
         texts[note.id] = $note.text
         return RecordingScreen("\(note.id)", on: display)
@@ -183,7 +183,7 @@ private struct Counted: Hashable, Codable {
     let (fixture, model, stack) = try await prepared(kind)
     model.path = [1, 2, 3]
     try await fixture.shows("1", "2", "3")
-    try await fixture.coordinator.pop(stack.driver.name, 2)
+    try await fixture.coordinator.pop(2, from: stack.driver.name)
     try await fixture.until { model.path == [1] }
     try await fixture.shows("1")
   }
@@ -257,15 +257,19 @@ private struct Counted: Hashable, Codable {
     model.mixed.append(Model.Note(id: 3))
     model.mixed.append(4)
     await fixture.navigator.settle()
-    // A value without a destination waits, and the values above it wait, too.
-    #expect(fixture.display.names == ["number 1", "text 1"])
+    // The path is cut at a value without a destination.
+    #expect(fixture.display.names == ["number 1", "text 1"] && model.mixed.count == 2)
     stack.navigationDestination(for: Model.Note.self) { RecordingScreen("note \($0.id)", on: display) }
+    model.mixed.append(Model.Note(id: 3))
+    model.mixed.append(4)
     try await fixture.shows("number 1", "text 1", "note 3", "number 4")
     model.mixed.removeLast(3)
     try await fixture.shows("number 1")
   }
 
-  @Test("Decoded elements of a path are shown once a destination for their type is registered", arguments: bothKinds)
+  @Test(
+    "Decoded elements of a path are shown by destinations that are registered in the turn of their stack",
+    arguments: bothKinds)
   @MainActor func path_decoded_isShownWhenItsTypesAreKnown(_ kind: CoordinatorKind) async throws {
     var path = NavigationPath()
     path.append(Model.Note(id: 1))
@@ -278,8 +282,6 @@ private struct Counted: Hashable, Codable {
     #expect(model.mixed == path && model.mixed.count == 2)
     let stack = fixture.navigator.stack(path: Bindable(model).mixed.named("mixed"))
     stack.navigationDestination(for: Int.self) { RecordingScreen("number \($0)", on: display) }
-    await fixture.navigator.settle()
-    #expect(fixture.display.log.isEmpty)
     stack.navigationDestination(for: Model.Note.self) { RecordingScreen("note \($0.id)", on: display) }
     try await fixture.shows("note 1", "number 2")
   }

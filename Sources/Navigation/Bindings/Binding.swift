@@ -2,8 +2,8 @@ import Observation
 
 /// A reference to a piece of state, which it reads and writes in place.
 ///
-/// Bindings come from a ``Bindable`` model and from other bindings: by member (`$model.fact`), by index
-/// (`$model.notes[3]`), and by the initialisers of ``Binding``. Two bindings are equal if they refer to the
+/// Bindings come from a ``Bindable`` model and from other bindings: by member (`$model.fact`), by the id of an element
+/// (`$model.notes[id: 7]`), and by the initialisers of ``Binding``. Two bindings are equal if they refer to the
 /// same state, whatever its value (B2). A binding does not retain the model; after the model is gone,
 /// the binding keeps the last value.
 @propertyWrapper
@@ -17,6 +17,8 @@ public struct Binding<Value> {
   public let route: BindingRoute
   /// The transaction of the binding's writes. It is merged into the current transaction.
   public var transaction = Transaction()
+  /// Whether other clients of the coordinator get the values that screens of the program show.
+  private(set) var isPublished = false
 
   init(
     _ route: BindingRoute, transaction: Transaction = Transaction(), read: @escaping () -> Value,
@@ -97,7 +99,21 @@ public struct Binding<Value> {
   ///   - line: the line in the file.
   public func named(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Binding {
     let name = BindingName.checked(name, file: file, line: line)
-    return Binding(route.named(name), transaction: transaction, read: read, write: write, overwrite: overwrite)
+    return published(isPublished, as: route.named(name))
+  }
+
+  /// Returns this binding with values that all clients of the coordinator may read and edit, as they change.
+  ///
+  ///     navigator.present(item: $model.note.published()) { note in NoteWindow(note) }
+  ///
+  /// Without that, a screen of the program is presented without its item's value, which then may be secret, and of any size. What is
+  /// presented with a destination of the session always has its value.
+  public func published() -> Binding { published(true, as: route) }
+
+  private func published(_ isPublished: Bool, as route: BindingRoute) -> Binding {
+    var binding = Binding(route, transaction: transaction, read: read, write: write, overwrite: overwrite)
+    binding.isPublished = isPublished
+    return binding
   }
 
   // MARK: Members
@@ -157,8 +173,10 @@ public struct Binding<Value> {
     _ step: BindingRoute.Step.Kind, name: String? = nil, read: @escaping () -> Other, write: @escaping (Other) -> Void,
     overwrite: ((Other) -> Void)? = nil
   ) -> Binding<Other> {
-    Binding<Other>(
+    var other = Binding<Other>(
       route.appending(step, name: name), transaction: transaction, read: read, write: write, overwrite: overwrite)
+    other.isPublished = isPublished
+    return other
   }
 }
 

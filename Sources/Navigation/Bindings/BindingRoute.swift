@@ -6,7 +6,10 @@ public struct BindingRoute: Hashable, Sendable {
   struct Step: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
       case member(KeyPathIdentity)
+      /// The position in a path.
       case index(Int)
+      /// The element of a collection with an id.
+      case element(String)
       /// The value in an optional.
       case unwrapped
       case optional
@@ -21,7 +24,7 @@ public struct BindingRoute: Hashable, Sendable {
       var isSamePlace: Bool {
         switch self {
         case .unwrapped, .optional, .isPresent: true
-        case .member, .index, .tag, .enumCase: false
+        case .member, .index, .element, .tag, .enumCase: false
         }
       }
     }
@@ -79,7 +82,7 @@ public struct BindingRoute: Hashable, Sendable {
     for step in steps {
       switch step.kind {
       case .index(let index): text += "[\(index)]"
-      case .member, .tag, .enumCase:
+      case .member, .element, .tag, .enumCase:
         if let name = step.name { text += "." + name }
       case .unwrapped, .optional, .isPresent: break
       }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The way in which a change of state is presented, like SwiftUI's transaction. navd carries out
 /// ``animated`` (T2) and ``isForced`` (P15).
 ///
@@ -8,8 +10,15 @@
 ///       var haste: Double { get { self[Haste.self] } set { self[Haste.self] = newValue } }
 ///     }
 public struct Transaction: Sendable {
-  /// The transaction of the changes being made.
-  @TaskLocal public static var current = Transaction()
+  /// The transaction of the changes being made: that of the body of ``withTransaction(_:isolation:_:)`` which is running. It ends with
+  /// the body: nothing that the body starts has it, such as a task.
+  public static var current: Transaction {
+    guard let body, body.isRunning else { return Transaction() }
+    return body.transaction
+  }
+
+  /// The innermost body. Tasks that it starts inherit this, too.
+  @TaskLocal fileprivate static var body: TransactionBody?
 
   private var values: [ObjectIdentifier: any Sendable] = [:]
 
@@ -65,17 +74,78 @@ public protocol TransactionKey {
 }
 
 /// Makes changes in a transaction. Nested transactions are merged; values of the inner one override those of the outer one.
+///
+///     withTransaction(\.isForced, true) { model.note = nil }
+///
+/// The transaction ends with the body. What a task of the body changes later has no transaction:
+///
+///     withTransaction(\.isForced, true) {
+///       model.note = nil                   // Its screen is not asked.
+///       Task { model.letter = nil }        // Its screen is asked.
+///     }
+///
+/// - Parameters:
+///   - transaction: the values to set.
+///   - isolation: the calling actor.
+///   - body: makes the changes.
 /// - Throws: the error of `body`.
-public func withTransaction<Result>(_ transaction: Transaction, _ body: () throws -> Result) rethrows -> Result {
-  try Transaction.$current.withValue(Transaction.current.merging(transaction), operation: body)
+public func withTransaction<Result>(
+  _ transaction: Transaction, isolation: isolated (any Actor)? = #isolation, _ body: () throws -> Result
+) rethrows -> Result {
+  if transaction.isEmpty { return try body() }
+  let running = TransactionBody(Transaction.current.merging(transaction))
+  defer {
+    let ends = running.end()
+    // State of the main actor can be read here only by the main actor.
+    if isolation === MainActor.shared { MainActor.assumeIsolated { for end in ends { end() } } }
+  }
+  return try Transaction.$body.withValue(running, operation: body)
 }
 
 /// Makes changes in a transaction with one value set.
+/// - Parameters:
+///   - keyPath: the value to set.
+///   - value: its value in the transaction.
+///   - isolation: the calling actor.
+///   - body: makes the changes.
 /// - Throws: the error of `body`.
 public func withTransaction<Result, Value>(
-  _ keyPath: WritableKeyPath<Transaction, Value>, _ value: Value, _ body: () throws -> Result
+  _ keyPath: WritableKeyPath<Transaction, Value>, _ value: Value, isolation: isolated (any Actor)? = #isolation,
+  _ body: () throws -> Result
 ) rethrows -> Result {
   var transaction = Transaction()
   transaction[keyPath: keyPath] = value
   return try withTransaction(transaction, body)
+}
+
+/// One run of a body in a transaction. The body does not wait, so no other task runs in its place.
+final class TransactionBody: Sendable {
+  fileprivate let transaction: Transaction
+  /// The task that runs the body; nil outside of tasks.
+  private let task = TransactionBody.currentTask
+  /// The functions to call at the end; nil after the end.
+  private let ends = Mutex<[@MainActor @Sendable () -> Void]?>([])
+
+  fileprivate init(_ transaction: Transaction) { self.transaction = transaction }
+
+  /// Whether the body is running, and the caller is a part of it. A task that has inherited this object is none; after the end, it may
+  /// have the address of the task that ran the body.
+  fileprivate var isRunning: Bool { task == Self.currentTask && ends.withLock { $0 != nil } }
+
+  private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+
+  /// Calls a function at the end of the running body, if the main actor runs it.
+  static func atEnd(_ body: @escaping @MainActor @Sendable () -> Void) {
+    guard let running = Transaction.body, running.isRunning else { return }
+    running.ends.withLock { $0?.append(body) }
+  }
+
+  /// Ends the transaction.
+  /// - Returns: the functions to call now.
+  fileprivate func end() -> [@MainActor @Sendable () -> Void] {
+    ends.withLock { ends in
+      defer { ends = nil }
+      return ends ?? []
+    }
+  }
 }

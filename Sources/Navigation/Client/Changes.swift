@@ -5,7 +5,7 @@ import PresentationModel
 
 extension Coordinator {
   /// Requests of a transaction, and the type of their reply (T1); see
-  /// ``apply(animated:force:expectedSerial:_:)``.
+  /// ``apply(animated:force:expecting:_:)``.
   public struct Change<Reply: Sendable>: Sendable {
     let requests: [Request]
     /// Reads this change's replies from the remaining ones, and the serial after the transaction.
@@ -89,17 +89,17 @@ extension Coordinator {
   /// - Parameters:
   ///   - animated: whether what appears and disappears is to be animated; nil to leave it to its presenter.
   ///   - force: whether no presenter may ask its user or decline.
-  ///   - expectedSerial: the serial of the state that the changes are made for. They are refused if anything has changed since.
+  ///   - serial: the serial of the state that the changes are made for. They are refused if anything has changed since.
   ///   - changes: makes the changes of its argument.
   /// - Returns: the replies of the changes, one after the other, and the serial after the last change.
   @discardableResult
   public nonisolated(nonsending) func apply<Reply>(
-    animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil,
+    animated: Bool? = nil, force: Bool = false, expecting serial: UInt64? = nil,
     @ChangeBuilder _ changes: (Changes) -> Change<Reply>
   ) async throws(NavigationError) -> (replies: Reply, serial: UInt64) {
     let change = changes(Changes())
     var options = Expectation().properties(animated: animated, force: force)
-    options[Options.expectedSerial] = expectedSerial
+    options[Options.expectedSerial] = serial
     let (replies, moment) = try await apply(change.requests, options)
     var rest = replies[...]
     return (try change.read(&rest, moment.serial), moment.serial)

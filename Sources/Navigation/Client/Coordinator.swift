@@ -234,8 +234,8 @@ public final class Coordinator: Sendable {
   /// Reads the version of the interface, which grows with each addition.
   public func interfaceVersion() async throws(NavigationError) -> UInt32 { try await property(Rows.version) }
 
-  /// Reads the release of navd, or of this library if the coordinator is embedded.
-  public func release() async throws(NavigationError) -> String { try await property(Rows.release) }
+  /// Reads the version of navd, such as `0.2.0`, or that of this library if the coordinator is embedded.
+  public func softwareVersion() async throws(NavigationError) -> String { try await property(Rows.release) }
 
   /// Reads the limits behind the refusal `limitExceeded`, by name: sizes in bytes, and counts.
   public func limits() async throws(NavigationError) -> [String: UInt64] { try await property(Rows.limits) }

@@ -4,20 +4,20 @@ import PresentationModel
 
 /// Requests about exclusive groups.
 extension Coordinator {
-  /// Selects a tag in its group (G2).
+  /// Selects a tag in its group (G2): `coordinator.select("wifi", in: "panels")`.
   @discardableResult
   public func select(
-    _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
+    _ tag: String, in group: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
   ) async throws(NavigationError) -> Presented {
     Presented(try await change(Rows.select, (group, tag, try await selecting(binding, id, options))))
   }
 
-  /// Sets a group's selection to nil; with a tag, only if the tag is selected (G3).
+  /// Deselects a tag of a group if it is selected; nil stands for any tag (G3).
   /// - Returns: whether the request changed anything.
   @discardableResult
   public func deselect(
-    _ group: String, _ tag: String? = nil, animated: Bool? = nil, force: Bool = false
+    _ tag: String? = nil, in group: String, animated: Bool? = nil, force: Bool = false
   ) async throws(NavigationError) -> Bool {
     let options = Expectation().properties(animated: animated, force: force)
     return try await change(Rows.deselect, (group, tag ?? "", options)).0
@@ -27,7 +27,7 @@ extension Coordinator {
   /// - Returns: whether the tag is selected after the request.
   @discardableResult
   public func toggleSelection(
-    _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
+    _ tag: String, in group: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
   ) async throws(NavigationError) -> Bool {
     try await change(Rows.toggleSelection, (group, tag, try await selecting(binding, id, options))).0
@@ -36,15 +36,15 @@ extension Coordinator {
   /// Makes the group forget the last request for a tag (G7).
   /// - Returns: whether the request changed anything.
   @discardableResult
-  public func forget(_ group: String, _ tag: String) async throws(NavigationError) -> Bool {
+  public func forget(_ tag: String, in group: String) async throws(NavigationError) -> Bool {
     try await change(Rows.forget, (group, tag, [:])).0
   }
 }
 
 extension Coordinator.Changes {
-  /// The request of ``Coordinator/select(_:_:binding:id:_:)``.
+  /// The request of ``Coordinator/select(_:in:binding:id:_:)``.
   public func select(
-    _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
+    _ tag: String, in group: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
   ) -> Coordinator.Change<Coordinator.Presented> {
     change(
@@ -52,9 +52,9 @@ extension Coordinator.Changes {
       declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
-  /// The request of ``Coordinator/toggleSelection(_:_:binding:id:_:)``.
+  /// The request of ``Coordinator/toggleSelection(_:in:binding:id:_:)``.
   public func toggleSelection(
-    _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
+    _ tag: String, in group: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
   ) -> Coordinator.Change<Bool> {
     change(
@@ -62,14 +62,14 @@ extension Coordinator.Changes {
       declaring: options.containerValues.declarations, reply: \.0)
   }
 
-  /// The request of ``Coordinator/forget(_:_:)``.
-  public func forget(_ group: String, _ tag: String) -> Coordinator.Change<Bool> {
+  /// The request of ``Coordinator/forget(_:in:)``.
+  public func forget(_ tag: String, in group: String) -> Coordinator.Change<Bool> {
     change(Coordinator.Rows.forget, (group, tag, [:]), reply: \.0)
   }
 
-  /// The request of ``Coordinator/deselect(_:_:animated:force:)``.
+  /// The request of ``Coordinator/deselect(_:in:animated:force:)``.
   public func deselect(
-    _ group: String, _ tag: String? = nil, animated: Bool? = nil, force: Bool = false
+    _ tag: String? = nil, in group: String, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Bool> {
     change(
       Coordinator.Rows.deselect, (group, tag ?? "", Expectation().properties(animated: animated, force: force)),

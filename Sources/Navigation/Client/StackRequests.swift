@@ -24,10 +24,10 @@ extension Coordinator {
     var element: Structure<String, String, Properties> { Structure(binding ?? "", id, options.properties) }
   }
 
-  /// Puts an item on top of a stack (S1).
+  /// Puts the item of a binding on top of a stack (S1): `coordinator.push("reader.note", onto: "reader.path")`.
   @discardableResult
   public func push(
-    _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
+    _ binding: String, onto stack: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
   ) async throws(NavigationError) -> Presented {
     Presented(try await change(Rows.push, (stack, binding, id, try await all(options, expectation))))
@@ -37,7 +37,7 @@ extension Coordinator {
   /// - Returns: the number of items removed.
   @discardableResult
   public func pop(
-    _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false,
+    _ count: Int = 1, from stack: String, animated: Bool? = nil, force: Bool = false,
     file: StaticString = #fileID, line: UInt = #line
   ) async throws(NavigationError) -> Int {
     let options = Expectation().properties(animated: animated, force: force)
@@ -47,8 +47,8 @@ extension Coordinator {
   /// Removes items from the top of a stack until a binding is at the top; nil removes all items.
   /// - Returns: the number of items removed.
   @discardableResult
-  public func popTo(
-    _ stack: String, _ binding: String?, animated: Bool? = nil, force: Bool = false
+  public func pop(
+    to binding: String?, in stack: String, animated: Bool? = nil, force: Bool = false
   ) async throws(NavigationError) -> Int {
     let options = Expectation().properties(animated: animated, force: force)
     return Int(try await change(Rows.popTo, (stack, binding ?? "", options)).0)
@@ -58,7 +58,7 @@ extension Coordinator {
   /// - Returns: the presentations in the order of the path.
   @discardableResult
   public func setPath(
-    _ stack: String, _ path: [PathItem], animated: Bool? = nil, force: Bool = false
+    _ path: [PathItem], of stack: String, animated: Bool? = nil, force: Bool = false
   ) async throws(NavigationError) -> [PresentationHandle] {
     for item in path { try await declare(item.options.containerValues) }
     let options = Expectation().properties(animated: animated, force: force)
@@ -68,9 +68,9 @@ extension Coordinator {
 }
 
 extension Coordinator.Changes {
-  /// The request of ``Coordinator/push(_:_:id:_:expecting:)``.
+  /// The request of ``Coordinator/push(_:onto:id:_:expecting:)``.
   public func push(
-    _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
+    _ binding: String, onto stack: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
   ) -> Coordinator.Change<Coordinator.Presented> {
     change(
@@ -78,27 +78,27 @@ extension Coordinator.Changes {
       declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
-  /// The request of ``Coordinator/pop(_:_:animated:force:file:line:)``.
+  /// The request of ``Coordinator/pop(_:from:animated:force:file:line:)``.
   public func pop(
-    _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false, file: StaticString = #fileID,
+    _ count: Int = 1, from stack: String, animated: Bool? = nil, force: Bool = false, file: StaticString = #fileID,
     line: UInt = #line
   ) -> Coordinator.Change<Int> {
     let options = Expectation().properties(animated: animated, force: force)
     return change(Coordinator.Rows.pop, (stack, popCount(count, file, line), options)) { Int($0.0) }
   }
 
-  /// The request of ``Coordinator/popTo(_:_:animated:force:)``.
-  public func popTo(
-    _ stack: String, _ binding: String?, animated: Bool? = nil, force: Bool = false
+  /// The request of ``Coordinator/pop(to:in:animated:force:)``.
+  public func pop(
+    to binding: String?, in stack: String, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Int> {
     change(
       Coordinator.Rows.popTo, (stack, binding ?? "", Expectation().properties(animated: animated, force: force))
     ) { Int($0.0) }
   }
 
-  /// The request of ``Coordinator/setPath(_:_:animated:force:)``.
+  /// The request of ``Coordinator/setPath(_:of:animated:force:)``.
   public func setPath(
-    _ stack: String, _ path: [Coordinator.PathItem], animated: Bool? = nil, force: Bool = false
+    _ path: [Coordinator.PathItem], of stack: String, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<[PresentationHandle]> {
     let declarations = path.map(\.options.containerValues.declarations)
     return change(

@@ -7,7 +7,7 @@
 ///     }
 public protocol DecliningScreen: Screen {
   /// Prepares to disappear, and returns when nothing prevents it; then `disappear` is called. The screen may ask its user with
-  /// ``Showing/ask(_:)``.
+  /// ``Showing/ask(_:)``. The coordinator waits for as long as this takes.
   ///
   /// A forced dismissal does not ask. If one comes meanwhile, the task is cancelled and `disappear` is called at once; the outcome of
   /// this function then has no effect. See ``Showing/isForced``.

@@ -43,6 +43,14 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
     }
   }
 
+  /// The way in which a dialog asks, for its presenter.
+  public enum Style: String, Hashable, Sendable {
+    /// A message or a question, which its user must answer first.
+    case alert = "dialog"
+    /// A choice of what to do next, which its user may leave.
+    case confirmation
+  }
+
   /// A field for one line of text.
   public struct TextField: Hashable, Sendable {
     /// The text shown while the field is empty.
@@ -65,19 +73,64 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   public var textField: TextField?
   /// The buttons in their order.
   public var buttons: [Button]
-  /// The identity, by default the title. A dialog with another identity is another dialog.
-  public var id: String
+  /// The style, which is that of the presentation.
+  public var style: Style
+  /// The identity: each dialog that is created is another one, even with the same title. The former one disappears before it appears. An
+  /// edited dialog keeps its identity.
+  public let id: String
 
   /// Creates a dialog.
+  /// - Parameters:
+  ///   - title: the question.
+  ///   - message: further text; empty for none.
+  ///   - textField: a field for an answer; nil for none.
+  ///   - style: the style.
+  ///   - buttons: the buttons in their order.
   public init(
-    _ title: String, id: String? = nil, message: String = "", textField: TextField? = nil,
+    _ title: String, message: String = "", textField: TextField? = nil, style: Style = .alert,
     @DialogButtons<Action> buttons: () -> [Button]
   ) {
     self.title = title
     self.message = message
     self.textField = textField
+    self.style = style
     self.buttons = buttons()
-    self.id = id ?? title
+    // Another program may present at the same binding.
+    id = String(UInt64.random(in: 0 ... .max), radix: 36)
+  }
+
+  private init<Other>(_ dialog: Dialog<Other>, _ buttons: [Button]) {
+    (title, message, id) = (dialog.title, dialog.message, dialog.id)
+    textField = dialog.textField.map { TextField($0.prompt, text: $0.text) }
+    style = Style(rawValue: dialog.style.rawValue) ?? .alert
+    self.buttons = buttons
+  }
+
+  /// Returns the dialog with other actions, such as those of the model that presents it:
+  ///
+  ///     dialog = itemModel.deletion.map { .item($0) }
+  public func map<New>(_ transform: (Action) -> New) -> Dialog<New> {
+    Dialog<New>(
+      self,
+      buttons.map { button in
+        .init(
+          button.title, role: button.role.flatMap { .init(rawValue: $0.rawValue) }, action: button.action.map(transform)
+        )
+      })
+  }
+
+  /// Whether two dialogs ask the same with the same buttons, whatever their identities are.
+  public static func == (one: Dialog, other: Dialog) -> Bool {
+    (one.title, one.message, one.textField, one.buttons, one.style)
+      == (other.title, other.message, other.textField, other.buttons, other.style)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(title)
+    hasher.combine(message)
+    hasher.combine(textField)
+    hasher.combine(buttons)
+    hasher.combine(style)
   }
 
   /// The dialog as an item's value: `title`, `message`, `buttons` (each with `title`, and with `role` and `action` if set), and
@@ -169,7 +222,7 @@ extension DrivenContent {
     content: ((Binding<Dialog<Action>>) -> (any Screen)?)? = nil
   ) -> DrivenContent {
     let unencodable = OneReport()
-    let route = dialog.route
+    let (route, isSent) = (dialog.route, dialog.isPublished || content == nil)
     return item(
       dialog, id: \.id,
       options: { dialog in
@@ -178,7 +231,7 @@ extension DrivenContent {
             "the action \(action) of a dialog at “\(route.description)” cannot be encoded; its description in Swift is used",
             of: route.root)
         }
-        return PresentationOptions(value: value, style: "dialog", title: dialog.title)
+        return PresentationOptions(value: isSent ? value : nil, style: dialog.style.rawValue, title: dialog.title)
       }, to: destination, onDismiss: onDismiss, content: content
     ) { dialog, name, parameters in
       guard let action = dialog.buttons.first(where: { $0.actionName == name })?.action else { return }
@@ -195,7 +248,7 @@ extension Showing {
   /// - Parameters:
   ///   - button: the button.
   ///   - text: the text of the field.
-  /// - Throws: as ``dismiss(_:force:)``; `cancelled` if the task was cancelled before the action was delivered.
+  /// - Throws: as ``dismiss(_:animated:force:)``; `cancelled` if the task was cancelled before the action was delivered.
   public func choose<Action>(_ button: Dialog<Action>.Button, text: String = "") async throws(NavigationError) {
     if let action = button.actionName { try await deliver(action, ["text": .string(text)]) }
     try await dismiss()

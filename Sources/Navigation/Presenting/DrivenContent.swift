@@ -58,7 +58,8 @@ struct DrivenContent {
         item.wrappedValue.map { value in
           var options = options(value)
           options.destination = options.destination ?? destination
-          if options.value == nil, let value = value as? any Encodable {
+          let isSent = item.isPublished || content == nil || options.destination != nil
+          if isSent, options.value == nil, let value = value as? any Encodable {
             options.value = Coding.properties(of: value)
             if options.value == nil {
               options.value = [:]

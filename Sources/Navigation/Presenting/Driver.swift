@@ -25,7 +25,9 @@ protocol Driver: AnyObject, Sendable {
   func changes(_ transaction: Transaction, _ tracking: Tracking) -> [Coordinator.Request]
 
   /// Reads the state only to observe it.
-  func watch(_ tracking: Tracking)
+  /// - Returns: whether the state asks for another presentation than the last request.
+  @discardableResult
+  func watch(_ tracking: Tracking) -> Bool
 
   /// The transaction in which the state requested a presentation or its end; nil if the state requested neither.
   func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction?
@@ -197,7 +199,7 @@ extension Coordinator.Request {
   }
 
   static func deselect(_ group: String, _ tag: String, animated: Bool?, force: Bool) -> Self {
-    Coordinator.Changes().deselect(group, tag, animated: animated, force: force).requests[0]
+    Coordinator.Changes().deselect(tag, in: group, animated: animated, force: force).requests[0]
   }
 }
 

@@ -35,6 +35,12 @@ struct Drivers {
     return live.remove(driver)
   }
 
+  /// Adds a driver that had ended, and counts again.
+  mutating func revive(_ driver: any Driver) {
+    retired.remove(driver)
+    live.add(driver)
+  }
+
   /// Keeps an ended driver while its presentations have not ended.
   mutating func keepEnded(_ driver: any Driver) {
     if !driver.isOver { retired.add(driver) }

@@ -85,6 +85,8 @@ final class ItemDriver: Driver {
   /// The driver that waits until this one is over.
   private weak var follower: ItemDriver?
   var onDifference: (() -> Void)?
+  /// Calls a function when the screen of a presentation that has ended is gone.
+  var whenGone: (PresentationHandle, @escaping @MainActor () -> Void) -> Void = { $1() }
 
   init(_ content: DrivenContent, at place: ItemPlace) {
     self.content = content
@@ -186,7 +188,12 @@ final class ItemDriver: Driver {
     }
   }
 
-  func watch(_ tracking: Tracking) { _ = tracking.begin(content.read) }
+  func watch(_ tracking: Tracking) -> Bool {
+    let read = tracking.begin(content.read)
+    // The state gets this item back if its screen declines.
+    if let current, let read, shown[current]?.id == read.id { shown[current]?.putBack = read.putBack }
+    return read?.id != (asked.map(\.wanted) ?? current.flatMap { shown[$0] })?.id
+  }
 
   func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction? {
     let isRequested = isEnding ? presentation != current : presentation == current || asked != nil
@@ -274,6 +281,9 @@ final class ItemDriver: Driver {
     }
     handOn()
   }
+
+  /// Controls the state again, because the driver has ended to which it was handed over.
+  func revive() { life = .live }
 
   /// Takes over a presentation of an ended driver of the same state, because its screen has declined to disappear.
   func takeOver(_ presentation: PresentationHandle, of former: ItemDriver) {
@@ -414,7 +424,7 @@ final class ItemDriver: Driver {
       // The state may have changed since it was last read, so this clears only the same item.
       if content.read()?.id == wanted.id, !(end.reason == .parent && place.outlivesParent) { clear() }
     }
-    content.onDismiss?(end)
+    if let onDismiss = content.onDismiss { whenGone(presentation) { onDismiss(end) } }
     tellOver()
   }
 

@@ -217,10 +217,13 @@ final class PathDriver: Driver {
     for index in kept..<values.count where !isRefused {
       let element = values.element(index)
       let below = index > 0 && index <= places.count ? places.all[index - 1].presentation : nil
-      guard screens.canShow(element, at: index, above: below) else { break }
+      let isShowable = screens.isShowable(element, at: index, above: below)
+      if isShowable == .never { cut(at: index, element) }
+      guard isShowable == .now else { break }
       added.append(element)
     }
-    let edits = same.edited.filter { $0 < kept }
+    // An edit of a value that others do not get is no request.
+    let edits = path.isPublished ? same.edited.filter { $0 < kept } : []
     let edited = isRefused ? [] : edits
     let unsent = Dictionary(uniqueKeysWithValues: edits.map { ($0, values) })
     // Screens above this position end with its screen (S2); lower screens that others pushed stay (S8).
@@ -271,16 +274,18 @@ final class PathDriver: Driver {
     return removals + additions + updates
   }
 
-  /// The value of an element, for the bus.
+  /// The value of an element, if others get it.
   private func options(of element: NavigationPath.Element) -> PresentationOptions {
+    guard path.isPublished else { return PresentationOptions() }
     let value = (try? JSON.parse(element.value)).flatMap(Coding.properties)
-    if value == nil {
-      screens.report(element, "is shown without a value on the bus, since it has a null, which D-Bus has not")
-    }
+    if value == nil { screens.reportUntold(element) }
     return PresentationOptions(value: value)
   }
 
-  func watch(_ tracking: Tracking) { _ = tracking.begin(path.read) }
+  func watch(_ tracking: Tracking) -> Bool {
+    let values = tracking.begin(path.read)
+    return values.count != places.count || values.kept(of: places.values, places.count).count != places.count
+  }
 
   func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction? {
     let isRequested =
@@ -290,7 +295,17 @@ final class PathDriver: Driver {
 
   /// Notes that the screen of a presentation has appeared, and has registered its destinations.
   func hasShown(_ presentation: PresentationHandle) {
-    if let position = places.position(of: presentation) { screens.appeared(presentation, at: position) }
+    guard let position = places.position(of: presentation),
+      let (index, element) = screens.appeared(presentation, at: position)
+    else { return }
+    let values = path.read()
+    if index < values.count, values.element(index) == element { cut(at: index, element) }
+  }
+
+  /// Removes a value without a screen from the path, with all above it: nothing that is appended later would be shown.
+  private func cut(at index: Int, _ element: NavigationPath.Element) {
+    screens.reportCut(at: element)
+    path.truncate(index)
   }
 
   /// Removes the screens at a position and above it, which are dismissed.

@@ -34,6 +34,8 @@ public final class Navigator: Presenting {
   /// The hosts of the registered destinations, by their names.
   private var served: [String: Host] = [:]
   private var drivers = Drivers()
+  /// The drivers whose state a later one presents, with their tabs, the earliest first. The last one counts again when the later one ends.
+  private var covered: [DrivenSubject: [(driver: ItemDriver, tab: DeclaredTab?)]] = [:]
   private var isSending = false
   /// The number of times that requests were sent.
   private var sendCount = 0
@@ -69,7 +71,7 @@ public final class Navigator: Presenting {
       return count
     }
     destination = "navigation-\(coordinator.client)-\(number)"
-    following = inNoTransaction { [weak self, following = coordinator.following] in
+    following = Task { [weak self, following = coordinator.following] in
       var iterator = following.makeAsyncIterator()
       do throws(NavigationError) {
         while var element = try await iterator.next(isolation: MainActor.shared) {
@@ -175,7 +177,7 @@ public final class Navigator: Presenting {
     let last = received.moment
     guard let (state, moment) = try? await coordinator.stateAndMoment() else { return ([], true, last) }
     let bindings = state.presentations.filter { entry in
-      (entry.phase == .presenting || entry.phase == .dismissing) && entry.asking != true
+      (entry.phase == .presenting || entry.phase == .dismissing) && entry.message?.isEmpty != false
         && (served[entry.destination ?? ""] != nil || !drivers[entry.binding].isEmpty)
     }.map(\.binding)
     return (bindings, moment <= last || received.isOver, moment)
@@ -205,7 +207,13 @@ public final class Navigator: Presenting {
     driver.onDifference = { [weak self, weak driver] in
       if let driver { self?.schedule(driver) }
     }
-    if let driver = driver as? ItemDriver { takeOver(driver) }
+    if let driver = driver as? ItemDriver {
+      driver.whenGone = { [weak self] presentation, body in
+        // The screen may decline, because its presentation was lost, or because the coordinator has not waited for its answer.
+        if let showing = self?.screens[presentation], showing.isShown { showing.atEnd(body) } else { body() }
+      }
+      takeOver(driver)
+    }
     if let driver = driver as? PathDriver, let former = path(named: driver.name), former.hasState(of: driver) {
       reportMisuse(
         "“\(driver.name)” has two stacks, of which the first counts; keep the one that the first call has returned",
@@ -247,16 +255,42 @@ public final class Navigator: Presenting {
       return driver.follow(former)
     }
     reportMisuse(
-      "“\(driver.subject.name)” is presented twice, of which the later counts; cancel the first presence before",
+      "“\(driver.subject.name)” is presented twice, of which the later counts until it ends; cancel the first presence before",
       of: driver.root)
+    covered[driver.subject, default: []].append((former, declaredTabs.value.first { $0.driver === former }))
     _ = forget(former)
     driver.inheritScreens(of: former)
     former.handOver(to: driver)
     drivers.keepEnded(former)
   }
 
+  /// Lets the last earlier presence of a state count again, because the later one ends.
+  /// - Returns: whether there is one.
+  private func uncover(for driver: any Driver) -> Bool {
+    guard let driver = driver as? ItemDriver, let (earlier, tab) = covered[driver.subject]?.popLast() else {
+      return false
+    }
+    if covered[driver.subject]?.isEmpty == true { covered[driver.subject] = nil }
+    earlier.revive()
+    drivers.revive(earlier)
+    if let tab { declaredTabs.value.append(tab) }
+    earlier.inheritScreens(of: driver)
+    if driver.place.isWithoutParent {
+      // Its item ends with the screen from which it is presented.
+      drivers.dismiss(driver.retire())
+      earlier.follow(driver)
+    } else {
+      driver.handOver(to: earlier)
+    }
+    drivers.keepEnded(driver)
+    schedule(earlier)
+    return true
+  }
+
   func remove(_ driver: any Driver, dismissing: Bool) {
+    covered[driver.subject]?.removeAll { $0.driver === driver }
     guard forget(driver) else { return }
+    if uncover(for: driver) { return }
     if coordinator.navigators[driver.subject]?.navigator === self { coordinator.navigators[driver.subject] = nil }
     let ending = driver.retire()
     drivers.keepEnded(driver)
@@ -293,7 +327,7 @@ public final class Navigator: Presenting {
     guard !isSending else { return }
     isSending = true
     sendCount += 1
-    _ = inNoTransaction { [self] in
+    Task {
       // Changes later in this turn are reported in the next one.
       await Task.yield()
       while drivers.isWaitingToSend { await send() }
@@ -362,7 +396,7 @@ public final class Navigator: Presenting {
     if !received.isOver { drivers.postpone(changes, after: stateCount) }
   }
 
-  fileprivate func tellRefused(_ error: NavigationError, of root: BindingRoot? = nil) {
+  func tellRefused(_ error: NavigationError, of root: BindingRoot? = nil) {
     if let onRefused { return onRefused(error) }
     reportMisuse("\(error)", file: root?.file ?? file, line: root?.line ?? line)
   }
@@ -370,12 +404,21 @@ public final class Navigator: Presenting {
   /// Makes a tracking of a driver's state, which schedules the driver.
   private func tracking(_ driver: any Driver) -> Tracking {
     driver.noted.tracking { [weak self, weak driver, changed = drivers.changed] in
-      guard let driver, changed.add(driver) else { return }
+      guard let driver else { return }
+      TransactionBody.atEnd { self?.bodyEnded(of: driver) }
+      guard changed.add(driver) else { return }
       // One task serves all drivers that change in this turn.
       Task { @MainActor in
         for driver in changed.take() { self?.schedule(driver) }
       }
     }
+  }
+
+  /// Handles the end of a body in a transaction that has changed a driver's state. Later changes of the turn are not in the transaction,
+  /// so nor are they if the body has requested neither a presentation nor an end.
+  private func bodyEnded(of driver: any Driver) {
+    guard drivers.live.contains(driver) else { return }
+    if !driver.watch(tracking(driver)) { _ = driver.noted.take() }
   }
 
   /// Registers the program's own destination when it is first needed.
@@ -667,12 +710,6 @@ private final class Host: PresenterHost {
   var isOver: Bool { navigator == nil }
 
   func registrationRefused(_ error: NavigationError) async { navigator?.tellRefused(error) }
-}
-
-/// Starts a task that does not inherit the current transaction.
-@MainActor
-private func inNoTransaction(_ body: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
-  Transaction.$current.withValue(Transaction()) { Task { await body() } }
 }
 
 /// A navigator that may be gone.

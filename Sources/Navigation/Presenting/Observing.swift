@@ -38,6 +38,8 @@ public final class Observing: Sendable {
 
   /// The body; nil after the end.
   private let body: Mutex<Body?>
+  /// The transaction of the change because of which the body runs again.
+  private let transaction = Mutex(Transaction())
   private let end = ObservationEnd()
 
   init(_ apply: @escaping () -> Void) { body = Mutex(Body(apply: apply)) }
@@ -50,17 +52,35 @@ public final class Observing: Sendable {
     end.reach()
   }
 
-  func run(isolation: isolated any Actor = #isolation) {
+  /// Adds this handle to a collection, which retains it: `observe { … }.store(in: &observings)`.
+  public func store(in observings: inout some RangeReplaceableCollection<Observing>) { observings.append(self) }
+
+  /// Adds this handle to a set, which retains it.
+  public func store(in observings: inout Set<Observing>) { observings.insert(self) }
+
+  func run(in transaction: Transaction = Transaction(), isolation: isolated any Actor = #isolation) {
     guard let body = body.withLock({ $0 }) else { return }
     let again = inheritingIsolation { [weak self] in
       _ = isolation
-      self?.run()
+      guard let self else { return }
+      run(in: self.transaction.withLock { $0 })
     }
-    // The task begins on the actor of the observation, with the transaction of the change.
-    end.observing(body.apply) { Task(operation: again) }
+    withTransaction(transaction) {
+      end.observing(body.apply) { [weak self] in
+        self?.transaction.withLock { $0 = Transaction.current }
+        // The task begins on the actor of the observation.
+        Task(operation: again)
+      }
+    }
     // The body may have cancelled it.
     if self.body.withLock({ $0 == nil }) { end.reach() }
   }
+}
+
+/// Two handles are equal if they are the same.
+extension Observing: Hashable {
+  public static func == (one: Observing, other: Observing) -> Bool { one === other }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// The end of observations. The runtime forgets an observation only when a part that it reads

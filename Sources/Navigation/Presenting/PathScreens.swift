@@ -16,8 +16,8 @@ final class PathScreens {
   private var shown: Set<PresentationHandle> = []
   /// A value without a screen, above a screen that has not appeared and may then declare one.
   private var undeclared: (index: Int, element: NavigationPath.Element)?
-  /// The reported mistakes, so that each is reported once.
-  private var reports: Set<String> = []
+  /// The types of values that were reported because others do not get them.
+  private var untold: Set<String> = []
 
   init(of name: String, root: BindingRoot) {
     self.name = name
@@ -45,35 +45,44 @@ final class PathScreens {
   /// The maker of the screens for values of a type.
   func maker(for type: String) -> Maker? { makers[type]?.last }
 
-  /// Whether a value can be shown. If not, this is reported, unless the screen below it may still declare its screen.
-  func canShow(_ element: NavigationPath.Element, at index: Int, above below: PresentationHandle?) -> Bool {
-    if !element.value.isEmpty, isDeclared(element.type) { return true }
-    if index == 0 || below.map(shown.contains) == true { report(element) } else { undeclared = (index, element) }
-    return false
+  /// Whether a value can be shown.
+  enum Showable {
+    case now
+    /// The screen below may declare its screen when it appears.
+    case perhapsLater
+    case never
+  }
+
+  func isShowable(_ element: NavigationPath.Element, at index: Int, above below: PresentationHandle?) -> Showable {
+    if !element.value.isEmpty, isDeclared(element.type) { return .now }
+    if index == 0 || below.map(shown.contains) == true { return .never }
+    undeclared = (index, element)
+    return .perhapsLater
   }
 
   /// Notes that a screen of the path has appeared, and has declared the screens above it.
-  func appeared(_ presentation: PresentationHandle, at index: Int) {
+  /// - Returns: the value above that has no screen, if any.
+  func appeared(_ presentation: PresentationHandle, at index: Int) -> (index: Int, element: NavigationPath.Element)? {
     shown.insert(presentation)
-    guard let undeclared, undeclared.index == index + 1 else { return }
+    guard let undeclared, undeclared.index == index + 1 else { return nil }
     self.undeclared = nil
-    if undeclared.element.value.isEmpty || !isDeclared(undeclared.element.type) { report(undeclared.element) }
+    return undeclared.element.value.isEmpty || !isDeclared(undeclared.element.type) ? undeclared : nil
   }
 
   func ended(_ presentation: PresentationHandle) { shown.remove(presentation) }
 
-  /// Reports a value without a screen.
-  private func report(_ element: NavigationPath.Element) {
-    if element.value.isEmpty {
-      report(element, "cannot be encoded, so it is not shown, and what is above it neither")
-    } else {
-      report(element, "has no navigationDestination(for:), so it is not shown, and what is above it neither")
-    }
+  /// Reports that the path is cut at a value without a screen.
+  func reportCut(at element: NavigationPath.Element) {
+    let why = element.value.isEmpty ? "cannot be encoded" : "has no navigationDestination(for:)"
+    reportMisuse(
+      "a \(element.type) in the path “\(name)” \(why), so it is removed from the path, with what is above it", of: root)
   }
 
-  /// Reports a type of value once.
-  func report(_ element: NavigationPath.Element, _ what: String) {
-    let message = "a \(element.type) in the path “\(name)” \(what)"
-    if reports.insert(message).inserted { reportMisuse(message, of: root) }
+  /// Reports that values of a type are not told to others, once.
+  func reportUntold(_ element: NavigationPath.Element) {
+    guard untold.insert(element.type).inserted else { return }
+    reportMisuse(
+      "a \(element.type) in the path “\(name)” is shown without a value on the bus, since it has a null, which D-Bus has not",
+      of: root)
   }
 }

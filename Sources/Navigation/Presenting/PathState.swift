@@ -87,6 +87,8 @@ struct MixedValues: PathValues {
 @MainActor
 struct PathState {
   let route: BindingRoute
+  /// Whether other clients get the values.
+  let isPublished: Bool
   let read: () -> any PathValues
   /// Keeps only the lowest `count` values.
   let truncate: (Int) -> Void
@@ -113,7 +115,7 @@ struct PathState {
   }
 
   init<Element: Hashable & Codable>(_ path: Binding<[Element]>) {
-    route = path.route
+    (route, isPublished) = (path.route, path.isPublished)
     let type = TypeName.of(Element.self)
     read = { ArrayValues(values: path.wrappedValue, type: type) }
     // The path is read once, since it may differ at each reading.
@@ -139,7 +141,7 @@ struct PathState {
   }
 
   init(_ path: Binding<NavigationPath>) {
-    route = path.route
+    (route, isPublished) = (path.route, path.isPublished)
     read = { MixedValues(elements: path.wrappedValue.elements) }
     truncate = { count in
       var values = path.wrappedValue

@@ -32,7 +32,8 @@ public struct Dismissal: Sendable {
   public let error: (any Error)?
 }
 
-/// Called when a presentation has ended, with the reason and the error.
+/// Called when a presentation has ended and its screen is gone, with the reason and the error. A screen that declines when its
+/// presentation is lost is gone only when its user closes it.
 public typealias OnDismiss = @MainActor (Dismissal) -> Void
 
 extension Presenting {
@@ -40,6 +41,8 @@ extension Presenting {
 
   /// Presents an item while the binding is not nil. If the item's identity changes, the old screen is dismissed before the new one is
   /// presented (P3). When a screen ends for any reason, nil is written to the binding if it still holds that item (P5).
+  ///
+  /// Other clients get the item's id. They get its value only if the binding is ``Binding/published()``.
   ///
   /// - Parameters:
   ///   - item: the item to present.
@@ -297,7 +300,7 @@ public final class Presence {
   package func atEnd(_ body: @escaping @MainActor () -> Void) { ends.append(body) }
 
   /// Ends the connection to the state, and dismisses the presentation, once a coordinator can be reached. A screen that declines
-  /// stays until its user closes it (P15).
+  /// stays until its user closes it (P15). If an earlier presence of the same state is left, that counts again, and the screen stays.
   public func cancel() { end(dismissing: true) }
 
   /// Ends the connection to the state, because the parent has ended. Items that were presented from it have ended before (C3). One that

@@ -43,19 +43,18 @@ public struct PresentedItem: Hashable, Sendable {
 /// One presentation as seen by its screen. Items presented from it end before it does (C3).
 @MainActor
 public final class Showing: Presenting {
-  private var presentedItem: PresentedItem
+  /// The item as the coordinator has it now: the texts of its binding and of its id, and its properties on the bus. The program's own value
+  /// is that of the ``Binding`` which the closure of the screen gets.
+  public private(set) var presentedItem: PresentedItem
   /// The handle of the presentation.
   public var presentation: PresentationHandle { presentedItem.presentation }
-  /// The text of the binding on the bus.
-  public var binding: String { presentedItem.binding }
-  /// The item's id as text; empty if it has none (P7).
-  public var id: String { presentedItem.id }
-  /// The item's properties as named in `org.navd.Presenter1`: style, title, animated, …
-  public var item: Properties { presentedItem.all }
+  package var binding: String { presentedItem.binding }
+  package var id: String { presentedItem.id }
+  package var item: Properties { presentedItem.all }
 
   /// The transaction in which the program's state has requested the presentation and, while it disappears, its end (T2). It has no
-  /// values of the program if another client has requested them. ``Transaction/current`` is the same while the screen appears and
-  /// disappears.
+  /// values of the program if another client has requested them. What the screen changes while it appears and disappears is not in this
+  /// transaction.
   public internal(set) var transaction: Transaction
 
   /// The screen; nil after the end, because the screen may retain this object.
@@ -91,6 +90,9 @@ public final class Showing: Presenting {
   /// Whether the presentation has ended, so that nothing is presented from here any more. A screen that has stayed after its
   /// presentation was lost can still ask its user.
   private(set) var isOver = false
+  private let work = ScreenWork()
+  /// The functions to call when the screen is gone.
+  private var ends: [@MainActor () -> Void] = []
   /// The leaving of a screen whose presentation is lost, which returns whether the screen has left; nil before that.
   private var leaving: Task<Bool, Never>?
   /// Whether the presentation was lost, so that the coordinator does not know the screen.
@@ -116,33 +118,54 @@ public final class Showing: Presenting {
 
   /// Dismisses the presentation, as a button “Cancel” or “Done” does. The coordinator accepts the dismissal, and then calls the
   /// screen as for any other one. So a ``DecliningScreen`` is asked first, unless the dismissal is forced. When the screen has
-  /// disappeared, the state that presents it becomes nil. Returns when the coordinator has accepted the dismissal. Has no effect if
-  /// the presentation has ended or is being dismissed.
+  /// disappeared, the state that presents it becomes nil. Has no effect if the presentation has ended or is being dismissed.
   ///
-  /// The current transaction applies (``withTransaction(_:_:)``). If there is no coordinator now, or none that knows the screen, the
-  /// screen disappears nevertheless, after those that are presented from it, and the next coordinator receives the report.
+  ///     showing.connect(button, "clicked") { showing.dismiss() }
+  ///
+  /// The current transaction applies (``withTransaction(_:isolation:_:)``). If there is no coordinator now, or none that knows the
+  /// screen, the screen disappears nevertheless, after those that are presented from it, and the next coordinator receives the report.
+  /// A dismissal that is not permitted is reported to ``Navigator/onRefused``.
   /// - Parameters:
   ///   - result: a result for clients that wait for the presentation, added to the result of
   ///     ``Screen/disappear(_:animated:)`` (D6). For a key in both, this one counts.
   ///   - force: whether the screen must not decline, as for a button “Discard”. Also true in a transaction with ``Transaction/isForced``.
-  /// - Throws: `refused` if the dismissal is not permitted; `cancelled`.
-  public func dismiss(_ result: Properties = [:], force: Bool = false) async throws(NavigationError) {
-    if isOver { return }
-    let transaction = Transaction.current
-    let isForced = force || transaction.isForced
-    dismissing = (result, transaction)
-    if isLost {
-      return await dismissWithoutCoordinator(animated: transaction.animated, isForced: isForced)
+  public func dismiss(_ result: Properties = [:], force: Bool = false) {
+    var transaction = Transaction.current
+    if force { transaction.isForced = true }
+    Task {
+      do throws(NavigationError) { try await dismiss(result, in: transaction) } catch { navigator.tellRefused(error) }
     }
+  }
+
+  /// Dismisses the presentation, and returns when the coordinator has accepted the dismissal.
+  /// - Parameters:
+  ///   - result: a result for clients that wait for the presentation (D6).
+  ///   - animated: whether the screen disappears with an animation; nil leaves it to the screen.
+  ///   - force: whether the screen must not decline.
+  /// - Throws: `refused` if the dismissal is not permitted; `cancelled`.
+  public func dismiss(
+    _ result: Properties = [:], animated: Bool? = nil, force: Bool = false
+  ) async throws(NavigationError) {
+    var transaction = Transaction()
+    transaction.animated = animated
+    transaction.isForced = force
+    try await dismiss(result, in: transaction)
+  }
+
+  private func dismiss(_ result: Properties, in transaction: Transaction) async throws(NavigationError) {
+    if isOver { return }
+    dismissing = (result, transaction)
+    let (animated, isForced) = (transaction.animated, transaction.isForced)
+    if isLost { return await dismissWithoutCoordinator(animated: animated, isForced: isForced) }
     await navigator.appearancesReported()
     do throws(NavigationError) {
       try await navigator.coordinator.dismiss(
-        binding, animated: transaction.animated, force: isForced, expecting: Expectation(presentation: presentation))
+        binding, animated: animated, force: isForced, expecting: Expectation(presentation: presentation))
     } catch {
       switch error {
       case .refused(let refusal) where refusal.name == .stale: break
       case .refused, .cancelled: throw error
-      case .unreachable, .closed: await dismissWithoutCoordinator(animated: transaction.animated, isForced: isForced)
+      case .unreachable, .closed: await dismissWithoutCoordinator(animated: animated, isForced: isForced)
       }
     }
   }
@@ -166,7 +189,7 @@ public final class Showing: Presenting {
   }
 
   /// Whether the screen has appeared, and neither disappeared nor been closed.
-  private var isShown: Bool { navigator.visible.contains { $0 === self } }
+  var isShown: Bool { navigator.visible.contains { $0 === self } }
 
   /// Reports that the user has closed the screen, when it is already gone, for example by the button of its window. The state that
   /// presents it becomes nil. The screen is not called; if it prepares to disappear, that task is cancelled. A button of the screen
@@ -176,6 +199,7 @@ public final class Showing: Presenting {
   public func reportClosed(_ result: Properties = [:]) async throws(NavigationError) {
     closed = (result, false)
     preparing?.cancel()
+    endWork()
     navigator.vanished(self)
     // Its handle may be that of another presentation now.
     if isLost { return end() }
@@ -224,6 +248,8 @@ public final class Showing: Presenting {
   /// - Throws: `cancelled`, for example when the dismissal is forced meanwhile; `refused`.
   public func ask(_ message: String) async throws(NavigationError) {
     question = message
+    // The handle may be that of another presentation now.
+    if isLost { return }
     do throws(NavigationError) {
       try await navigator.coordinator.reportAsking(presentation, message)
     } catch {
@@ -234,6 +260,30 @@ public final class Showing: Presenting {
     }
   }
 
+  /// Runs `apply` now, and again after changes of the observable properties that it read (``observe(isolation:_:)``), until the screen
+  /// begins to disappear.
+  ///
+  ///     func appear(_ showing: Showing) async throws {
+  ///       showing.observe { [fact] in print(fact.wrappedValue.text) }
+  ///     }
+  public func observe(_ apply: @escaping @MainActor () -> Void) { work.observe(apply) }
+
+  /// Runs a task, which is cancelled when the screen begins to disappear.
+  ///
+  ///     func appear(_ showing: Showing) async throws {
+  ///       showing.task { [model] in
+  ///         for await price in Prices() { model.price = price }
+  ///       }
+  ///     }
+  ///
+  /// - Parameter body: the task's work. After the screen has ended, it is begun cancelled.
+  /// - Returns: the task.
+  @discardableResult
+  public func task(_ body: @escaping @MainActor () async -> Void) -> Task<Void, Never> { work.run(body) }
+
+  /// Ends the observations and tasks of the screen, which begins to disappear or is gone.
+  package func endWork() { work.end() }
+
   /// Retains a presence until this presentation ends.
   public func keep(_ presence: Presence) {
     if isOver { return }
@@ -242,11 +292,9 @@ public final class Showing: Presenting {
   }
 
   func appear() async throws {
-    let task = Transaction.$current.withValue(transaction) {
-      Task { [screen] () async throws -> Void in
-        try await screen?.appear(self)
-        if closed == nil { navigator.appeared(self) }
-      }
+    let task = Task { [screen] () async throws -> Void in
+      try await screen?.appear(self)
+      if closed == nil { navigator.appeared(self) }
     }
     appearing = task
     try await task.value
@@ -298,8 +346,8 @@ public final class Showing: Presenting {
       preparing?.cancel()
       navigator.changed()
     } else if disappearing == nil, screen is any DecliningScreen {
-      // A new coordinator does not know that the user is being asked.
-      if preparing != nil, let question { Task { try? await ask(question) } }
+      // A new coordinator does not know that the screen prepares.
+      if preparing != nil { tellPreparing() }
       let declined = await (preparing ?? beginPreparing()).value
       if let declined, !self.isForced { throw declined }
       if closed != nil { return [:] }
@@ -310,15 +358,13 @@ public final class Showing: Presenting {
   private func beginPreparing() -> Task<Declined?, Never> {
     question = nil
     appearing?.cancel()
-    let task = Transaction.$current.withValue(transaction) {
-      Task { [appearing] () -> Declined? in
-        // A screen that never appeared cannot decline.
-        do { try await appearing?.value } catch { return nil }
-        guard let screen = screen as? any DecliningScreen, !isForced else { return nil }
-        let declined = await prepare(screen)
-        if declined != nil { (preparing, question, dismissing) = (nil, nil, nil) }
-        return declined
-      }
+    let task = Task { [appearing] () -> Declined? in
+      // A screen that never appeared cannot decline.
+      do { try await appearing?.value } catch { return nil }
+      guard let screen = screen as? any DecliningScreen, !isForced else { return nil }
+      let declined = await prepare(screen)
+      if declined != nil { (preparing, question, dismissing) = (nil, nil, nil) }
+      return declined
     }
     preparing = task
     return task
@@ -328,6 +374,10 @@ public final class Showing: Presenting {
   /// - Returns: the refusal of either, if any.
   private func prepare(_ screen: any DecliningScreen) async -> Declined? {
     isPreparing = true
+    Task {
+      await Task.yield()
+      if isPreparing, question == nil { tellPreparing() }
+    }
     do {
       defer { isPreparing = false }
       try await screen.prepareToDisappear(self)
@@ -338,18 +388,23 @@ public final class Showing: Presenting {
     return await endQuestions()
   }
 
+  /// Tells the coordinator that the screen prepares, so that it waits for the answer without a limit (P16).
+  private func tellPreparing() {
+    if isLost { return }
+    Task { [question] in try? await navigator.coordinator.reportAsking(presentation, question ?? "") }
+  }
+
   private func beginDisappearing(animated: Bool) -> Task<Properties, Never> {
     appearing?.cancel()
-    let task = Transaction.$current.withValue(transaction) {
-      Task { [appearing] () -> Properties in
-        // A screen that never appeared does not disappear.
-        do { try await appearing?.value } catch { return [:] }
-        // Items presented from this presentation end before it does (C3).
-        await endQuestions()
-        let result = await screen?.disappear(self, animated: animated) ?? [:]
-        navigator.vanished(self)
-        return result.merging(dismissing?.result ?? [:]) { $1 }
-      }
+    let task = Task { [appearing] () -> Properties in
+      // A screen that never appeared does not disappear.
+      do { try await appearing?.value } catch { return [:] }
+      // Items presented from this presentation end before it does (C3).
+      await endQuestions()
+      endWork()
+      let result = await screen?.disappear(self, animated: animated) ?? [:]
+      navigator.vanished(self)
+      return result.merging(dismissing?.result ?? [:]) { $1 }
     }
     disappearing = task
     return task
@@ -396,10 +451,17 @@ public final class Showing: Presenting {
     for child in children { child.forget() }
   }
 
+  /// Calls a function when the screen is gone after its presentation has ended.
+  func atEnd(_ body: @escaping @MainActor () -> Void) { ends.append(body) }
+
   /// Releases the screen, which is gone.
   private func end() {
     isOver = true
+    endWork()
     forgetChildren()
     (screen, appearing, preparing, disappearing) = (nil, nil, nil, nil)
+    let ends = ends
+    self.ends = []
+    for end in ends { end() }
   }
 }

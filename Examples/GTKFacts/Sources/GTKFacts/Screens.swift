@@ -6,7 +6,7 @@ import NavigationGTK
 @MainActor
 func counterWindow(_ model: Model) -> WindowScreen {
   WindowScreen("Facts") { showing in
-    showing.present(item: Bindable(model).fact) { fact in factSheet(fact, of: model) }
+    showing.present(item: Bindable(model).fact.published()) { fact in factSheet(fact, of: model) }
     return column(
       showing.label { "\(model.count)" },
       row(showing.button("−") { model.count -= 1 }, showing.button("+") { model.count += 1 }),
@@ -54,8 +54,8 @@ func notes(of model: Model, in showing: Showing) -> Widget {
 @MainActor
 func notePage(_ id: Model.Note.ID, of model: Model) -> PageScreen {
   PageScreen("Note \(id)") { showing in
-    guard let index = model.notes.firstIndex(where: { $0.id == id }) else { return showing.label { "No such note" } }
-    return column(showing.entry(Bindable(model).notes[index].text))
+    guard let note = Binding(Bindable(model).notes[id: id]) else { return showing.label { "No such note" } }
+    return column(showing.entry(note.text))
   }
 }
 

@@ -12,11 +12,11 @@ final class Counter {
 
 final class FactScreen: Screen {
   func appear(_ showing: Showing) async throws {
-    print("\(showing.id) is here")
+    print("\(showing.presentedItem.id) is here")
   }
 
   func disappear(_ showing: Showing, animated: Bool) async -> Properties {
-    print("\(showing.id) is gone")
+    print("\(showing.presentedItem.id) is gone")
     return [:]
   }
 }

@@ -12,19 +12,16 @@ final class Counter {
 
 final class FactScreen: Screen {
   private let fact: Binding<Counter.Fact>
-  private var drawing: Observing?
 
   init(_ fact: Binding<Counter.Fact>) { self.fact = fact }
 
   func appear(_ showing: Showing) async throws {
-    // Drawn now, and again whenever the text changes, by whomever.
-    drawing = observe { [fact] in print("\(fact.wrappedValue.id): \(fact.wrappedValue.text)") }
+    // Drawn now, and again whenever the text changes, by whomever, until the screen disappears.
+    showing.observe { [fact] in print("\(fact.wrappedValue.id): \(fact.wrappedValue.text)") }
   }
 
   func disappear(_ showing: Showing, animated: Bool) async -> Properties {
-    // A change may be under way that is not drawn yet.
-    drawing?.cancel()
-    print("\(showing.id) is gone")
+    print("\(showing.presentedItem.id) is gone")
     return [:]
   }
 }

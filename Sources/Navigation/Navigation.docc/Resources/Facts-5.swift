@@ -14,19 +14,16 @@ final class Counter: Navigable {
 
 final class FactScreen: Screen {
   private let fact: Binding<Counter.Fact>
-  private var drawing: Observing?
 
   init(_ fact: Binding<Counter.Fact>) { self.fact = fact }
 
   func appear(_ showing: Showing) async throws {
-    // Drawn now, and again whenever the text changes, by whomever.
-    drawing = observe { [fact] in print("\(fact.wrappedValue.id): \(fact.wrappedValue.text)") }
+    // Drawn now, and again whenever the text changes, by whomever, until the screen disappears.
+    showing.observe { [fact] in print("\(fact.wrappedValue.id): \(fact.wrappedValue.text)") }
   }
 
   func disappear(_ showing: Showing, animated: Bool) async -> Properties {
-    // A change may be under way that is not drawn yet.
-    drawing?.cancel()
-    print("\(showing.id) is gone")
+    print("\(showing.presentedItem.id) is gone")
     return [:]
   }
 }
@@ -45,7 +42,7 @@ struct Facts {
   static func run(_ navigator: Navigator) async {
     @Bindable(.shared("counter")) var counter = Counter()
 
-    navigator.present(item: $counter.fact) { fact in FactScreen(fact) }
+    navigator.present(item: $counter.fact.published()) { fact in FactScreen(fact) }
     counter.fact = Counter.Fact(id: 7, text: "7 is prime.")
 
     for await isOver in Observations({ [counter] in counter.fact == nil }) where isOver { break }

@@ -15,7 +15,7 @@ final class NoteScreen: Screen {
   init(_ id: Notes.Note.ID) {}
 
   func appear(_ showing: Showing) async throws {
-    print("\(showing.binding) shows note \(showing.id)")
+    print("\(showing.presentedItem.binding) shows note \(showing.presentedItem.id)")
   }
 
   func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }

@@ -49,7 +49,7 @@ struct NotesTest {
     await navigator.settle()
 
     // As another client would.
-    try await navigator.coordinator.pop("notes.path")
+    try await navigator.coordinator.pop(from: "notes.path")
     while notes.path != [1] { await Task.yield() }
     print(notes.all.map(\.text))
   }
