@@ -6,7 +6,7 @@ import Observation
 final class Model: Navigable {
   static let memberNames: MemberNames<Model> = [
     \.isOpen: "window", \.sheet: "sheet", \.note: "note", \.isHinted: "hint", \.dialog: "dialog", \.path: "path",
-    \.panel: "panel", \.twin: "twin", \.otherTwin: "otherTwin",
+    \.panel: "panel", \.twin: "twin", \.otherTwin: "otherTwin", \.form: "form", \.focus: "focus",
   ]
 
   struct Sheet: Codable, Identifiable {
@@ -14,10 +14,22 @@ final class Model: Navigable {
     var text: String
   }
 
+  /// A form with a text, a box to check and a number.
+  struct Form: Codable, Identifiable {
+    let id: Int
+    var name = ""
+    var isChecked = false
+    var number = 1.0
+  }
+  enum Field: String, Codable { case name, box }
+
   enum Answer: String, Codable { case delete, keep }
   enum Panel: String, Codable { case help, history }
 
   var isOpen = true
+  var form: Form?
+  /// The field of the form that has the keyboard.
+  var focus: Field?
   var sheet: Sheet?
   /// A note whose text is not saved, so that its window declines to be closed.
   var note: Sheet?
@@ -37,7 +49,9 @@ final class Model: Navigable {
   /// The state as a line, for tests to read.
   var description: String {
     [
-      "sheet=\(sheet?.id, default: "nil")", "note=\(note?.id, default: "nil")", "text=\(note?.text ?? "")",
+      "form=\(form.map { "\($0.name) \($0.isChecked) \($0.number)" }, default: "nil")",
+      "focus=\(focus?.rawValue, default: "nil")", "sheet=\(sheet?.id, default: "nil")",
+      "note=\(note?.id, default: "nil")", "text=\(note?.text ?? "")",
       "kept=\(keptNotes)",
       "hint=\(isHinted)",
       "dialog=\(dialog?.title, default: "nil")", "path=\(path)", "panel=\(panel?.rawValue, default: "nil")",

@@ -69,6 +69,10 @@ final class Program {
     switch words.first {
     case "sheet": model.sheet = number.map { Model.Sheet(id: $0, text: "sheet \($0)") }
     case "note": model.note = number.map { Model.Sheet(id: $0, text: "") }
+    case "form": model.form = number.map { Model.Form(id: $0) }
+    case "name": model.form?.name = words[1]
+    case "number": model.form?.number = Double(number ?? 0)
+    case "focus": model.focus = words.count > 1 ? Model.Field(rawValue: words[1]) : nil
     case "hint": model.isHinted = words[1] == "true"
     case "dialog": model.dialog = words.count > 1 ? question(words[1]) : nil
     case "path":

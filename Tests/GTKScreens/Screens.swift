@@ -20,6 +20,7 @@ struct Screens {
       let bindings = Bindable(model)
       showing.present(item: bindings.sheet, content: sheet)
       showing.present(item: bindings.note, content: note)
+      showing.present(item: bindings.form, content: form)
       showing.present(isPresented: bindings.isHinted) { hint(on: anchor.widget) }
       showing.present(dialog: bindings.dialog) { [model] action, _ in
         model.answer = action
@@ -37,7 +38,7 @@ struct Screens {
       let area = PageArea()
       gtk_widget_set_name(area.widget, "area")
       for panel in [Model.Panel.help, .history] {
-        showing.destination(tag: panel, selection: bindings.panel, onDismiss: note) {
+        showing.present(tag: panel, selection: bindings.panel, onDismiss: note) {
           PageScreen(panel.rawValue, in: area) { showing in noted(showing, label(panel.rawValue)) }
         }
       }
@@ -74,6 +75,21 @@ struct Screens {
         model.keptNotes += 1
         throw Declined("the note is not saved")
       }
+    }
+  }
+
+  private func form(_ form: Binding<Model.Form>) -> WindowScreen {
+    window("Form") { showing in
+      let (name, check) = (gtk_entry_new()!, gtk_check_button_new_with_label("Checked")!)
+      let number = gtk_spin_button_new_with_range(0, 100, 1)!
+      gtk_widget_set_name(name, "name")
+      gtk_widget_set_name(check, "check")
+      showing.bind(name, "text", to: form.name)
+      showing.bind(check, "active", to: form.isChecked)
+      showing.bind(number, "value", to: form.number)
+      showing.bind(focusOf: name, to: Bindable(model).focus, equals: .name)
+      showing.bind(focusOf: check, to: Bindable(model).focus, equals: .box)
+      return box(check, name, number)
     }
   }
 

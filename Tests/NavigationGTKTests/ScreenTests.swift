@@ -1,3 +1,4 @@
+import EventLoops
 import Glibc
 import TestSupport
 import Testing
@@ -151,6 +152,31 @@ func gtk_unsavedText_declines_byADialog() throws {
   try expectNothingIsLeft(of: program)
 }
 
+@Test("Controls and the focus of the keyboard follow the state, and the state follows their user")
+func gtk_controls_boundToState_agree() throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
+  try program.wait(windows: "Main")
+  program.send("focus name")
+  program.send("form 1")
+  try program.wait(windows: "Main", "Form")
+  try program.wait(untilShown: "name")
+  try program.wait(for: "form= false 1.0", "focus=name")
+  // The text has the focus, because the state says so.
+  try program.keyboard.press("b")
+  try program.wait(for: "form=b false 1.0")
+  try program.send("name Ada", untilState: "form=Ada")
+  try program.send("number 7", untilState: "form=Ada false 7.0")
+  try program.click(on: "check")
+  try program.wait(for: "form=Ada true 7.0", "focus=box")
+  program.send("focus name")
+  try program.wait(for: "focus=name")
+  try program.keyboard.press("c")
+  try program.wait(for: "form=c true 7.0")
+  program.send("form")
+  try program.wait(windows: "Main")
+  try expectNothingIsLeft(of: program)
+}
+
 @Test("A window that the program itself destroys is closed, also one with unsaved text")
 func gtk_window_destroyedByTheProgram_isNil() throws {
   let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
@@ -250,6 +276,30 @@ func gtk_mainWindow_destroyedByTheProgram_endsAll(isPlain: Bool) throws {
   try program.wait(untilShown: "page-2")
   program.send("panel help")
   try program.wait(untilShown: "help")
+  program.send("destroy Main")
+  try program.wait(untilEnd: "end windows=0 alive=0 screens=0 ")
+}
+
+@Test("A window with unsaved text that stays when navd has lost its record keeps the program and its main window")
+func gtk_unsavedText_recordLost_keepsTheProgram() throws {
+  let program = try GTKProgram("gtk-screens", isPlain: true)
+  try program.wait(windows: "Main")
+  program.send("note 1")
+  try program.wait(windows: "Main", "Note 1")
+  try program.keyboard.press("b")
+  try program.wait(for: "text=b")
+  try program.session.stop(SIGKILL)
+  let removing = try program.session.run(program: "/bin/rm", ["-rf", program.session.bus.directory + "/navd"])
+  #expect(removing.status == .exited(code: 0))
+  try program.session.start()
+  try program.wait(untilShown: "Discard")
+  try program.keyboard.press("Escape")
+  try program.wait(for: "note=nil", "kept=1")
+  try program.wait(windows: "Main", "Note 1")
+  // It asks again when its user closes the main window, and the program ends after it.
+  try program.keyboard.press("Escape")
+  try program.click(on: "Discard")
+  try program.wait(windows: "Main")
   program.send("destroy Main")
   try program.wait(untilEnd: "end windows=0 alive=0 screens=0 ")
 }
