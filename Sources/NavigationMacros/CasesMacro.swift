@@ -131,7 +131,7 @@
       let pattern = isVoid ? "" : "(" + values.map { "let \($0)" }.joined(separator: ", ") + ")"
       let extracted = isVoid ? "()" : parameters.count == 1 ? "value0" : "(" + values.joined(separator: ", ") + ")"
       return """
-        \(access)let `\(name)` = Navigation.EnumCase<\(type), \(payload)>("\(name)", \(embed)) {
+        \(access)let `\(name)` = Navigation.EnumCase<\(type), \(payload)>(generated: "\(name)", \(embed)) {
           if case .`\(name)`\(pattern) = $0 { \(extracted) } else { nil }
         }
         """

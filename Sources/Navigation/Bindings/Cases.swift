@@ -1,9 +1,11 @@
 /// A case of an enum, with functions that extract its payload and embed one.
-public struct EnumCase<Root, Payload>: Sendable {
+///
+/// Its functions may be sent, as its first initialiser requires, or capture nothing but types, as the second one does.
+public struct EnumCase<Root, Payload>: @unchecked Sendable {
   /// The case's name on the bus.
   let name: String
-  let embed: @Sendable (Payload) -> Root
-  let extract: @Sendable (Root) -> Payload?
+  let embed: (Payload) -> Root
+  let extract: (Root) -> Payload?
 
   /// - Parameters:
   ///   - name: the name of the case.
@@ -17,6 +19,17 @@ public struct EnumCase<Root, Payload>: Sendable {
     extract: @escaping @Sendable (Root) -> Payload?
   ) {
     self.name = BindingName.checked(name, file: file, line: line)
+    self.embed = embed
+    self.extract = extract
+  }
+
+  /// Creates a case for the macro `@Cases`. The types of a generic enum cannot be captured by functions that may be sent.
+  /// - Parameters:
+  ///   - name: the name of the case.
+  ///   - embed: the case as a function.
+  ///   - extract: returns the payload; nil for any other case.
+  public init(generated name: String, _ embed: @escaping (Payload) -> Root, extract: @escaping (Root) -> Payload?) {
+    self.name = name
     self.embed = embed
     self.extract = extract
   }
