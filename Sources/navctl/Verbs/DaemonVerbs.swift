@@ -91,24 +91,6 @@ struct ImportEnvironment: ParsableCommand {
   }
 }
 
-struct Quit: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    verb: "quit", "Close everything, then stop navd.",
-    "If navd is not running, does nothing, with exit status 0.")
-
-  @OptionGroup var global: GlobalOptions
-
-  func run() throws {
-    let daemon = try DaemonClient(global, "quit")
-    var wasRunning = true
-    do throws(DBusError) { try daemon.request(CoordinatorInterface.quit, (), starts: false) } catch {
-      guard error.name == .serviceUnknown || error.name == .nameHasNoOwner else { throw Failure("quit", error) }
-      wasRunning = false
-    }
-    global.write(json: ["changed": .boolean(wasRunning)], plain: "")
-  }
-}
-
 struct CheckConfiguration: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "check-config", "Check the configuration files without loading them.",

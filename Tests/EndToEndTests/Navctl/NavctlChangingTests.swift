@@ -3,6 +3,7 @@ import DBus
 import DBusValues
 import EventLoops
 import Glibc
+import PresentationModel
 import TestSupport
 import Testing
 import TextFormats
@@ -215,6 +216,41 @@ func navctl_navdNotRunning_isStartedOnlyForChanges() throws {
   #expect(try session.navctl("present", "--state", "fact").exitCode == 0)
   #expect(try session.navctl("is-presented", "fact").exitCode == 0)
   #expect(try session.navctl("quit").exitCode == 0)
+}
+
+@Test("navctl quit asks first: what stays keeps navd, and with --force it is not asked")
+func navctl_quit_asksFirst() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "editor")
+  presenter.refusedEnd = DBusError(name: CoordinatorError.Name.declined.errorName, message: "the text is not saved")
+  #expect(try session.navctl("present", "note", "letter", "--to", "editor").exitCode == 0)
+  #expect(try session.navctl("present", "note.find", "--from", "note", "--to", "editor").exitCode == 0)
+  #expect(try session.navctl("wait", "note.find", "--for", "presented").exitCode == 0)
+  let run = try session.run(program: session.executable("navctl"), ["quit"])
+  #expect(run.exitCode == 1)
+  #expect(
+    run.errorText
+      == "navctl: quit: “note.find” stays: the text is not saved; “navctl quit --force” closes it without asking\n",
+    "\(run.errorText)")
+  #expect(try session.navctl("is-presented", "note").exitCode == 0)
+  #expect(try session.navctl("quit", "--force").exitCode == 0)
+  #expect(try session.waitForEnd() == .exited(code: 0))
+}
+
+@Test("navctl quit waits for those that ask, and then stops navd")
+func navctl_quit_waitsForAnswers() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "editor")
+  #expect(try session.navctl("present", "note", "letter", "--to", "editor").exitCode == 0)
+  #expect(try session.navctl("wait", "note", "--for", "presented").exitCode == 0)
+  presenter.isAnswering = false
+  let quit = try session.startNavctl("quit")
+  try session.wait("it is asked") { presenter.log.contains("dismiss dismissed") }
+  #expect(!quit.hasEnded)
+  presenter.isAnswering = true
+  try session.wait("navctl has ended") { quit.hasEnded }
+  #expect(quit.exitCode == 0)
+  #expect(try session.waitForEnd() == .exited(code: 0))
 }
 
 @Test("navctl quit closes everything, then stops navd")
