@@ -55,7 +55,7 @@
       if let index = texts.defaultButton { adwaita.setDefault(dialog, "\(index)") }
       var entry: OpaquePointer?
       if let prompt = texts.prompt {
-        let field = alertField(prompt, texts.text ?? "")
+        let field = alertField(prompt, texts.text ?? "", isSecret: texts.isSecret)
         entry = OpaquePointer(field)
         adwaita.setExtraChild(dialog, field)
       }

@@ -47,7 +47,7 @@
       alert = dialog.alert(over: window ?? showing.window) { [weak self, onAnswer] button, text in
         self?.close()
         Task {
-          await showing.answer(button, text)
+          await showing.answer(button, text, isSecret: dialog.textField?.isSecret ?? false)
           onAnswer?(button)
         }
       }
@@ -67,9 +67,9 @@
   }
 
   extension Showing {
-    fileprivate func answer<Action>(_ button: Dialog<Action>.Button?, _ text: String) async {
+    fileprivate func answer<Action>(_ button: Dialog<Action>.Button?, _ text: String, isSecret: Bool) async {
       do {
-        if let button { try await choose(button, text: text) } else { try await dismiss() }
+        if let button { try await choose(button, text: text, isSecret: isSecret) } else { try await dismiss() }
       } catch {
         // The dialog is gone even if no coordinator can be reached.
         try? await dismiss()
@@ -106,6 +106,7 @@
     ) -> any Alert {
       let texts = AlertTexts(
         title: title, message: message, prompt: textField?.prompt, text: textField?.text,
+        isSecret: textField?.isSecret ?? false,
         buttons: buttons.map {
           AlertTexts.Button(title: $0.title, isDestructive: $0.role == .destructive)
         },
@@ -132,6 +133,8 @@
     /// The prompt; nil without a text field.
     let prompt: String?
     let text: String?
+    /// Whether the text is hidden.
+    let isSecret: Bool
     let buttons: [Button]
     /// The index of the button that changes nothing.
     let cancel: Int?

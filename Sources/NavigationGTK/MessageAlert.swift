@@ -19,7 +19,7 @@
       if !texts.message.isEmpty { object.set("secondary-text", texts.message) }
       var entry: OpaquePointer?
       if let prompt = texts.prompt {
-        let field = alertField(prompt, texts.text ?? "")
+        let field = alertField(prompt, texts.text ?? "", isSecret: texts.isSecret)
         entry = OpaquePointer(field)
         UnsafeMutableRawPointer(gtk_message_dialog_get_message_area(message)!)
           .withMemoryRebound(to: GtkBox.self, capacity: 1) { gtk_box_append($0, field) }
@@ -65,11 +65,12 @@
 
   /// The text field of an alert. Return in the field presses the default button.
   @MainActor
-  func alertField(_ prompt: String, _ text: String) -> Widget {
+  func alertField(_ prompt: String, _ text: String, isSecret: Bool) -> Widget {
     let entry = gtk_entry_new()!
     entry.withMemoryRebound(to: GtkEntry.self, capacity: 1) {
       gtk_entry_set_placeholder_text($0, prompt)
       gtk_entry_set_activates_default($0, 1)
+      gtk_entry_set_visibility($0, isSecret ? 0 : 1)
     }
     gtk_editable_set_text(OpaquePointer(entry), text)
     return entry

@@ -140,6 +140,33 @@ private final class Model: Navigable {
     #expect(model.dialog?.message == "Saw" && display.names == ["Saw"])
   }
 
+  @Test("The text of a secret field reaches the program alone, once, and watchers get the action", arguments: bothKinds)
+  func dialog_secretText_reachesTheProgramAlone(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(dialog: Bindable(model).dialog) { action, text in
+      display.notes.append("\(action): \(text)")
+    } content: { $dialog in
+      RecordingScreen(dialog.title, on: display)
+    }
+    let button = Dialog<Action>.Button("Rename", action: .rename)
+    model.dialog = Dialog("Password?", textField: .init("Password", isSecret: true)) { button }
+    try await fixture.shows("Password?")
+    try await fixture.isPresented()
+    let watching = Task { [coordinator = fixture.coordinator] () -> Properties? in
+      for try await case .event(let event) in coordinator.following {
+        if case .action(_, "rename", let parameters) = event.kind { return parameters }
+      }
+      return nil
+    }
+    await fixture.navigator.settle()
+    try await display["Password?"]?.showing?.choose(button, text: "sesame", isSecret: true)
+    try await fixture.until { model.dialog == nil }
+    await fixture.navigator.settle()
+    #expect(display.notes == ["rename: sesame"])
+    #expect(try await watching.value == [:])
+  }
+
   @Test("The actions of a dialog are mapped, and its identity, texts and style stay")
   func dialog_mapped_isTheSame() {
     let dialog = Dialog<Action>(

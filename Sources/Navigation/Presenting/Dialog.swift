@@ -57,11 +57,15 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
     public var prompt: String
     /// The initial text.
     public var text: String
+    /// Whether the text is hidden on the screen, and told to the program alone, as a password is. A destination of the session tells the
+    /// text to all who watch, so a screen of the program has to show the dialog.
+    public var isSecret: Bool
 
     /// Creates a text field.
-    public init(_ prompt: String = "", text: String = "") {
+    public init(_ prompt: String = "", text: String = "", isSecret: Bool = false) {
       self.prompt = prompt
       self.text = text
+      self.isSecret = isSecret
     }
   }
 
@@ -101,7 +105,7 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
 
   private init<Other>(_ dialog: Dialog<Other>, _ buttons: [Button]) {
     (title, message, id) = (dialog.title, dialog.message, dialog.id)
-    textField = dialog.textField.map { TextField($0.prompt, text: $0.text) }
+    textField = dialog.textField.map { TextField($0.prompt, text: $0.text, isSecret: $0.isSecret) }
     style = Style(rawValue: dialog.style.rawValue) ?? .alert
     self.buttons = buttons
   }
@@ -134,7 +138,7 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   }
 
   /// The dialog as an item's value: `title`, `message`, `buttons` (each with `title`, and with `role` and `action` if set), and
-  /// `prompt` and `text` if there is a text field.
+  /// `prompt`, `text` and perhaps `secret` if there is a text field.
   public var value: Properties { value { _ in } }
 
   fileprivate func value(unencodable report: (Action) -> Void) -> Properties {
@@ -151,6 +155,7 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
     if let textField {
       value["prompt"] = .string(textField.prompt)
       value["text"] = .string(textField.text)
+      if textField.isSecret { value["secret"] = true }
     }
     return value
   }
@@ -248,9 +253,12 @@ extension Showing {
   /// - Parameters:
   ///   - button: the button.
   ///   - text: the text of the field.
+  ///   - isSecret: whether only the program gets the text (``Dialog/TextField/isSecret``); watchers get the action without it.
   /// - Throws: as ``dismiss(_:animated:force:)``; `cancelled` if the task was cancelled before the action was delivered.
-  public func choose<Action>(_ button: Dialog<Action>.Button, text: String = "") async throws(NavigationError) {
-    if let action = button.actionName { try await deliver(action, ["text": .string(text)]) }
+  public func choose<Action>(
+    _ button: Dialog<Action>.Button, text: String = "", isSecret: Bool = false
+  ) async throws(NavigationError) {
+    if let action = button.actionName { try await deliver(action, ["text": .string(text)], isSecret: isSecret) }
     try await dismiss()
   }
 }

@@ -217,8 +217,17 @@ public final class Showing: Presenting {
   }
 
   /// Reports an action of the user, which the program gets in any case, once.
+  /// - Parameter isSecret: whether the program alone gets the parameters.
   /// - Throws: `cancelled`.
-  func deliver(_ action: String, _ parameters: Properties) async throws(NavigationError) {
+  func deliver(_ action: String, _ parameters: Properties, isSecret: Bool) async throws(NavigationError) {
+    if isSecret {
+      navigator.acted(self, action, parameters)
+      announcement = .superfluous(action)
+      do throws(NavigationError) { if !isLost { try await act(action) } } catch {
+        if error == .cancelled { throw error }
+      }
+      return
+    }
     announcement = .awaited
     defer { if announcement == .awaited { announcement = .unexpected } }
     do throws(NavigationError) {
