@@ -5,8 +5,27 @@ import PresentationModel
 /// `org.navd.WindowSystem1`, which an adapter for the window system implements. The coordinator is its client.
 public enum WindowSystemInterface {
   public static let name: InterfaceName = "org.navd.WindowSystem1"
-  /// The bus name of the adapter, on the session bus.
+  /// The bus name of the first adapter, on the session bus.
   public static let bus: BusName = "org.navd.WindowSystem1"
+
+  /// The bus name of a further adapter, which tells the windows of another display. Letters, digits
+  /// and `-` stand for themselves, and other bytes for `_` and two hexadecimal digits: `:1` is
+  /// `org.navd.WindowSystem1._3a1`.
+  /// - Parameter display: what ``DisplayNames/preferred`` says of the display.
+  /// - Returns: nil if the name is too long.
+  public static func bus(of display: String) -> BusName? {
+    let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+    let element = display.utf8.enumerated().map { index, byte in
+      let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      if letters.contains(byte | 0x20) || byte == UInt8(ascii: "-") || isDigit && index > 0 {
+        return String(UnicodeScalar(byte))
+      }
+      let digits = String(byte, radix: 16)
+      return digits.utf8.count == 1 ? "_0\(digits)" : "_\(digits)"
+    }
+    return BusName("\(bus.text).\(element.joined())")
+  }
+
   /// The adapter's object.
   public static let object: ObjectPath = "/org/navd/WindowSystem1"
 
@@ -15,7 +34,9 @@ public enum WindowSystemInterface {
     doc: """
       Tells which windows there are, and closes, raises, hides and moves them. A compositor, an extension of a shell, or \
       any program that knows the windows implements it, and owns the bus name; navd-windows is one. The coordinator is \
-      its client.
+      its client. Where another display of the session has an adapter already, the name is followed by a dot and the \
+      WAYLAND_DISPLAY, or else the DISPLAY, of the adapter's: org.navd.WindowSystem1.wayland-2, and _ with two \
+      hexadecimal digits for what a name on the bus cannot have.
 
       Properties of a window; an absent key means “unknown”, an empty text “none”:
       \(WindowProperties.table.doc)
@@ -115,7 +136,8 @@ extension WindowSystemInterface {
     name, "Displays",
     doc: """
       The display of which the adapter tells the windows, as programs find it: what WAYLAND_DISPLAY and DISPLAY are there. Items \
-      that were asked for on another display are shown as without an adapter. Absent or empty: that of every item.
+      that were asked for on another display are followed by the adapter of that display, and shown as without an adapter if \
+      there is none. Absent or empty: that of every item.
       """)
 }
 

@@ -130,6 +130,9 @@ public struct WindowTracker {
     if case .presentation(let handle)? = windows[window]?.owner { handle } else { nil }
   }
 
+  /// The presentation whose window has the focus; nil if none has.
+  public var focused: Handle? { isWithoutFocus ? nil : focus?.handle.map(presentation) }
+
   /// Whether the window with the focus is fullscreen, and belongs to no presentation (H2).
   public var isOtherFullscreen: Bool {
     capabilities != nil

@@ -48,3 +48,14 @@ import Testing
         "close", "activate", "hide", "move", "summon", "pid", "parent", "output", "focus", "in-view", "startup-id",
       ])
 }
+
+@Test(
+  "An adapter beside another one has a name for its display",
+  arguments: [
+    ("wayland-2", "org.navd.WindowSystem1.wayland-2"), (":1", "org.navd.WindowSystem1._3a1"),
+    ("10.0.0.1:5", "org.navd.WindowSystem1._310_2e0_2e0_2e1_3a5"), ("a\nß", "org.navd.WindowSystem1.a_0a_c3_9f"),
+    (String(repeating: "x", count: 300), nil),
+  ])
+func windowSystem_ofDisplay_hasOwnName(_ display: String, _ name: String?) {
+  #expect(WindowSystemInterface.bus(of: display)?.text == name)
+}

@@ -38,12 +38,15 @@ public final class ScriptedWindowSystem {
   /// The display of the windows; empty for that of every item.
   public var displays: [String] = []
 
-  /// - Parameter windows: the windows that exist from the beginning.
+  /// - Parameters:
+  ///   - windows: the windows that exist from the beginning.
+  ///   - display: the display of an adapter beside the first one; nil for the first one.
   public init(
     _ session: Session, _ windows: [Window] = [],
-    capabilities: Set<WindowCapability> = Set(WindowCapability.allCases)
+    capabilities: Set<WindowCapability> = Set(WindowCapability.allCases), display: String? = nil
   ) throws {
     typealias Rows = WindowSystemInterface
+    displays = display.map { [$0] } ?? []
     connection = try session.connect()
     let object = ImplementedInterface(Rows.interface)
     self.windows = windows
@@ -76,7 +79,9 @@ public final class ScriptedWindowSystem {
     object.implement(Rows.displays) { [unowned self] _ in displays }
     connection.export(Rows.object, [object])
     var isOwned = false
-    connection.requestName(Rows.bus) { result in if case .success = result { isOwned = true } }
+    connection.requestName(display.flatMap { Rows.bus(of: $0) } ?? Rows.bus) { result in
+      if case .success = result { isOwned = true }
+    }
     try session.wait("the scripted adapter owns its name") { isOwned }
   }
 

@@ -28,7 +28,7 @@ extension CoordinatorRoot: CoordinatorHost {
     diagnosis.left = presenters.windows.left.prefix(most).map(\.description)
     diagnosis.directories = configuration.files.directories.map(displayed)
     diagnosis.mistakes = configuration.faults.prefix(most).map(\.description)
-    let unfit = windowSystem.isPresent ? windowSystem.faults(of: service.machine.destinations) : []
+    let unfit = windows.firstSystem.isPresent ? windows.firstSystem.faults(of: service.machine.destinations) : []
     diagnosis.warnings = (configuration.warnings(most: most) + unfit).prefix(most).map(\.description)
     return diagnosis
   }
@@ -40,15 +40,17 @@ extension CoordinatorRoot: CoordinatorHost {
     _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
   ) throws(Refusal) {
     let privilege = try authorization.privilege(for: requests, inTransaction: isTransaction)
-    let follows = { [self] in requests.contains { service.machine.mayFollowWindows($0.operation) } }
-    guard windowSystem.mustBeKnown(for: requests, hides: hidesWindows, follows: follows()) else {
-      try windowSystem.check(requests, inTransaction: isTransaction)
+    let unknown = windows.systemToBeKnown(for: requests, hides: hidesWindows) { [self] in
+      service.machine.mayFollowWindows($0.operation)
+    }
+    guard let unknown else {
+      try windows.check(requests, inTransaction: isTransaction)
       return authorization.authorize(privilege, call) { [self] trust throws(Refusal) in
-        try body(trust, windowSystem.placing(requests, among: presenters.windows.places, inTransaction: isTransaction))
+        try body(trust, windows.placing(requests, inTransaction: isTransaction))
       }
     }
     suspend(call.client)
-    windowSystem.whenKnown { [self] in
+    unknown.whenKnown { [self] in
       do throws(Refusal) {
         try authorize(requests, isTransaction: isTransaction, call, body)
       } catch {

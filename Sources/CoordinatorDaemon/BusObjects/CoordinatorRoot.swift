@@ -23,7 +23,6 @@ final class CoordinatorRoot: IncomingHandler {
 
   let authorization: Authorization
   let presenters: PresenterTable
-  let windowSystem: WindowSystem
   let facts: SessionFacts
   let hooks: HookRunner
   let clientDepartures: ClientDepartures
@@ -33,6 +32,7 @@ final class CoordinatorRoot: IncomingHandler {
   private var features: [any Feature] = []
 
   var loop: EventLoop { connection.loop }
+  var windows: WindowDisplays { presenters.windows }
 
   /// - Parameters:
   ///   - connection: the bus. The coordinator requests its name later, when it is ready to serve.
@@ -51,10 +51,8 @@ final class CoordinatorRoot: IncomingHandler {
     self.machine = consume machine
     authorization = Authorization(connection)
     let manager = SystemdManager(connection)
-    windowSystem = WindowSystem(connection, log: log)
     facts = SessionFacts(connection, inbox, log: log)
-    let windows = WindowPresenter(
-      loop: loop, windowSystem, maxParked: limits.parked, facts, log: log, reports: inbox)
+    let windows = WindowDisplays(connection, maxParked: limits.parked, facts, log: log, reports: inbox)
     let launchers = CommandLaunchers(manager, loop: loop, log: log)
     let commands = CommandPresenter(
       launchers, CommandOutputs(loop, runtime, token: recovered.token, limit: limits.output),

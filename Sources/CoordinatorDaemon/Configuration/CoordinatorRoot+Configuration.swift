@@ -23,11 +23,12 @@ extension CoordinatorRoot {
   /// Follows windows if a hold for fullscreen windows has an effect (H2).
   private func followWindows(for destinations: [Destination], _ holds: [String: HoldAction]) {
     let all = [holds] + destinations.compactMap { $0.itemSettings?.holds }
+    let windowSystem = windows.firstSystem
     guard !windowSystem.isNeededForFullscreen, all.contains(where: { $0[SessionFact.fullscreen.rawValue] != nil })
     else { return }
     windowSystem.isNeededForFullscreen = true
     facts.expect([.fullscreen], from: .windows)
-    windowSystem.whenKnown { [self] in
+    windowSystem.whenKnown { [self, unowned windowSystem] in
       if !windowSystem.isPresent {
         log.notice(
           "no adapter for the window system is on the bus, so it cannot say whether a window is fullscreen; start navd-windows"

@@ -1,3 +1,4 @@
+import DBusValues
 import PresentationModel
 import PresentationRules
 
@@ -6,11 +7,11 @@ final class PresenterTable {
   let commands: CommandPresenter
   private let units: UnitPresenter
   private let bus: BusPresenter
-  let windows: WindowPresenter
+  let windows: WindowDisplays
   private var shown: [Handle: any Presenter] = [:]
 
   /// - Parameter windows: shows items whose commands or units have windows to follow.
-  init(commands: CommandPresenter, units: UnitPresenter, bus: BusPresenter, windows: WindowPresenter) {
+  init(commands: CommandPresenter, units: UnitPresenter, bus: BusPresenter, windows: WindowDisplays) {
     self.commands = commands
     self.units = units
     self.bus = bus
@@ -18,12 +19,13 @@ final class PresenterTable {
   }
 
   /// Assigns a presenter to a presentation; nil if the item is state only.
-  func presenter(for presentation: Presentation) -> (any Presenter)? {
+  /// - Parameter memory: what the previous navd has recorded of its program; nil if this navd
+  ///   starts it.
+  func presenter(for presentation: Presentation, memory: Properties? = nil) -> (any Presenter)? {
     guard let program = program(for: presentation) else { return nil }
     let presenter: any Presenter
     if let process = program as? any ProcessPresenter, presentation.item.destination?.window != nil {
-      windows.follow(presentation, runBy: process)
-      presenter = windows
+      presenter = windows.follow(presentation, runBy: process, memory: memory)
     } else {
       presenter = program
     }
@@ -67,12 +69,13 @@ final class PresenterTable {
       guard let program = program(for: presentation) else { continue }
       let isParked = presentation.program != nil && presentation.presentedAt == nil
       let one = remember(presentation, as: isParked ? nil : presentation.handle, by: program)
-      if presenter(for: presentation) === windows { ofWindows.append(one) }
+      if presenter(for: presentation, memory: one.memory) is WindowPresenter { ofWindows.append(one) }
     }
     for presentation in parked {
       guard let program = program(for: presentation) as? any ProcessPresenter else { continue }
-      windows.follow(presentation, runBy: program)
-      ofWindows.append(remember(presentation, as: nil, by: program))
+      let one = remember(presentation, as: nil, by: program)
+      _ = windows.follow(presentation, runBy: program, memory: one.memory)
+      ofWindows.append(one)
     }
     windows.prepare(ofWindows)
     var survivals: [Handle: Survival] = [:]

@@ -69,11 +69,10 @@ extension CoordinatorRoot {
     func carryOut() {
       do throws(Refusal) {
         let requests = try startup.requests(service.machine.containerValueDefaults)
-        guard !windowSystem.mustBeKnown(for: requests) else { return windowSystem.whenKnown(carryOut) }
+        if let unknown = windows.systemToBeKnown(for: requests) { return unknown.whenKnown(carryOut) }
         try authorization.inlineCommands.check(requests, inTransaction: true)
-        try windowSystem.check(requests, inTransaction: true)
-        try service.perform(
-          windowSystem.placing(requests, among: presenters.windows.places, inTransaction: true), by: nil)
+        try windows.check(requests, inTransaction: true)
+        try service.perform(windows.placing(requests, inTransaction: true), by: nil)
         log.notice("startup carried out", metadata: ["requests": "\(requests.count)"])
       } catch {
         configuration.note(startup.fault(error))
@@ -91,14 +90,12 @@ extension CoordinatorRoot {
   ) {
     for (index, (binding, item)) in zip(kept.indices, kept) {
       guard let request = service.machine.request(presentingAgain: item, at: binding) else { continue }
-      guard !windowSystem.mustBeKnown(for: [request]) else {
-        return windowSystem.whenKnown { [self] in present(again: kept[index...], completion) }
+      if let unknown = windows.systemToBeKnown(for: [request]) {
+        return unknown.whenKnown { [self] in present(again: kept[index...], completion) }
       }
       do throws(Refusal) {
-        try windowSystem.check([request], inTransaction: false)
-        try service.perform(
-          windowSystem.placing([request], among: presenters.windows.places, inTransaction: false), by: nil,
-          isRestoring: true)
+        try windows.check([request], inTransaction: false)
+        try service.perform(windows.placing([request], inTransaction: false), by: nil, isRestoring: true)
       } catch {
         log.warning(
           "an item of the last session is not presented again: \(error.message)", metadata: ["binding": "\(binding)"])

@@ -30,7 +30,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   private let loop: EventLoop
   private let system: WindowSystem
   private let log: Logger
-  private let facts: SessionFacts
+  private let facts: SessionFacts?
+  private let focus: SessionFocus
   private let reports: any ReportReceiver
   private var tracker: WindowTracker
   /// The programs, by the handles for which they were started.
@@ -45,9 +46,11 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   /// - Parameters:
   ///   - maxParked: the limit of parked programs (N8).
-  ///   - facts: learns whether the focused window is fullscreen and belongs to no presentation (H2).
+  ///   - facts: learns whether the focused window is fullscreen and belongs to no presentation
+  ///     (H2); nil if it is not to learn that.
+  ///   - focus: knows whether the focus of this display counts.
   init(
-    loop: EventLoop, _ system: WindowSystem, maxParked: Int, _ facts: SessionFacts, log: Logger,
+    loop: EventLoop, _ system: WindowSystem, maxParked: Int, _ facts: SessionFacts?, _ focus: SessionFocus, log: Logger,
     reports: any ReportReceiver
   ) {
     self.loop = loop
@@ -55,6 +58,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     tracker = WindowTracker(maxParked: maxParked)
     self.log = log
     self.facts = facts
+    self.focus = focus
     self.reports = reports
     system.observer = self
   }
@@ -78,6 +82,14 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       program: program, ancestor: program ?? first { $0.hasStarted($1, process) },
       started: BootTime(milliseconds: started))
   }
+
+  /// Whether the windows of a program are followed here, or of the presentation that shows one.
+  func follows(_ handle: Handle) -> Bool { programs[tracker.program(of: handle)] != nil }
+
+  var isIdle: Bool { programs.isEmpty }
+
+  /// The presentation whose window has the focus on this display; nil if none has.
+  var focused: Handle? { tracker.focused }
 
   // MARK: Observing the window system
 
@@ -139,14 +151,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       startTimeout: destination?.startTimeout ?? Destination.defaultStartTimeout,
       isStartLimited: destination?.startLimit != nil,
       startupID: programs[presentation.program ?? presentation.handle]?.presenter.startupID(of: presentation),
-      display: display(of: presentation.item.content))
-  }
-
-  /// The display on which the command of an item shows its windows, by the variables of its file and of the request (N14).
-  private func display(of item: Item) -> DisplayNames? {
-    let file = item.destination?.itemSettings?.options.environment ?? [:]
-    func variable(_ name: String) -> String? { file[name] ?? item.environment[name] }
-    return DisplayNames(wayland: variable("WAYLAND_DISPLAY"), x11: variable("DISPLAY"))
+      display: presentation.item.content.display)
   }
 
   private func begin(_ handle: Handle, _ following: WindowFollowing) {
@@ -239,7 +244,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   /// Records the windows that changed in a turn.
   func recordChanges() {
-    for (handle, memory) in record.takeChanges(tracker) { reports.remember(memory, of: handle) }
+    let display = system.name == Rows.bus ? nil : system.name
+    for (handle, memory) in record.takeChanges(tracker, on: display) { reports.remember(memory, of: handle) }
   }
 
   // MARK: Ending
@@ -313,7 +319,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     while case let effects = tracker.takeEffects(), !effects.isEmpty {
       for effect in effects { perform(effect) }
     }
-    guard tracker.isOtherFullscreen != isOtherFullscreen else { return }
+    guard let facts, tracker.isOtherFullscreen != isOtherFullscreen else { return }
     isOtherFullscreen = tracker.isOtherFullscreen
     facts.set(.fullscreen, isOtherFullscreen, by: .windows)
   }
@@ -325,7 +331,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       let program = tracker.program(of: handle)
       if programs[program]?.shown == nil { programs[program]?.shown = loop.now }
       reports.take(.presentAnswered(handle, error: nil))
-    case .report(let report): reports.take(report)
+    case .report(let report): if focus.counts(report, on: system.name) { reports.take(report) }
     case .parkedStays(let program, let message):
       log.notice("a hidden program does not end: \(message)", metadata: ["presentation": "\(program)"])
       reports.take(.parkedStays(program))

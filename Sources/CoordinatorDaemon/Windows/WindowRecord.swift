@@ -10,6 +10,7 @@ struct WindowMemory {
   private static let hiddenKey = DictionaryKey<[String]>("hidden", doc: "")
   private static let hadKey = DictionaryKey<Bool>("had-window", doc: "")
   private static let lostKey = DictionaryKey<Bool>("lost", doc: "")
+  private static let displayKey = DictionaryKey<String>("display", doc: "")
   private static let beganKey = DictionaryKey<UInt64>("began", doc: "")
   /// The limit in bytes of the recorded ids of windows that existed before an item. Above the limit, they are unknown after a restart.
   private static let maxBefore = 1 << 16
@@ -25,6 +26,8 @@ struct WindowMemory {
   let hasHadWindow: Bool
   /// Whether the adapter has given windows other ids, so that some were lost.
   let hasLost: Bool
+  /// The name on the bus of the adapter that sees the windows; nil for the first one (N14).
+  let display: BusName?
 
   init(_ memory: Properties) {
     windows = (memory[Self.windowsKey] ?? [:]).map { Window(id: $0.key, WindowProperties(reading: $0.value)) }
@@ -35,9 +38,11 @@ struct WindowMemory {
     hidden = Set(memory[Self.hiddenKey] ?? [])
     hasHadWindow = memory[Self.hadKey] == true
     hasLost = memory[Self.lostKey] == true
+    display = memory[Self.displayKey].flatMap { BusName($0) }
   }
 
-  fileprivate init(of program: Handle, _ tracker: borrowing WindowTracker) {
+  fileprivate init(of program: Handle, _ tracker: borrowing WindowTracker, on display: BusName?) {
+    self.display = display
     windows = tracker.lastingWindows(of: program)
     hidden = tracker.hiddenWindows(of: program)
     before = tracker.windowsBefore(program)
@@ -60,6 +65,7 @@ struct WindowMemory {
     if !hidden.isEmpty { memory[Self.hiddenKey] = hidden.sorted() }
     if hasHadWindow { memory[Self.hadKey] = true }
     if hasLost { memory[Self.lostKey] = true }
+    memory[Self.displayKey] = display?.text
     return memory
   }
 }
@@ -86,11 +92,15 @@ struct WindowRecord {
   }
 
   /// Removes and returns the changed data of presentations.
-  mutating func takeChanges(_ tracker: borrowing WindowTracker) -> [(Handle, Properties)] {
+  /// - Parameter display: the name on the bus of the adapter that sees their windows; nil for the
+  ///   first one.
+  mutating func takeChanges(
+    _ tracker: borrowing WindowTracker, on display: BusName?
+  ) -> [(Handle, Properties)] {
     defer { changed.removeAll(keepingCapacity: true) }
     var all: [(Handle, Properties)] = []
     for program in changed {
-      let memory = WindowMemory(of: program, tracker).added(to: memories[program] ?? [:])
+      let memory = WindowMemory(of: program, tracker, on: display).added(to: memories[program] ?? [:])
       all.append((tracker.presentation(of: program), memory))
     }
     return all

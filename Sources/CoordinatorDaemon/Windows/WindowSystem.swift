@@ -8,8 +8,9 @@ import PresentationRules
 import TextFormats
 import WindowRules
 
-/// A client of the window-system adapter, which may be absent, leave the bus and come back
-/// (`org.navd.WindowSystem1`). It begins with the first presentation that follows windows.
+/// A client of the window-system adapter of one display, which may be absent, leave the bus and
+/// come back (`org.navd.WindowSystem1`). It begins with the first presentation that follows windows
+/// there.
 final class WindowSystem {
   private enum Presence {
     /// The adapter was not asked, has not answered, or has just left and may be started again.
@@ -22,6 +23,8 @@ final class WindowSystem {
   /// Receives what the window system reports.
   unowned var observer: WindowPresenter?
   private let connection: Connection
+  /// The name of the adapter on the bus.
+  let name: BusName
   private let log: Logger
   private var presence = Presence.unknown
   private var follower: NameWatch?
@@ -37,7 +40,8 @@ final class WindowSystem {
   private var rest: Timer?
   /// Whether the session starts an adapter, or there has been one (N13).
   private var isExpected = false
-  private let session: AdapterOfSession
+  /// Tells whether the session starts the adapter; nil if it does not start one of this display.
+  private let session: AdapterOfSession?
   private var facts = WindowSystemFacts([], backend: "")
   /// The output with the focus; empty if the adapter does not know it.
   private var focusedOutput = ""
@@ -59,10 +63,23 @@ final class WindowSystem {
   private static let maxText = 1024
   private static let maxOutputs = 1024
 
-  init(_ connection: Connection, log: Logger) {
+  /// - Parameters:
+  ///   - name: the name of the adapter on the bus.
+  ///   - session: tells whether the session starts the adapter; nil if it does not start one of
+  ///     this display.
+  init(_ connection: Connection, _ name: BusName, session: AdapterOfSession?, log: Logger) {
     self.connection = connection
+    self.name = name
+    self.session = session
     self.log = log
-    session = AdapterOfSession(connection)
+  }
+
+  /// Ends the work for a display that nothing needs any more.
+  func end() {
+    signals?.cancel()
+    follower?.cancel()
+    absence?.cancel()
+    rest?.cancel()
   }
 
   var isPresent: Bool { presence == .present }
@@ -75,6 +92,9 @@ final class WindowSystem {
   }
 
   private var isResting: Bool { signals == nil }
+
+  /// Whether nothing waits for the adapter or reads its windows.
+  var isIdle: Bool { isResting && waiting.isEmpty }
 
   /// Stops receiving signals if nothing needs them. The capabilities of the window system stay known.
   func restIfUnneeded() {
@@ -89,13 +109,13 @@ final class WindowSystem {
 
   private func begin() {
     guard isResting else { return }
-    let rule = MatchRule(sender: WindowSystemInterface.bus, path: WindowSystemInterface.object)
+    let rule = MatchRule(sender: name, path: WindowSystemInterface.object)
     signals = connection.subscribe(rule) { [unowned self] in receive($0) }
     guard follower == nil else {
       if owner != nil, presence != .present { readAll() }
       return
     }
-    follower = connection.watchName(WindowSystemInterface.bus) { [unowned self] owner in
+    follower = connection.watchName(name) { [unowned self] owner in
       let hadOwner = self.owner != nil
       self.owner = owner
       (outputs, focusedOutput) = ([], "")
@@ -107,12 +127,14 @@ final class WindowSystem {
       } else if hadOwner {
         left()
         absence = connection.loop.timer(after: Self.absenceLimit) { [weak self] in self?.becomeAbsent() }
-      } else {
+      } else if let session {
         session.isExpected { [weak self] isExpected in
           guard let self, self.owner == nil, presence == .unknown else { return }
           self.isExpected = isExpected
           becomeAbsent()
         }
+      } else {
+        becomeAbsent()
       }
     }
   }
@@ -298,8 +320,7 @@ final class WindowSystem {
     _ method: Method<Input, Output>, _ input: Input, timeout: Duration = timeout,
     _ completion: @escaping (Result<Output, DBusError>) -> Void
   ) {
-    typealias Rows = WindowSystemInterface
-    connection.call(method, on: Rows.bus, at: Rows.object, input, timeout: timeout, autoStart: false) {
+    connection.call(method, on: name, at: WindowSystemInterface.object, input, timeout: timeout, autoStart: false) {
       [weak self] result in
       completion(result)
       if case .failure(let error) = result, error.name == .timedOut, timeout >= Self.timeout { self?.becameSilent() }
@@ -327,18 +348,13 @@ extension WindowSystem {
     isPresent ? facts.whyNot(capability, for: what) : nil
   }
 
-  /// Refuses requests that the window system cannot carry out.
+  /// Refuses a request that the window system cannot carry out.
   /// - Throws: `Refusal` with the code `notSupported`.
-  func check(_ requests: [Request], inTransaction: Bool) throws(Refusal) {
+  func check(_ request: Request) throws(Refusal) {
     guard isPresent else { return }
-    for (index, request) in requests.enumerated() where request.raises || request.bringsHere == true {
-      let whyNoRaising = request.raises ? whyNot(.activate, for: "raising a window") : nil
-      let whyNoBringing =
-        request.bringsHere == true ? whyNot(.summon, for: "bringing a window to the place in use") : nil
-      guard let why = whyNoRaising ?? whyNoBringing else { continue }
-      var refusal = Refusal(.notSupported, why)
-      refusal.index = inTransaction ? index : nil
-      throw refusal
+    if request.raises, let why = whyNot(.activate, for: "raising a window") { throw Refusal(.notSupported, why) }
+    if request.bringsHere == true, let why = whyNot(.summon, for: "bringing a window to the place in use") {
+      throw Refusal(.notSupported, why)
     }
   }
 }
@@ -369,38 +385,27 @@ extension WindowSystem {
       && requests.contains { $0.operation.presents { _ in true } } && hides()
   }
 
-  /// Completes requests with the name of the focused output, the places of the windows, and the
+  /// Completes a request with the name of the focused output, the places of the windows, and the
   /// reasons why something cannot be done on outputs (N11, U1).
+  /// - Parameter windows: the places of the windows of all presentations.
   /// - Throws: `Refusal` with the code `notSupported` if that output is not known.
-  func placing(
-    _ requests: [Request], among windows: @autoclosure () -> [Handle: WindowPlaces.Place], inTransaction: Bool
-  ) throws(Refusal) -> [Request] {
-    var placed = requests
-    var places: WindowPlaces?
-    if isPresent, requests.contains(where: { $0.operation.presents { _ in true } }) {
-      places = WindowPlaces(focusedOutput: focusedOutput.isEmpty ? nil : focusedOutput, windows())
+  func placing(_ request: Request, among windows: [Handle: WindowPlaces.Place]) throws(Refusal) -> Request {
+    var placed = request
+    if isPresent, request.operation.presents(where: { _ in true }) {
+      placed.places = WindowPlaces(focusedOutput: focusedOutput.isEmpty ? nil : focusedOutput, windows)
     }
-    let whyNoMoving = whyNot(.move, for: "moving a window to an output")
-    let whyNoHiding = whyNot(.hide, for: "dismissal = \"hide\"")
-    for index in requests.indices {
-      placed[index].places = places
-      if presence == .absent, placed[index].raises {
-        // Nothing is ever seen to have the focus, so a toggle that raises would close nothing (N7).
-        placed[index].raises = false
-      }
-      if let whyNoMoving { placed[index].whyNoMoving = whyNoMoving }
-      if let whyNoHiding { placed[index].whyNoHiding = whyNoHiding }
-      guard requests[index].operation.namesFocusedOutput else { continue }
-      guard isPresent, !focusedOutput.isEmpty else {
-        var refusal = Refusal(.notSupported, "output: \(whyNoFocusedOutput); name an output instead of “focused”")
-        refusal.index = inTransaction ? index : nil
-        throw refusal
-      }
-      placed[index].operation = requests[index].operation.mapItems { options in
-        var options = options
-        if options.output == Options.focusedOutput { options.output = focusedOutput }
-        return options
-      }
+    // Nothing is ever seen to have the focus, so a toggle that raises would close nothing (N7).
+    if presence == .absent { placed.raises = false }
+    placed.whyNoMoving = whyNot(.move, for: "moving a window to an output")
+    placed.whyNoHiding = whyNot(.hide, for: "dismissal = \"hide\"")
+    guard request.operation.namesFocusedOutput else { return placed }
+    guard isPresent, !focusedOutput.isEmpty else {
+      throw Refusal(.notSupported, "output: \(whyNoFocusedOutput); name an output instead of “focused”")
+    }
+    placed.operation = request.operation.mapItems { options in
+      var options = options
+      if options.output == Options.focusedOutput { options.output = focusedOutput }
+      return options
     }
     return placed
   }

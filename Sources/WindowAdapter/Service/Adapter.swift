@@ -1,6 +1,7 @@
 import CLinux
 import CoordinatorAPI
 import DBus
+import DBusValues
 import EventLoops
 import Glibc
 import Logging
@@ -64,21 +65,64 @@ package final class Adapter {
     return status
   }
 
+  /// The name on the bus for an adapter of this display beside that of another one.
+  private static var nameOfDisplay: BusName? {
+    DisplayNames(WindowService.displays).preferred.flatMap { WindowSystemInterface.bus(of: $0) }
+  }
+
   private func takeName() {
     service.start()
+    guard let name = Self.nameOfDisplay else { return takeFirstName() }
+    // The first name may be free since the adapter that had it has ended, while this display has
+    // one.
+    connection.call(Bus.getNameOwner, on: Bus.name, at: Bus.path, name.text) { [unowned self] result in
+      guard case .success = result else { return takeFirstName() }
+      failNaming(name, DBusError(name: .addressInUse, message: "the name \(name) belongs to another program"))
+    }
+  }
+
+  private func takeFirstName() {
     connection.requestName(WindowSystemInterface.bus) { [unowned self] result in
       switch result {
       case .success:
-        let capabilities = backend.state.capabilities.map(\.rawValue).joined(separator: " ")
         DesktopVariables.give(by: connection, log)
-        // The release frees pages that only the start needed.
-        loop.timer(after: Self.startTime) { linux_release_program() }
-        log.notice("ready", metadata: ["backend": "\(backend.name)", "capabilities": "\(capabilities)"])
-      case .failure(let error):
-        let reason = "cannot own the name \(WindowSystemInterface.bus): \(error.message)"
-        fail(BackendFailure(description: reason, isFinal: true))
+        ready()
+      case .failure(let error) where error.name == .addressInUse: takeNameOfDisplay(error)
+      case .failure(let error): failNaming(WindowSystemInterface.bus, error)
       }
     }
+  }
+
+  /// Takes the name of this display beside the adapter of another one.
+  /// - Parameter refusal: the reason why the first name cannot be taken.
+  private func takeNameOfDisplay(_ refusal: DBusError) {
+    typealias Rows = WindowSystemInterface
+    connection.call(
+      PropertyAccessing.get, on: Rows.bus, at: Rows.object, (Rows.name.text, Rows.displays.name.text),
+      timeout: Self.timeout, autoStart: false
+    ) { [unowned self] result in
+      let names = (try? result.get()).flatMap { [String](value: $0) } ?? []
+      let own = DisplayNames(WindowService.displays)
+      guard own.isOther(than: DisplayNames(names)), let name = Self.nameOfDisplay else {
+        return failNaming(Rows.bus, refusal)
+      }
+      connection.requestName(name) { [unowned self] result in
+        if case .failure(let error) = result { return failNaming(name, error) }
+        ready()
+      }
+    }
+  }
+
+  private func ready() {
+    let capabilities = backend.state.capabilities.map(\.rawValue).joined(separator: " ")
+    // The release frees pages that only the start needed.
+    loop.timer(after: Self.startTime) { linux_release_program() }
+    log.notice("ready", metadata: ["backend": "\(backend.name)", "capabilities": "\(capabilities)"])
+  }
+
+  private func failNaming(_ name: BusName, _ error: DBusError) {
+    let reason = "cannot own the name \(name): \(error.message)"
+    fail(BackendFailure(description: reason, isFinal: true))
   }
 
   private func fail(_ reason: String) { fail(BackendFailure(description: reason)) }

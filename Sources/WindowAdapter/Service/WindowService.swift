@@ -45,7 +45,7 @@ final class WindowService {
     object.implement(Rows.outputs) { [unowned self] _ in backend.state.outputs }
     object.implement(Rows.focusedOutput) { [unowned self] _ in backend.state.focusedOutput }
     object.implement(Rows.backend) { [backend] _ in backend.name }
-    object.implement(Rows.displays) { _ in ["WAYLAND_DISPLAY", "DISPLAY"].compactMap { Environment[$0] } }
+    object.implement(Rows.displays) { _ in Self.displays }
     connection.export(Rows.object, [object])
     connection.handlers.onSignalsMissed = { [weak self] in
       // The serial of the last event shows the gap.
@@ -59,6 +59,9 @@ final class WindowService {
       self?.answerReaders()
     }
   }
+
+  /// The display of the windows, as programs find it.
+  static var displays: [String] { ["WAYLAND_DISPLAY", "DISPLAY"].compactMap { Environment[$0] } }
 
   /// Answers at the end of the turn, because the signals of the turn precede its answers.
   private func answerReaders() {

@@ -13,16 +13,22 @@ private typealias Rows = WindowSystemInterface
 
 extension Session {
   /// Starts a sway whose outputs are windows of this session, and waits until it runs.
+  /// - Parameter outputs: the number of its outputs; nil for one that is no window of this session.
   /// - Returns: the program, the name of its Wayland display, and the variable with the path of its socket.
-  fileprivate func startInnerSway(outputs: Int) throws -> (sway: Program, display: String, variables: [String: String])
-  {
+  func startInnerSway(
+    outputs: Int?
+  ) throws -> (sway: Program, display: String, variables: [String: String]) {
+    let backend =
+      outputs.map { ["WLR_BACKENDS=wayland", "WLR_WL_OUTPUTS=\($0)"] } ?? [
+        "-u", "WAYLAND_DISPLAY", "WLR_BACKENDS=headless",
+      ]
+
     let inner = path("bin/inner")
     try write("exec echo \"$WAYLAND_DISPLAY\" >\(inner).display\n", to: "bin/inner.conf")
     let sway = try start(
       program: "/usr/bin/env",
-      [
-        "SWAYSOCK=\(inner).sock", "LIBSEAT_BACKEND=noop", "WLR_BACKENDS=wayland", "WLR_WL_OUTPUTS=\(outputs)",
-        "WLR_RENDERER=pixman",
+      backend + [
+        "SWAYSOCK=\(inner).sock", "LIBSEAT_BACKEND=noop", "WLR_LIBINPUT_NO_DEVICES=1", "WLR_RENDERER=pixman",
         "/usr/bin/sway", "-c", "\(inner).conf",
       ])
     try poll("the inner sway runs") { Files.contents(of: "\(inner).display").last == UInt8(ascii: "\n") }

@@ -1,0 +1,158 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+
+private typealias Rows = CoordinatorInterface
+
+/// Several displays of one user on one bus, each with an adapter of its own (N14).
+@Suite struct DisplayTests {
+  private static func options(_ display: String) -> Properties {
+    ["environment": ["WAYLAND_DISPLAY": display, "DISPLAY": ":0"].value]
+  }
+
+  @Test("N14: an item is followed by the adapter of its display, also after a restart of navd")
+  func item_isFollowedOnItsDisplay() throws {
+    let files = try FollowedCommand()
+    files.adapter.displays = ["wayland-1", ":0"]
+    let second = try ScriptedWindowSystem(files.session, display: "wayland-2")
+    let path = try files.session.present("files", "", Self.options("wayland-2"))
+    let pid = try files.pid()
+    // The first adapter tells windows of its display only.
+    files.adapter.open(Window("elsewhere", appID: "files", pid: UInt64(getpid())))
+    second.open(Window("w1", appID: "files", pid: pid))
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    #expect(try files.windows() == ["w1"])
+
+    try files.session.stop(SIGKILL)
+    try files.session.start()
+    #expect(try files.windows() == ["w1"])
+    try files.session.runNavctl("dismiss", "files")
+    #expect(try files.session.ending(of: path).reason == "dismissed")
+    #expect(second.requests == ["close w1"])
+    #expect(files.adapter.requests == [])
+  }
+
+  @Test("N14: an adapter that comes after the items of its display takes them over")
+  func adapter_comingLater_takesItemsOver() throws {
+    let files = try FollowedCommand()
+    files.adapter.displays = ["wayland-1"]
+    let path = try files.session.present("files", "", Self.options("wayland-2"))
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    #expect(try files.windows() == [])
+    let second = try ScriptedWindowSystem(
+      files.session, [Window("w1", appID: "files", pid: try files.pid())], display: "wayland-2")
+    try files.session.poll("its window is known") { try files.windows() == ["w1"] }
+    try files.session.dismiss("files")
+    #expect(try files.session.ending(of: path).reason == "dismissed")
+    #expect(second.requests == ["close w1"])
+  }
+
+  /// An item on each of two displays, both with the focus there, the second one last.
+  private func twoFocused() throws -> (files: FollowedCommand, second: ScriptedWindowSystem) {
+    let files = try FollowedCommand()
+    files.adapter.displays = ["wayland-1"]
+    let second = try ScriptedWindowSystem(files.session, display: "wayland-2")
+    try files.session.write(
+      "command = ['sleep', '1000']\nwindow = { app-id = 'other' }", toDestination: "other")
+    try files.session.runNavctl("reload")
+    for (name, adapter) in [("files", files.adapter!), ("other", second)] {
+      let path = try files.session.present(name, "", Self.options(adapter.displays[0]))
+      try files.session.poll("its program runs") {
+        try files.session.call(Rows.get, name).1["pid"] != nil
+      }
+      let pid = try files.session.call(Rows.get, name).1["pid"].flatMap { UInt64(value: $0) }
+      adapter.open(Window("\(name) window", appID: name, pid: pid, focused: true))
+      #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    }
+    return (files, second)
+  }
+
+  @Test("N7, N14: a key that is pressed on a display finds the focus there")
+  func toggle_findsFocusOfItsDisplay() throws {
+    let (files, second) = try twoFocused()
+    let path = try files.session.call(Rows.get, "files").0
+    let options = Self.options("wayland-1").merging(["raise": .boolean(true)]) { $1 }
+    _ = try files.session.call(Rows.toggle, ("files", "", options))
+    #expect(try files.session.ending(of: path).reason == "dismissed")
+    #expect(files.adapter.requests == ["close files window"])
+    #expect(second.requests == [])
+  }
+
+  @Test("N9, N14: the loss of the focus on a display that its user does not use is none")
+  func focus_lostOnOtherDisplay_doesNotCount() throws {
+    let (files, second) = try twoFocused()
+    try files.session.write(
+      "command = ['sleep', '1000']\nunfocus = 'dismiss'\nwindow = { app-id = 'popup' }",
+      toDestination: "popup")
+    try files.session.runNavctl("reload")
+    let popup = try files.session.present("popup", "", Self.options("wayland-1"))
+    try files.session.poll("its program runs") {
+      try files.session.call(Rows.get, "popup").1["pid"] != nil
+    }
+    files.adapter.open(Window("popup", appID: "popup", pid: UInt64(getpid()), focused: true))
+    #expect(try files.session.call(Rows.wait, (popup, "presented")).0 == "")
+    // The item ends two seconds after its window, long after the time in which a loss counts.
+    let watcher = try files.session.watch()
+    second.close("other window")
+    try files.session.wait("the other one ends") {
+      watcher.lines.contains { $0.hasPrefix("dismissed other") }
+    }
+    #expect(try files.session.call(Rows.get, "popup").0 == popup)
+  }
+
+  @Test("N14: two sways of one user each have an adapter, and a key acts on the display where it is pressed")
+  func toggle_onTwoSways_showsAndClosesThere() throws {
+    let desktop = try WindowedDesktop(
+      .sway,
+      destinations: [
+        "plain": "command = ['foot', '--app-id=plain']\nwindow = { app-id = 'plain' }",
+        "own": "command = ['foot', '--app-id=own']\nwindow = true\nscope = 'process'",
+      ])
+    let session = desktop.session
+    let (sway, display, variables) = try session.startInnerSway(outputs: nil)
+    let inner = variables.merging(["WAYLAND_DISPLAY": display, "DISPLAY": ""]) { $1 }.map { "\($0.key)=\($0.value)" }
+    let watched = try #require(WindowSystemInterface.bus(of: display))
+    var owner: BusName?
+    let watch = session.client.watchName(watched) { owner = $0 }
+    defer { watch.cancel() }
+    let adapter = try session.start(program: "/usr/bin/env", inner + [session.executable("navd-windows")])
+    try session.wait("the second adapter is there") { owner != nil || adapter.hasEnded }
+    try #require(!adapter.hasEnded, "\(adapter.errorText)")
+
+    func innerWindows() throws -> String {
+      try session.run(program: "/usr/bin/swaymsg", ["-s", variables["SWAYSOCK"]!, "-t", "get_tree"]).outputText
+    }
+    for name in ["plain", "own"] {
+      for isInner in [false, true] {
+        func toggle() throws {
+          let run = try session.run(
+            program: "/usr/bin/env", (isInner ? inner : []) + [session.executable("navctl"), "toggle", name])
+          #expect(run.exitCode == 0, "\(run.errorText)")
+        }
+        try toggle()
+        let path = try session.call(Rows.get, name).0
+        #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+        try session.poll("its window is known") {
+          StateEntry(try session.call(Rows.get, name).1).windows?.count == 1
+        }
+        #expect(try innerWindows().contains("\"app_id\": \"\(name)\"") == isInner)
+        #expect(try (desktop.screen.window(name) != nil) == !isInner)
+        try toggle()
+        #expect(try session.ending(of: path).reason == "dismissed")
+        #expect(try !innerWindows().contains("\"app_id\": \"\(name)\""))
+        #expect(try desktop.screen.window(name) == nil)
+      }
+    }
+
+    // A further adapter of either display ends.
+    #expect(!sway.hasEnded)
+    for variables in [[], inner] {
+      let third = try session.run(program: "/usr/bin/env", variables + [session.executable("navd-windows")])
+      #expect(third.exitCode == 3, "\(third.errorText)")
+    }
+  }
+}
