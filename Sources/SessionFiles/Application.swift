@@ -88,11 +88,14 @@ package struct Application {
   /// The ids of all installed applications, sorted.
   package static func ids(in directories: [[UInt8]] = BaseDirectories.data()) -> [String] {
     Set(
-      directories.flatMap { (try? SafeFiles.names(in: $0 + Self.subdirectory)) ?? [] }
+      directories.flatMap { (try? SafeFiles.names(in: directory(in: $0))) ?? [] }
         .filter { $0.suffix(Self.suffix.count).elementsEqual(Self.suffix) }
         .map { String(decoding: $0.dropLast(Self.suffix.count), as: UTF8.self) }
     ).sorted()
   }
+
+  /// The directory of the desktop files in a directory of the session's data.
+  package static func directory(in data: [UInt8]) -> [UInt8] { data + subdirectory }
 
   /// The paths at which the desktop file of an application may be, the most important first. A “-” in the id may stand for a “/”.
   package static func paths(of id: String, in directories: [[UInt8]] = BaseDirectories.data()) -> [[UInt8]] {

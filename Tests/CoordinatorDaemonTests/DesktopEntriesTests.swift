@@ -33,3 +33,23 @@ func desktopEntries_ofPrograms_giveIDs() throws {
   #expect(entries.ids(of: "same") == [])
   #expect(entries.ids(of: "other") == [])
 }
+
+@Test("N1: desktop files are read again when one was added, changed or removed")
+func desktopEntries_afterChange_areReadAgain() throws {
+  let directory = TemporaryDirectory()
+  let later = directory.path(of: "later")
+  let entries = DesktopEntries(directories: [directory.path, later].map { Array($0.utf8) })
+  #expect(entries.ids(of: "files") == [])
+  mkdir(directory.path(of: "applications"), 0o700)
+  let file = directory.path(of: "applications/a.desktop")
+  try Files.write("[Desktop Entry]\nExec=files\n", to: file)
+  #expect(entries.ids(of: "files") == ["a"])
+  try Files.write("[Desktop Entry]\nExec=files\nStartupWMClass=Files\n", to: file)
+  #expect(entries.ids(of: "files") == ["a", "Files"])
+  mkdir(later, 0o700)
+  mkdir("\(later)/applications", 0o700)
+  try Files.write("[Desktop Entry]\nExec=files\n", to: "\(later)/applications/b.desktop")
+  #expect(entries.ids(of: "files") == [])
+  unlink(file)
+  #expect(entries.ids(of: "files") == ["b"])
+}

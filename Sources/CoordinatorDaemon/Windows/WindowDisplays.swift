@@ -23,6 +23,7 @@ final class WindowDisplays: ReportReceiver {
   private let log: Logger
   private let reports: any ReportReceiver
   private let focus = SessionFocus()
+  private let desktopEntries = DesktopEntries()
   /// The display of the first adapter. Items whose display is not known are there, too.
   private let first: Display
   /// The other displays, by the names of their adapters on the bus.
@@ -40,7 +41,7 @@ final class WindowDisplays: ReportReceiver {
     self.log = log
     self.reports = reports
     let system = WindowSystem(
-      connection, WindowSystemInterface.bus, session: AdapterOfSession(connection), log: log)
+      connection, WindowSystemInterface.bus, session: AdapterOfSession(connection), desktopEntries, log: log)
     let presenter = WindowPresenter(
       loop: connection.loop, system, maxParked: maxParked, facts, focus, log: log, reports: reports)
     first = Display(system: system, presenter: presenter)
@@ -66,7 +67,7 @@ final class WindowDisplays: ReportReceiver {
   private func display(_ bus: BusName, creates: Bool) -> Display {
     if let known = others[bus] { return known }
     guard creates, hasRoom() else { return first }
-    let system = WindowSystem(connection, bus, session: nil, log: log)
+    let system = WindowSystem(connection, bus, session: nil, desktopEntries, log: log)
     let presenter = WindowPresenter(
       loop: connection.loop, system, maxParked: maxParked, nil, focus, log: log, reports: reports)
     let display = Display(system: system, presenter: presenter)

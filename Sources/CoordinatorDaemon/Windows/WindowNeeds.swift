@@ -63,13 +63,12 @@ public struct WindowSystemFacts: Sendable {
   private static let proofs: [WindowCapability: String] = [.hide: "to be minimized", .output: "on an output"]
 
   /// The reasons why destinations cannot work here, or the ways in which they work otherwise than they say.
-  func faults(of destinations: [Destination]) -> [FileFault] {
-    let entries = capabilities.contains(.pid) ? nil : DesktopEntries()
+  func faults(of destinations: [Destination], _ entries: DesktopEntries = DesktopEntries()) -> [FileFault] {
     return destinations.flatMap { destination -> [FileFault] in
       guard case .file(let path) = destination.source, let window = destination.window else { return [] }
       return window.needs.compactMap { need in
         guard let why = whyNot(need.capability, for: need.key) else { return nil }
-        guard need.capability == .pid, let entries, let suggested = SuggestedAppID(of: destination, entries) else {
+        guard need.capability == .pid, let suggested = SuggestedAppID(of: destination, entries) else {
           return FileFault(path, nil, why)
         }
         return FileFault(
@@ -83,8 +82,8 @@ public struct WindowSystemFacts: Sendable {
 
 extension SuggestedAppID {
   /// The application id that the command of a destination suggests; nil if there is no command, or it suggests none.
-  init?(of destination: Destination, _ entries: @autoclosure () -> DesktopEntries) {
+  init?(of destination: Destination, _ entries: DesktopEntries) {
     guard case .command(let words, _) = destination.presenter else { return nil }
-    self.init(of: words) { entries().ids(of: $0) }
+    self.init(of: words) { entries.ids(of: $0) }
   }
 }

@@ -181,7 +181,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     guard let destination = presentation.item.destination, destination.window?.pattern.isEmpty == true,
       system.whyNot(.pid, for: "") != nil
     else { return }
-    tracker.suggest(SuggestedAppID(of: destination.content, DesktopEntries()), for: handle)
+    tracker.suggest(SuggestedAppID(of: destination.content, system.desktopEntries), for: handle)
   }
 
   /// Shows the windows of a parked program again (N8).

@@ -42,6 +42,7 @@ final class WindowSystem {
   private var isExpected = false
   /// Tells whether the session starts the adapter; nil if it does not start one of this display.
   private let session: AdapterOfSession?
+  let desktopEntries: DesktopEntries
   private var facts = WindowSystemFacts([], backend: "")
   /// The output with the focus; empty if the adapter does not know it.
   private var focusedOutput = ""
@@ -67,10 +68,14 @@ final class WindowSystem {
   ///   - name: the name of the adapter on the bus.
   ///   - session: tells whether the session starts the adapter; nil if it does not start one of
   ///     this display.
-  init(_ connection: Connection, _ name: BusName, session: AdapterOfSession?, log: Logger) {
+  ///   - entries: the desktop files of installed programs.
+  init(
+    _ connection: Connection, _ name: BusName, session: AdapterOfSession?, _ entries: DesktopEntries, log: Logger
+  ) {
     self.connection = connection
     self.name = name
     self.session = session
+    desktopEntries = entries
     self.log = log
   }
 
@@ -340,7 +345,9 @@ extension Result where Failure == DBusError {
 
 extension WindowSystem {
   /// The reasons why destinations cannot work here; empty if they are not known.
-  func faults(of destinations: [Destination]) -> [FileFault] { isPresent ? facts.faults(of: destinations) : [] }
+  func faults(of destinations: [Destination]) -> [FileFault] {
+    isPresent ? facts.faults(of: destinations, desktopEntries) : []
+  }
 
   /// The reason why the window system cannot do something; nil if it can, or if that is not known.
   /// - Parameter what: the subject of the sentence, such as “raising a window”.
