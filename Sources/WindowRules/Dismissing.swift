@@ -91,10 +91,7 @@ extension WindowTracker {
 
   /// Ends what is left of programs that are to end so, unless their user has a window there: then it ends with the last one.
   mutating func endLeftovers() {
-    for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
-      guard case .leaving = following.stage, following.rule.endsLeftover, following.isRunning, !following.hasLost,
-        !following.isLeftoverEnding, !showsWindowOfUser(handle)
-      else { continue }
+    for handle in followed.waiting(for: .lastWindow).sorted() where !showsWindowOfUser(handle) {
       followed[handle]!.isLeftoverEnding = true
       confirm(handle)
     }

@@ -9,7 +9,7 @@ extension WindowTracker {
   }
 
   /// Whether one more program may be parked.
-  var mayPark: Bool { followed.values.count { $0.isParked } < maxParked }
+  var mayPark: Bool { followed.all.values.count { $0.isParked } < maxParked }
 
   /// Whether the windows are hidden, and no request to them is open.
   func isResting(_ handle: Handle) -> Bool {

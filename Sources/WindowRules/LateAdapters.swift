@@ -26,7 +26,7 @@ extension WindowTracker {
 
   /// Judges the programs that have ended while an adapter was expected.
   mutating func adapterCame() {
-    for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
+    for (handle, following) in followed.sorted {
       if case .unseen = following.stage, following.awaitsAdapter, !following.isRunning { awaitHandedOver(handle) }
     }
   }

@@ -7,7 +7,7 @@ extension WindowTracker {
   /// ``arrived(_:_:isSameAdapter:at:processes:)``.
   public mutating func setDisplay(_ display: DisplayNames) {
     self.display = display
-    for handle in followed.keys { findDisplay(of: handle) }
+    for handle in followed.all.keys { findDisplay(of: handle) }
   }
 
   /// Finds out whether the windows of a presentation are on another display than the one that the

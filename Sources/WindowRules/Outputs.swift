@@ -29,7 +29,7 @@ extension WindowTracker {
   public var places: [Handle: WindowPlaces.Place] {
     guard let capabilities else { return [:] }
     var places: [Handle: WindowPlaces.Place] = [:]
-    for (_, following) in followed {
+    for (_, following) in followed.all {
       guard case .shown = following.stage, case .presentation(let handle) = following.role else { continue }
       let known = following.windows.compactMap { windows[$0]?.properties }
       // A key that is pressed again at once is about what its user is about to see.
@@ -60,7 +60,7 @@ extension WindowTracker {
 
   /// Notes that outputs are gone, before their windows move to others (U3).
   public mutating func outputsGone(_ gone: Set<String>) {
-    for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
+    for (handle, following) in followed.sorted {
       guard case .shown = following.stage, following.rule.endsWithOutput else { continue }
       let known = following.windows.compactMap { windows[$0]?.properties.output }
       let places = known.isEmpty ? [following.output].compactMap(\.self) : known

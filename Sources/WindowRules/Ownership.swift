@@ -6,7 +6,8 @@ extension WindowTracker {
   /// Gives a window to the item whose it is, if that can be said.
   mutating func assign(_ id: String) {
     if let handle = claimant(of: id) { return give(id, to: handle) }
-    if let handle = followed.keys.filter({ isDialog(id, of: $0) }).min() { give(id, to: handle) }
+    let asking = followed.waiting(for: .dialog).filter { isDialog(id, of: $0) }
+    if let handle = asking.min() { give(id, to: handle) }
   }
 
   /// Assigns the windows of nobody, the oldest first, because a fact that they waited for has come.
@@ -18,7 +19,7 @@ extension WindowTracker {
   /// windows of its processes. The window belongs there in any case.
   mutating func assignIfProven(_ id: String) {
     let window = windows[id]!
-    let proven = followed.keys.sorted().first { handle in
+    let proven = concerned(by: window).sorted().first { handle in
       switch facts(of: window, for: handle).verdict {
       case .item(.dialog): true
       case .item(.process): followed[handle]!.rule.takesAll
@@ -28,20 +29,28 @@ extension WindowTracker {
     if let proven { give(id, to: proven) }
   }
 
+  /// The programs whose window it may be: that of its parent, those of its process, and those that
+  /// wait for their first one.
+  private func concerned(by window: TrackedWindow) -> Set<Handle> {
+    let parent = window.properties.parent.flatMap { owner(of: $0) }
+    let own = [parent, window.process?.program, window.process?.ancestor].compactMap(\.self)
+    return followed.waiting(for: .firstWindow).union(own.filter { followed[$0] != nil })
+  }
+
   /// The item with the strongest proof that a window is its own; nil if the window is its user's, or a fact is still to come.
   private func claimant(of id: String) -> Handle? {
     let window = windows[id]!
     var best: (proof: OwnershipFacts.Proof, handle: Handle)?
     var isUndecided = false
-    for (handle, following) in followed {
+    for handle in concerned(by: window) {
       switch facts(of: window, for: handle).verdict {
       case .item(let proof):
         guard let found = best else {
           best = (proof, handle)
           continue
         }
-        let began = followed[found.handle]!.beginning.order
-        if found.proof < proof || found.proof == proof && (following.beginning.order, handle) < (began, found.handle) {
+        let (began, before) = (followed[handle]!.beginning.order, followed[found.handle]!.beginning.order)
+        if found.proof < proof || found.proof == proof && (began, handle) < (before, found.handle) {
           best = (proof, handle)
         }
       case .undecided: isUndecided = true
@@ -60,21 +69,13 @@ extension WindowTracker {
     of window: TrackedWindow, for handle: Handle, takes: OwnershipFacts.Takes? = nil
   ) -> OwnershipFacts {
     let following = followed[handle]!
-    let takes = takes ?? self.takes(following)
+    let takes = takes ?? following.takes
     return OwnershipFacts(
       isDialog: window.properties.parent.flatMap { owner(of: $0) } == handle,
       process: takes == .nothing ? .none : process(of: window, for: handle, following),
       origin: takes == .nothing ? .none : origin(of: window, for: following),
       pattern: takes == .first || takes == .guest ? pattern(of: window, for: handle, following) : .unwritten,
       isNewer: isNewer(window, than: following), takes: takes)
-  }
-
-  private func takes(_ following: WindowFollower) -> OwnershipFacts.Takes {
-    guard following.hasBegun, !following.isOnOtherDisplay else { return .nothing }
-    if let guest = following.guest { return guest.isReplaceable && following.takesWindows ? .first : .nothing }
-    let mayHaveAnother = following.rule.takesAll || !following.hasHadWindow || following.rule.linger != nil
-    if following.takesWindows, following.windows.isEmpty, !following.hasLost, mayHaveAnother { return .first }
-    return following.takesOwnWindows && following.rule.takesAll ? .further : .nothing
   }
 
   /// Whether the window opened after the item began.
@@ -144,29 +145,27 @@ extension WindowTracker {
 
   /// Whether there is a window of nobody whose process the adapter still has to tell.
   var hasUntold: Bool {
-    windows.withoutProcess.contains { windows[$0].map { $0.owner == .none && isUntold($0) } == true }
+    guard capabilities?.contains(.pid) == true else { return false }
+    return windows.withoutProcess.contains { windows[$0].map { $0.owner == .none } == true }
   }
 
   /// Whether a program shows a window that is not its item's, or may show one. A signal could end what its user does there.
   func showsWindowOfUser(_ program: Handle) -> Bool {
-    windows.withoutProcess.contains { id in
-      windows[id].map { isUntold($0) && $0.owner != .presentation(program) } == true
-    }
-      || windows.all.values.contains { window in
-        guard window.owner != .presentation(program), let process = window.process else { return false }
-        return process.program == program || process.ancestor == program
-      }
+    func isOfUser(_ id: String) -> Bool { windows[id].map { $0.owner != .presentation(program) } == true }
+    if windows.byProgram[program]?.contains(where: isOfUser) == true { return true }
+    return capabilities?.contains(.pid) == true && windows.withoutProcess.contains(where: isOfUser)
   }
 
   /// Takes an earlier window as the first one if it comes forward after the program has handed over (N2).
   mutating func adopt(_ id: String, after changes: WindowProperties) {
     let window = windows[id]!
     guard changes.focused == true || changes.urgent == true || changes.title != nil else { return }
-    let waiting = followed.filter { _, following in
-      following.rule.adopts && following.isAwaiting && !following.isRunning
+    let waiting = followed.waiting(for: .firstWindow).filter { handle in
+      guard let following = followed[handle] else { return false }
+      return following.rule.adopts && following.isAwaiting && !following.isRunning
         && following.rule.pattern.matches(window.properties)
     }
-    if let handle = waiting.keys.min() { give(id, to: handle) }
+    if let handle = waiting.min() { give(id, to: handle) }
   }
 
   mutating func give(_ id: String, to handle: Handle) {

@@ -65,7 +65,7 @@ extension WindowTracker {
       windows[new] = window
       windows[new]?.id = new
     }
-    for (handle, following) in followed {
+    for (handle, following) in followed.all {
       followed[handle]!.windows = following.windows.map(name)
       followed[handle]!.beginning.earlierWindows = following.beginning.earlierWindows.map { Set($0.map(name)) }
       followed[handle]!.showing = Set(following.showing.map(name))

@@ -112,7 +112,7 @@ extension WindowTracker {
   /// Forgets the windows before restored presentations if none of them is there: the adapter may have given all windows other ids, so
   /// that an earlier window looks like a new one.
   mutating func dropEarlierWindowsOfOtherIDs(among present: Set<String>) {
-    for (handle, following) in followed where following.beginning.isRestored {
+    for (handle, following) in followed.all where following.beginning.isRestored {
       guard let earlier = following.beginning.earlierWindows, !earlier.isEmpty, earlier.isDisjoint(with: present) else {
         continue
       }

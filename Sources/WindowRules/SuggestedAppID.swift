@@ -122,6 +122,6 @@ extension WindowTracker {
   func isDoubtful(_ window: TrackedWindow, _ handle: Handle, _ following: WindowFollower) -> Bool {
     guard following.rule.pattern.isEmpty, let suggested = following.suggestedAppID else { return false }
     return rival(of: suggested, otherThan: window.id) != nil
-      || followed.contains { $0 != handle && $1.takesWindows && $1.windows.isEmpty && fits(window, $1) }
+      || followed.all.contains { $0 != handle && $1.takesWindows && $1.windows.isEmpty && fits(window, $1) }
   }
 }

@@ -34,6 +34,9 @@ struct TrackedWindows {
   /// The ids of windows of which the adapter has told neither a process nor that there is none.
   private(set) var withoutProcess: Set<String> = []
 
+  /// The ids of windows of a program's processes, and of processes that descend from its command.
+  private(set) var byProgram: [Handle: Set<String>] = [:]
+
   subscript(id: String) -> TrackedWindow? {
     get { all[id] }
     set {
@@ -41,12 +44,23 @@ struct TrackedWindows {
       all[id] = newValue
       if former?.properties.pid == nil, former != nil { withoutProcess.remove(id) }
       if let newValue, newValue.properties.pid == nil { withoutProcess.insert(id) }
+      if former?.process != newValue?.process { noteProcess(of: id, former?.process, newValue?.process) }
       guard former?.properties.startupID != newValue?.properties.startupID else { return }
       if let startupID = former?.properties.startupID {
         byStartupID[startupID]?.remove(id)
         if byStartupID[startupID]?.isEmpty == true { byStartupID[startupID] = nil }
       }
       if let startupID = newValue?.properties.startupID { byStartupID[startupID, default: []].insert(id) }
+    }
+  }
+
+  private mutating func noteProcess(of id: String, _ before: WindowProcess?, _ now: WindowProcess?) {
+    for program in [before?.program, before?.ancestor].compactMap(\.self) {
+      byProgram[program]?.remove(id)
+      if byProgram[program]?.isEmpty == true { byProgram[program] = nil }
+    }
+    for program in [now?.program, now?.ancestor].compactMap(\.self) {
+      byProgram[program, default: []].insert(id)
     }
   }
 

@@ -233,6 +233,15 @@ struct WindowFollower {
     }
   }
 
+  /// The windows that the presentation takes now (N1).
+  var takes: OwnershipFacts.Takes {
+    guard hasBegun, !isOnOtherDisplay else { return .nothing }
+    if let guest { return guest.isReplaceable && takesWindows ? .first : .nothing }
+    let mayHaveAnother = rule.takesAll || !hasHadWindow || rule.linger != nil
+    if takesWindows, windows.isEmpty, !hasLost, mayHaveAnother { return .first }
+    return takesOwnWindows && rule.takesAll ? .further : .nothing
+  }
+
   /// Whether a window may become the first one.
   var isAwaiting: Bool { if case .awaiting = stage { true } else { false } }
 

@@ -31,7 +31,7 @@ extension WindowTracker {
       open(window, by: processes(window), in: isNew ? orderOfAbsence : nil, isDoubtful: doubt.isAbout(window))
     }
     for window in all where windows[window.id] != nil {
-      changed(window.id, window.properties, by: windows[window.id]!.hasProcess ? nil : processes(window))
+      changed(window.id, window.properties, by: processes(window))
     }
     let doubtful = unknown.filter { windows[$0.id]?.owner == .former }
     doubt = Recognition(missing, doubtful)
@@ -47,12 +47,12 @@ extension WindowTracker {
     }
     for handle in losers.sorted() { hasLostWindows(handle) }
     // The next navd must also take them for windows of others.
-    for (handle, following) in followed where !doubtful.isEmpty && following.beginning.earlierWindows != nil {
+    for (handle, following) in followed.all where !doubtful.isEmpty && following.beginning.earlierWindows != nil {
       followed[handle]!.beginning.earlierWindows!.formUnion(doubtful.lazy.map(\.id))
       effects.append(.windowsChanged(handle))
     }
     // Windows that opened in the absence do not belong to presentations that began in it, neither for this navd nor for the next one.
-    for (handle, following) in followed
+    for (handle, following) in followed.all
     where following.isAwaiting && !following.beginning.isRestored && following.beginning.earlierWindows == nil {
       followed[handle]!.beginning.earlierWindows = Set(windows.all.keys)
       effects.append(.windowsChanged(handle))
@@ -62,7 +62,7 @@ extension WindowTracker {
     assignAll()
     adapterCame()
     // Requests to the earlier window system may be lost.
-    for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
+    for (handle, following) in followed.sorted {
       // It was not asked to show them.
       followed[handle]!.mayBeHidden.formUnion(following.showing)
       switch following.stage {
@@ -94,7 +94,7 @@ extension WindowTracker {
     self.isSilent = isSilent
     guard !isAbsent else { return }
     isAbsent = true
-    for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {
+    for (handle, following) in followed.sorted {
       switch following.stage {
       case .awaiting: showUnseen(handle)
       case .closing(let closing) where !closing.isForced && !closing.hasAsked:
@@ -160,14 +160,17 @@ extension WindowTracker {
   }
 
   /// Notes that properties of a window have changed.
-  /// - Parameter process: the known facts of the process if the change is the first to name it; nil if there are none.
-  public mutating func changed(_ id: String, _ properties: WindowProperties, by process: WindowProcess? = nil) {
+  /// - Parameter process: the known facts of the process, asked for if the change is the first to
+  ///   name it; nil if there are none.
+  public mutating func changed(
+    _ id: String, _ properties: WindowProperties, by process: @autoclosure () -> WindowProcess? = nil
+  ) {
     guard let window = windows[id] else { return }
     let changes = window.properties.changes(to: properties)
     guard !changes.properties.isEmpty else { return }
     windows[id]!.properties.merge(changes)
     let wasUntold = isUntold(window)
-    if !window.hasProcess, changes.pid != nil { windows[id]!.process = process.map(withoutParkedProgram) }
+    if !window.hasProcess, changes.pid != nil { windows[id]!.process = process().map(withoutParkedProgram) }
     switch window.owner {
     case .none:
       assign(id)
@@ -184,9 +187,13 @@ extension WindowTracker {
 
   /// Goes on with what has waited for the process of a window: later windows, and dismissals.
   private mutating func processWasTold(of window: TrackedWindow) {
-    assignAll(after: window.rank)
+    // A window waits only for the sake of an item that may take it.
+    if WindowFollower.Interest.allCases.contains(where: { $0 != .lastWindow && !followed.waiting(for: $0).isEmpty }) {
+      assignAll(after: window.rank)
+    }
     if !hasUntold {
-      for (handle, following) in followed.sorted(by: { $0.key < $1.key }) where following.isRunning {
+      for handle in followed.waiting(for: .firstWindow).sorted() {
+        guard let following = followed[handle], following.isRunning else { continue }
         if case .withdrawing = following.stage { effects.append(.wait(handle, milliseconds: Self.timeToEnd)) }
       }
     }

@@ -78,7 +78,7 @@ public struct WindowTracker {
   /// The windows of the window system, by their ids.
   var windows = TrackedWindows()
   /// The presentations, by the handles for which their programs were started.
-  var followed: [Handle: WindowFollower] = [:]
+  var followed = FollowedPrograms()
   /// The windows that the previous navd has recorded, by the handles for which the programs were started.
   var recorded: [Handle: [Window]] = [:]
   /// The parked programs that presentations show again, or are about to, by the handles of these presentations (N8).
@@ -135,11 +135,10 @@ public struct WindowTracker {
 
   /// Whether the window with the focus is fullscreen, and belongs to no presentation (H2).
   public var isOtherFullscreen: Bool {
-    capabilities != nil
-      && windows.all.values.contains { window in
-        guard window.properties.focused == true, window.properties.fullscreen == true else { return false }
-        if case .presentation = window.owner { return false } else { return true }
-      }
+    guard capabilities != nil, let id = focus?.window, let window = windows[id], owner(of: id) == nil else {
+      return false
+    }
+    return window.properties.focused == true && window.properties.fullscreen == true
   }
 
   /// The windows that were there before a presentation; nil if there has never been a window system.

@@ -240,7 +240,7 @@ final class RandomDesktop {
 
   /// Whether an item waits for a window that may look like one of this application.
   private func isAwaited(_ appID: String) -> Bool {
-    tracker.followed.values.contains { following in
+    tracker.followed.all.values.contains { following in
       let mayTake = following.takesWindows || !following.hasBegun
       let isWaiting = following.windows.isEmpty || following.guest?.isReplaceable == true
       return mayTake && isWaiting && following.rule.pattern.appID == appID
@@ -431,7 +431,7 @@ final class RandomDesktop {
 
   private func navdIsKilled() {
     note("navd is killed")
-    let followed = tracker.followed.filter { recorded[$0.key] != nil }
+    let followed = tracker.followed.all.filter { recorded[$0.key] != nil }
     let shownAs = followed.mapValues { following in
       if case .presentation(let handle) = following.role { handle } else { Handle?.none }
     }
@@ -481,7 +481,7 @@ final class RandomDesktop {
 
   private func perform() {
     while case let effects = tracker.takeEffects(), !effects.isEmpty { for effect in effects { perform(effect) } }
-    for program in tracker.followed.keys where items[program] != nil {
+    for program in tracker.followed.all.keys where items[program] != nil {
       recorded[program] = (
         tracker.lastingWindows(of: program), tracker.windowsBefore(program), tracker.beginning(of: program),
         tracker.hiddenWindows(of: program), tracker.hasHadWindow(program), tracker.hasLost(program),
@@ -581,7 +581,7 @@ final class RandomDesktop {
     case .ended(let handle, _, _), .dismissAnswered(let handle, _), .presentAnswered(let handle, .some): over(handle)
     case .hidden(let handle):
       items[handle]?.isOver = true
-      if let program = tracker.followed.first(where: { $0.value.isParked && !parked.contains($0.key) })?.key {
+      if let program = tracker.followed.all.first(where: { $0.value.isParked && !parked.contains($0.key) })?.key {
         parked.insert(program)
       }
     case .parkedEnded(let program): parked.remove(program)
