@@ -256,9 +256,12 @@ extension WindowTracker {
   }
 
   /// Notes that the time of ``Effect/wait(_:milliseconds:)`` is over.
-  public mutating func timeIsOver(for handle: Handle) {
+  /// - Parameter isInJob: whether the service manager has a job with the program's unit.
+  public mutating func timeIsOver(for handle: Handle, isInJob: Bool = false) {
     guard let following = followed[handle] else { return }
     switch following.stage {
+    case .lingering where following.isRestarting && isInJob:
+      effects.append(.wait(handle, milliseconds: following.settings.startTimeout))
     case .lingering: lastWindowClosed(handle)
     case .settling: leave(handle)
     case .withdrawing: if !hasUntold { endProgram(handle) }

@@ -176,6 +176,7 @@ extension WindowTracker {
     windows[id]!.owner = .presentation(handle)
     followed[handle]!.windows.append(id)
     followed[handle]!.hasHadWindow = true
+    followed[handle]!.isRestarting = false
     let wasAwaiting = followed[handle]!.isAwaiting
     switch stage {
     case .awaiting, .unseen:

@@ -170,6 +170,9 @@ struct WindowFollower {
   var isLate = false
   /// Whether the program is known to have started.
   var isStarted = false
+  /// Whether its unit is restarted, so that its next window is the first one of another process
+  /// (N3).
+  var isRestarting = false
   var stage: Stage
   /// The windows that were asked to be shown again, and may still be hidden (N8).
   var showing: Set<String> = []
@@ -237,7 +240,7 @@ struct WindowFollower {
   var takes: OwnershipFacts.Takes {
     guard hasBegun, !isOnOtherDisplay else { return .nothing }
     if let guest { return guest.isReplaceable && takesWindows ? .first : .nothing }
-    let mayHaveAnother = rule.takesAll || !hasHadWindow || rule.linger != nil
+    let mayHaveAnother = rule.takesAll || !hasHadWindow || rule.linger != nil || isRestarting
     if takesWindows, windows.isEmpty, !hasLost, mayHaveAnother { return .first }
     return takesOwnWindows && rule.takesAll ? .further : .nothing
   }

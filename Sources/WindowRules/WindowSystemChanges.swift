@@ -201,7 +201,9 @@ extension WindowTracker {
   }
 
   /// Notes that a window is gone.
-  public mutating func closed(_ id: String, at now: BootTime) {
+  /// - Parameter isInJob: whether the service manager has a job with the unit of a program, and may
+  ///   be restarting it.
+  public mutating func closed(_ id: String, at now: BootTime, isInJob: (Handle) -> Bool = { _ in false }) {
     noteNoFocus(after: id)
     arriving.remove(id)
     guard let window = windows.removeValue(forKey: id) else { return }
@@ -213,7 +215,7 @@ extension WindowTracker {
     switch following.stage {
     case .shown where following.windows.isEmpty && following.hasLost: unfollow(handle)
     case .shown where following.windows.isEmpty:
-      linger(handle, at: now)
+      linger(handle, at: now, isRestarting: following.isRunning && isInJob(handle))
     case .closing(var closing):
       let wasDialog = closing.dialogs.remove(id) != nil
       followed[handle]!.stage = .closing(closing)
@@ -234,11 +236,14 @@ extension WindowTracker {
   }
 
   /// Waits after the last window of a presentation is gone, since another one may follow, for instance after a splash screen (N3).
-  private mutating func linger(_ handle: Handle, at now: BootTime) {
+  private mutating func linger(_ handle: Handle, at now: BootTime, isRestarting: Bool) {
+    followed[handle]!.isRestarting = isRestarting
     let following = followed[handle]!
     let age = now.milliseconds - min(now.milliseconds, following.beginning.time.milliseconds)
     let isStarting = following.isRunning && age < following.settings.startTimeout
-    let time = following.rule.linger ?? (isStarting ? Self.timeBetweenWindows : 0)
+    let time =
+      isRestarting
+      ? following.settings.startTimeout : following.rule.linger ?? (isStarting ? Self.timeBetweenWindows : 0)
     guard time > 0 else { return lastWindowClosed(handle) }
     followed[handle]!.stage = .lingering
     // A window that was there beside the last one does not follow it.

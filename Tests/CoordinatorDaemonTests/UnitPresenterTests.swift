@@ -203,6 +203,28 @@ func unitPresenter_unitEnds_isReportedOnce(active: String, failed: Bool, result:
   #expect(fixture.bus.connection.rules.subscriptions.isEmpty)
 }
 
+@Test("D5: the error of a unit names the lack of memory")
+func unitPresenter_unitKilledForMemory_saysWhy() throws {
+  let (fixture, systemd) = try UnitFixture.withSystemd()
+  try fixture.presentWhole(systemd)
+  try systemd.announce(mixer, ["ActiveState": .string("failed"), "Result": .string("oom-kill")])
+  try fixture.bus.settle()
+  let error = "the unit mixer.service failed: the system ran out of memory (oom-kill)"
+  #expect(fixture.reports == [.ended(handle, failed: true, result: ["error": .string(error)])])
+}
+
+@Test("N3: a unit with a job may be restarted")
+func unitPresenter_unitWithJob_isInJob() throws {
+  let (fixture, systemd) = try UnitFixture.withSystemd()
+  try fixture.presentWhole(systemd)
+  #expect(!fixture.presenter.isInJob(handle))
+  for (number, isInJob) in [(UInt32(7), true), (0, false)] {
+    try systemd.announce(mixer, ["Job": .structure([.uint32(number), .objectPath("/org/freedesktop/systemd1/job/7")])])
+    try fixture.bus.settle()
+    #expect(fixture.presenter.isInJob(handle) == isInJob)
+  }
+}
+
 @Test("D5: a restarting unit stays presented")
 func unitPresenter_unitRestarts_isNotReported() throws {
   let (fixture, systemd) = try UnitFixture.withSystemd()

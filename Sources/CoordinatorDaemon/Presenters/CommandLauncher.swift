@@ -63,6 +63,8 @@ protocol RunningCommand: AnyObject {
   func abandon() -> String
   /// Whether a process is in the command's scope.
   func includes(_ process: ProcessOrigin) -> Bool
+  /// Whether the manager of its unit has a job with it.
+  var isInJob: Bool { get }
   var remembered: RememberedLaunch { get }
   /// The command's process id and unit, by the keys of the state.
   var platform: Properties { get }
@@ -101,6 +103,10 @@ protocol CommandLauncher: AnyObject {
 
   /// Keeps the running commands without the service manager, which has left the bus for good.
   func managerLeft()
+}
+
+extension RunningCommand {
+  var isInJob: Bool { false }
 }
 
 extension CommandLauncher {

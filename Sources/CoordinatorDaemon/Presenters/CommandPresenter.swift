@@ -121,6 +121,8 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
     runs(handle, process) || process.descends(from: outputs.marker(of: handle))
   }
 
+  func isInJob(_ handle: Handle) -> Bool { running[handle]?.isInJob == true }
+
   /// The startup id in the request, from a launcher or a window manager; otherwise an id of navd's own. A requester that is a
   /// command of navd's inherits an id, which says nothing about this item.
   func startupID(of presentation: Presentation) -> StartupID? {

@@ -68,6 +68,9 @@ protocol ProcessPresenter: ProgramPresenter {
   func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool
   /// Whether a process descends from the program that was started for the presentation, whatever the command's scope (N1).
   func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool
+  /// Whether the manager of the program's unit has a job with it: the unit is restarted, or about
+  /// to end (N3).
+  func isInJob(_ handle: Handle) -> Bool
   /// The startup id that the program gets; nil if it gets none (N1).
   func startupID(of presentation: Presentation) -> StartupID?
 }

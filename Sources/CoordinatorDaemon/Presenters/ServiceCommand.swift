@@ -473,6 +473,14 @@ final class ServiceCommand: RunningCommand {
     }
   }
 
+  var isInJob: Bool {
+    switch state {
+    case .running(let running): running.watch.state.hasJob
+    case .replaced(let command, _): command.isInJob
+    case .requested, .leaving, .searching, .over: false
+    }
+  }
+
   var remembered: RememberedLaunch {
     if case .replaced(let command, _) = state { command.remembered } else { launched }
   }

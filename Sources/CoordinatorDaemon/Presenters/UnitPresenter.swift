@@ -190,6 +190,8 @@ final class UnitPresenter: ProcessPresenter {
 
   func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool { runs(handle, process) }
 
+  func isInJob(_ handle: Handle) -> Bool { showing[handle]?.watch?.state.hasJob == true }
+
   /// None: the manager starts the unit with an environment of its own.
   func startupID(of presentation: Presentation) -> StartupID? { nil }
 

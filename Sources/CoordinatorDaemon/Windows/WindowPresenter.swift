@@ -91,6 +91,9 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   /// The presentation whose window has the focus on this display; nil if none has.
   var focused: Handle? { tracker.focused }
 
+  /// Whether the manager of a program's unit has a job with it.
+  private func isInJob(_ program: Handle) -> Bool { programs[program]?.presenter.isInJob(program) == true }
+
   // MARK: Observing the window system
 
   /// True if a presentation follows windows; otherwise the window system need not be observed.
@@ -119,7 +122,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     switch event {
     case .opened(let window): track { $0.opened(window, by: process(of: window)) }
     case .changed(let id, let changed): track { $0.changed(id, changed, by: process(of: Window(id: id, changed))) }
-    case .closed(let id): track { $0.closed(id, at: .now) }
+    case .closed(let id): track { $0.closed(id, at: .now, isInJob: isInJob) }
     }
   }
 
@@ -359,7 +362,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     case .wait(let handle, let milliseconds):
       programs[handle]?.timer?.cancel()
       programs[handle]?.timer = loop.timer(after: .milliseconds(Int64(clamping: milliseconds))) { [weak self] in
-        self?.track { $0.timeIsOver(for: handle) }
+        guard let self else { return }
+        track { $0.timeIsOver(for: handle, isInJob: isInJob(handle)) }
       }
     case .activate(let id):
       system.request(Rows.activate, id) { [log] message in log.warning("a window could not be raised: \(message)") }

@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import PresentationModel
 import TestSupport
 import Testing
 import TextFormats
@@ -282,6 +283,48 @@ func service_restarted_keepsItsItem() throws {
   try session.dismiss("fact")
   #expect(try session.ending(of: path).reason == "dismissed")
   #expect(try !session.isActive(unit))
+}
+
+@Test(
+  "N3: an item stays between the windows of a unit or a command that is restarted, and has the new one",
+  arguments: ["all", "first"], ["unit = \"editor.service\"", "command = ['sleep', '1000']"])
+func unit_restarted_keepsItsItemBetweenWindows(takes: String, program: String) throws {
+  // The program closes its window when it is told to end, before its unit has stopped.
+  let stop = "[Service]\nExecStop=/bin/sh -c 'echo stopping >>$NAVD_TEST_JOURNAL; read line <$HOME/gate'\n"
+  let session = try Session(
+    units: [
+      "editor.service": "[Service]\nType=exec\nExecStart=/bin/sleep 1000\n",
+      "editor.service.d/stop.conf": stop, "app-navd-editor@1.service.d/stop.conf": stop,
+    ],
+    destinations: ["editor": "\(program)\nwindow = { windows = '\(takes)', linger = '0ms' }"])
+  #expect(mkfifo(session.path("gate"), 0o600) == 0)
+  let adapter = try ScriptedWindowSystem(session)
+  func pid() throws -> UInt64? { try session.call(Rows.get, "editor").1["pid"].flatMap { UInt64(value: $0) } }
+  let path = try session.present("editor")
+  try session.poll("it runs") { try pid() != nil }
+  let first = try pid()
+  adapter.open(Window("first", appID: "editor", pid: first))
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  let unit = try #require(try session.call(Rows.get, "editor").1.text("unit"))
+  let restart = try session.start(program: "/usr/bin/systemctl", ["--user", "restart", unit])
+  try session.wait("it stops") { session.journalLines == ["stopping"] }
+  adapter.close("first")
+  try session.poll("the window is gone") {
+    StateEntry(try session.call(Rows.get, "editor").1).windows?.isEmpty == true
+  }
+  #expect(try session.run(program: "/bin/sh", ["-c", "echo >\"$1\"", "sh", session.path("gate")]).exitCode == 0)
+  try session.wait("it is restarted") { restart.hasEnded }
+  #expect(restart.exitCode == 0, "\(restart.errorText)")
+  try session.poll("the new process is known") { try pid() != nil && pid() != first }
+  adapter.open(Window("second", appID: "editor", pid: try pid()))
+  try session.poll("it has the new window") {
+    StateEntry(try session.call(Rows.get, "editor").1).windows?.first?["id"] == .string("second")
+  }
+  #expect(try session.call(Rows.get, "editor").0 == path)
+
+  adapter.close("second")
+  let end = try session.ending(of: path)
+  #expect(end.reason == "closed", "\(end)")
 }
 
 @Test("D5: a unit whose condition is not met has failed, and the error names the condition")
