@@ -168,6 +168,20 @@ import Testing
     }
   }
 
+  @Test("N2: an item whose program ends while the adapter is away is over at once, unless others show its windows")
+  func program_endingWithoutAdapter_endsItem() {
+    for isOwn in [true, false] {
+      var tracker = tracker()
+      tracker.follow(one, byApp, grace: 2000)
+      tracker.opened(window("w1"), program: isOwn ? one : nil)
+      tracker.left()
+      _ = tracker.next()
+      tracker.programEnded(one, failed: true, result: ["signal": .string("SIGKILL")])
+      let end = WindowTracker.Effect.report(.ended(one, failed: true, result: ["signal": .string("SIGKILL")]))
+      #expect(tracker.next() == (isOwn ? [end] : []))
+    }
+  }
+
   // MARK: Other displays
 
   @Test(

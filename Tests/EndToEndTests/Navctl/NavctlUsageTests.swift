@@ -296,27 +296,13 @@ func navctlUsage_anotherCommandWithoutAnID_replacesTheFirst() throws {
 @Test("navctl --notify shows a failure as a notification of the desktop")
 func navctlUsage_notify_showsTheFailure() throws {
   let session = try Session()
-  let desktop = try session.connect()
-  let name: InterfaceName = "org.freedesktop.Notifications"
-  let notify = Method(
-    name, "Notify", in: Arg<String>("app_name"), Arg<UInt32>("replaces_id"), Arg<String>("app_icon"),
-    Arg<String>("summary"), Arg<String>("body"), Arg<[String]>("actions"), Arg<Properties>("hints"),
-    Arg<Int32>("expire_timeout"), out: Arg<UInt32>("id"))
-  var shown: [String] = []
-  let notifications = ImplementedInterface(Interface(name, members: [notify]))
-  notifications.implement(notify) { input, call in
-    shown.append("\(input.3): \(input.4)")
-    call.reply(1)
-  }
-  desktop.export("/org/freedesktop/Notifications", [notifications])
-  var isOwner = false
-  desktop.requestName("org.freedesktop.Notifications") { isOwner = (try? $0.get()) != nil }
-  try session.wait("notifications can be shown") { isOwner }
+  let notifications = try Notifications(of: session)
   #expect(try session.navctl("dismiss", "mixr", "--notify").exitCode == 0)
   #expect(try session.navctl("present", "mixr", "--notify").exitCode == 4)
   #expect(try session.navctl("present", "mixr").exitCode == 4)
-  #expect(shown.count == 1)
-  #expect(shown.first?.hasPrefix("navctl present mixr: there is no destination “mixr”; write") == true, "\(shown)")
+  #expect(notifications.shown.count == 1)
+  let missing = "navctl present mixr: there is no destination “mixr”; write"
+  #expect(notifications.shown.first?.hasPrefix(missing) == true, "\(notifications.shown)")
   // A key binding with a mistake shows it, too.
   for (arguments, text) in [
     (
@@ -325,15 +311,16 @@ func navctlUsage_notify_showsTheFailure() throws {
     (["--notify", "presnt", "mixer"], "navctl presnt: no such verb; did you mean “present”?"),
     (["present", "--notify"], "navctl present: Missing expected argument"),
   ] {
-    shown = []
+    notifications.shown = []
     #expect(try session.run(program: Session.program("navctl"), arguments).exitCode == 2)
+    let shown = notifications.shown
     #expect(shown.count == 1 && shown.first?.hasPrefix(text) == true, "\(shown)")
     #expect(shown.first?.contains("\n") == false, "\(shown)")
   }
   // The words after “--” belong to another program.
-  shown = []
+  notifications.shown = []
   #expect(try session.navctl("present", "--", "a", "--notify").exitCode == 2)
-  #expect(shown.isEmpty)
+  #expect(notifications.shown.isEmpty)
 }
 
 @Test("navctl --quiet prints nothing; verbs that print until they end refuse it")

@@ -179,6 +179,19 @@ struct FocusTests {
     #expect(fixture.machine.current(at: "popup")?.mustBeSeen == true)
   }
 
+  @Test("N7: an item that has waited in a queue need not be seen, since its key was pressed long ago")
+  func presentation_servedByQueue_needNotBeSeen() throws {
+    let first = try fixture.show("member", "", ItemOptions())
+    let options = ItemOptions.with(to: "editor", group: "g", ifBusy: .queue)
+    try fixture.ask(.toggle("editor", id: "", options, anyID: false))
+    #expect(fixture.phase(2) == "waiting")
+    #expect(fixture.machine.current(at: "editor")?.mustBeSeen == true)
+    try fixture.dismiss("member")
+    fixture.goes(first)
+    #expect(fixture.phase(2) == "presenting")
+    #expect(fixture.machine.current(at: "editor")?.mustBeSeen == false)
+  }
+
   @Test("N7: a raising toggle dismisses an item only if it has the focus")
   func toggle_raising_dismissesOnlyWithFocus() throws {
     let editor = try fixture.show("editor", "", ItemOptions())
