@@ -20,9 +20,12 @@ public final class Record {
     public var clock: Int64
     /// The token that identifies started commands, together with their handles.
     public var token: String
+    /// Whether there has been an adapter for the window system (N13).
+    public var hadAdapter: Bool
 
-    public init(bus: String, boot: String, clock: Int64, token: String) {
+    public init(bus: String, boot: String, clock: Int64, token: String, hadAdapter: Bool = false) {
       (self.bus, self.boot, self.clock, self.token) = (bus, boot, clock, token)
+      self.hadAdapter = hadAdapter
     }
   }
 

@@ -328,5 +328,6 @@ extension Record.Session: Fielded {
     try coder.required("boot", &boot)
     try coder.required("clock", &clock)
     try coder.required("token", &token)
+    try coder.mark("adapter", &hadAdapter)
   }
 }

@@ -52,7 +52,9 @@ final class CoordinatorRoot: IncomingHandler {
     authorization = Authorization(connection)
     let manager = SystemdManager(connection)
     facts = SessionFacts(connection, inbox, log: log)
-    let windows = WindowDisplays(connection, maxParked: limits.parked, facts, log: log, reports: inbox)
+    let windows = WindowDisplays(
+      connection, maxParked: limits.parked, facts, hadAdapter: recovered.session.hadAdapter, log: log, reports: inbox
+    ) { [record] in record.noteAdapter() }
     let launchers = CommandLaunchers(manager, loop: loop, log: log)
     let commands = CommandPresenter(
       launchers, CommandOutputs(loop, runtime, token: recovered.token, limit: limits.output),

@@ -11,6 +11,7 @@ final class RecordWriter {
   private let log: Logger
   /// The session of this navd; nil while the record is still the previous navd's.
   private var session: Record.Session?
+  private var hadAdapter = false
   /// The least difference to record, in nanoseconds. Time servers change the clock by less all the time.
   private static let minClockDifference: UInt128 = 1_000_000_000
   /// The reason why requests are refused: the last changes are not on record, or there is no room
@@ -27,6 +28,8 @@ final class RecordWriter {
 
   /// Notes the session that uses the record from now on.
   func note(_ session: Record.Session) {
+    var session = session
+    session.hadAdapter = session.hadAdapter || hadAdapter
     self.session = session
     record.note(session)
   }
@@ -36,6 +39,12 @@ final class RecordWriter {
     guard var session, (Int128(clock) - Int128(session.clock)).magnitude >= Self.minClockDifference else { return }
     session.clock = clock
     note(session)
+  }
+
+  /// Notes that the session has had an adapter for the window system (N13).
+  func noteAdapter() {
+    hadAdapter = true
+    if let session, !session.hadAdapter { note(session) }
   }
 
   /// Notes the data by which a presenter finds a presentation again.

@@ -66,7 +66,8 @@ extension RecoveredSession {
     names = before?.bus == context.bus ? context.names : []
     setAside = content.setAside
     session = Record.Session(
-      bus: context.bus, boot: context.boot, clock: context.clock, token: token)
+      bus: context.bus, boot: context.boot, clock: context.clock, token: token,
+      hadAdapter: before?.bus == context.bus && before?.hadAdapter == true)
   }
 }
 

@@ -33,15 +33,23 @@ final class WindowDisplays: ReportReceiver {
   ///   - maxParked: the limit of parked programs of a display (N8).
   ///   - facts: learns whether the focused window of the first display is fullscreen and belongs to
   ///     no presentation (H2).
+  ///   - hadAdapter: whether the session has had an adapter before this navd (N13).
   ///   - reports: receives what is not about windows, and what presenters of windows decide.
-  init(_ connection: Connection, maxParked: Int, _ facts: SessionFacts, log: Logger, reports: any ReportReceiver) {
+  ///   - onAdapter: called when the first adapter has told its windows.
+  init(
+    _ connection: Connection, maxParked: Int, _ facts: SessionFacts, hadAdapter: Bool, log: Logger,
+    reports: any ReportReceiver, onAdapter: @escaping () -> Void
+  ) {
     self.connection = connection
     self.maxParked = maxParked
     self.facts = facts
     self.log = log
     self.reports = reports
     let system = WindowSystem(
-      connection, WindowSystemInterface.bus, session: AdapterOfSession(connection), desktopEntries, log: log)
+      connection, WindowSystemInterface.bus, session: AdapterOfSession(connection, hadAdapter: hadAdapter),
+      desktopEntries,
+      log: log)
+    system.onArrival = onAdapter
     let presenter = WindowPresenter(
       loop: connection.loop, system, maxParked: maxParked, facts, focus, log: log, reports: reports)
     first = Display(system: system, presenter: presenter)

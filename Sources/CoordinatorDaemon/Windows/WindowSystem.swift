@@ -20,6 +20,8 @@ final class WindowSystem {
     case present
   }
 
+  /// Called each time that an adapter has told its windows.
+  var onArrival: () -> Void = {}
   /// Receives what the window system reports.
   unowned var observer: WindowPresenter?
   private let connection: Connection
@@ -266,6 +268,7 @@ final class WindowSystem {
     let wasPresent = presence == .present
     presence = .present
     isExpected = true
+    onArrival()
     if !wasPresent { log.notice("window system: “\(facts.backend)”, with \(windows.count) windows") }
     let isSameAdapter = lastRead != nil && lastRead == owner
     lastRead = owner

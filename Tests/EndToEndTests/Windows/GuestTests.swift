@@ -40,13 +40,21 @@ private typealias Rows = CoordinatorInterface
   func start_slow_saysWhy() throws {
     let files = try FollowedCommand()
     let watcher = try files.session.watch()
-    let (path, pid) = try files.present()
+    let notifications = try Notifications(of: files.session)
+    let notified = try files.session.startNavctl("toggle", "files", "--notify")
+    let pid = try files.pid()
+    let path = try files.session.call(Rows.get, "files").0
     try files.session.poll("it is late", within: .seconds(30)) {
       try files.session.call(Rows.get, "files").1["late"]
         == .string("no window within 10000 ms; its program runs")
     }
     #expect(try files.session.navctl("list").outputText.contains("presenting (no window within 10000 ms"))
     #expect(try files.session.navctl("doctor").outputText.contains("no window within 10000 ms"))
+    try files.session.wait("navctl has told it") { notified.hasEnded }
+    #expect(notified.exitCode == 0)
+    let text = "toggle files: no window within 10000 ms; its program runs"
+    #expect(notified.errorText == "navctl: \(text)\n")
+    #expect(notifications.shown.count == 1 && notifications.shown[0] == "navctl \(text)", "\(notifications.shown)")
     try files.session.runNavctl("toggle", "files")
     #expect(try files.session.call(Rows.get, "files").0 == path)
     #expect(try files.phase() == "presenting")
@@ -98,6 +106,36 @@ private typealias Rows = CoordinatorInterface
     files.adapter = try ScriptedWindowSystem(
       files.session, [Window("music", appID: "music", pid: UInt64(getpid()))])
     try files.session.poll("its window is known") { try files.windows() == ["music"] }
+  }
+
+  @Test("N13: an adapter that was there is expected also by the next navd")
+  func command_beforeAdapter_isJudgedLaterAfterRestart() throws {
+    let files = try FollowedCommand("exit 0", window: "window = { app-id = 'music' }")
+    // navd looks for the adapter when a program needs it.
+    let before = try files.session.present("files")
+    try files.session.wait("navd reads the windows") { files.adapter.reads > 0 }
+    _ = try files.session.navctl("list")
+    files.adapter.connection.close()
+    try files.session.stop(SIGKILL)
+    try files.session.start()
+    try files.session.dismiss("files", ["force": .boolean(true)])
+    _ = try files.session.ending(of: before)
+    let path = try files.session.present("files")
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    files.adapter = try ScriptedWindowSystem(
+      files.session, [Window("music", appID: "music", pid: UInt64(getpid()))])
+    try files.session.poll("its window is known") { try files.windows() == ["music"] }
+  }
+
+  @Test("N2: an item whose program ends with the adapter away is over at once", arguments: [false, true])
+  func program_endingWithoutAdapter_endsItem(managed: Bool) throws {
+    let files = try FollowedCommand(managed: managed)
+    let path = try files.show()
+    let pid = try files.pid()
+    files.adapter.connection.close()
+    try files.session.wait("navd has noticed") { files.session.navd?.errorText.contains("has left the bus") == true }
+    kill(pid_t(pid), SIGKILL)
+    #expect(try files.session.ending(of: path).reason == "failed")
   }
 
   @Test("N14: an item of another display is shown as without an adapter, and one of the adapter's by its window")
