@@ -390,6 +390,31 @@ func i3_deepLayout_isRead() throws {
   #expect(windows.count == 201 && windows.last?.properties.title == "innermost")
 }
 
+@Test("A window that a floating one covers is not in view, unless it has the focus")
+func i3_windowUnderFloating_isNotInView() {
+  func area(_ x: Int, _ width: Int) -> [String: JSON] {
+    ["rect": .object(["x": JSON(x), "y": 0, "width": JSON(width), "height": 100])]
+  }
+  func inView(_ tiled: JSON, _ floating: [JSON]) -> [String: Bool?] {
+    let workspace = node(
+      5, "1", type: "workspace", focus: [8], [tiled, node(9, "beside", pid: 2, more: area(50, 50))], floating: floating)
+    let root = node(1, "root", type: "root", focus: [3], [node(3, "A", type: "output", focus: [5], [workspace])])
+    let windows = model(root).state.windows.windows
+    return Dictionary(windows.map { ($0.properties.title ?? "", $0.properties.inView) }) { first, _ in first }
+  }
+  let tile = node(8, "tile", pid: 1, more: area(0, 50))
+  func above(_ id: Int, _ name: String, _ x: Int, _ width: Int) -> JSON {
+    node(id, name, type: "floating_con", pid: 3, more: area(x, width))
+  }
+  let half = above(10, "half", 0, 40)
+  #expect(inView(tile, [half]) == ["tile": true, "beside": true, "half": true])
+  let whole = above(11, "whole", 0, 60)
+  #expect(inView(tile, [half, whole]) == ["tile": false, "beside": true, "half": false, "whole": true])
+  #expect(inView(tile, [whole, half]) == ["tile": false, "beside": true, "half": true, "whole": true])
+  let focused = node(8, "tile", pid: 1, focused: true, more: area(0, 50))
+  #expect(inView(focused, [whole]) == ["tile": true, "beside": true, "whole": true])
+}
+
 @Test("A window is covered by a single one above it, unless it has the focus")
 func stack_windowsUnderAnother_areCovered() {
   func layer(_ key: Int, _ x: Int, _ width: Int, isFocused: Bool = false) -> WindowStack<Int>.Layer {

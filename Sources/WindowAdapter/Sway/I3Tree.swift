@@ -15,6 +15,8 @@ struct I3Tree {
     /// Whether the window fills all outputs, and not only its own.
     let isGloballyFullscreen: Bool
     let marks: [String]
+    /// The area of the window; nil if the tree does not tell it.
+    let area: ScreenArea?
     /// The workspace, and the fullscreen container that the window is or is in; nil if there is none.
     var workspace: Int64?
     var fullscreen: Int64?
@@ -36,6 +38,7 @@ struct I3Tree {
   init(_ root: JSON) {
     visit(root, Place())
     noteCovered()
+    noteUnderFloating()
     // Containers are listed with the most recently focused one first.
     if let first = root["focus"]?.array?.first,
       let output = root["nodes"]?.array?.first(where: { $0["id"] == first })?["name"]?.string
@@ -131,6 +134,30 @@ struct I3Tree {
     }
   }
 
+  /// Notes that windows under a floating one are not in view. Floating windows are listed from the
+  /// bottom to the top, and lie above all others.
+  private mutating func noteUnderFloating() {
+    let shown = nodes.indices.filter { nodes[$0].properties.inView == true && nodes[$0].area != nil }
+    let floating = shown.filter { nodes[$0].properties.floating == true }
+    guard !floating.isEmpty else { return }
+    let tiled = shown.filter { nodes[$0].properties.floating != true }
+    let covered = WindowStack.covered(
+      (tiled + floating).map {
+        WindowStack.Layer(key: $0, area: nodes[$0].area!, isFocused: nodes[$0].properties.focused == true)
+      })
+    for index in covered { nodes[index].properties.inView = false }
+  }
+
+  private static func area(_ json: JSON?) -> ScreenArea? {
+    func number(_ name: String) -> Int? {
+      if case .integer(let number)? = json?[name] { Int(exactly: number) } else { nil }
+    }
+    guard let x = number("x"), let y = number("y"), let width = number("width"), let height = number("height"),
+      [x, y, width, height].allSatisfy({ abs($0) < 1 << 24 }), width > 0, height > 0
+    else { return nil }
+    return ScreenArea(x: x, y: y, width: width, height: height)
+  }
+
   /// The name of an output; empty for the pseudo output of the scratchpad.
   private static func output(_ name: String) -> String { name == "__i3" ? "" : name }
 
@@ -154,6 +181,7 @@ struct I3Tree {
     return Node(
       container: id, xWindow: xWindow,
       transientFor: window?["transient_for"]?.unsigned.flatMap(UInt32.init(exactly:)), properties: properties,
-      isGloballyFullscreen: mode == 2, marks: json["marks"]?.array?.compactMap(\.string) ?? [])
+      isGloballyFullscreen: mode == 2, marks: json["marks"]?.array?.compactMap(\.string) ?? [],
+      area: area(json["rect"]))
   }
 }

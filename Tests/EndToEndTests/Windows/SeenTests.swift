@@ -107,6 +107,40 @@ private typealias Rows = CoordinatorInterface
     #expect(try session.ending(of: path).reason == "dismissed")
   }
 
+  @Test(
+    "N11: a key goes to a tile under a floating window, and the next press closes it", arguments: Self.tiling)
+  func toggle_underFloating_goesThere(_ manager: Desktop.Manager) throws {
+    let test = try SeenTests(manager)
+    let (session, screen) = (test.session, test.screen)
+    // Terminals of X11 leave some pixels free.
+    let program = try session.edit("cover")
+    try screen.poll("cover", "is there") { $0 != nil }
+    let path = try session.open("plain")
+    try test.waitInView(true)
+    let cover = try #require(try screen.window("cover"))
+    try screen.makeFloating(cover)
+    for command in ["border none", "resize set 1280 720", "move absolute position 0 0"] {
+      try session.runTool(manager.messenger, ["[con_id=\(cover.id)] \(command)"])
+    }
+    // The managers tell no event of another size.
+    try session.poll("it is large") {
+      let tree = try session.run(program: manager.messenger, ["-t", "get_tree"]).outputText
+      func isLarge(_ node: JSON) -> Bool {
+        if node["id"]?.unsigned.map(String.init) == cover.id { return node["rect"]?["height"] == 720 }
+        return ["nodes", "floating_nodes"].contains { node[$0]?.array?.contains(where: isLarge) == true }
+      }
+      return isLarge(try JSON.parse(tree))
+    }
+    try screen.focus(cover)
+    try test.waitInView(false)
+    try session.runNavctl("toggle", "plain")
+    try test.isSeen()
+    #expect(try session.call(Rows.get, "plain").0 == path)
+    try session.runNavctl("toggle", "plain")
+    #expect(try session.ending(of: path).reason == "dismissed")
+    withExtendedLifetime(program) {}
+  }
+
   @Test("N8: a second key press right after a hidden window is shown hides it again")
   func toggle_rightAfterShowing_hides() throws {
     let test = try SeenTests(.sway, "dismissal = 'hide'\nhere = true\n")
