@@ -336,7 +336,7 @@ public final class Connection {
   /// - Returns: the replies, in the order of the calls.
   /// - Throws: the first error in a reply, `Timeout` or `Disconnected`.
   public func callAndWait(
-    _ calls: OutgoingMessage..., timeout: Duration? = defaultTimeout
+    _ calls: [OutgoingMessage], timeout: Duration? = defaultTimeout
   ) throws(DBusError) -> [Message] {
     var serials: [UInt32] = []
     for call in calls {

@@ -127,8 +127,9 @@ extension Connection {
   public func callAndWait<First, Second>(
     _ first: Method<Void, First>, _ second: Method<Void, Second>, on destination: BusName, at path: ObjectPath
   ) throws(DBusError) -> (First, Second) {
-    let replies = try callAndWait(
-      first.message(on: destination, at: path, (), []), second.message(on: destination, at: path, (), []))
+    let replies = try callAndWait([
+      first.message(on: destination, at: path, (), []), second.message(on: destination, at: path, (), []),
+    ])
     return (try first.output(of: replies[0]), try second.output(of: replies[1]))
   }
 
@@ -138,7 +139,28 @@ extension Connection {
     timeout: Duration? = defaultTimeout, autoStart: Bool = true
   ) throws(DBusError) -> Output {
     let message = try method.message(on: destination, at: path, input, autoStart ? [] : .noAutoStart)
-    return try method.output(of: callAndWait(message, timeout: timeout)[0])
+    return try method.output(of: callAndWait([message], timeout: timeout)[0])
+  }
+
+  /// Calls a method of a contract, asks the bus meanwhile which names have an owner, and blocks
+  /// until all replies have arrived; see ``callAndWait(_:timeout:)``. The question costs no further
+  /// round trip.
+  /// - Parameters:
+  ///   - names: the names to ask for.
+  ///   - timeout: as for ``callAndWait(_:timeout:)``.
+  /// - Returns: the output of the method, and whether each name has an owner.
+  /// - Throws: the first error in a reply, `Timeout` or `Disconnected`.
+  public func callAndWait<Input, Output>(
+    _ method: Method<Input, Output>, on destination: BusName, at path: ObjectPath, _ input: Input,
+    askingFor names: [BusName], timeout: Duration? = defaultTimeout
+  ) throws(DBusError) -> (Output, haveOwners: [Bool]) {
+    var calls: [OutgoingMessage] = []
+    for name in names { calls.append(try Bus.nameHasOwner.message(on: Bus.name, at: Bus.path, name.text, [])) }
+    calls.append(try method.message(on: destination, at: path, input, .noAutoStart))
+    let replies = try callAndWait(calls, timeout: timeout)
+    var haveOwners: [Bool] = []
+    for reply in replies.dropLast() { haveOwners.append(try Bus.nameHasOwner.output(of: reply)) }
+    return (try method.output(of: replies[names.count]), haveOwners)
   }
 
   func completeCall(_ answer: Message) {

@@ -121,6 +121,8 @@ struct ItemOptions: ParsableArguments {
     options[Options.ifBusy] = ifBusy?.rawValue
     options[Options.priority] = priority
     if raise { options[Options.raise] = true }
+    // The bus of a sandbox or of another machine does not tell.
+    daemon.raises = raise && !daemon.isRemote && !ClientContext.isSandboxed
     if here { options[Options.here] = true }
     state.write(to: &options)
     if !command.isEmpty {

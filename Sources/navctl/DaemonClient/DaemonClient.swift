@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
+import Glibc
 import PresentationModel
 import TextFormats
 
@@ -12,6 +13,8 @@ final class DaemonClient {
   /// The verb and its main argument, for messages.
   let operation: String
   let global: GlobalOptions
+  /// Whether the request raises windows. Its user hears of it if nothing raises any (N7).
+  var raises = false
   private let deadline: EventLoop.Instant?
 
   init(_ global: GlobalOptions, _ operation: String) throws(Failure) {
@@ -69,6 +72,7 @@ final class DaemonClient {
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
   ) throws(DBusError) -> Output {
     do throws(DBusError) {
+      if starts, raises { return try requestRaising(method, input) }
       return try connection.callAndWait(
         method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: timeLeft ?? defaultTimeout,
         autoStart: false)
@@ -77,6 +81,27 @@ final class DaemonClient {
       return try callStarting(method, input)
     }
   }
+
+  /// Makes a request that raises windows, and says so if no adapter can raise any here.
+  private func requestRaising<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(DBusError)
+    -> Output
+  {
+    raises = false
+    let display = DisplayNames(wayland: variable("WAYLAND_DISPLAY"), x11: variable("DISPLAY"))
+    let names =
+      [WindowSystemInterface.bus] + [display.preferred.flatMap { WindowSystemInterface.bus(of: $0) }].compactMap(\.self)
+    let (output, haveOwners) = try connection.callAndWait(
+      method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, askingFor: names,
+      timeout: timeLeft ?? defaultTimeout)
+    if !haveOwners.contains(true), !global.quiet {
+      ErrorOutput.write(
+        "navctl: \(operation): nothing raises windows here, since no adapter is running; "
+          + "“navctl doctor” says how to start it")
+    }
+    return output
+  }
+
+  private func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   func state() throws(Failure) -> StateSnapshot {
     let (state, serial) = try ask(CoordinatorInterface.getState, ())

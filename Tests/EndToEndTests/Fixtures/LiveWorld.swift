@@ -75,10 +75,11 @@ final class LiveWorld {
       try session.call(Rows.apply, (requests, [:]), by: client)
       return
     }
-    _ = try client.callAndWait(
+    _ = try client.callAndWait([
       .call(
         MemberName(request.method)!, of: Rows.name, on: CoordinatorNames.bus, at: CoordinatorNames.object,
-        request.arguments))
+        request.arguments)
+    ])
   }
 
   private func hear(_ report: Report) throws {

@@ -85,11 +85,25 @@ private typealias Rows = CoordinatorInterface
     try files.session.wait("navd has noticed") { files.session.navd?.errorText.contains("has left the bus") == true }
     try files.session.runNavctl("toggle", "files", "--raise")
     #expect(try files.session.ending(of: path).reason == "dismissed")
-    try files.session.runNavctl("toggle", "files", "--raise")
+    let opened = try files.session.navctl("toggle", "files", "--raise")
+    #expect(opened.exitCode == 0)
+    #expect(
+      opened.errorText == "navctl: toggle files: nothing raises windows here, since no adapter is running; "
+        + "“navctl doctor” says how to start it\n")
+    #expect(try files.session.navctl("present", "files", "--raise", "-q").errorText == "")
     let second = try files.session.call(Rows.get, "files").0
     #expect(try files.session.call(Rows.wait, (second, "presented")).0 == "")
     try files.session.runNavctl("toggle", "files", "--raise")
     #expect(try files.session.ending(of: second).reason == "dismissed")
+  }
+
+  @Test("N7: with an adapter, a request that raises says nothing; without one, it says so once")
+  func raise_withAdapter_isSilent() throws {
+    let files = try FollowedCommand()
+    _ = try files.show()
+    let raised = try files.session.navctl("toggle", "files", "--raise")
+    #expect(raised.exitCode == 0 && raised.errorText == "", "\(raised.errorText)")
+    try files.session.wait("it is raised") { files.adapter.requests.contains("activate w1") }
   }
 
   @Test("N13: the end of a command that hands over before the adapter is back waits for it")
