@@ -15,6 +15,7 @@ extension WindowTracker {
     windows: [Window] = []
   ) {
     recorded[program] = windows
+    namesOfRecorded = nil
     if let presentation, presentation != program { claims[presentation] = program }
     followed[program] = WindowFollower(
       .recovered, rule, settings, output: nil,
@@ -100,7 +101,7 @@ extension WindowTracker {
     effects.append(.windowsChanged(handle))
     if capabilities != nil {
       showLeftOver(handle)
-      dropEarlierWindowsOfOtherIDs(among: Set(windows.all.keys))
+      dropEarlierWindowsOfOtherIDs(of: handle)
     }
     if recorded.isEmpty, following.takesWindows { assignAll() }
     if followed[handle]?.isAwaiting == true {
@@ -109,29 +110,58 @@ extension WindowTracker {
     return !(followed[handle]?.windows.isEmpty ?? true)
   }
 
-  /// Forgets the windows before restored presentations if none of them is there: the adapter may have given all windows other ids, so
-  /// that an earlier window looks like a new one.
+  /// Forgets the windows before a restored presentation if none of them is there: the adapter may
+  /// have given all windows other ids, so that an earlier window looks like a new one.
+  private mutating func dropEarlierWindowsOfOtherIDs(of handle: Handle) {
+    let present = windows.all
+    dropEarlierWindows(of: handle) { present[$0] != nil }
+  }
+
+  /// The same when an adapter has come, of which all windows are known, and not taken over yet.
   mutating func dropEarlierWindowsOfOtherIDs(among present: Set<String>) {
-    for (handle, following) in followed.all where following.beginning.isRestored {
-      guard let earlier = following.beginning.earlierWindows, !earlier.isEmpty, earlier.isDisjoint(with: present) else {
-        continue
-      }
-      followed[handle]!.beginning.earlierWindows = nil
-    }
+    for handle in followed.all.keys { dropEarlierWindows(of: handle, unless: present.contains) }
+  }
+
+  private mutating func dropEarlierWindows(of handle: Handle, unless isThere: (String) -> Bool) {
+    guard let beginning = followed[handle]?.beginning, beginning.isRestored, let earlier = beginning.earlierWindows,
+      !earlier.isEmpty, !earlier.contains(where: isThere)
+    else { return }
+    followed[handle]!.beginning.earlierWindows = nil
   }
 
   /// The new ids of recorded windows, if the adapter has new ids, and the windows that may belong to others.
-  private func recognition(
+  private mutating func recognition(
     of own: [Window], before: Set<String>?
   ) -> (names: [String: String], doubt: Recognition) {
-    guard capabilities != nil, !own.isEmpty,
-      !recorded.values.contains(where: { $0.contains { windows[$0.id] != nil } }),
-      before?.contains(where: { windows[$0] != nil }) != true
-    else { return ([:], .none) }
-    let now = windows.all.filter { $0.value.owner == .none }.map { Window(id: $0.key, $0.value.properties) }
-    // The names include all presentations that the previous navd followed. Other windows are not on record.
-    let names = Recognition.names(
-      of: recorded.values.flatMap(\.self), among: now, tellsProcesses: capabilities?.contains(.pid) == true)
-    return (names, Recognition(own.filter { names[$0.id] == nil }, now))
+    guard capabilities != nil, !own.isEmpty, before?.contains(where: { windows[$0] != nil }) != true else {
+      return ([:], .none)
+    }
+    let recorded = namesOfRecorded ?? recognizeRecorded()
+    namesOfRecorded = recorded
+    guard case .changed(let names) = recorded else { return ([:], .none) }
+    let unnamed = own.filter { names[$0.id] == nil }
+    return (names, unnamed.isEmpty ? .none : Recognition(unnamed, windowsOfNobody))
+  }
+
+  /// The ids of all windows on record, as the adapter has them now.
+  enum RecordedNames {
+    /// The adapter has not changed its ids.
+    case unchanged
+    /// The new ids, by those on record, as far as they are certain.
+    case changed([String: String])
+  }
+
+  private func recognizeRecorded() -> RecordedNames {
+    // They are those of all presentations that the previous navd followed. Other windows are not on
+    // record.
+    let before = recorded.values.flatMap(\.self)
+    if before.contains(where: { windows[$0.id] != nil }) { return .unchanged }
+    return .changed(
+      Recognition.names(
+        of: before, among: windowsOfNobody, tellsProcesses: capabilities?.contains(.pid) == true))
+  }
+
+  private var windowsOfNobody: [Window] {
+    windows.all.filter { $0.value.owner == .none }.map { Window(id: $0.key, $0.value.properties) }
   }
 }

@@ -12,6 +12,7 @@ extension WindowTracker {
   ) {
     let isNew = self.capabilities == nil
     self.capabilities = capabilities
+    namesOfRecorded = nil
     (isAbsent, isSilent) = (false, false)
     let present = Set(all.lazy.map(\.id))
     var missing = windows.ranked.filter { !present.contains($0) }.map { Window(id: $0, windows[$0]!.properties) }

@@ -81,6 +81,8 @@ public struct WindowTracker {
   var followed = FollowedPrograms()
   /// The windows that the previous navd has recorded, by the handles for which the programs were started.
   var recorded: [Handle: [Window]] = [:]
+  /// What their ids are now; nil until that is searched for, once for all.
+  var namesOfRecorded: RecordedNames?
   /// The parked programs that presentations show again, or are about to, by the handles of these presentations (N8).
   var claims: [Handle: Handle] = [:]
   /// The number of the last window or presentation, in their common order.

@@ -64,6 +64,42 @@ import Testing
     return Self.now - start
   }
 
+  /// The processor time in which the items of another navd are taken over.
+  private func costOfRestart(_ count: Int, isSameAdapter: Bool) -> Duration {
+    var tracker = tracker(
+      (0..<count).map { index in
+        window(isSameAdapter ? "own\(index)" : "new\(index)", title: "\(index)", pid: UInt32(index + 2))
+      })
+    let settings = FollowingSettings(destination: "app", grace: 2000, startTimeout: 10_000)
+    func recorded(_ index: Int) -> [Window] { [window("own\(index)", title: "\(index)", pid: UInt32(index + 2))] }
+    for index in 0..<count {
+      let handle = Handle(UInt64(index + 1))
+      tracker.recover(handle, byApp, settings, for: handle, windows: recorded(index))
+    }
+    let before: Set = ["gone"]
+    let start = Self.now
+    for index in 0..<count {
+      let isShown = tracker.restore(
+        Handle(UInt64(index + 1)), windows: recorded(index), before: before, beganAt: early, end: nil, isPresented: true
+      )
+      if !isShown { Issue.record("the item \(index) has no window") }
+    }
+    return Self.now - start
+  }
+
+  @Test("L2: a restart of navd costs in proportion to the items that it takes over", arguments: [false, true])
+  func restart_withManyItems_costsInProportion(isSameAdapter: Bool) {
+    let (many, few) = (WindowTracker.maxWindows, WindowTracker.maxWindows / 4)
+    var (ofMany, ofFew) = (Duration.seconds(1000), Duration.seconds(1000))
+    for _ in 0..<8 {
+      ofMany = min(ofMany, costOfRestart(many, isSameAdapter: isSameAdapter))
+      ofFew = min(ofFew, costOfRestart(few, isSameAdapter: isSameAdapter))
+      if ofMany < ofFew * 6 { break }
+    }
+    print("ceiling restart: \(many) items \(ofMany), \(few) items \(ofFew), ratio \(ofMany / ofFew)")
+    #expect(ofMany < ofFew * 8, "\(ofMany) for \(many), \(ofFew) for \(few)")
+  }
+
   private func change(_ tracker: inout WindowTracker, _ window: Window, _ round: Int) {
     var properties = window.properties
     properties.title = "\(round)"
