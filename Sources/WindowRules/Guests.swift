@@ -78,6 +78,8 @@ extension WindowTracker {
 
   /// Dismisses a presentation that shows a guest: the window is hidden where that can be done, and otherwise stays where it is.
   mutating func dismissGuest(_ handle: Handle, isForced: Bool, isFinal: Bool) {
+    // If it stays after all, later windows are its user's.
+    followed[handle]!.guest?.isReplaceable = false
     if !isFinal, mayPark, capabilities?.contains(.hide) == true {
       hide(handle, isForced: isForced)
     } else {

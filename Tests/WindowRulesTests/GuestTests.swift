@@ -41,6 +41,17 @@ import Testing
     #expect(tracker.isGuest(one))
   }
 
+  @Test("N12: a guest that stays although it was dismissed is not replaced by a later window, which is its user's")
+  func window_afterDeclinedDismissal_isUsers() {
+    var tracker = shown()
+    tracker.dismiss(one, isForced: false)
+    tracker.hideRefused("w1", "no")
+    _ = tracker.next()
+    tracker.opened(window("w2", pid: 7), by: server)
+    #expect(tracker.owner(of: "w2") == nil)
+    #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+  }
+
   @Test("N12: a hidden guest is shown, even if the adapter cannot bring windows here")
   func window_hidden_isShown() {
     var hidden = window("w1", pid: 7).properties
