@@ -40,6 +40,14 @@ extension WindowTracker {
       && (!following.rule.takesAll || window.process?.program != handle)
   }
 
+  /// Gives back the windows that only counted as dialogs, if nothing is left that they could ask about.
+  mutating func giveUpDialogsOfNothing(of handle: Handle) {
+    guard let following = followed[handle] else { return }
+    if following.windows.allSatisfy({ isGuessedDialog($0, of: following, handle) }) {
+      giveUpGuessedDialogs(of: handle)
+    }
+  }
+
   /// Gives back the windows that only counted as dialogs.
   mutating func giveUpGuessedDialogs(of handle: Handle) {
     guard let following = followed[handle] else { return }

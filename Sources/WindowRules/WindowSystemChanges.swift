@@ -220,7 +220,8 @@ extension WindowTracker {
     case .closing(var closing):
       let wasDialog = closing.dialogs.remove(id) != nil
       followed[handle]!.stage = .closing(closing)
-      if following.windows.isEmpty {
+      if !closing.isForced { giveUpDialogsOfNothing(of: handle) }
+      if followed[handle]!.windows.isEmpty {
         windowsClosed(handle, isForced: closing.isForced)
       } else if wasDialog, closing.dialogs.isEmpty, !closing.isForced {
         effects.append(.wait(handle, milliseconds: Self.timeAfterDialog))

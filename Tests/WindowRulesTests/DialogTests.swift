@@ -5,6 +5,19 @@ import Testing
 
 /// N5, N6: windows that ask the user about a dismissal.
 @Suite struct DialogTests {
+  @Test("N6: a window that only counted as a dialog is its user's again when nothing is left that it could ask about")
+  func dialog_ofNothing_isGivenBack() {
+    var tracker = tracker()
+    tracker.show(one, byApp, window: window("w1", pid: 7))
+    tracker.dismiss(one, isForced: false)
+    tracker.opened(window("w2", pid: 7), program: nil)
+    #expect(tracker.owner(of: "w2") == one)
+    _ = tracker.next()
+    tracker.closed("w1")
+    #expect(tracker.owner(of: "w2") == nil)
+    #expect(tracker.next() == gone(one))
+  }
+
   /// A presentation that has a tiled window of the process 7, and is being dismissed.
   private func dismissed(isForced: Bool = false) -> WindowTracker {
     var tracker = tracker()
