@@ -81,7 +81,7 @@ extension WindowTracker {
   /// Whether the window opened after the item began.
   private func isNewer(_ window: TrackedWindow, than following: WindowFollower) -> Bool {
     window.order > following.beginning.order
-      || window.rank > following.beginning.order
+      || window.rank > following.beginning.order && !following.beginning.isUnknown
         && window.process.map { $0.started >= following.beginning.time } == true
       || following.beginning.isRestored && following.isAwaiting
         && following.beginning.earlierWindows?.contains(window.id) == false

@@ -120,6 +120,9 @@ struct WindowFollower {
     var earlierWindows: Set<String>?
     /// Whether the previous navd began the presentation, and windows may have been missed.
     var isRestored = false
+
+    /// Whether it is not known which windows were there before, so that only later ones are new.
+    var isUnknown: Bool { isRestored && earlierWindows == nil }
   }
 
   struct Closing {
