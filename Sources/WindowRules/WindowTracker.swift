@@ -221,6 +221,8 @@ public struct WindowTracker {
   private mutating func letEndOrRelease(_ program: Handle) {
     guard let following = followed[program] else { return }
     if case .leaving = following.stage, following.isRunning {
+      uncoverWindows(of: program)
+      (followed[program]!.showing, followed[program]!.mayBeHidden) = ([], [])
       followed[program]!.role = .nobody
     } else {
       release(program)

@@ -182,6 +182,35 @@ import Testing
     }
   }
 
+  @Test("N1: an item that was being dismissed takes no window that opened before the next navd saw it")
+  func item_dismissedBeforeRestart_takesNoEarlierWindow() {
+    for isKnown in [true, false] {
+      var tracker = WindowTracker()
+      _ = tracker.restore(one, byApp, grace: 2000, windows: [], before: isKnown ? ["other"] : nil, end: [:])
+      if !isKnown { tracker.dismiss(one, isForced: false) }
+      _ = tracker.next()
+      let process = WindowProcess(program: nil, ancestor: nil, started: later)
+      tracker.arrived(all, [window("other"), window("w1", pid: 7)], at: later) { $0.id == "w1" ? process : nil }
+      #expect(tracker.owner(of: "w1") == (isKnown ? one : nil))
+    }
+  }
+
+  @Test("N8: windows that may be hidden are shown when their item is over, although its program goes on")
+  func windows_hiddenWhenItemEnds_areShown() {
+    var tracker = tracker()
+    tracker.show(one, WindowFollowing(takesAll: false, hides: true))
+    tracker.dismiss(one, isForced: false)
+    tracker.left()
+    tracker.becameAbsent()
+    tracker.dismiss(one, isForced: false)
+    _ = tracker.next()
+    tracker.arrived(all, [window("w1"), window("w2")]) { _ in one }
+    tracker.graceIsOver(for: one)
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
+    tracker.forget(one)
+    #expect(tracker.next() == [.show(window: "w1")])
+  }
+
   // MARK: Other displays
 
   @Test(
