@@ -43,6 +43,8 @@ final class Model: Navigable {
   var twin = false
   var otherTwin = false
   var answer: Answer?
+  /// The number of alerts that were made.
+  var alerts = 0
   /// The last error of a screen that could not be shown.
   var error = ""
 
@@ -55,7 +57,7 @@ final class Model: Navigable {
       "kept=\(keptNotes)",
       "hint=\(isHinted)",
       "dialog=\(dialog?.title, default: "nil")", "path=\(path)", "panel=\(panel?.rawValue, default: "nil")",
-      "answer=\(answer?.rawValue, default: "nil")", "twins=\(twin) \(otherTwin)", "error=\(error)",
+      "alerts=\(alerts)", "answer=\(answer?.rawValue, default: "nil")", "twins=\(twin) \(otherTwin)", "error=\(error)",
     ].joined(separator: " ")
   }
 }

@@ -24,8 +24,9 @@ struct Screens {
       showing.present(isPresented: bindings.isHinted) { hint(on: anchor.widget) }
       showing.present(dialog: bindings.dialog) { [model] action, _ in
         model.answer = action
-      } content: { dialog in
+      } content: { [model] dialog in
         let screen = AlertScreen(dialog)
+        model.alerts += 1
         live.note(screen)
         onAppear()
         return screen

@@ -152,6 +152,21 @@ func gtk_unsavedText_declines_byADialog() throws {
   try expectNothingIsLeft(of: program)
 }
 
+@Test("A second dialog with the same title is another alert")
+func gtk_dialog_sameTitle_isAnotherAlert() throws {
+  let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)
+  try program.wait(windows: "Main")
+  program.send("dialog Sure?")
+  try program.wait(untilShown: "Delete")
+  try program.wait(for: "dialog=Sure?", "alerts=1")
+  program.send("dialog Sure?")
+  try program.wait(for: "dialog=Sure?", "alerts=2")
+  try program.wait(windows: 2)
+  try program.click(on: "Delete")
+  try program.wait(for: "dialog=nil", "answer=delete")
+  try expectNothingIsLeft(of: program)
+}
+
 @Test("Controls and the focus of the keyboard follow the state, and the state follows their user")
 func gtk_controls_boundToState_agree() throws {
   let program = try GTKProgram("gtk-screens", ["--embedded"], isPlain: true)

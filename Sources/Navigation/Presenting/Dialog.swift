@@ -79,8 +79,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   public var buttons: [Button]
   /// The style, which is that of the presentation.
   public var style: Style
-  /// The identity: each dialog that is created is another one, even with the same title. The former one disappears before it appears. An
-  /// edited dialog keeps its identity.
+  /// The identity: each dialog that is created is another one, even with the same texts, and equal to no other. The former one disappears
+  /// before it appears. An edited dialog keeps its identity.
   public let id: String
 
   /// Creates a dialog.
@@ -121,20 +121,6 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
           button.title, role: button.role.flatMap { .init(rawValue: $0.rawValue) }, action: button.action.map(transform)
         )
       })
-  }
-
-  /// Whether two dialogs ask the same with the same buttons, whatever their identities are.
-  public static func == (one: Dialog, other: Dialog) -> Bool {
-    (one.title, one.message, one.textField, one.buttons, one.style)
-      == (other.title, other.message, other.textField, other.buttons, other.style)
-  }
-
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(title)
-    hasher.combine(message)
-    hasher.combine(textField)
-    hasher.combine(buttons)
-    hasher.combine(style)
   }
 
   /// The dialog as an item's value: `title`, `message`, `buttons` (each with `title`, and with `role` and `action` if set), and
