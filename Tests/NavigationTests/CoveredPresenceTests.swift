@@ -97,6 +97,21 @@ private final class Model {
     try await fixture.shows("inbox 1")
   }
 
+  @Test("A function of a presence is called each time that a screen has ended", arguments: bothKinds)
+  func onDismiss_eachEnd_isCalled(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(item: Bindable(model).sheet.named("sheet"), onDismiss: { display.end($0) }) { _ in
+      RecordingScreen("sheet", on: display)
+    }.onDismiss { display.notes.append("gone") }
+    for round in 1...2 {
+      model.sheet = .init(id: round)
+      try await fixture.shows("sheet")
+      model.sheet = nil
+      try await fixture.until { display.notes.count == round && display.ends.count == round }
+    }
+  }
+
   private func presentPages(of model: Model, in fixture: NavigationFixture) {
     let display = fixture.display
     fixture.navigator.stack(path: Bindable(model).path.named("path")).navigationDestination(for: Int.self) { number in

@@ -85,6 +85,8 @@ final class ItemDriver: Driver {
   /// The driver that waits until this one is over.
   private weak var follower: ItemDriver?
   var onDifference: (() -> Void)?
+  /// Called when a screen has ended and is gone.
+  var onDismiss: [@MainActor () -> Void] = []
   /// Calls a function when the screen of a presentation that has ended is gone.
   var whenGone: (PresentationHandle, @escaping @MainActor () -> Void) -> Void = { $1() }
 
@@ -424,7 +426,12 @@ final class ItemDriver: Driver {
       // The state may have changed since it was last read, so this clears only the same item.
       if content.read()?.id == wanted.id, !(end.reason == .parent && place.outlivesParent) { clear() }
     }
-    if let onDismiss = content.onDismiss { whenGone(presentation) { onDismiss(end) } }
+    if content.onDismiss != nil || !onDismiss.isEmpty {
+      whenGone(presentation) { [self] in
+        content.onDismiss?(end)
+        for body in onDismiss { body() }
+      }
+    }
     tellOver()
   }
 

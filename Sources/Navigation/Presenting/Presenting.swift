@@ -296,6 +296,16 @@ public final class Presence {
     self.navigator = navigator
   }
 
+  /// Calls a function each time that a screen has ended and is gone, for whatever reason. The argument `onDismiss` of `present(…)` also
+  /// gets the reason.
+  ///
+  ///     navigator.present(isPresented: $model.isOpen) { MainWindow() }.onDismiss { end.resume() }
+  @discardableResult
+  public func onDismiss(_ body: @escaping @MainActor () -> Void) -> Presence {
+    (driver as? ItemDriver)?.onDismiss.append(body)
+    return self
+  }
+
   /// Calls a function when the presence ends.
   package func atEnd(_ body: @escaping @MainActor () -> Void) { ends.append(body) }
 
