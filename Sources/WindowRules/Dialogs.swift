@@ -40,6 +40,12 @@ extension WindowTracker {
       && (!following.rule.takesAll || window.process?.program != handle)
   }
 
+  /// Whether a window only counts as a dialog, and may be its user's.
+  func hasGuessedDialog(_ handle: Handle) -> Bool {
+    guard let following = followed[handle] else { return false }
+    return following.windows.contains { isGuessedDialog($0, of: following, handle) }
+  }
+
   /// Gives back the windows that only counted as dialogs, if nothing is left that they could ask about.
   mutating func giveUpDialogsOfNothing(of handle: Handle) {
     guard let following = followed[handle] else { return }

@@ -112,7 +112,7 @@ extension WindowTracker {
       followed[handle]!.isDoubtful = false
       if hasUntold { leaveUnseen(handle) } else { withdraw(handle) }
     case .closing(let closing) where !closing.isForced && following.rule.kills:
-      if showsWindowOfUser(handle) {
+      if showsWindowOfUser(handle) || hasGuessedDialog(handle) {
         keep(handle, Self.userMessage)
       } else {
         endByForce(handle)

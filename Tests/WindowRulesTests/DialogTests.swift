@@ -5,6 +5,22 @@ import Testing
 
 /// N5, N6: windows that ask the user about a dismissal.
 @Suite struct DialogTests {
+  @Test("N6: with kill, no program is killed whose user may have opened a window in it during the dismissal")
+  func kill_withWindowThatOnlyCountsAsDialog_isNone() {
+    for takesAll in [true, false] {
+      var tracker = tracker()
+      tracker.show(one, WindowFollowing(takesAll: takesAll, kills: true), window: window("w1", pid: 7))
+      tracker.dismiss(one, isForced: false)
+      tracker.closeAnswered("w1")
+      tracker.opened(window("w2", pid: 7), program: one)
+      tracker.graceIsOver(for: one)
+      _ = tracker.next()
+      tracker.confirmed(one)
+      #expect(tracker.next().contains(.kill(one)) == takesAll)
+      #expect(tracker.owner(of: "w2") == (takesAll ? one : nil))
+    }
+  }
+
   @Test("N6: a window that only counted as a dialog is its user's again when nothing is left that it could ask about")
   func dialog_ofNothing_isGivenBack() {
     var tracker = tracker()
