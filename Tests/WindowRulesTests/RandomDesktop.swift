@@ -247,9 +247,15 @@ final class RandomDesktop {
     }
   }
 
+  /// Whether an item without a pattern waits for a window of a process that its command has started.
+  private func isAwaited(_ process: Process) -> Bool {
+    guard let following = process.ancestor.flatMap({ tracker.followed[$0] }) else { return false }
+    return following.interest == .firstWindow && following.rule.pattern.isEmpty
+  }
+
   private func userOpens() {
     let appID = numbers.pick(Self.apps)
-    let owns = processes.filter { $0.value.lives && $0.value.program == nil }.keys.sorted()
+    let owns = processes.filter { $0.value.lives && $0.value.program == nil && !isAwaited($0.value) }.keys.sorted()
     let shown = active.filter { handle in
       let program = tracker.program(of: handle)
       guard let process = items[handle]!.process, processes[process]?.lives == true else { return false }
