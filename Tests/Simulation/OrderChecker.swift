@@ -57,6 +57,8 @@ struct OrderChecker {
     var told: Shared<Item>?
     /// Whether navd has restarted and may ask its presenter once more.
     var isToBeShownAgain = false
+    /// Whether its presenter had left when navd was killed, and has not shown it since.
+    var isShownByNobody = false
     /// The time at which it may start; nil once that has come (K3).
     var startDue: UInt64?
     /// The deadline of its presenter's answer after a restart, or of its presenter's return.
@@ -324,6 +326,7 @@ struct OrderChecker {
     for index in alive.indices {
       alive[index].isUpdateUnderWay = false
       alive[index].againDue = nil
+      let wasAway = alive[index].isAway
       alive[index].isAway = false
       // A result does not come any more (N3).
       if alive[index].isSettling { acknowledged.insert(alive[index].handle) }
@@ -340,7 +343,9 @@ struct OrderChecker {
         alive[index].isForced = false
       case (.shown, .presenting) where !alive[index].isGoing: alive[index].stage = .presented
       case (.awaited, .presented) where !alive[index].isGoing: goAway(index, at: now)
-      case (.toBeShown, _) where !alive[index].isGoing: alive[index].isToBeShownAgain = true
+      case (.toBeShown, _) where !alive[index].isGoing:
+        alive[index].isToBeShownAgain = true
+        alive[index].isShownByNobody = wasAway
       default: break
       }
     }
@@ -411,6 +416,7 @@ struct OrderChecker {
         try require(!alive[index].isStateOnly, "D2", "\(handle) is nothing but state, and its presenter was called")
         if alive[index].isToBeShownAgain {
           alive[index].isToBeShownAgain = false
+          alive[index].isShownByNobody = false
           alive[index].told = machine.presentation(handle)?.item
           if case .presenting = alive[index].stage {
             alive[index].stage = .presenting(due: startDue(of: index, at: now))
@@ -565,7 +571,7 @@ struct OrderChecker {
     case .waiting: break
     case .presenting, .presented:
       try require(
-        showing.isStateOnly || showing.hasDeparted && !showing.awaitsResult, "P6",
+        showing.isStateOnly || showing.isShownByNobody || showing.hasDeparted && !showing.awaitsResult, "P6",
         "\(showing.handle) ended, but its presenter was not asked to end it, or its result is to come")
     case .asked, .asking, .killed:
       if !acknowledged.contains(showing.handle) { endedUnanswered.insert(showing.handle) }

@@ -369,6 +369,7 @@ struct World: ~Copyable {
     files[hider].presenter = .command([Array("editor \(restarts % 4)".utf8)])
     model.load(files)
     let outcome = machine.load(files)
+    disk.apply(machine.takeUnrecorded())
     try watcher.take(outcome.changes, from: machine, isOneChange: true)
   }
 
