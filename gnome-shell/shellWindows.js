@@ -6,6 +6,8 @@ const TITLE_PATIENCE = 50;
 const FRAME_PATIENCE = 500;
 /** The windows that are looked at as covers of others, the topmost first. */
 const MAX_COVERS = 64;
+/** Milliseconds in which a program adopts a size that it was asked to have. */
+const RESIZING_PATIENCE = 1000;
 
 /** A request that is refused, with the name of an error of the contract. */
 class Refusal extends Error {
@@ -164,7 +166,8 @@ class ShellWindows {
         if (this._entries.has(window))
             return;
         const id = `${this._memory.token}-${window.get_stable_sequence()}`;
-        const entry = {id, isShown: isOld, isDue: isOld, timer: 0};
+        const formerFocus = isOld ? null : this._focus;
+        const entry = {id, isShown: isOld, isDue: isOld, timer: 0, formerFocus, placement: null, placedUntil: 0};
         this._entries.set(window, entry);
         this._windows.set(id, window);
         const note = () => this._note(window);
@@ -181,7 +184,10 @@ class ShellWindows {
             'notify::title', note, 'notify::wm-class', note, 'notify::fullscreen', notePlace, 'notify::urgent', note,
             'notify::demands-attention', note, 'notify::window-type', note, 'notify::on-all-workspaces', notePlace,
             'workspace-changed', notePlace, 'notify::minimized', noteWithDialogs,
-            'position-changed', () => this._noteStack(), 'size-changed', () => this._noteStack(),
+            'position-changed', () => this._noteStack(), 'size-changed', () => {
+                this._noteStack();
+                this._goOnPlacing(window);
+            },
             'unmanaged', () => this._remove(window), this);
         if (isOld) {
             note();
@@ -442,6 +448,57 @@ class ShellWindows {
             return;
         this._bringHere(window);
         this._unhide(window);
+    }
+
+    place(id, options) {
+        const window = this._window(id);
+        const placement = new Placement(options);
+        const entry = this._entries.get(window);
+        if (options['fullscreen'])
+            window.make_fullscreen();
+        if (options['sticky'])
+            window.stick();
+        if (options['above'])
+            window.make_above();
+        if (placement.isAnywhere) {
+            window.unmaximize(Meta.MaximizeFlags?.BOTH);
+            this._resize(window, placement.frame(window.get_frame_rect(), this._usableArea(window), this._pointer));
+            // The program decides about its size later, and the place follows from it.
+            entry.placement = placement;
+            entry.placedUntil = GLib.get_monotonic_time() + RESIZING_PATIENCE * 1000;
+        }
+        if (options['focus'] === false && window.has_focus() && this._entries.has(entry.formerFocus))
+            entry.formerFocus.focus(this._now);
+    }
+
+    _usableArea(window) {
+        return window.get_work_area_current_monitor();
+    }
+
+    get _pointer() {
+        const [x, y] = global.get_pointer();
+        return {x, y};
+    }
+
+    _resize(window, {x, y, width, height}) {
+        window.move_resize_frame(false, x, y, width, height);
+    }
+
+    /**
+     * Places a window again whose program has another size than it was asked to have.
+     *
+     * @param {Meta.Window} window - a window whose size has changed
+     */
+    _goOnPlacing(window) {
+        const entry = this._entries.get(window);
+        if (!entry?.placement)
+            return;
+        if (GLib.get_monotonic_time() > entry.placedUntil) {
+            entry.placement = null;
+            return;
+        }
+        const {x, y} = entry.placement.origin(window.get_frame_rect(), this._usableArea(window), this._pointer);
+        window.move_frame(false, x, y);
     }
 
     moveToOutput(id, output) {

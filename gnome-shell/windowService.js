@@ -3,7 +3,7 @@
 const WINDOW_SYSTEM = 'org.navd.WindowSystem1';
 const WINDOW_SYSTEM_PATH = '/org/navd/WindowSystem1';
 const CAPABILITIES = [
-    'close', 'activate', 'hide', 'move', 'summon', 'pid', 'parent', 'output', 'focus', 'in-view', 'startup-id',
+    'close', 'activate', 'hide', 'move', 'summon', 'place', 'pid', 'parent', 'output', 'focus', 'in-view', 'startup-id',
 ];
 
 /** Milliseconds between two readings of changes: a program that changes its title all the time costs the shell little. */
@@ -177,6 +177,13 @@ class WindowService {
 
     SummonAsync([id], invocation) {
         this._answer(invocation, () => this._windows.summon(id));
+    }
+
+    PlaceAsync([id, options], invocation) {
+        this._answer(invocation, () => {
+            const plain = Object.entries(options).map(([key, value]) => [key, value.deepUnpack()]);
+            this._windows.place(id, Object.fromEntries(plain));
+        });
     }
 
     _answer(invocation, body) {

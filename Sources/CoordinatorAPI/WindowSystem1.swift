@@ -52,7 +52,7 @@ public enum WindowSystemInterface {
       Capabilities, or not possible for this window, and org.navd.Error.InvalidArgument for an output that does not exist.
       """,
     members: [
-      getWindows, close, activate, hide, show, moveToOutput, summon, opened, changed, closed,
+      getWindows, close, activate, hide, show, moveToOutput, summon, place, opened, changed, closed,
       capabilities, outputs, focusedOutput, backend, displays,
     ])
 
@@ -99,6 +99,14 @@ extension WindowSystemInterface {
       Brings the window to its user: to the workspace that is in view on the output with the focus. It is shown there if it was \
       hidden, and gets the focus of the keyboard. A floating window stays one.
       """)
+
+  public static let place = Method(
+    name, "Place", in: window,
+    Arg<Properties>("options", doc: "Where and how it is to be shown; what is left out stays as it is."),
+    doc: """
+      Shows the window where and as the options say, once: what its user moves later stays. It is wholly in the usable area of its       output, if that is large enough. Options:
+      \(WindowPlacement.Options.table.doc)
+      """)
 }
 
 // MARK: Signals
@@ -121,7 +129,7 @@ extension WindowSystemInterface {
   public static let capabilities = Property<[String]>(
     name, "Capabilities",
     doc: """
-      The requests that work here (close, activate, hide, move, summon), and the keys of windows that the adapter knows \
+      The requests that work here (close, activate, hide, move, summon, place), and the keys of windows that the adapter knows \
       (pid, parent, output, focus, in-view, startup-id). A request that the protocol has but the compositor ignores is not among them.
       """)
   public static let outputs = Property<[String]>(

@@ -248,6 +248,7 @@ extension WindowFollowing {
     all["dismissal"] = .string(hides ? "hide" : "close")
     if let appID = pattern.appID { all["app-id"] = .string(appID) }
     if let title = pattern.title { all["title"] = .string(title) }
+    all.merge(placement.options.properties) { $1 }
     return all
   }
 }

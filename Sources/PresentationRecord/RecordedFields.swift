@@ -263,6 +263,12 @@ extension WindowFollowing: Fielded {
     try coder.mark("here", &comesHere)
     try coder.mark("end-with-output", &endsWithOutput)
     try coder.mark("hide", &hides)
+    var options = placement.options.properties
+    try coder.field("placement", &options, default: [:])
+    guard Coder.reads else { return }
+    let read = try? WindowPlacement(reading: options)
+    try coder.require(read != nil, "no placement is \(options)")
+    placement = read ?? placement
   }
 }
 

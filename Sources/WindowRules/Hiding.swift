@@ -152,6 +152,7 @@ extension WindowTracker {
     followed[program]!.role = .presentation(handle)
     followed[program]!.stage = .shown
     effects.append(.stopWaiting(program))
+    followed[program]!.isReplacing.formUnion(following.windows)
     // A window that is shown where it was hidden may take its user there.
     let isSummoned = output == nil && comesHere ?? following.rule.comesHere && capabilities?.contains(.summon) == true
     if isSummoned {
@@ -162,7 +163,7 @@ extension WindowTracker {
       move(handle, to: output)
     }
     effects += [.windowsChanged(program), .presented(handle)]
-    if !isSummoned, capabilities?.contains(.activate) == true { raise(handle) }
+    if !isSummoned, following.rule.placement.takesFocus, capabilities?.contains(.activate) == true { raise(handle) }
     return true
   }
 

@@ -193,6 +193,7 @@ extension WindowTracker {
     effects.append(.windowsChanged(handle))
     if case .withdrawing = stage { return force(handle) }
     place(id, of: handle)
+    placeAsWritten(id, of: handle)
     if wasAwaiting { effects.append(.presented(presentation(of: handle))) }
     raiseIfUnseen(handle)
     if isDialog(id, of: handle) { askedUser(id, handle) }

@@ -183,6 +183,10 @@ struct WindowFollower {
   var mustBeSeen = false
   /// The windows that were asked to be hidden before the program was ended by force.
   var mayBeHidden: Set<String> = []
+  /// The outputs on which windows were placed, empty if not known (N15).
+  var placedOn: [String: String] = [:]
+  /// The windows that were hidden, and are placed again if they come to another output (N15).
+  var isReplacing: Set<String> = []
   /// Whether the windows must not stay if they cannot be hidden (N8).
   var mustHide = false
   /// Whether the presentation was dismissed because no window of it has opened, and the window system is being asked for an answer.

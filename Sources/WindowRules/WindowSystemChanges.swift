@@ -181,6 +181,7 @@ extension WindowTracker {
     }
     if wasUntold, let window = windows[id], !isUntold(window) { processWasTold(of: window) }
     noteArrival(of: id, changes)
+    if let handle = owner(of: id), let output = changes.output, output != "" { placeAgain(id, of: handle, on: output) }
     if let handle = owner(of: id) { raiseIfUnseen(handle) }
     noteFocus(of: id)
     if moved == id, changes.output != nil { moved = nil }

@@ -29,6 +29,8 @@ public struct WindowTracker {
     case summon(window: String)
     /// Move the window to the output.
     case move(window: String, output: String)
+    /// Show the window where and as its file says.
+    case place(window: String, WindowPlacement)
     /// Call ``WindowTracker/focusTimeIsOver()`` after so many milliseconds.
     case waitForFocus(milliseconds: UInt64)
     /// Call ``WindowTracker/arrivalTimeIsOver()`` after so many milliseconds. This replaces the earlier timer.

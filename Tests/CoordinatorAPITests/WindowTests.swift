@@ -45,7 +45,8 @@ import Testing
   #expect(
     WindowCapability.allCases.map(\.rawValue)
       == [
-        "close", "activate", "hide", "move", "summon", "pid", "parent", "output", "focus", "in-view", "startup-id",
+        "close", "activate", "hide", "move", "summon", "place", "pid", "parent", "output", "focus", "in-view",
+        "startup-id",
       ])
 }
 

@@ -110,6 +110,17 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
     "[window]\ntitle = 'Files*'\nadopt = true\nlinger = '1500ms'\nkill = true",
     WindowFollowing(WindowPattern(title: "Files*"), adopts: true, linger: 1500, endsLeftover: true, kills: true)
   ),
+  (
+    "[window]\nplace = 'top-right'\nsize = '640 50%'\nmargin = 20\nfocus = false\nsticky = true\nabove = true",
+    WindowFollowing(
+      placement: WindowPlacement(
+        .anchor(.topRight), size: .init(width: .pixels(640), height: .percent(50)), margin: 20, takesFocus: false,
+        isSticky: true, isAbove: true))
+  ),
+  (
+    "window = { place = '100 50', float = true, fullscreen = true }",
+    WindowFollowing(placement: WindowPlacement(.point(x: 100, y: 50), floats: true, isFullscreen: true))
+  ),
   ("[window]\nlinger = '0ms'\nleftover = 'end'", WindowFollowing(linger: 0, endsLeftover: true)),
   ("[window]\nwindows = 'first'\nleftover = 'leave'", WindowFollowing(takesAll: false)),
 ])
@@ -396,7 +407,19 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
   ),
   (
     "command = ['x']\n[window]\nclass = 'x'",
-    "3:1: “class” is not a key of window; use one of app-id, title, linger, windows, kill, leftover, adopt"
+    "3:1: “class” is not a key of window; use one of app-id, title, linger, windows, kill, leftover, place, size, margin, float, focus, sticky, above, fullscreen, adopt"
+  ),
+  (
+    "command = ['x']\n[window]\nsize = '50%x400'",
+    "3:1: “size”: expected a width and a height, each 1 to 16384 pixels or 1% to 100%, such as 640 400 or 50% 400, found “50%x400”, for example size = \"640 400\""
+  ),
+  (
+    "command = ['x']\nwindow = { place = 'top-right', margin = -3 }",
+    "2:33: “margin”: expected 0 to 16384, found -3"
+  ),
+  (
+    "command = ['x']\nwindow = { margin = 3 }",
+    "2:12: “margin” needs “place”: it is the distance to the edges"
   ),
   (
     "command = ['x']\n[window]\napp-id = ''",

@@ -72,6 +72,10 @@ public final class ScriptedWindowSystem {
       call.reply()
       change(input.0) { $0.output = input.1 }
     }
+    object.implement(Rows.place) { [unowned self] input, call in
+      requests.append("place \(input.0) \(input.1.keys.sorted().joined(separator: " "))")
+      call.reply()
+    }
     object.implement(Rows.capabilities) { _ in capabilities.map(\.rawValue).sorted() }
     object.implement(Rows.outputs) { [unowned self] _ in outputs }
     object.implement(Rows.focusedOutput) { [unowned self] _ in focusedOutput }

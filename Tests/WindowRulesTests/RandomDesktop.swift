@@ -519,6 +519,10 @@ final class RandomDesktop {
       note("show \(id)")
       hide(index, false)
       later(ofAdapter: true) { [self] in tracker.shown(id) }
+    case .place(let id, _):
+      guard let index = window(id) else { return }
+      note("place \(id)")
+      if windows[index].isOfUser { violate("a window of the user is placed: \(id)") }
     case .terminate(let handle): signals(handle, isFinal: false)
     case .kill(let handle): signals(handle, isFinal: true)
     case .wait(let handle, let milliseconds): timers[handle] = now + milliseconds

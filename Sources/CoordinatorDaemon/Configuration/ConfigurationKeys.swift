@@ -56,8 +56,8 @@ public enum DestinationKey: String, CaseIterable, Sendable {
       "whether its items are kept beyond the session, and presented again at the next login: `no` (the default) or `login`"
     case .window:
       "whether the item follows the windows of its command or unit, and is on the screen while one of them is: `true`, or a "
-        + "table with `app-id` and `title` (shell patterns), `windows`, `adopt`, `linger`, `leftover` and `kill`; default "
-        + "`false`"
+        + "table with `app-id` and `title` (shell patterns), `windows`, `adopt`, `linger`, `leftover` and `kill`, and with where and how "
+        + "it is shown: `place`, `size`, `margin`, `float`, `focus`, `sticky`, `above` and `fullscreen`; default `false`"
     case .unfocus:
       "with `dismiss` the item ends when its windows lose the focus to others, as popups need; default `keep`"
     case .here:

@@ -274,10 +274,29 @@ extension TableReader {
     if kills, leftover == "leave" {
       fault(nil, "“leftover” is “leave”, but “kill” ends the processes; use one of them")
     }
+    let placement = windowPlacement()
     return WindowFollowing(
       WindowPattern(appID: appID, title: title), takesAll: share.map { $0 == "all" } ?? (scope == .tree),
       adopts: bool("adopt", default: false) ?? false, linger: linger, endsLeftover: kills || leftover == "end",
-      kills: kills)
+      kills: kills, placement: placement)
+  }
+
+  /// Reads the keys that say where and how the window is shown (N15).
+  private mutating func windowPlacement() -> WindowPlacement {
+    let place = value("place", example: "\"top-right\"") { text throws(Invalid) in
+      do throws(Refusal) { return try WindowPlacement.Place(text) } catch { throw Invalid(error.message) }
+    }
+    let size = value("size", example: "\"640 400\"") { text throws(Invalid) in
+      do throws(Refusal) { return try WindowPlacement.Size(text) } catch { throw Invalid(error.message) }
+    }
+    let margin = number("margin", in: 0...WindowPlacement.maxPixels, example: "20")
+    if margin != nil, node("place") == nil {
+      fault(node("margin")?.position, "“margin” needs “place”: it is the distance to the edges")
+    }
+    return WindowPlacement(
+      place, size: size, margin: margin ?? 0, floats: bool("float", default: false) ?? false,
+      takesFocus: bool("focus", default: true) ?? true, isSticky: bool("sticky", default: false) ?? false,
+      isAbove: bool("above", default: false) ?? false, isFullscreen: bool("fullscreen", default: false) ?? false)
   }
 
   /// - Returns: nil if the file has none of these keys.
@@ -365,7 +384,8 @@ extension TableReader {
     let word = choice(.restart, of: ["no"] + RestartRule.Condition.allCases.map(\.rawValue))
     let delay = restartDelay(.restartDelay)
     let maxDelay = restartDelay(.restartDelayMax)
-    let limit = restartLimit()
+    let limit = number(
+      DestinationKey.restartLimit.rawValue, in: 1...UInt32.max, example: DestinationKey.restartLimit.example)
     if node(.restart) == nil,
       let key = [DestinationKey.restartDelay, .restartDelayMax, .restartLimit].first(where: { node($0) != nil })
     {
@@ -401,20 +421,6 @@ extension TableReader {
       guard delay >= 100 else { throw Invalid(expected: "100ms or more", found: text) }
       return delay
     }
-  }
-
-  private mutating func restartLimit() -> UInt32? {
-    let key = DestinationKey.restartLimit.rawValue
-    guard let node = take(key) else { return nil }
-    guard case .integer(let number) = node.content else {
-      expected("a number such as \(key) = \(DestinationKey.restartLimit.example)", at: key, found: node)
-      return nil
-    }
-    guard let limit = UInt32(exactly: number), limit > 0 else {
-      fault(node.position, "“\(key)”: expected 1 to \(UInt32.max), found \(number)")
-      return nil
-    }
-    return limit
   }
 
   private mutating func directory(of destination: Destination) -> String? {

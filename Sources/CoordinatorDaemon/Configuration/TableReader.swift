@@ -87,6 +87,20 @@ struct TableReader {
     return bool
   }
 
+  /// The number of a key; nil if the key is missing, or the number is not in the range, which is a fault.
+  mutating func number(_ key: String, in range: ClosedRange<UInt32>, example: String) -> UInt32? {
+    guard let node = take(key) else { return nil }
+    guard case .integer(let found) = node.content else {
+      expected("a number such as \(key) = \(example)", at: key, found: node)
+      return nil
+    }
+    guard let number = UInt32(exactly: found), range.contains(number) else {
+      fault(node.position, "“\(key)”: expected \(range.lowerBound) to \(range.upperBound), found \(found)")
+      return nil
+    }
+    return number
+  }
+
   /// The value parsed from the text of a key; nil if the key is missing, or the text is not valid, which is a fault.
   mutating func value<Value>(
     _ key: String, example: String, _ parse: (String) throws(Invalid) -> Value

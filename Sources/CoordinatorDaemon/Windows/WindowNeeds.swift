@@ -18,6 +18,12 @@ extension WindowFollowing {
     if endsUnfocused { all.append((.focus, "unfocus = \"dismiss\"")) }
     return all
   }
+
+  /// The keys that a window system without `place` leaves out. The rest works without it.
+  var placedBy: String? {
+    let keys = placement.options.properties.keys.sorted()
+    return keys.isEmpty ? nil : keys.map { "“\($0)”" }.joined(separator: ", ")
+  }
 }
 
 /// The capabilities of an adapter for the window system.
@@ -66,7 +72,10 @@ public struct WindowSystemFacts: Sendable {
   func faults(of destinations: [Destination], _ entries: DesktopEntries = DesktopEntries()) -> [FileFault] {
     return destinations.flatMap { destination -> [FileFault] in
       guard case .file(let path) = destination.source, let window = destination.window else { return [] }
-      return window.needs.compactMap { need in
+      let unplaced = whyNot(.place, for: "placing a window").flatMap { why in
+        window.placedBy.map { FileFault(path, nil, "\($0): left out, since \(why)") }
+      }
+      let unmet = window.needs.compactMap { need -> FileFault? in
         guard let why = whyNot(need.capability, for: need.key) else { return nil }
         guard need.capability == .pid, let suggested = SuggestedAppID(of: destination, entries) else {
           return FileFault(path, nil, why)
@@ -76,6 +85,7 @@ public struct WindowSystemFacts: Sendable {
           "\(need.key) goes by the application id \(quoted(suggested.name)) here, while no other window has it, since the "
             + "backend “\(backend)” tells no processes; write “app-id”, or give the command an id of its own")
       }
+      return unmet + [unplaced].compactMap(\.self)
     }
   }
 }

@@ -372,6 +372,10 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       system.request(Rows.moveToOutput, (id, output)) { [log] message in
         log.warning("a window could not be moved: \(message)")
       }
+    case .place(let id, let placement):
+      system.request(Rows.place, (id, placement.options.properties)) { [log] message in
+        log.warning("a window could not be placed: \(message)")
+      }
     case .waitForFocus(let milliseconds):
       focusTimer?.cancel()
       focusTimer = loop.timer(after: .milliseconds(Int64(clamping: milliseconds))) { [weak self] in

@@ -58,6 +58,11 @@ extension Coordinator {
       try await backend.callWindowSystem(Rows.summon, id)
     }
 
+    /// Shows a window where and as a placement says.
+    public func place(_ id: String, _ placement: WindowPlacement) async throws(NavigationError) {
+      try await backend.callWindowSystem(Rows.place, (id, placement.options.properties))
+    }
+
     /// Reads the names of the outputs, for ``PresentationOptions/output``.
     public func outputs() async throws(NavigationError) -> [String] { try await property(Rows.outputs) }
 

@@ -98,6 +98,8 @@ public enum WindowCapability: String, Hashable, Sendable, CaseIterable {
   case move
   /// `Summon`.
   case summon
+  /// `Place`.
+  case place
   /// The property `pid`.
   case pid
   /// The property `parent`.

@@ -21,12 +21,14 @@ public struct WindowFollowing: Hashable, Sendable {
   public var endsWithOutput: Bool
   /// Whether a dismissal hides the windows and keeps the program (N8).
   public var hides: Bool
+  /// Where and how the windows are shown (N15).
+  public var placement: WindowPlacement
 
   public init(
     _ pattern: WindowPattern = WindowPattern(), takesAll: Bool = true, adopts: Bool = false, linger: UInt64? = nil,
     endsLeftover: Bool = false, kills: Bool = false, endsUnfocused: Bool = false, comesHere: Bool = false,
     endsWithOutput: Bool = false,
-    hides: Bool = false
+    hides: Bool = false, placement: WindowPlacement = WindowPlacement()
   ) {
     self.pattern = pattern
     self.takesAll = takesAll
@@ -38,6 +40,7 @@ public struct WindowFollowing: Hashable, Sendable {
     self.comesHere = comesHere
     self.endsWithOutput = endsWithOutput
     self.hides = hides
+    self.placement = placement
   }
 }
 

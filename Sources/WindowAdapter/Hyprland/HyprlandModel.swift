@@ -202,6 +202,7 @@ struct HyprlandModel {
       commands.append(.focus(key))
       foreseen.focused = key
     case .hide: commands = hide(key)
+    case .place: preconditionFailure("the capability is not offered")
     case .move(let output):
       guard let monitor = monitors.first(where: { $0.name == output }) else {
         throw Refusal(.notSupported, "\(request.noun): the output is gone")

@@ -215,7 +215,7 @@ struct NiriModel {
         throw Refusal(.notSupported, "\(request.noun): no workspace has the focus")
       }
       return [Self.moving(key, to: workspace), focus]
-    case .hide, .show: preconditionFailure("the capability is not offered")
+    case .hide, .show, .place: preconditionFailure("the capability is not offered")
     }
   }
 

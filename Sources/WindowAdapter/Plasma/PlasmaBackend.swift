@@ -19,7 +19,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
       case .move: connection.canSendToOutputs && connection.knowsOutputs
       case .output: connection.knowsOutputs
       case .summon, .inView: connection.knowsDesktops
-      case .startupID: false
+      case .place, .startupID: false
       }
     }
   }
@@ -106,6 +106,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
         send(window, to: state.focusedOutput)
       }
       activate(window)
+    case .place: preconditionFailure("the capability is not offered")
     }
   }
 

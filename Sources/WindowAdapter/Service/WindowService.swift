@@ -41,6 +41,13 @@ final class WindowService {
       perform(.move(output: input.1), input.0, call)
     }
     object.implement(Rows.summon) { [unowned self] id, call in perform(.summon, id, call) }
+    object.implement(Rows.place) { [unowned self] input, call in
+      do throws(Refusal) {
+        perform(.place(try WindowPlacement(reading: input.1)), input.0, call)
+      } catch {
+        call.fail(DBusError(error))
+      }
+    }
     object.implement(Rows.capabilities) { [unowned self] _ in backend.state.capabilities.map(\.rawValue) }
     object.implement(Rows.outputs) { [unowned self] _ in backend.state.outputs }
     object.implement(Rows.focusedOutput) { [unowned self] _ in backend.state.focusedOutput }

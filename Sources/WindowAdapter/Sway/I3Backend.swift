@@ -24,6 +24,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
   private var model = I3Model(capabilities: []) { _, _ in I3Model.Identity(id: "") }
   private var isReading: Set<I3Message.Kind> = []
   private var reading: Timer?
+  private var placing: Timer?
   private var ready: (() -> Void)?
 
   /// - Parameter path: the path of the socket.
@@ -51,7 +52,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
 
   private func begin(isSway: Bool) {
     var capabilities: [WindowCapability] = [
-      .close, .activate, .hide, .move, .summon, .pid, .parent, .output, .focus, .inView, .startupID,
+      .close, .activate, .hide, .move, .summon, .place, .pid, .parent, .output, .focus, .inView, .startupID,
     ]
     if isSway {
       // sway reports no parents of Wayland windows, and no startup ids.
@@ -168,8 +169,22 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
         }
         if kind == .outputs { model.take(outputs: json) } else { model.take(tree: json, now: loop.now) }
         if isReading.isEmpty { becomeReady() }
+        if kind == .tree { goOnPlacing() }
         readWanted()
       }
+    }
+  }
+
+  /// The time between two readings of the tree while windows adopt their sizes, of which no event tells.
+  private static let pauseOfPlacing = Duration.milliseconds(40)
+
+  private func goOnPlacing() {
+    let commands = model.placing(now: loop.now)
+    if !commands.isEmpty { send(.command, commands.joined(separator: "; ")) { _ in } }
+    guard model.isPlacing, placing?.isPending != true else { return }
+    placing = loop.timer(after: Self.pauseOfPlacing, of: self) { backend in
+      backend.model.readTree()
+      backend.readWanted()
     }
   }
 
@@ -201,6 +216,12 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
       guard facts?.canBeAsked(window) != false || display?.isGone(window) == true else {
         return completion(.failure(.cannotBeAsked))
       }
+    }
+    if case .place(let placement) = request {
+      model.place(key, placement, now: loop.now)
+      goOnPlacing()
+      readWanted()
+      return completion(.success(()))
     }
     do throws(Refusal) {
       let (doing, after) = model.commands(request, key)

@@ -27,6 +27,10 @@ struct I3Model {
   private var nodes: [Int64: I3Tree.Node] = [:]
   private var hasTree = false
   private var focusedWorkspace = ""
+  /// The windows that are being placed.
+  private var placements = PendingPlacements<Key>()
+  /// The container that had the focus when a window opened or was shown again.
+  private var formerFocus: [Int64: Int64] = [:]
   /// The effects of requests that the tree does not show yet: requests before the pending request for the tree, and later ones.
   private var (asked, unasked) = (Foresight(), Foresight())
 
@@ -139,6 +143,8 @@ struct I3Model {
     if let window = nodes.removeValue(forKey: container)?.xWindow, containers[window] == container {
       containers[window] = nil
     }
+    placements.forget(key)
+    formerFocus[container] = nil
     state.windows.close(key)
   }
 
@@ -151,6 +157,7 @@ struct I3Model {
       identity = identify(node) { windows.key(of: $0) != nil }
       if node.properties.pid == nil, let identity { sighting.properties.pid = identity.pid ?? 0 }
       sighting.properties.startupID = identity?.startupID
+      if hasTree { formerFocus[node.container] = state.windows.focused.map(Self.container) }
     }
     nodes[node.container] = node
     if let window = node.xWindow {
@@ -225,12 +232,51 @@ struct I3Model {
       }
       // The compositor moves the focus to the former place of the window.
       return (marking + ["\(window) move scratchpad"], focused == container ? [] : returning(to: focused))
+    case .place: preconditionFailure("a window is placed by several commands")
     case .move(let output):
       return (["\(window) move container to output \(Self.literal(output))"], returning(to: focused))
     }
   }
 
+  /// Begins to place a window; ``placing(now:)`` has the commands.
+  mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) {
+    placements.begin(key, placement, now: now)
+    // Only the tree contains the areas.
+    wants.insert(.tree)
+  }
+
+  /// Whether windows are being placed, so that the tree is to be read until they are.
+  var isPlacing: Bool { !placements.isEmpty }
+
+  mutating func readTree() { wants.insert(.tree) }
+
+  /// The commands that place windows, as far as their areas are known.
+  mutating func placing(now: Instant) -> [String] {
+    placements.keys.sorted().flatMap { key -> [String] in
+      guard let node = nodes[Self.container(key)], let frame = node.frame, let area = node.usableArea,
+        let placement = placements.placement(of: key), let step = placements.next(key, frame, in: area, now: now)
+      else { return [] }
+      var words: [String] = []
+      if step.isFirst {
+        if placement.makesFloating { words.append("floating enable") }
+        if placement.isSticky { words.append("sticky enable") }
+      }
+      if let size = step.size { words.append("resize set \(size.width) px \(size.height) px") }
+      if placement.place == .pointer {
+        words.append("move position mouse")
+      } else if let origin = step.origin {
+        words.append("move absolute position \(origin.x) px \(origin.y) px")
+      }
+      if step.isFirst, placement.isFullscreen { words.append("fullscreen enable") }
+      let window = "[con_id=\(node.container)]"
+      let placing = words.isEmpty ? [] : ["\(window) \(words.joined(separator: ", "))"]
+      guard step.isFirst, !placement.takesFocus else { return placing }
+      return placing + returning(to: formerFocus[node.container])
+    }
+  }
+
   private mutating func foreseeShown(_ container: Int64, wasHidden: Bool, _ foreseen: Foresight) {
+    if wasHidden { formerFocus[container] = foreseen.focused ?? state.windows.focused.map(Self.container) }
     unasked.focused = container
     unasked.hidden[container] = false
     // The request may change nothing, and so cause no event.

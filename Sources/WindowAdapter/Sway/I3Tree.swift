@@ -15,8 +15,10 @@ struct I3Tree {
     /// Whether the window fills all outputs, and not only its own.
     let isGloballyFullscreen: Bool
     let marks: [String]
-    /// The area of the window; nil if the tree does not tell it.
-    let area: ScreenArea?
+    /// The area with the frame; nil if it is not told.
+    var frame: ScreenArea?
+    /// The area of the workspace, without bars; nil in an event.
+    var usableArea: ScreenArea?
     /// The workspace, and the fullscreen container that the window is or is in; nil if there is none.
     var workspace: Int64?
     var fullscreen: Int64?
@@ -56,6 +58,7 @@ struct I3Tree {
     var isInView = false
     var isFloating = false
     var workspace: Int64?
+    var usableArea: ScreenArea?
     var fullscreen: Int64?
   }
 
@@ -72,6 +75,7 @@ struct I3Tree {
       place.isInView = !place.isHidden && place.front != nil && place.front == json["id"]
       if place.isInView { workspaces[place.output] = name }
       place.workspace = Self.id(json)
+      place.usableArea = Self.area(json["rect"])
     case "floating_con"?: place.isFloating = true
     default: break
     }
@@ -82,6 +86,7 @@ struct I3Tree {
       // sway tells it. i3 does not.
       node.properties.inView = json["visible"].map { !place.isHidden && $0 == true } ?? place.isInView
       (node.workspace, node.fullscreen) = (place.workspace, place.fullscreen)
+      node.usableArea = place.usableArea
       if place.isFloating { node.properties.floating = true }
       node.properties.focused = json["focused"] == true
       if node.properties.focused == true { focused = node.container }
@@ -137,13 +142,13 @@ struct I3Tree {
   /// Notes that windows under a floating one are not in view. Floating windows are listed from the
   /// bottom to the top, and lie above all others.
   private mutating func noteUnderFloating() {
-    let shown = nodes.indices.filter { nodes[$0].properties.inView == true && nodes[$0].area != nil }
+    let shown = nodes.indices.filter { nodes[$0].properties.inView == true && nodes[$0].frame != nil }
     let floating = shown.filter { nodes[$0].properties.floating == true }
     guard !floating.isEmpty else { return }
     let tiled = shown.filter { nodes[$0].properties.floating != true }
     let covered = WindowStack.covered(
       (tiled + floating).map {
-        WindowStack.Layer(key: $0, area: nodes[$0].area!, isFocused: nodes[$0].properties.focused == true)
+        WindowStack.Layer(key: $0, area: nodes[$0].frame!, isFocused: nodes[$0].properties.focused == true)
       })
     for index in covered { nodes[index].properties.inView = false }
   }
@@ -156,6 +161,16 @@ struct I3Tree {
       [x, y, width, height].allSatisfy({ abs($0) < 1 << 24 }), width > 0, height > 0
     else { return nil }
     return ScreenArea(x: x, y: y, width: width, height: height)
+  }
+
+  /// The area of a window with its frame. sway tells the title bar apart, i3 does not.
+  private static func frame(_ json: JSON) -> ScreenArea? {
+    guard var area = Self.area(json["rect"]) else { return nil }
+    if json["visible"] != nil, let bar = Self.area(json["deco_rect"]) {
+      area.y -= bar.height
+      area.height += bar.height
+    }
+    return area
   }
 
   /// The name of an output; empty for the pseudo output of the scratchpad.
@@ -181,7 +196,6 @@ struct I3Tree {
     return Node(
       container: id, xWindow: xWindow,
       transientFor: window?["transient_for"]?.unsigned.flatMap(UInt32.init(exactly:)), properties: properties,
-      isGloballyFullscreen: mode == 2, marks: json["marks"]?.array?.compactMap(\.string) ?? [],
-      area: area(json["rect"]))
+      isGloballyFullscreen: mode == 2, marks: json["marks"]?.array?.compactMap(\.string) ?? [], frame: frame(json))
   }
 }

@@ -59,7 +59,7 @@ final class WlrBackend: ToplevelBackend<WlrToplevel, WlrConnection>, Backend {
       wlr_toplevel_activate(toplevel.proxy, connection.seat)
     case .hide: wlr_toplevel_minimize(toplevel.proxy, 1)
     case .show: wlr_toplevel_minimize(toplevel.proxy, 0)
-    case .move, .summon: preconditionFailure("the capability is not offered")
+    case .move, .summon, .place: preconditionFailure("the capability is not offered")
     }
   }
 }

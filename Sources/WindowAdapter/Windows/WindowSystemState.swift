@@ -27,6 +27,7 @@ struct WindowSystemState {
 enum WindowRequest: Hashable {
   case close, activate, hide, show, summon
   case move(output: String)
+  case place(WindowPlacement)
 
   /// The capability that the request requires.
   var capability: WindowCapability {
@@ -36,6 +37,7 @@ enum WindowRequest: Hashable {
     case .hide, .show: .hide
     case .move: .move
     case .summon: .summon
+    case .place: .place
     }
   }
 
@@ -47,6 +49,7 @@ enum WindowRequest: Hashable {
     case .hide: "hiding a window"
     case .show: "showing a hidden window"
     case .move: "moving a window to another output"
+    case .place: "placing a window"
     case .summon: "bringing a window to where its user is"
     }
   }

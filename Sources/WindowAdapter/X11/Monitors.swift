@@ -1,19 +1,3 @@
-/// A rectangle of the X screen.
-struct ScreenArea: Hashable {
-  var x: Int
-  var y: Int
-  var width: Int
-  var height: Int
-
-  func overlap(_ other: ScreenArea) -> Int {
-    let width = min(x + self.width, other.x + other.width) - max(x, other.x)
-    let height = min(y + self.height, other.y + other.height) - max(y, other.y)
-    return width > 0 && height > 0 ? width * height : 0
-  }
-
-  func contains(_ other: ScreenArea) -> Bool { overlap(other) == other.width * other.height }
-}
-
 /// An output as reported by RandR.
 struct Monitor: Hashable {
   let name: String

@@ -43,6 +43,12 @@ final class X11Backend: Backend, XEventReader {
   private var managerCloses = false
   /// The number of the desktop that is shown; nil if the window manager has none.
   private var desktop: UInt32?
+  /// The windows that are being placed.
+  private var placements = PendingPlacements<Window>()
+  /// The windows that had the focus when others opened or were shown again.
+  private var formerFocus: [Window: Window] = [:]
+  /// The source of requests: they come from the user by way of a pager (EWMH, source indication).
+  private static let pager: UInt32 = 2
   /// The desktop number of a window that is on all desktops.
   private static let everyDesktop = UInt32.max
   /// Windows that were asked to hide, until their state changes. They are still mapped, so mapping them would not show them.
@@ -169,6 +175,10 @@ final class X11Backend: Backend, XEventReader {
     let isElsewhere = stale.monitors || stale.manager || stale.desktop
     let moved = isElsewhere ? Set(state.windows.allKeys.map { Window($0) }) : stale.places
     for window in moved.subtracting(stale.windows) where isKnown(window) { see(window) }
+    if !placements.isEmpty {
+      for window in moved.union(stale.windows) { goOnPlacing(window) }
+      connection.flush()
+    }
     if stale.focus || stale.list { readFocus() }
     if stale.stacking || stale.focus || stale.list || isElsewhere { readStacking() }
     state.inferFocusedOutput()
@@ -204,6 +214,8 @@ final class X11Backend: Backend, XEventReader {
       // i3 has the state, but ignores the request.
       case .hide: supports("_NET_WM_ACTION_MINIMIZE") && supports("_NET_WM_STATE_HIDDEN")
       case .move: false
+      // i3 has the request, but places no tile.
+      case .place: supports("_NET_MOVERESIZE_WINDOW") && managerWindow.flatMap(name(of:)) != "i3"
       case .summon: activates && supports("_NET_WM_DESKTOP") && supports("_NET_CURRENT_DESKTOP")
       case .pid: connection.knowsProcesses
       case .parent: true
@@ -289,6 +301,8 @@ final class X11Backend: Backend, XEventReader {
     hiding.remove(window)
     shown[window] = nil
     covered.remove(window)
+    placements.forget(window)
+    formerFocus[window] = nil
     stale.stacking = true
     state.windows.close(WindowTable.Key(window))
   }
@@ -337,12 +351,15 @@ final class X11Backend: Backend, XEventReader {
       sighting.properties.startupID = facts.startupID(of: window)
       // The value holds until the focus is read.
       if state.capabilities.contains(.focus) { sighting.properties.focused = false }
+      noteFormerFocus(of: window)
       id = facts.id(of: window) { state.windows.key(of: $0) != nil }
     } else if let own = facts.ownStartupID(of: window) {
       sighting.properties.startupID = own
     }
     state.windows.see(key, sighting, now: loop.now, id: id)
   }
+
+  private func noteFormerFocus(of window: Window) { formerFocus[window] = state.windows.focused.map { Window($0) } }
 
   private func area(of window: Window) -> ScreenArea? {
     let geometry = xcb_get_geometry(connection.raw, window)
@@ -373,8 +390,7 @@ final class X11Backend: Backend, XEventReader {
   ) {
     let window = Window(key)
     guard facts.isStill(window, state.windows.id(of: key)) else { return completion(.failure(.isGone)) }
-    // Requests come from the user by way of a pager (EWMH, source indication).
-    let pager: UInt32 = 2
+    let pager = Self.pager
     switch request {
     case .close:
       guard facts.canBeAsked(window) || facts.isGone(window) else { return completion(.failure(.cannotBeAsked)) }
@@ -395,12 +411,15 @@ final class X11Backend: Backend, XEventReader {
     case .show where hiding.remove(window) != nil,
       .show where state.windows.properties(of: key)?.hidden == true && connection.isMapped(window):
       tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
-    case .show: xcb_map_window(connection.raw, window)
+    case .show:
+      noteFormerFocus(of: window)
+      xcb_map_window(connection.raw, window)
     case .summon:
       if let current = connection.numbers(connection.root, "_NET_CURRENT_DESKTOP").first {
         tell(window, "_NET_WM_DESKTOP", current, pager)
       }
       tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
+    case .place(let placement): place(window, placement)
     case .move: preconditionFailure("the capability is not offered")
     }
     connection.flush()
@@ -415,7 +434,58 @@ final class X11Backend: Backend, XEventReader {
     tell(connection.root, "_NET_CURRENT_DESKTOP", own, 0)
   }
 
-  private func tell(_ window: Window, _ type: String, _ first: UInt32, _ second: UInt32) {
-    xcb_tell_manager(connection.raw, connection.root, window, connection.atom(type), first, second)
+  /// - Parameter data: at most five numbers.
+  private func tell(_ window: Window, _ type: String, _ data: UInt32...) {
+    let padded = data + Array(repeating: 0, count: 5 - data.count)
+    xcb_tell_manager(connection.raw, connection.root, window, connection.atom(type), padded)
+  }
+
+  // MARK: Placing
+
+  private func place(_ window: Window, _ placement: WindowPlacement) {
+    placements.begin(window, placement, now: loop.now)
+    goOnPlacing(window)
+    if placement.isSticky { tell(window, "_NET_WM_DESKTOP", Self.everyDesktop, Self.pager) }
+    for (state, isSet) in [("ABOVE", placement.isAbove), ("FULLSCREEN", placement.isFullscreen)] where isSet {
+      tell(window, "_NET_WM_STATE", 1, connection.atom("_NET_WM_STATE_\(state)"), 0, Self.pager)
+    }
+    if !placement.takesFocus, let former = formerFocus[window], isKnown(former) {
+      tell(former, "_NET_ACTIVE_WINDOW", Self.pager, 0)
+    }
+  }
+
+  /// Asks for the size and the place of a window that is being placed, as far as they are not those that it has.
+  private func goOnPlacing(_ window: Window) {
+    guard placements.placement(of: window) != nil, let area = area(of: window) else { return }
+    let frame = framed(area, window)
+    guard let step = placements.next(window, frame, in: usableArea(around: frame), pointer: pointer, now: loop.now)
+    else { return }
+    // The upper left corner is that of the frame (gravity NorthWest), the size that of the window in it.
+    var flags: UInt32 = 1 | Self.pager << 12
+    if step.origin != nil { flags |= 0x300 }
+    if step.size != nil { flags |= 0xC00 }
+    let width = step.size.map { max(1, $0.width - (frame.width - area.width)) } ?? 0
+    let height = step.size.map { max(1, $0.height - (frame.height - area.height)) } ?? 0
+    tell(
+      window, "_NET_MOVERESIZE_WINDOW", flags, UInt32(bitPattern: Int32(clamping: step.origin?.x ?? 0)),
+      UInt32(bitPattern: Int32(clamping: step.origin?.y ?? 0)), UInt32(width), UInt32(height))
+  }
+
+  /// The area without bars of the output that shows most of a window.
+  private func usableArea(around frame: ScreenArea) -> ScreenArea {
+    let areas = connection.numbers(connection.root, "_NET_WORKAREA").map { Int(Int32(bitPattern: $0)) }
+    let start = Int(desktop ?? 0) * 4
+    let work =
+      areas.count >= start + 4
+      ? ScreenArea(x: areas[start], y: areas[start + 1], width: areas[start + 2], height: areas[start + 3]) : nil
+    let monitor = monitors.first { $0.name == monitors.holding(frame) } ?? monitors.first
+    guard let monitor else { return work ?? frame }
+    return work.flatMap { monitor.area.intersection($0) } ?? monitor.area
+  }
+
+  private var pointer: ScreenPoint? {
+    let reply = xcb_query_pointer_reply(connection.raw, xcb_query_pointer(connection.raw, connection.root), nil)
+    defer { free(reply) }
+    return reply.map { ScreenPoint(x: Int($0.pointee.root_x), y: Int($0.pointee.root_y)) }
   }
 }

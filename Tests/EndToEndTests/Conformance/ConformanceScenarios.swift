@@ -27,6 +27,7 @@ extension Conformance {
       Scenario(name: "move", capabilities: [.move, .output]) { try $0.move() },
       Scenario(name: "in view", capabilities: [.inView]) { try $0.inView() },
       Scenario(name: "summon", capabilities: [.summon]) { try $0.summon() },
+      Scenario(name: "place", capabilities: [.place]) { try $0.place() },
       Scenario(name: "startup id", capabilities: [.startupID]) { try $0.startupID() },
       Scenario(name: "what is not claimed is refused") { try $0.refusals() },
       Scenario(name: "restarted adapter") { try $0.restart() },
@@ -245,6 +246,26 @@ extension Conformance {
     try screen.show(workspace: 1)
   }
 
+  private func place() throws {
+    _ = try open("other")
+    let (program, window) = try open("editor")
+    guard try screen.window("editor")?.frame != nil else { throw Unjudged() }
+    let size = "400 300"
+    for (place, corner) in [("100 50", (x: 100, y: 50)), ("top-left", (x: 0, y: 0))] {
+      try adapter.call(Rows.place, (window.id, ["place": .string(place), "size": .string(size)]))
+      try judge("editor", "is at \(place)") { window in
+        guard let frame = window?.frame else { return false }
+        // There may be a bar at the left or at the top.
+        return (corner.x...corner.x + 100).contains(frame.x) && (corner.y...corner.y + 100).contains(frame.y)
+          && abs(frame.width - 400) <= 1 && abs(frame.height - 300) <= 1
+      }
+    }
+    try expect(
+      refusal(Rows.place, (window.id, ["size": .string("50%x400")])) == .invalidArgument
+        && refusal(Rows.place, (window.id, ["place": .string("middle")])) == .invalidArgument, "an error")
+    try expect(program.status == nil && adapter.window("editor")?.id == window.id, "the same window")
+  }
+
   private func refusals() throws {
     let (program, window) = try open("editor")
     let output = [String](value: adapter.properties["Outputs"] ?? .string(""))?.first ?? ""
@@ -255,6 +276,9 @@ extension Conformance {
     }
     if !claimed.contains(.move) {
       try expect(refusal(Rows.moveToOutput, (window.id, output)) == .notSupported, "MoveToOutput is refused")
+    }
+    if !claimed.contains(.place) {
+      try expect(refusal(Rows.place, (window.id, [:])) == .notSupported, "Place is refused")
     }
     try expect(program.status == nil && adapter.window("editor") != nil, "the window stays")
   }

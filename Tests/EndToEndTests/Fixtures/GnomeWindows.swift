@@ -26,6 +26,7 @@ struct GnomeWindows {
           output: output(window), workspace: window.minimized ? '' : String(window.get_workspace().index() + 1),
           fullscreen: window.fullscreen, hidden: window.minimized, urgent: window.urgent || window.demands_attention,
           focused: Main.modalCount === 0 && global.display.focus_window === window, pid: window.get_pid(),
+          frame: (({x, y, width, height}) => ({x, y, width, height}))(window.get_frame_rect()),
           xWindow: window.get_description().match(/^0x[0-9a-f]+$/)?.[0] ?? null,
         }))
       """)
@@ -37,7 +38,7 @@ struct GnomeWindows {
         output: window["output"]?.string ?? "", workspace: window["workspace"]?.string ?? "",
         isFullscreen: window["fullscreen"] == true, isHidden: window["hidden"] == true,
         isFocused: window["focused"] == true, isUrgent: window["urgent"] == true,
-        xWindow: window["xWindow"]?.string, pid: pid)
+        xWindow: window["xWindow"]?.string, frame: window["frame"].flatMap(ManagersWindows.Frame.init), pid: pid)
     }
   }
 

@@ -6,6 +6,13 @@ import TextFormats
 /// The windows of a desktop as its window manager knows them: from its tree (sway, i3), its objects (GNOME Shell, KWin), or its
 /// properties (other X window managers).
 struct ManagersWindows {
+  struct Frame: Equatable {
+    var x: Int
+    var y: Int
+    var width: Int
+    var height: Int
+  }
+
   struct Window: Equatable {
     /// The manager's number of the window.
     let id: String
@@ -23,6 +30,8 @@ struct ManagersWindows {
     var isUrgent = false
     /// The X server's number of the window.
     var xWindow: String?
+    /// The area with the frame, in logical pixels; nil on KWin and on described desktops.
+    var frame: Frame?
     /// The window's process, as far as the tree contains it.
     var pid: pid_t?
   }
@@ -195,7 +204,8 @@ struct ManagersWindows {
             id: String(id), name: name, title: node["name"]?.string ?? "", output: place.output,
             workspace: place.workspace, isFullscreen: node["fullscreen_mode"]?.number ?? 0 > 0, isTiled: place.isTiled,
             isHidden: place.isHidden, isFocused: node["focused"] == true, isUrgent: node["urgent"] == true,
-            xWindow: node["window"]?.number.map(String.init), pid: node["pid"]?.number.map(pid_t.init))
+            xWindow: node["window"]?.number.map(String.init), frame: frame(node),
+            pid: node["pid"]?.number.map(pid_t.init))
         ]
       }
       return inner.flatMap { visit($0, place) }
@@ -204,6 +214,15 @@ struct ManagersWindows {
     let windows = visit(try JSON.parse(run.outputText), Window(id: "", name: "", isTiled: true))
     // i3's numbers are addresses.
     return session.desktop?.manager == .sway ? windows.sorted { (Int($0.id) ?? 0) < (Int($1.id) ?? 0) } : windows
+  }
+
+  /// The area of a window in the tree. sway has the title bar above the area, i3 in it.
+  private func frame(_ node: JSON) -> Frame? {
+    guard var frame = node["rect"].flatMap(Frame.init) else { return nil }
+    if session.desktop?.manager == .sway, let bar = node["deco_rect"].flatMap(Frame.init) {
+      (frame.y, frame.height) = (frame.y - bar.height, frame.height + bar.height)
+    }
+    return frame
   }
 
   // MARK: Other X window managers
@@ -216,10 +235,27 @@ struct ManagersWindows {
     try xprop("-root", property).split { " ,\n".contains($0) }.filter { $0.hasPrefix("0x") }.map(String.init)
   }
 
+  /// - Parameter extents: the widths of the frame at the left, right, top and bottom.
+  private func frame(_ id: String, _ extents: [Int]) throws -> Frame? {
+    let text = try session.run(program: "/usr/bin/xwininfo", ["-id", id]).outputText
+    let numbers = text.split(separator: "\n").reduce(into: [String: Int]()) { numbers, line in
+      let words = line.split(separator: ":").map { String($0.drop { $0 == " " }) }
+      if words.count == 2 { numbers[words[0]] = Int(words[1]) }
+    }
+    guard let x = numbers["Absolute upper-left X"], let y = numbers["Absolute upper-left Y"],
+      let width = numbers["Width"], let height = numbers["Height"]
+    else { return nil }
+    guard extents.count == 4 else { return Frame(x: x, y: y, width: width, height: height) }
+    return Frame(
+      x: x - extents[0], y: y - extents[2], width: width + extents[0] + extents[1],
+      height: height + extents[2] + extents[3])
+  }
+
   private func x11() throws -> [Window] {
     let focused = try ids("_NET_ACTIVE_WINDOW").first
     return try ids("_NET_CLIENT_LIST").compactMap { id in
-      let text = try xprop("-id", id, "WM_CLASS", "_NET_WM_STATE", "_NET_WM_NAME", "_NET_WM_DESKTOP")
+      let text = try xprop(
+        "-id", id, "WM_CLASS", "_NET_WM_STATE", "_NET_WM_NAME", "_NET_WM_DESKTOP", "_NET_FRAME_EXTENTS")
       let words = text.split(separator: "\n").reduce(into: [:]) { words, line in
         words[line.prefix { $0 != "(" }] = line.split(separator: "\"", omittingEmptySubsequences: false).map(
           String.init)
@@ -228,12 +264,24 @@ struct ManagersWindows {
       guard let names = words["WM_CLASS"], names.count > 3 else { return nil }
       let desktop = text.split(separator: "\n").first { $0.hasPrefix("_NET_WM_DESKTOP") }
         .flatMap { Int($0.split(separator: " ").last ?? "") }
+      let extents = text.split(separator: "\n").first { $0.hasPrefix("_NET_FRAME_EXTENTS") }
+        .map { $0.split { " =,".contains($0) }.compactMap { Int($0) } }
       return Window(
         id: id, name: names[3], title: words["_NET_WM_NAME"]?.dropFirst().first ?? "", output: "screen",
         workspace: desktop.map { String($0 + 1) } ?? "", isFullscreen: text.contains("_NET_WM_STATE_FULLSCREEN"),
         isHidden: text.contains("_NET_WM_STATE_HIDDEN"), isFocused: id == focused,
-        isUrgent: text.contains("_NET_WM_STATE_DEMANDS_ATTENTION"), xWindow: id)
+        isUrgent: text.contains("_NET_WM_STATE_DEMANDS_ATTENTION"), xWindow: id, frame: try frame(id, extents ?? []))
     }
+  }
+}
+
+extension ManagersWindows.Frame {
+  /// - Parameter json: an object with `x`, `y`, `width` and `height`.
+  init?(_ json: JSON) {
+    guard let x = json["x"]?.number, let y = json["y"]?.number, let width = json["width"]?.number,
+      let height = json["height"]?.number
+    else { return nil }
+    self.init(x: x, y: y, width: width, height: height)
   }
 }
 

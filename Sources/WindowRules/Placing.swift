@@ -1,0 +1,22 @@
+import PresentationModel
+
+// MARK: Places (N15)
+
+extension WindowTracker {
+  /// Shows a window that has become a presentation's where and as the file says. Dialogs are left to the compositor.
+  mutating func placeAsWritten(_ id: String, of handle: Handle) {
+    guard let following = followed[handle], following.rule.placement != WindowPlacement(), following.guest == nil,
+      capabilities?.contains(.place) == true, let window = windows[id]?.properties, window.parent ?? "" == ""
+    else { return }
+    let isFirst = following.windows.first == id
+    guard isFirst || following.rule.takesAll else { return }
+    followed[handle]!.placedOn[id] = window.output ?? ""
+    effects.append(.place(window: id, following.rule.placement))
+  }
+
+  /// Places a window again if it has come to another output while it was hidden. Elsewhere its user's choice stays.
+  mutating func placeAgain(_ id: String, of handle: Handle, on output: String) {
+    guard let former = followed[handle]?.placedOn[id], followed[handle]!.isReplacing.remove(id) != nil else { return }
+    if former != output { placeAsWritten(id, of: handle) }
+  }
+}

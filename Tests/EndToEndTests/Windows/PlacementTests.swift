@@ -1,0 +1,135 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+// Places and sizes of windows (N15), judged by what the window manager itself says of them.
+
+private typealias Rows = CoordinatorInterface
+
+@Suite struct PlacementTests {
+  private typealias Frame = ManagersWindows.Frame
+  private static let managers = [Desktop.Manager.sway, .i3, .openbox, .gnome]
+
+  private let desktop: WindowedDesktop
+  private var session: Session { desktop.session }
+  private var screen: ManagersWindows { desktop.screen }
+
+  private static func command(_ name: String, on manager: Desktop.Manager) -> String {
+    let words =
+      [.sway, .gnome].contains(manager) ? ["foot", "--app-id=\(name)"] : ["xterm", "-class", name]
+    return "command = [\(words.map { "'\($0)'" }.joined(separator: ", ")), '-e', 'sleep', '1000']\n"
+  }
+
+  /// - Parameter windows: the tables `window` of destinations, by their names.
+  private init(_ manager: Desktop.Manager, _ windows: [String: String], configuration: String = "") throws {
+    var destinations = ["plain": Self.command("plain", on: manager) + "window = { app-id = 'plain' }\n"]
+    for (name, keys) in windows {
+      destinations[name] = Self.command(name, on: manager) + "window = { app-id = '\(name)', \(keys) }\n"
+    }
+    desktop = try WindowedDesktop(manager, destinations: destinations, configuration: configuration)
+  }
+
+  init() throws { try self.init(.sway, [:]) }
+
+  /// The usable area of a screen of 1280×720.
+  private func area(of manager: Desktop.Manager) throws -> Frame {
+    guard manager == .gnome else { return Frame(x: 0, y: 0, width: 1280, height: 720) }
+    let area = try session.evaluate(
+      """
+      (({x, y, width, height}) => ({x, y, width, height}))(
+        global.workspace_manager.get_active_workspace().get_work_area_for_monitor(0))
+      """)
+    return try #require(Frame(area))
+  }
+
+  /// Waits until a window has a size, or one of its program near that, and is where it belongs.
+  /// - Parameter size: a width and a height; terminals have whole cells, which are at most 20 pixels high.
+  private func wait(
+    for name: String, _ what: String, of size: (width: Int, height: Int), in area: Frame, x: (Frame) -> Int,
+    y: (Frame) -> Int
+  ) throws {
+    try screen.poll(name, what) { window in
+      guard let frame = window?.frame, abs(frame.width - size.width) <= 20, abs(frame.height - size.height) <= 20
+      else { return false }
+      return abs(frame.x - area.x - x(frame)) <= 1 && abs(frame.y - area.y - y(frame)) <= 1
+    }
+  }
+
+  @Test("N15: a window is where its file says, of the size that its file says", arguments: managers)
+  func place_ofFile_isThatOfTheWindow(_ manager: Desktop.Manager) throws {
+    let test = try PlacementTests(
+      manager,
+      [
+        "mixer": "place = 'top-right', size = '640 400', margin = 20", "clock": "place = 'center', size = '50% 30%'",
+        "point": "place = '100 50', size = '300 200'",
+      ])
+    let (session, screen) = (test.session, test.screen)
+    _ = try session.open("plain")
+    let area = try test.area(of: manager)
+    _ = try session.open("mixer")
+    try test.wait(
+      for: "mixer", "is at the top right", of: (640, 400), in: area, x: { area.width - $0.width - 20 }, y: { _ in 20 })
+    _ = try session.open("clock")
+    try test.wait(
+      for: "clock", "is in the center", of: (area.width / 2, area.height * 3 / 10), in: area,
+      x: { (area.width - $0.width) / 2 },
+      y: { (area.height - $0.height) / 2 })
+    _ = try session.open("point")
+    try test.wait(for: "point", "is at its point", of: (300, 200), in: area, x: { _ in 100 }, y: { _ in 50 })
+    for name in ["mixer", "clock", "point"] { #expect(try screen.window(name)?.isTiled == false) }
+  }
+
+  @Test("N15: a window that is larger than its place allows is wholly in view", arguments: managers)
+  func place_outsideOfTheScreen_isInView(_ manager: Desktop.Manager) throws {
+    let test = try PlacementTests(
+      manager, ["far": "place = '9000 9000', size = '300 200'", "huge": "place = 'left', size = '9000 200'"])
+    let area = try test.area(of: manager)
+    _ = try test.session.open("far")
+    try test.wait(
+      for: "far", "is in the corner", of: (300, 200), in: area, x: { area.width - $0.width },
+      y: { area.height - $0.height })
+    _ = try test.session.open("huge")
+    try test.wait(
+      for: "huge", "is as wide as the screen", of: (area.width, 200), in: area, x: { _ in 0 },
+      y: { (area.height - $0.height) / 2 })
+  }
+
+  @Test("N15: with focus = false, the window that has the focus keeps it", arguments: managers)
+  func place_withoutFocus_leavesTheFocus(_ manager: Desktop.Manager) throws {
+    let test = try PlacementTests(
+      manager, ["osd": "place = 'bottom', size = '300 100', margin = 40, focus = false"])
+    let (session, screen) = (test.session, test.screen)
+    _ = try session.open("plain")
+    try screen.poll("plain", "has the focus") { $0?.isFocused == true }
+    let area = try test.area(of: manager)
+    for id in 1...3 {
+      try session.runNavctl("present", "osd", "\(id)")
+      try test.wait(
+        for: "osd", "is at the bottom", of: (300, 100), in: area, x: { (area.width - $0.width) / 2 },
+        y: { area.height - $0.height - 40 })
+      try screen.poll("plain", "has the focus again") { $0?.isFocused == true }
+    }
+  }
+
+  @Test("N15: what its user moves stays, also when navd comes back", arguments: [Desktop.Manager.sway, .i3])
+  func place_movedByItsUser_stays(_ manager: Desktop.Manager) throws {
+    let test = try PlacementTests(manager, ["mixer": "place = 'top-right', size = '300 200'"])
+    let (session, screen) = (test.session, test.screen)
+    let area = try test.area(of: manager)
+    _ = try session.open("mixer")
+    try test.wait(
+      for: "mixer", "is at the top right", of: (300, 200), in: area, x: { area.width - $0.width }, y: { _ in 0 })
+    let id = try #require(try screen.window("mixer")?.id)
+    try session.runTool(manager.messenger, ["[con_id=\(id)] move absolute position 30 px 40 px"])
+    try test.wait(for: "mixer", "is where its user put it", of: (300, 200), in: area, x: { _ in 30 }, y: { _ in 40 })
+    try session.stop(SIGKILL)
+    try session.start()
+    _ = try session.open("plain")
+    try test.wait(for: "mixer", "is where its user put it", of: (300, 200), in: area, x: { _ in 30 }, y: { _ in 40 })
+  }
+}

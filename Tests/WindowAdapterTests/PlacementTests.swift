@@ -1,0 +1,98 @@
+import DBusValues
+import EventLoops
+import PresentationModel
+import Testing
+
+@testable import WindowAdapter
+
+/// Where windows are put (N15). The usable area has a bar of 30 pixels above it, at the left of another output.
+struct PlacementTests {
+  private static let area = ScreenArea(x: 1280, y: 30, width: 1280, height: 690)
+  private static let start = MonotonicInstant(nanoseconds: 0)
+
+  @Test(
+    "N15: a place is one in the usable area",
+    arguments: [
+      ("center", 0, 1720, 275), ("top", 20, 1720, 50), ("bottom", 20, 1720, 500), ("left", 20, 1300, 275),
+      ("right", 20, 2140, 275), ("top-left", 0, 1280, 30), ("top-right", 20, 2140, 50), ("bottom-left", 20, 1300, 500),
+      ("bottom-right", 0, 2160, 520), ("100 50", 0, 1380, 80),
+      // What does not fit is in view.
+      ("9000 9000", 0, 2160, 520), ("top-right", 5000, 1280, 520), ("pointer", 0, 1720, 275),
+    ])
+  func place_inTheUsableArea_isThere(_ place: String, _ margin: UInt32, _ x: Int, _ y: Int) throws {
+    let placement = WindowPlacement(try .init(place), margin: margin)
+    let size = ScreenSize(width: 400, height: 200)
+    #expect(placement.origin(size, in: Self.area) == ScreenPoint(x: x, y: y))
+  }
+
+  @Test("N15: a window that is larger than the usable area begins at its upper left corner")
+  func place_tooLarge_beginsInTheCorner() throws {
+    let placement = WindowPlacement(.anchor(.bottomRight))
+    let size = ScreenSize(width: 4000, height: 2000)
+    #expect(placement.origin(size, in: Self.area) == ScreenPoint(x: 1280, y: 30))
+  }
+
+  @Test("N15: at the pointer is where the pointer is, wholly in view")
+  func place_atThePointer_isInView() throws {
+    let (placement, size) = (WindowPlacement(.pointer), ScreenSize(width: 400, height: 200))
+    #expect(
+      placement.origin(size, in: Self.area, pointer: ScreenPoint(x: 1400, y: 100)) == ScreenPoint(x: 1400, y: 100))
+    #expect(
+      placement.origin(size, in: Self.area, pointer: ScreenPoint(x: 2500, y: 700)) == ScreenPoint(x: 2160, y: 520))
+  }
+
+  @Test(
+    "N15: a size is one of pixels, or a share of the usable area, and at most as large",
+    arguments: [("640 400", 640, 400), ("50% 10%", 640, 69), ("9000 1%", 1280, 6)])
+  func size_ofFile_isInTheUsableArea(_ text: String, _ width: Int, _ height: Int) throws {
+    let placement = WindowPlacement(size: try .init(text))
+    #expect(placement.size(in: Self.area) == ScreenSize(width: width, height: height))
+  }
+
+  @Test(
+    "N15: a text that is no size is refused",
+    arguments: ["", "640", "50%x400", "0 400", "640 101%", "-1 5", "640 400 3", "640px 400px", "99999 1", "+5 5"])
+  func size_ofAnotherText_isRefused(_ text: String) {
+    #expect(throws: Refusal.self) { try WindowPlacement.Size(text) }
+  }
+
+  @Test(
+    "N15: a text that is no place is refused", arguments: ["", "middle", "1", "-5 3", "1 2 3", "top-center", "1.5 2"])
+  func place_ofAnotherText_isRefused(_ text: String) {
+    #expect(throws: Refusal.self) { try WindowPlacement.Place(text) }
+  }
+
+  @Test("Options of Place are read as they are written, and one of another type is refused")
+  func options_ofPlacement_areThoseOfTheContract() throws {
+    let all = WindowPlacement(
+      .anchor(.topLeft), size: try .init("640 50%"), margin: 7, floats: true, takesFocus: false, isSticky: true,
+      isAbove: true, isFullscreen: true)
+    for placement in [WindowPlacement(), WindowPlacement(.pointer), all] {
+      #expect(try WindowPlacement(reading: placement.options.properties) == placement)
+    }
+    #expect(throws: Refusal.self) { try WindowPlacement(reading: ["margin": .string("7")]) }
+    #expect(try WindowPlacement(reading: ["of-a-later-release": .boolean(true)]) == WindowPlacement())
+  }
+
+  @Test("N15: the place follows from the size that the program gives its window, for a second")
+  func placing_programWithItsOwnSize_isPlacedAgain() throws {
+    var pending = PendingPlacements<Int>()
+    let placement = WindowPlacement(.anchor(.topRight), size: try .init("640 400"))
+    func frame(_ width: Int, _ height: Int) -> ScreenArea { ScreenArea(x: 1500, y: 100, width: width, height: height) }
+    pending.begin(1, placement, now: Self.start)
+    let first = pending.next(1, frame(800, 600), in: Self.area, now: Self.start)
+    #expect(
+      first
+        == .init(isFirst: true, size: ScreenSize(width: 640, height: 400), origin: ScreenPoint(x: 1920, y: 30)))
+    #expect(pending.next(1, frame(640, 400), in: Self.area, now: Self.start) == nil)
+    let second = pending.next(1, frame(636, 396), in: Self.area, now: Self.start)
+    #expect(second == .init(origin: ScreenPoint(x: 1924, y: 30)))
+    #expect(pending.next(1, frame(636, 396), in: Self.area, now: Self.start) == nil)
+    // The window manager has lost the size.
+    #expect(
+      pending.next(1, frame(800, 600), in: Self.area, now: Self.start)?.size == ScreenSize(width: 640, height: 400))
+    let late = Self.start + PendingPlacements<Int>.timeToResize
+    #expect(pending.next(1, frame(700, 500), in: Self.area, now: late) == nil)
+    #expect(pending.isEmpty)
+  }
+}

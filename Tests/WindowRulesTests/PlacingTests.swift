@@ -1,0 +1,71 @@
+import PresentationModel
+import Testing
+
+@testable import WindowRules
+
+/// Which windows are placed, and when (N15).
+struct PlacingTests {
+  private static let placement = WindowPlacement(.anchor(.topRight))
+  private static let rule = WindowFollowing(WindowPattern(appID: "app"), placement: placement)
+
+  private func places(_ tracker: inout WindowTracker) -> [String] {
+    tracker.takeEffects().compactMap { if case .place(let id, Self.placement) = $0 { id } else { nil } }
+  }
+
+  @Test("N15: each window of the item is placed once, after its output, and no dialog")
+  func place_windowsOfItem_areEachPlacedOnce() {
+    var tracker = tracker()
+    tracker.follow(one, Self.rule, grace: 2000, output: "B")
+    tracker.opened(window("w1", output: "A"), program: one)
+    let effects = tracker.takeEffects()
+    let move = effects.firstIndex(of: .move(window: "w1", output: "B"))
+    let place = effects.firstIndex(of: .place(window: "w1", Self.placement))
+    #expect(move != nil && place != nil && move! < place!)
+    tracker.changed("w1", window("w1", title: "Other", output: "B").properties)
+    tracker.opened(window("w2"), program: one)
+    tracker.opened(window("dialog", parent: "w1"), program: one)
+    #expect(places(&tracker) == ["w2"])
+  }
+
+  @Test("N15: with windows = first, only the first one is placed")
+  func place_furtherWindow_isLeft() {
+    var tracker = tracker()
+    var rule = Self.rule
+    rule.takesAll = false
+    tracker.follow(one, rule, grace: 2000)
+    tracker.opened(window("w1"), program: one)
+    tracker.opened(window("w2"), program: one)
+    #expect(places(&tracker) == ["w1"])
+  }
+
+  @Test("N15: an adapter that cannot place windows is not asked to")
+  func place_withoutCapability_isNotAsked() {
+    var tracker = tracker(capabilities: all.subtracting([.place]))
+    tracker.follow(one, Self.rule, grace: 2000)
+    tracker.opened(window("w1"), program: one)
+    #expect(places(&tracker).isEmpty)
+  }
+
+  @Test(
+    "N15: a hidden window is placed again if it is shown on another output, and not on the same one",
+    arguments: ["A", "B"])
+  func place_shownAgain_followsTheOutput(_ output: String) {
+    var tracker = tracker()
+    var rule = Self.rule
+    rule.hides = true
+    tracker.follow(one, rule, grace: 2000)
+    tracker.opened(window("w1", output: "A"), program: one)
+    #expect(places(&tracker) == ["w1"])
+    tracker.dismiss(one, isForced: false)
+    tracker.hidden("w1")
+    tracker.changed("w1", window("w1", output: "").properties)
+    tracker.claim(one, for: two)
+    let isShown = tracker.showAgain(two)
+    #expect(isShown)
+    tracker.changed("w1", window("w1", output: output).properties)
+    #expect(places(&tracker) == (output == "A" ? [] : ["w1"]))
+    // Later, its user moves it.
+    tracker.changed("w1", window("w1", output: "C").properties)
+    #expect(places(&tracker).isEmpty)
+  }
+}
