@@ -225,11 +225,13 @@ func recipe_waybar_showsWhatIsPresented() throws {
 
 // MARK: Keys
 
-/// Requires that a panel opens where the rules say, and is replaced by another.
+/// Requires that a panel opens as a floating window, and is replaced by another.
 private func panelsFollowKeys(_ session: Session, _ windows: Windows) throws {
   try session.press("v", withLogo: true)
   try windows.wait(for: "mixer")
-  #expect(try windows.ask("-t", "get_tree").outputText.contains("\"floating_con\""))
+  try session.poll("the mixer floats") {
+    try windows.ask("-t", "get_tree").outputText.contains("\"floating_con\"")
+  }
   try session.press("n", withLogo: true)
   try windows.wait(for: "wifi")
 }
@@ -295,6 +297,7 @@ private struct SwayRecipe {
   func openPanelAndChangeWorkspace() throws {
     try session.press("v", withLogo: true)
     try windows.wait(for: "page", "mixer")
+    try session.poll("the mixer is on every workspace") { try isSticky("mixer", in: tree()) }
     #expect(try windows.ask("workspace 2").exitCode == 0)
     try waitUntilVisible(["Page bash": false])
     try session.poll("the mixer is visible") { try isVisible("mixer", by: "app_id", in: tree()) == true }
@@ -310,6 +313,13 @@ private struct SwayRecipe {
     }
   }
 
+  private func isSticky(_ appID: String, in node: JSON) -> Bool {
+    if node["app_id"]?.string == appID { return node["sticky"] == true }
+    return ((node["nodes"]?.array ?? []) + (node["floating_nodes"]?.array ?? [])).contains {
+      isSticky(appID, in: $0)
+    }
+  }
+
   /// Whether a window is visible; nil if it does not exist.
   private func isVisible(_ text: String, by key: String, in node: JSON) -> Bool? {
     if node[key]?.string == text { return node["visible"] == true }
@@ -318,7 +328,7 @@ private struct SwayRecipe {
   }
 }
 
-@Test("The recipe for sway: its keys open and close panels where its rules say")
+@Test("The recipe for sway: its keys open and close panels where their files say")
 func recipe_sway_keysOpenAndClosePanels() throws {
   let sway = try SwayRecipe()
   try sway.togglePanels()
@@ -329,7 +339,7 @@ func recipe_sway_keysOpenAndClosePanels() throws {
   try sway.openPanelAndChangeWorkspace()
 }
 
-@Test("The recipe for i3: its keys open and close panels where its rules say")
+@Test("The recipe for i3: its keys open and close panels where their files say")
 func recipe_i3_keysOpenAndClosePanels() throws {
   let files = try files(of: "i3")
   let session = try Session(
