@@ -183,7 +183,7 @@ extension Presenting {
     drive(.dialog(dialog, to: destination, onDismiss: onDismiss, onAction: onAction))
   }
 
-  /// Presents a dialog with a screen while the binding is not nil. The screen reports the pressed button with ``Showing/choose(_:text:)``.
+  /// Presents a dialog with a screen while the binding is not nil. The screen reports the pressed button with ``Showing/choose(_:text:isSecret:)``.
   @discardableResult
   public func present<Action>(
     dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
