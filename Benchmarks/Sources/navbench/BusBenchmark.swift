@@ -62,7 +62,8 @@ struct BusBenchmark {
 
   /// Makes a call without reading the reply, so that the client's part is the same for all services.
   private func call(_ method: MemberName, _ service: BusName, _ arguments: [Value]) throws {
-    _ = try harness.connection.callAndWait(
-      .call(method, of: Rows.name, on: service, at: CoordinatorNames.object, arguments))
+    _ = try harness.connection.callAndWait([
+      .call(method, of: Rows.name, on: service, at: CoordinatorNames.object, arguments)
+    ])
   }
 }

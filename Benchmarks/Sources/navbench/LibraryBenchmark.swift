@@ -50,11 +50,16 @@ struct LibraryBenchmark {
 
   // MARK: Subjects
 
+  struct Switch: Identifiable {
+    let id: Int
+    var isOn: Bool
+  }
+
   /// The state of a program.
   @Observable
   final class Model {
     var path: [Int] = []
-    var switches: [Bool] = []
+    var switches: [Switch] = []
     var isOn = false
   }
 
@@ -96,17 +101,18 @@ struct LibraryBenchmark {
     _ coordinator: Coordinator, _ count: Int
   ) async throws -> (appear: Double, change: Double, disappear: Double) {
     let (model, counter, navigator) = (Model(), ScreenCounter(), Navigator(coordinator))
-    model.switches = [Bool](repeating: false, count: count)
+    func all(_ isOn: Bool) -> [Switch] { (0..<count).map { Switch(id: $0, isOn: isOn) } }
+    model.switches = all(false)
     let appear = await elapsed(counter, reaching: count, navigator) {
-      for index in 0..<count {
-        navigator.present(isPresented: Bindable(model).switches[index]) { CountedScreen(counter) }
+      for one in Bindable(model).switches {
+        navigator.present(isPresented: one.isOn) { CountedScreen(counter) }
       }
-      model.switches = [Bool](repeating: true, count: count)
+      model.switches = all(true)
     }
     // Every boolean is read again, because they belong to one property.
-    let change = await elapsed(counter, reaching: count - 1, navigator) { model.switches[count / 2] = false }
+    let change = await elapsed(counter, reaching: count - 1, navigator) { model.switches[count / 2].isOn = false }
     let disappear = await elapsed(counter, reaching: 0, navigator) {
-      model.switches = [Bool](repeating: false, count: count)
+      model.switches = all(false)
     }
     return (appear, change, disappear)
   }
