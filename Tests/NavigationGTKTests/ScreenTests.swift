@@ -19,6 +19,14 @@ func expectNothingIsLeft(of program: GTKProgram) throws {
   #expect(program.complaints == [])
 }
 
+/// Opens a note beside the main window, and types a text that is not saved.
+private func writeNote(in program: GTKProgram) throws {
+  program.send("note 1")
+  try program.wait(windows: "Main", "Note 1")
+  try program.keyboard.press("b")
+  try program.wait(for: "text=b")
+}
+
 @Test("Sheets follow their state, one after the other; Escape, the close button and navctl write nil")
 func gtk_sheet_closedByAnybody_isNil() throws {
   let program = try GTKProgram("gtk-screens")
@@ -116,10 +124,7 @@ func gtk_unsavedText_declines_byADialog() throws {
   let program = try GTKProgram("gtk-screens", isPlain: true)
   try program.wait(windows: "Main")
 
-  program.send("note 1")
-  try program.wait(windows: "Main", "Note 1")
-  try program.keyboard.press("b")
-  try program.wait(for: "text=b")
+  try writeNote(in: program)
   try program.keyboard.press("Escape")
   try program.wait(untilShown: "Discard")
   try program.keyboard.press("Escape")
@@ -200,10 +205,7 @@ func gtk_window_destroyedByTheProgram_isNil() throws {
   try program.wait(windows: "Main", "Sheet 1")
   program.send("destroy Sheet 1")
   try program.wait(for: "sheet=nil")
-  program.send("note 1")
-  try program.wait(windows: "Main", "Note 1")
-  try program.keyboard.press("b")
-  try program.wait(for: "text=b")
+  try writeNote(in: program)
   program.send("destroy Note 1")
   try program.wait(for: "note=nil")
   program.send("sheet 2")
@@ -221,10 +223,7 @@ func gtk_alert_answeredByTheProgram_isNil() throws {
   try program.wait(untilShown: "Delete")
   program.send("respond 99")
   try program.wait(for: "dialog=nil", "answer=nil")
-  program.send("note 1")
-  try program.wait(windows: "Main", "Note 1")
-  try program.keyboard.press("b")
-  try program.wait(for: "text=b")
+  try writeNote(in: program)
   program.send("note")
   try program.wait(untilShown: "Discard")
   program.send("respond 99")
@@ -299,10 +298,7 @@ func gtk_mainWindow_destroyedByTheProgram_endsAll(isPlain: Bool) throws {
 func gtk_unsavedText_recordLost_keepsTheProgram() throws {
   let program = try GTKProgram("gtk-screens", isPlain: true)
   try program.wait(windows: "Main")
-  program.send("note 1")
-  try program.wait(windows: "Main", "Note 1")
-  try program.keyboard.press("b")
-  try program.wait(for: "text=b")
+  try writeNote(in: program)
   try program.session.stop(SIGKILL)
   let removing = try program.session.run(program: "/bin/rm", ["-rf", program.session.bus.directory + "/navd"])
   #expect(removing.status == .exited(code: 0))
@@ -323,10 +319,7 @@ func gtk_unsavedText_recordLost_keepsTheProgram() throws {
 func gtk_unsavedText_asksWithoutNavd() throws {
   let program = try GTKProgram("gtk-screens", isPlain: true)
   try program.wait(windows: "Main")
-  program.send("note 1")
-  try program.wait(windows: "Main", "Note 1")
-  try program.keyboard.press("b")
-  try program.wait(for: "text=b")
+  try writeNote(in: program)
   try program.session.stop(SIGKILL)
   try program.keyboard.press("Escape")
   try program.wait(untilShown: "Discard")

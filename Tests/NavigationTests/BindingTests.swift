@@ -296,14 +296,6 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
   }
 }
 
-private struct Haste: TransactionKey { static let defaultValue = 1 }
-extension Transaction {
-  fileprivate var haste: Int {
-    get { self[Haste.self] }
-    set { self[Haste.self] = newValue }
-  }
-}
-
 /// Transactions of writes: which values they have, and how observers get them.
 @Suite @MainActor struct TransactionTests {
   @Test func nested_areMerged_innerValuesWin() {

@@ -10,14 +10,6 @@ import Testing
 
 @testable import Navigation
 
-private struct Haste: TransactionKey { static let defaultValue = 1 }
-extension Transaction {
-  fileprivate var haste: Int {
-    get { self[Haste.self] }
-    set { self[Haste.self] = newValue }
-  }
-}
-
 /// The text that a user has typed, and a log of the screen that has it.
 @MainActor @Observable
 private final class Desk {

@@ -6,14 +6,6 @@ import Testing
 
 @testable import Navigation
 
-private struct Haste: TransactionKey { static let defaultValue = 1 }
-extension Transaction {
-  fileprivate var haste: Int {
-    get { self[Haste.self] }
-    set { self[Haste.self] = newValue }
-  }
-}
-
 /// A screen that notes the transactions in which it appears and disappears, and that of its own changes.
 @MainActor
 private final class NotedScreen: Screen {

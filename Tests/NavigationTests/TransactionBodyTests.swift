@@ -5,14 +5,6 @@ import Testing
 
 @testable import Navigation
 
-private struct Haste: TransactionKey { static let defaultValue = 1 }
-extension Transaction {
-  fileprivate var haste: Int {
-    get { self[Haste.self] }
-    set { self[Haste.self] = newValue }
-  }
-}
-
 @MainActor @Observable
 private final class Model {
   struct Letter: Hashable, Codable, Identifiable {

@@ -56,6 +56,15 @@ private typealias Rows = CoordinatorInterface
     try waitInView(true)
   }
 
+  /// Presses the key twice: the first press shows the item that is open, and the second one closes it.
+  private func keyShowsAndCloses(_ path: ObjectPath) throws {
+    try session.runNavctl("toggle", "plain")
+    try isSeen()
+    #expect(try session.call(Rows.get, "plain").0 == path)
+    try session.runNavctl("toggle", "plain")
+    #expect(try session.ending(of: path).reason == "dismissed")
+  }
+
   @Test(
     "N7, N11: a key shows what is under a fullscreen window, and the next press closes it",
     arguments: Self.tiling + [.openbox])
@@ -100,11 +109,7 @@ private typealias Rows = CoordinatorInterface
     let path = try session.open("plain")
     try screen.focus(try #require(try screen.window("film")))
     try test.waitInView(false)
-    try session.runNavctl("toggle", "plain")
-    try test.isSeen()
-    #expect(try session.call(Rows.get, "plain").0 == path)
-    try session.runNavctl("toggle", "plain")
-    #expect(try session.ending(of: path).reason == "dismissed")
+    try test.keyShowsAndCloses(path)
   }
 
   @Test(
@@ -133,11 +138,7 @@ private typealias Rows = CoordinatorInterface
     }
     try screen.focus(cover)
     try test.waitInView(false)
-    try session.runNavctl("toggle", "plain")
-    try test.isSeen()
-    #expect(try session.call(Rows.get, "plain").0 == path)
-    try session.runNavctl("toggle", "plain")
-    #expect(try session.ending(of: path).reason == "dismissed")
+    try test.keyShowsAndCloses(path)
     withExtendedLifetime(program) {}
   }
 
