@@ -462,7 +462,9 @@ class ShellWindows {
             window.make_above();
         if (placement.isAnywhere) {
             window.unmaximize(Meta.MaximizeFlags?.BOTH);
-            this._resize(window, placement.frame(window.get_frame_rect(), this._usableArea(window), this._pointer));
+            const {x, y, width, height} =
+                placement.frame(window.get_frame_rect(), this._usableArea(window), this._pointer);
+            window.move_resize_frame(false, x, y, width, height);
             // The program decides about its size later, and the place follows from it.
             entry.placement = placement;
             entry.placedUntil = GLib.get_monotonic_time() + RESIZING_PATIENCE * 1000;
@@ -478,10 +480,6 @@ class ShellWindows {
     get _pointer() {
         const [x, y] = global.get_pointer();
         return {x, y};
-    }
-
-    _resize(window, {x, y, width, height}) {
-        window.move_resize_frame(false, x, y, width, height);
     }
 
     /**

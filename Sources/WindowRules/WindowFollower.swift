@@ -121,7 +121,7 @@ struct WindowFollower {
     /// Whether the previous navd began the presentation, and windows may have been missed.
     var isRestored = false
 
-    /// Whether it is not known which windows were there before, so that only later ones are new.
+    /// Whether the earlier windows are unknown. Then only windows that open from now on count as new.
     var isUnknown: Bool { isRestored && earlierWindows == nil }
   }
 

@@ -212,6 +212,8 @@ extension WindowTracker {
     if isUntold(window) { processWasTold(of: window) }
     guard case .presentation(let handle) = window.owner, followed[handle] != nil else { return endLeftovers() }
     followed[handle]!.windows.removeAll { $0 == id }
+    followed[handle]!.placedOn[id] = nil
+    followed[handle]!.isReplacing.remove(id)
     let following = followed[handle]!
     effects.append(.windowsChanged(handle))
     switch following.stage {

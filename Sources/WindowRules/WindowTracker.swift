@@ -83,7 +83,7 @@ public struct WindowTracker {
   var followed = FollowedPrograms()
   /// The windows that the previous navd has recorded, by the handles for which the programs were started.
   var recorded: [Handle: [Window]] = [:]
-  /// What their ids are now; nil until that is searched for, once for all.
+  /// The present ids of the recorded windows, found for all of them at once; nil before that.
   var namesOfRecorded: RecordedNames?
   /// The parked programs that presentations show again, or are about to, by the handles of these presentations (N8).
   var claims: [Handle: Handle] = [:]

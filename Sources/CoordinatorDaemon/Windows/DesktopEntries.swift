@@ -7,7 +7,7 @@ import SessionFiles
 /// Many programs may start at once, and a desktop has hundreds of such files: they are read when
 /// they are needed first, and again when one of them has changed.
 final class DesktopEntries {
-  /// What changes with a file or directory.
+  /// The identity, size and time of a file or directory, of which at least one changes with the content.
   private struct Stamp: Equatable {
     private let inode: UInt64
     private let size: Int64

@@ -106,8 +106,8 @@ public struct Binding<Value> {
   ///
   ///     navigator.present(item: $model.note.published()) { note in NoteWindow(note) }
   ///
-  /// Without that, a screen of the program is presented without its item's value, which then may be secret, and of any size. What is
-  /// presented with a destination of the session always has its value.
+  /// Other bindings keep the values of a program's own screens in the program, so such a value may be secret, and of any size. An item
+  /// that a destination of the session shows always has its value on the bus.
   public func published() -> Binding { published(true, as: route) }
 
   private func published(_ isPublished: Bool, as route: BindingRoute) -> Binding {

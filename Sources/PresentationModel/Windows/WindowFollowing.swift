@@ -21,7 +21,7 @@ public struct WindowFollowing: Hashable, Sendable {
   public var endsWithOutput: Bool
   /// Whether a dismissal hides the windows and keeps the program (N8).
   public var hides: Bool
-  /// Where and how the windows are shown (N15).
+  /// The place, the size and the appearance of the windows (N15).
   public var placement: WindowPlacement
 
   public init(

@@ -1,7 +1,7 @@
 import DBusValues
 import TextFormats
 
-/// Where and how a window is shown, besides its output (N15). The default is to leave everything to the compositor.
+/// The place, the size and the appearance of a window on its output (N15). By default, the compositor decides about everything.
 public struct WindowPlacement: Hashable, Sendable {
   /// A place in the usable area of an output, which is the area without bars.
   public enum Place: Hashable, Sendable {
@@ -73,9 +73,6 @@ public struct WindowPlacement: Hashable, Sendable {
 extension WindowPlacement {
   /// The largest number of logical pixels of a length or a place.
   public static let maxPixels: UInt32 = 16384
-  /// The places as a sentence lists them.
-  public static let places =
-    "center, an edge such as top, a corner such as top-right, pointer, or a point such as 100 50"
 }
 
 extension WindowPlacement.Place {
@@ -89,7 +86,10 @@ extension WindowPlacement.Place {
     } else if let (x, y) = pair(text, of: { number($0, upTo: WindowPlacement.maxPixels) }) {
       self = .point(x: x, y: y)
     } else {
-      throw Refusal(.invalidArgument, "expected \(WindowPlacement.places), found \(quoted(text))")
+      throw Refusal(
+        .invalidArgument,
+        "expected center, an edge such as top, a corner such as top-right, pointer, or a point such as 100 50, found "
+          + quoted(text))
     }
   }
 

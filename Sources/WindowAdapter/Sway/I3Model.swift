@@ -248,13 +248,18 @@ struct I3Model {
   /// Whether windows are being placed, so that the tree is to be read until they are.
   var isPlacing: Bool { !placements.isEmpty }
 
+  /// Asks for the tree, since no event tells that a window has adopted its size.
   mutating func readTree() { wants.insert(.tree) }
 
   /// The commands that place windows, as far as their areas are known.
   mutating func placing(now: Instant) -> [String] {
     placements.keys.sorted().flatMap { key -> [String] in
-      guard let node = nodes[Self.container(key)], let frame = node.frame, let area = node.usableArea,
-        let placement = placements.placement(of: key), let step = placements.next(key, frame, in: area, now: now)
+      guard let node = nodes[Self.container(key)], let frame = node.frame, let area = node.usableArea else {
+        placements.forgetIfOverdue(key, now: now)
+        return []
+      }
+      guard let placement = placements.placement(of: key),
+        let step = placements.next(key, frame, in: area, now: now)
       else { return [] }
       var words: [String] = []
       if step.isFirst {

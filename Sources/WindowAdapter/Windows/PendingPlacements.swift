@@ -3,7 +3,7 @@ import PresentationModel
 
 /// The placements that are under way. The place of a window follows from its size, which its program decides after it was asked for one.
 struct PendingPlacements<Key: Hashable> {
-  /// What a window manager is to be asked for.
+  /// A request to the window manager.
   struct Step: Equatable {
     var isFirst = false
     /// The size to ask for, frame included; nil to leave it.
@@ -22,8 +22,8 @@ struct PendingPlacements<Key: Hashable> {
     var size: ScreenSize?
     /// The size before the first step.
     var formerSize: ScreenSize?
-    /// The number of times that the size may be asked for again: sway gives a window back the size that it had, if its program draws once
-    /// more before it knows of another one.
+    /// The number of times that the size may be asked for again. sway gives a window its former size back if its program draws in that
+    /// size once more.
     var attempts = 5
   }
 
@@ -37,6 +37,11 @@ struct PendingPlacements<Key: Hashable> {
   }
 
   mutating func forget(_ key: Key) { pending[key] = nil }
+
+  /// Forgets the placement of a window whose area was not told in time. Otherwise it would be asked for without end.
+  mutating func forgetIfOverdue(_ key: Key, now: MonotonicInstant) {
+    if let pending = pending[key], now >= pending.end { forget(key) }
+  }
 
   func placement(of key: Key) -> WindowPlacement? { pending[key]?.placement }
 

@@ -456,8 +456,9 @@ final class X11Backend: Backend, XEventReader {
 
   /// Asks for the size and the place of a window that is being placed, as far as they are not those that it has.
   private func goOnPlacing(_ window: Window) {
-    guard placements.placement(of: window) != nil, let area = area(of: window) else { return }
+    guard let placement = placements.placement(of: window), let area = area(of: window) else { return }
     let frame = framed(area, window)
+    let pointer = placement.place == .pointer ? pointer : nil
     guard let step = placements.next(window, frame, in: usableArea(around: frame), pointer: pointer, now: loop.now)
     else { return }
     // The upper left corner is that of the frame (gravity NorthWest), the size that of the window in it.

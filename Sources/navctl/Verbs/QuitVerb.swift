@@ -81,7 +81,7 @@ struct Quit: ParsableCommand {
         CoordinatorInterface.dismiss.name.text, CoordinatorInterface.dismiss.arguments((binding, [:])))
     }
     try daemon.request(CoordinatorInterface.apply, (dismissals, [:]), starts: false)
-    // What something that declines is presented from stays, too; only the former may say why.
+    // The parent of an item that declines stays, too, and gives no reason. The item may give one.
     try turn { left?.isEmpty == false && kept.allSatisfy(\.message.isEmpty) }
     guard let stays = kept.first(where: { !$0.message.isEmpty }) ?? kept.first else { return }
     let why = stays.message.isEmpty ? "" : ": \(stays.message)"
