@@ -169,7 +169,7 @@ let package = Package(
 
     // An example for users to copy, built and tested with the rest.
     .executableTarget(
-      name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops"],
+      name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel"],
       path: "docs/recipes/swift", swiftSettings: strict),
 
     // Tests: one folder for each target.

@@ -36,7 +36,7 @@ public enum CoordinatorInterface {
   private static let otherMembers: [any InterfaceMember] = [
     apply, wait, get, getState, members, hold, releaseHold, holds,
     declareContainerValue, containerValue,
-    registerPresenter, unregisterPresenter, destinations,
+    registerPresenter, unregisterPresenter, serve, destinations,
     closed, asking, act, history, reload, importEnvironment, quit,
     presented, updated, phaseChanged, dismissed, declined, askingChanged, action,
     selectionChanged, pathChanged, groupChanged, holdChanged, parkedChanged, destinationsChanged,
@@ -378,6 +378,25 @@ extension CoordinatorInterface {
   public static let unregisterPresenter = Method(
     name, "UnregisterPresenter", in: Arg<String>("destination"),
     doc: "Removes the caller's registration.")
+
+  public static let serve = Method(
+    name, "Serve", in: Arg<String>("destination", doc: "A destination that the caller has registered."),
+    Arg<[Structure<String, Properties>]>(
+      "bindings", doc: "Bindings, and what each accepts; with an empty dictionary it is served no longer.",
+      qtType: "QList<NavdDestination>"),
+    out: Arg<[String]>("elsewhere", doc: "Those that another client serves, whose declaration counts until that ends."),
+    doc: """
+      Declares bindings whose items the caller shows by its destination, until it unregisters that or leaves the bus. A \
+      request of another client for an item there needs to name nothing but the binding: it gets the destination, and the \
+      place below. One that the caller could not show is refused (InvalidArgument, UnknownTag), with what was expected. \
+      Requests of the caller itself are not checked.
+
+      What a binding accepts:
+      \(ServedEntry.table.doc)
+
+      A type is Bool, Int, UInt8 and the other integers of Swift, Double, String, Any, a list [Int], a dictionary [String: \
+      Int], words ("small" | "large"), or a record {count: Int, note?: String}, in which a field with “?” may be absent.
+      """)
 
   public static let destinations = Method(
     name, "Destinations",

@@ -25,6 +25,7 @@ package enum CoordinatorMethod: String, CaseIterable, Sendable {
   case containerValue = "ContainerValue"
   case registerPresenter = "RegisterPresenter"
   case unregisterPresenter = "UnregisterPresenter"
+  case serve = "Serve"
   case destinations = "Destinations"
   case closed = "Closed"
   case asking = "Asking"
@@ -51,7 +52,7 @@ package enum CoordinatorMethod: String, CaseIterable, Sendable {
     case .popTo: CoordinatorInterface.popTo
     case .setPath: CoordinatorInterface.setPath
     case .apply, .wait, .get, .getState, .members, .hold, .releaseHold, .holds, .declareContainerValue, .containerValue,
-      .registerPresenter, .unregisterPresenter, .destinations, .closed, .asking, .act, .history, .reload,
+      .registerPresenter, .unregisterPresenter, .serve, .destinations, .closed, .asking, .act, .history, .reload,
       .importEnvironment, .quit:
       nil
     }

@@ -158,6 +158,26 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     host.follow(client)
   }
 
+  /// Notes which bindings a client serves by a destination (D18).
+  /// - Returns: the bindings that another client serves.
+  package func serve(
+    _ destination: String, _ bindings: [Structure<String, Properties>], by client: Client
+  ) throws(Refusal) -> [String] {
+    var served: [(BindingID, ServedBinding?)] = []
+    for binding in bindings {
+      let (text, accepts) = binding.fields
+      let name = try BindingID(text)
+      do throws(Refusal) {
+        served.append((name, accepts.isEmpty ? nil : try ServedBinding(ServedEntry(accepts))))
+      } catch {
+        throw error.of("“\(name)”")
+      }
+    }
+    let (elsewhere, outcome) = try machine.serve(destination, served, by: client)
+    take(outcome)
+    return elsewhere.map(\.text)
+  }
+
   /// Replaces the destinations that files declare.
   /// - Parameter holds: the effects of holds on items whose destinations do not define them (H3).
   package func load(

@@ -71,7 +71,13 @@ extension CoordinatorService {
     case .destinations:
       binder.bind(Rows.destinations) { [unowned self] _, call in
         host.takeInChanges()
-        call.reply(machine.destinations.map { Structure($0.name, $0.entry.properties) })
+        let served = machine.servedByDestination
+        call.reply(
+          machine.destinations.map { destination in
+            var entry = destination.entry
+            entry.serves = served[destination.name]?.mapValues { .properties($0.properties) }
+            return Structure(destination.name, entry.properties)
+          })
       }
     case .registerPresenter:
       binder.bind(answerOf: Rows.registerPresenter) { [unowned self] input, call throws(Refusal) in
@@ -84,6 +90,10 @@ extension CoordinatorService {
     case .unregisterPresenter:
       binder.bind(answerOf: Rows.unregisterPresenter) { [unowned self] name, call throws(Refusal) in
         take(try machine.unregister(name, by: call.client))
+      }
+    case .serve:
+      binder.bind(answerOf: Rows.serve) { [unowned self] input, call throws(Refusal) in
+        try serve(input.0, input.1, by: call.client)
       }
     case .closed:
       binder.bind(answerOf: Rows.closed) { [unowned self] input, call throws(Refusal) in

@@ -37,6 +37,7 @@ import TextFormats
       "ContainerValue (s binding, s key) → (v value)",
       "RegisterPresenter (s destination, o path, a{sv} options) → ()",
       "UnregisterPresenter (s destination) → ()",
+      "Serve (s destination, a(sa{sv}) bindings) → (as elsewhere)",
       "Destinations () → (a(sa{sv}) destinations)",
       "Closed (o presentation, a{sv} outcome) → (b changed, t serial)",
       "Asking (o presentation, s message) → (t serial)",

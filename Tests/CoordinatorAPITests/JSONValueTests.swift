@@ -1,5 +1,6 @@
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import Testing
 import TextFormats
 

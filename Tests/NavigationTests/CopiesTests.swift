@@ -88,7 +88,7 @@ private final class Model {
     func removals() -> [Bool] { driver.changes(Transaction(), driver.noted.tracking {}).map(\.isRemoval) }
     model.note = .init(id: "n")
     #expect(removals() == [false])
-    driver.appeared(Handle(1), id: "n", destination: nil)
+    driver.appeared(Handle(1), id: "n", value: [:], destination: nil)
     #expect(driver.refused(.invalidConfiguration) && model.note == nil)
     driver.ended(Handle(1), Dismissal(reason: .dismissed, error: nil))
     model.note = .init(id: "n")
@@ -102,7 +102,7 @@ private final class Model {
     driver.onDifference = { isToBeReadAgain = true }
     func removals() -> [Bool] { driver.changes(Transaction(), driver.noted.tracking {}).map(\.isRemoval) }
     model.note = .init(id: "n")
-    driver.appeared(Handle(1), id: "n", destination: nil)
+    driver.appeared(Handle(1), id: "n", value: [:], destination: nil)
     #expect(removals() == [true, false])
     #expect(!driver.refused(.stale))
     #expect(model.note?.id == "n" && isToBeReadAgain)
@@ -113,7 +113,7 @@ private final class Model {
   func handle_givenToAnotherBinding_isLost() async throws {
     let (driver, model) = Self.driver()
     model.note = .init(id: "n")
-    driver.appeared(Handle(1), id: "n", destination: "own")
+    driver.appeared(Handle(1), id: "n", value: [:], destination: "own")
     let coordinator = Coordinator.embedded()
     #expect(try await coordinator.present("other").presentation == Handle(1))
     let (read, moment) = try await coordinator.stateAndMoment()

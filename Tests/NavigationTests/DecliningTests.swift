@@ -544,7 +544,7 @@ private final class DrivenPath {
 
   init() {
     driver = PathDriver(PathState(Bindable(model).path), name: "path", from: nil, destination: "own")
-    driver.screens.declare(TypeName.of(String.self), PathScreens.Maker { _, _ in nil })
+    driver.screens.declare(TypeName.of(String.self), PathScreens.Maker(String.self) { _, _ in nil })
     driver.onDifference = { [unowned self] in isToBeReadAgain = true }
   }
 

@@ -41,6 +41,12 @@ enum Coding {
     return decode(type, json) ?? json["value"].flatMap { decode(type, $0) }
   }
 
+  /// Decodes an element of a path: its value, or its id, which then is the whole value.
+  static func element<T: Decodable>(_ type: T.Type, id: String, _ value: Properties) -> T? {
+    if !value.isEmpty, let decoded = self.value(type, of: value) { return decoded }
+    return (try? JSON.parse(id)).flatMap { decode(type, $0) } ?? decode(type, .string(id))
+  }
+
   static func decode<T: Decodable>(_ type: T.Type, _ json: JSON) -> T? {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(

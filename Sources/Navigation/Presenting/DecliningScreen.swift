@@ -1,3 +1,5 @@
+import DBusValues
+
 /// A screen that may have to stay, such as one with unsaved text. It is asked before it disappears.
 ///
 ///     func prepareToDisappear(_ showing: Showing) async throws {
@@ -14,6 +16,19 @@ public protocol DecliningScreen: Screen {
   /// - Throws: any error to stay on the screen: ``Declined`` with a message for watching clients,
   ///   or another error, whose description is the message (P15).
   func prepareToDisappear(_ showing: Showing) async throws
+
+  /// Prepares for another value of its item, which another program has asked for. When this returns, the value is written into the
+  /// state. Until then, and if it throws, the state keeps its value; it then counts for the other program, too. A screen whose user
+  /// has typed something may ask its user here. By default every value is accepted at once.
+  /// - Parameters:
+  ///   - showing: the presentation that the screen shows.
+  ///   - value: the proposed value, as on the bus.
+  /// - Throws: any error to keep the value that the state has.
+  func prepareToChange(_ showing: Showing, to value: Properties) async throws
+}
+
+extension DecliningScreen {
+  public func prepareToChange(_ showing: Showing, to value: Properties) async throws {}
 }
 
 /// The refusal of a screen to disappear (P15). The state that presents the screen gets its item back. The same happens to the state

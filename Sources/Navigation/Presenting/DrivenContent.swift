@@ -22,8 +22,10 @@ struct DrivenContent {
   let clear: () -> Void
   /// Writes the item's value as edited by another client, unless the state has another item; nil if others cannot edit it.
   let edit: ((Properties) -> Bool)?
-  /// Writes that the state is presented, because another client has presented it; nil if this cannot be written.
-  let adopt: (() -> Void)?
+  /// Writes the item that another client has presented, with its id and its value.
+  let adopt: (String, Properties) -> Void
+  /// What other clients may present.
+  let accepts: () -> ServedEntry
   /// Makes the screen of the current item, or no screen if the program cannot; nil if another destination presents it.
   let content: (() -> (any Screen)?)?
   let onDismiss: OnDismiss?
@@ -84,7 +86,14 @@ struct DrivenContent {
         }
       },
       clear: { item.wrappedValue = nil }, edit: edit,
-      adopt: Item.self == Void.self ? { item.restore(() as? Item) } : nil,
+      adopt: { text, properties in
+        if let nothing = () as? Item { return item.restore(nothing) }
+        guard let type = Item.self as? any Decodable.Type, let value = Coding.value(type, of: properties) as? Item,
+          Coding.id(of: id(value), unencodable: {}) == text
+        else { return }
+        item.restore(value)
+      },
+      accepts: { ServedEntry(of: Item.self, id: ID.self) },
       content: content.map { content in
         {
           item.wrappedValue.flatMap { value in
@@ -111,7 +120,8 @@ struct DrivenContent {
         options.destination = options.destination ?? destination
         return Wanted(id: "", options: options) { isPresented.restore(true) }
       },
-      clear: { isPresented.wrappedValue = false }, edit: nil, adopt: { isPresented.restore(true) },
+      clear: { isPresented.wrappedValue = false }, edit: nil, adopt: { _, _ in isPresented.restore(true) },
+      accepts: { ServedEntry(of: Bool.self) },
       content: content.map { content in { content() } }, onDismiss: onDismiss)
   }
 }

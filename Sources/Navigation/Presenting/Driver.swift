@@ -1,5 +1,6 @@
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import Synchronization
 
 /// Keeps a piece of state and its presentations in agreement, in both directions.
@@ -20,6 +21,9 @@ protocol Driver: AnyObject, Sendable {
   /// Called when the coordinator differs from the state, which is kept, so that the state is read
   /// again.
   var onDifference: (() -> Void)? { get set }
+
+  /// The binding that other clients can present, and what they may present there; nil if this program does not show it.
+  var served: (binding: String, accepts: ServedEntry)? { get }
 
   /// Reads the state, and returns the requests that make the presentations follow it. It is not called again before they are answered.
   func changes(_ transaction: Transaction, _ tracking: Tracking) -> [Coordinator.Request]
@@ -50,8 +54,17 @@ protocol Driver: AnyObject, Sendable {
   func postponed()
 
   /// Handles the announcement of a presentation at one of the driver's bindings, whoever requested it.
-  /// - Parameter destination: the destination that presents it.
-  func appeared(_ presentation: PresentationHandle, id: String, destination: String?)
+  /// - Parameters:
+  ///   - value: the item's value.
+  ///   - destination: the destination that presents it.
+  func appeared(_ presentation: PresentationHandle, id: String, value: Properties, destination: String?)
+
+  /// Writes into the state what other clients have presented.
+  /// - Parameter entries: the presentations of the subject that are not being dismissed.
+  func adopt(_ entries: [PresentationState])
+
+  /// Whether another client may have requested a presentation of which the driver does not know.
+  func isUnknown(_ presentation: PresentationHandle) -> Bool
 
   func ended(_ presentation: PresentationHandle, _ end: Dismissal)
 
@@ -86,7 +99,7 @@ protocol Driver: AnyObject, Sendable {
   /// - Parameter isGivenUp: whether an ended driver has requested its end, which a request of this driver may prevent.
   /// - Throws: an error if no state of the program presents it.
   func screen(
-    for presentation: PresentationHandle, binding: String, id: String, isGivenUp: Bool
+    for presentation: PresentationHandle, binding: String, id: String, value: Properties, isGivenUp: Bool
   ) throws(ShowingError) -> (any Screen)?
 
   /// Stops controlling the presentations and writing the state.

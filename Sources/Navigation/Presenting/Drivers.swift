@@ -6,6 +6,8 @@ struct Drivers {
   private(set) var retired = DriverTable()
   /// The drivers whose state has changed in this turn.
   let changed = ChangedDrivers()
+  /// What other clients may present at the bindings of live drivers.
+  var declarations = Declarations()
   /// The drivers whose state must be read.
   private var scheduled: Set<ObjectIdentifier> = []
   /// The requests of ended drivers.
@@ -26,13 +28,19 @@ struct Drivers {
     retired[binding].contains { $0.hasGivenUp(presentation) }
   }
 
-  mutating func add(_ driver: any Driver) { live.add(driver) }
+  mutating func add(_ driver: any Driver) {
+    live.add(driver)
+    declarations.note(driver)
+  }
 
   /// Removes a driver that ends.
   /// - Returns: whether it was there.
   mutating func remove(_ driver: any Driver) -> Bool {
     scheduled.remove(ObjectIdentifier(driver))
-    return live.remove(driver)
+    guard live.remove(driver) else { return false }
+    // A later driver of the same state declares it instead.
+    declarations.withdraw(driver, for: live.last(of: driver.subject))
+    return true
   }
 
   /// Adds a driver that had ended, and counts again.
@@ -57,7 +65,7 @@ struct Drivers {
   // MARK: Requests
 
   /// Whether there may be requests to send now.
-  var isWaitingToSend: Bool { !scheduled.isEmpty || !dismissals.isEmpty }
+  var isWaitingToSend: Bool { !scheduled.isEmpty || !dismissals.isEmpty || declarations.isWaiting }
 
   /// Returns the drivers whose state must be read, once. The order of creation has parents before their children.
   mutating func takeScheduled() -> [any Driver] {

@@ -54,7 +54,7 @@ final class ItemDriver: Driver {
   }
 
   private enum EarlyEvent {
-    case appeared(id: String, destination: String?)
+    case appeared(id: String, value: Properties, destination: String?)
     case ended(Dismissal)
     case acted(String, Properties)
     case updated(Properties, at: Moment)
@@ -89,6 +89,8 @@ final class ItemDriver: Driver {
   var onDismiss: [@MainActor () -> Void] = []
   /// Calls a function when the screen of a presentation that has ended is gone.
   var whenGone: (PresentationHandle, @escaping @MainActor () -> Void) -> Void = { $1() }
+  /// Asks the screen of a presentation whether its item may be changed, and calls a function with the answer.
+  var askChange: ((PresentationHandle, Properties, @escaping @MainActor (Bool) -> Void) -> Void)?
 
   init(_ content: DrivenContent, at place: ItemPlace) {
     self.content = content
@@ -96,6 +98,10 @@ final class ItemDriver: Driver {
   }
 
   var ownDestination: String? { place.ownDestination }
+
+  var served: (binding: String, accepts: ServedEntry)? {
+    ownDestination == nil ? nil : (place.binding, place.placing(content.accepts()))
+  }
 
   var root: BindingRoot { content.route.root }
 
@@ -179,7 +185,9 @@ final class ItemDriver: Driver {
       if isSame { return [] }
       slot = .asking(Asked(request: .update(current, wanted)))
       // The presentation may have been closed meanwhile, and an update must not present the item again.
-      return [.present(place.binding, id: wanted.id, wanted.options, expecting: Expectation(presentation: current))]
+      var options = wanted.options
+      options.destination = options.destination ?? ownDestination
+      return [.present(place.binding, id: wanted.id, options, expecting: Expectation(presentation: current))]
     case (_, let wanted?):
       var requests: [Coordinator.Request] = []
       if case .free(let competitor?) = slot {
@@ -378,7 +386,8 @@ final class ItemDriver: Driver {
     slot = held.map { .occupied(by: $0) } ?? .free()
     for (presentation, event) in asked.early {
       switch event {
-      case .appeared(let id, let destination): appeared(presentation, id: id, destination: destination)
+      case .appeared(let id, let value, let destination):
+        appeared(presentation, id: id, value: value, destination: destination)
       case .ended(let end): ended(presentation, end)
       case .acted(let action, let parameters): acted(presentation, action, parameters)
       case .updated(let value, let moment): updated(presentation, value: value, at: moment)
@@ -394,14 +403,26 @@ final class ItemDriver: Driver {
 
   // MARK: Coordinator to state
 
-  func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {
+  func isUnknown(_ presentation: PresentationHandle) -> Bool {
+    !isRetired && !isAwaiting && asked == nil && shown[presentation] == nil && current.map { $0 < presentation } ?? true
+  }
+
+  func adopt(_ entries: [PresentationState]) {
+    for entry in entries where isUnknown(entry.presentation) {
+      appeared(entry.presentation, id: entry.id, value: entry.value, destination: entry.destination)
+    }
+  }
+
+  func appeared(_ presentation: PresentationHandle, id: String, value: Properties, destination: String?) {
     guard !isRetired, !isAwaiting, shown[presentation] == nil,
       current.map({ $0 < presentation }) ?? true
     else { return }
-    if keepEarly(.appeared(id: id, destination: destination), of: presentation) { return }
+    if keepEarly(.appeared(id: id, value: value, destination: destination), of: presentation) { return }
     // The item of another program is not adopted: two copies of one program would take it from each other without end.
     let isOthers = destination != nil && ownDestination != nil && destination != ownDestination
-    if current == nil, content.read() == nil, !isOthers { content.adopt?() }
+    let state = content.read()
+    // A change of the state that was not requested yet has priority.
+    if !isOthers, state?.id != id, state?.id == current.flatMap({ shown[$0]?.id }) { content.adopt(id, value) }
     guard let wanted = content.read(), wanted.id == id else { return }
     if let own = wanted.options.destination ?? ownDestination, own != destination {
       // The other client did not know the destination. If it had given another one, the request of this state would be refused.
@@ -462,11 +483,24 @@ final class ItemDriver: Driver {
     guard let edit = content.edit, !isRetired, moment > acceptance else { return }
     if keepEarly(.updated(value, at: moment), of: presentation) { return }
     guard presentation == current, let wanted = shown[presentation], wanted.options.value != value else { return }
+    // The coordinator has no value of an item that is not published.
+    if value.isEmpty, wanted.options.value == nil { return }
     shown[presentation]?.options.value = value
     guard let state = content.read(), state.id == wanted.id else { return }
     // An unsent change of the state has priority: it is requested next.
-    let isUnsent = state.options.value != wanted.options.value
-    if isUnsent || !edit(value) { onDifference?() }
+    if state.options.value != wanted.options.value { onDifference?(); return }
+    guard let askChange else { return edited(presentation, value, edit) }
+    askChange(presentation, value) { [weak self] isAllowed in
+      // A later update, or one of the state, has priority.
+      guard let self, presentation == self.current, self.shown[presentation]?.options.value == value else { return }
+      if isAllowed { edited(presentation, value, edit) } else { onDifference?() }
+    }
+  }
+
+  /// Writes an item that another client has edited.
+  private func edited(_ presentation: PresentationHandle, _ value: Properties, _ edit: (Properties) -> Bool) {
+    guard let id = shown[presentation]?.id, content.read()?.id == id else { return }
+    if !edit(value) { onDifference?() }
   }
 
   func forgetRefusal() { refused = nil }
@@ -487,19 +521,19 @@ final class ItemDriver: Driver {
         shown[entry.presentation] = .init(id: entry.id, options: PresentationOptions())
         occupy(with: entry.presentation)
       } else {
-        appeared(entry.presentation, id: entry.id, destination: entry.destination)
+        appeared(entry.presentation, id: entry.id, value: entry.value, destination: entry.destination)
       }
     }
     return lost
   }
 
   func screen(
-    for presentation: PresentationHandle, binding: String, id: String, isGivenUp: Bool
+    for presentation: PresentationHandle, binding: String, id: String, value: Properties, isGivenUp: Bool
   ) throws(ShowingError) -> (any Screen)? {
     if isGivenUp, shown[presentation] == nil { return nil }
     guard let make = content.content else { throw ShowingError(why: "\(binding) is not shown by this program") }
     if isAwaiting { throw ShowingError(why: "the state that presents \(binding) has ended") }
-    appeared(presentation, id: id, destination: ownDestination)
+    appeared(presentation, id: id, value: value, destination: ownDestination)
     if content.read()?.id == id {
       guard let screen = make() else {
         throw ShowingError(why: "the program makes no screen for “\(id)” at \(binding)")
@@ -507,7 +541,8 @@ final class ItemDriver: Driver {
       return screen
     }
     guard asked != nil || shown[presentation] != nil else {
-      throw ShowingError(why: "no state of the program presents “\(id)” at \(binding)")
+      throw ShowingError(
+        why: "no state of the program presents “\(id)” at \(binding); expected \(content.accepts().summary)")
     }
     return nil
   }

@@ -64,6 +64,19 @@ struct ItemPlace {
     return options
   }
 
+  /// What other clients may present, with the place of items here.
+  func placing(_ accepts: ServedEntry) -> ServedEntry {
+    var accepts = accepts
+    accepts.from = from
+    (accepts.group, accepts.tag) = (enumGroup?.name, enumGroup?.tag)
+    switch kind {
+    case .presented: break
+    case .member(let group, let tag, let stack): (accepts.group, accepts.tag, accepts.stack) = (group, tag, stack)
+    case .pushed(let stack): accepts.stack = stack
+    }
+    return accepts
+  }
+
   /// Whether an item can be presented without its parent: it is neither pushed above the parent nor a part of the parent's item.
   private var isIndependent: Bool {
     switch kind {

@@ -26,6 +26,8 @@ public struct NavigationPath: Hashable, Sendable, Codable {
 
   var elements: [Element]
 
+  init(elements: [Element]) { self.elements = elements }
+
   /// Creates an empty path.
   public init() { elements = [] }
 

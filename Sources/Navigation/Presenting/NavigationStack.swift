@@ -55,11 +55,16 @@ extension Presenting {
         "a destination for \(type) was declared, but there is no stack with a path here", file: file, line: line)
     }
     let name = TypeName.of(type)
-    let maker = PathScreens.Maker(make)
+    let maker = PathScreens.Maker(type, make)
     driver.screens.declare(name, maker)
     let presence = Presence(nil, source.navigator)
-    presence.atEnd { [weak driver] in driver?.screens.remove(maker, for: name) }
+    presence.atEnd { [weak driver, weak navigator = source.navigator] in
+      guard let driver else { return }
+      driver.screens.remove(maker, for: name)
+      navigator?.declare(driver)
+    }
     keep(presence)
+    source.navigator.declare(driver)
     source.navigator.schedule(driver, in: Transaction.current)
   }
 
@@ -198,6 +203,12 @@ final class PathDriver: Driver {
 
   var subject: DrivenSubject { .stack(name) }
 
+  var served: (binding: String, accepts: ServedEntry)? {
+    var accepts = path.accepts(screens)
+    accepts.from = from
+    return (name, accepts)
+  }
+
   /// Whether the driver presents the same path as another driver, and not only a path with the same name.
   func hasState(of other: PathDriver) -> Bool { path.route.place == other.path.route.place }
 
@@ -266,9 +277,10 @@ final class PathDriver: Driver {
     let updates = edited.compactMap { index in
       // The presentation may have been closed meanwhile; then the request is refused.
       places.all[index].presentation.map { presentation in
-        Coordinator.Request.present(
-          binding(index), id: values.id(index), options(of: places.all[index].element),
-          expecting: Expectation(presentation: presentation))
+        var options = options(of: places.all[index].element)
+        options.destination = ownDestination
+        return Coordinator.Request.present(
+          binding(index), id: values.id(index), options, expecting: Expectation(presentation: presentation))
       }
     }
     return removals + additions + updates
@@ -404,7 +416,36 @@ final class PathDriver: Driver {
 
   // MARK: Coordinator to state
 
-  func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {}
+  func appeared(_ presentation: PresentationHandle, id: String, value: Properties, destination: String?) {}
+
+  func isUnknown(_ presentation: PresentationHandle) -> Bool {
+    retirement == nil && asked == nil && places.position(of: presentation) == nil && leaving[presentation] == nil
+  }
+
+  /// Writes the elements that other clients have pushed above those that the path has, in one change.
+  func adopt(_ entries: [PresentationState]) {
+    guard retirement == nil, asked == nil else { return }
+    let held = Dictionary(
+      entries.filter { $0.phase != .dismissing && leaving[$0.presentation] == nil }.compactMap { entry in
+        StackElement.parts(of: entry.binding).map { ($0.index, entry) }
+      }, uniquingKeysWith: { $1 })
+    var kept = 0
+    while kept < places.count, let entry = held[kept], places.all[kept].presentation == entry.presentation { kept += 1 }
+    var added: [PresentationState] = []
+    while let entry = held[kept + added.count], entry.destination == ownDestination { added.append(entry) }
+    let values = path.read()
+    // A change of the path that was not requested yet has priority.
+    guard !added.isEmpty, values.count == places.count,
+      values.kept(of: places.values, places.count) == (places.count, [])
+    else { return }
+    let written = path.splice(kept, added.map { ($0.id, $0.value) })
+    guard written > 0 else { return }
+    leave(to: kept)
+    places.values = path.read()
+    for (index, entry) in added.prefix(written).enumerated() {
+      places.append(Place(element: places.values.element(kept + index), presentation: entry.presentation))
+    }
+  }
 
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
     screens.ended(presentation)
@@ -465,7 +506,15 @@ final class PathDriver: Driver {
     }
   }
 
-  func updated(_ presentation: PresentationHandle, value: Properties, at moment: Moment) {}
+  func updated(_ presentation: PresentationHandle, value: Properties, at moment: Moment) {
+    // A later request has priority, and so has a change of the path that was not requested yet.
+    guard retirement == nil, asked == nil, moment > acceptance, let index = places.position(of: presentation),
+      index < path.read().count, path.read().kept(of: places.values, places.count) == (places.count, []),
+      path.edit(index, value)
+    else { return }
+    places.values = path.read()
+    places.set(places.values.element(index), at: index)
+  }
 
   func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties) {}
 
@@ -481,21 +530,26 @@ final class PathDriver: Driver {
     let former = leaving.sorted { $0.key < $1.key }.map { ($0.key, $0.value.values.id($0.value.index)) }
     let lost = (shown + former).filter { !state.contains($0.0, of: $0.1, at: subject) }.map(\.0)
     for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
+    adopt(state[subject])
     if asked == nil {
       // The answer to the request was lost.
       strays = state[subject].filter {
         $0.phase != .dismissing && $0.isOwned(by: client) && known.position(of: $0.presentation) == nil
+          && places.position(of: $0.presentation) == nil
       }.compactMap { entry in StackElement.parts(of: entry.binding).map { ($0.index, nil) } }
     }
     return lost
   }
 
   func screen(
-    for presentation: PresentationHandle, binding: String, id: String, isGivenUp: Bool
+    for presentation: PresentationHandle, binding: String, id: String, value: Properties, isGivenUp: Bool
   ) throws(ShowingError) -> (any Screen)? {
     let values = path.read()
     guard let index = StackElement.parts(of: binding)?.index, index >= 0, index < values.count, values.id(index) == id
-    else { return nil }
+    else {
+      guard isUnknown(presentation), !isGivenUp else { return nil }
+      throw ShowingError(why: "“\(id)” is no element of the path “\(name)”; expected \(path.accepts(screens).summary)")
+    }
     let element = values.element(index)
     // The former screen at this position has ended.
     path.forgetWritten(values, at: index)

@@ -84,6 +84,13 @@ public final class Navigator: Presenting {
           if case .event(let event) = element, case .declined(let subject, _) = event.kind {
             await takeBack(subject.presentation, at: subject.binding)
           }
+          // Everything that another client has requested becomes the program's state in one change.
+          // The events up to that state follow, with the reasons of ends.
+          if case .event(let event) = element, mayBeOfAnother(event),
+            let (state, moment) = try? await coordinator.stateAndMoment()
+          {
+            adopt(StateIndex(state, at: moment))
+          }
           take(element, at: iterator.moment)
           if case .state(let state) = element {
             // The missing events may have said that the dismissals of these presentations were declined.
@@ -212,6 +219,10 @@ public final class Navigator: Presenting {
         // The screen may decline, because its presentation was lost, or because the coordinator has not waited for its answer.
         if let showing = self?.screens[presentation], showing.isShown { showing.atEnd(body) } else { body() }
       }
+      driver.askChange = { [weak self] presentation, value, answer in
+        guard let showing = self?.screens[presentation], showing.mayAllowChanges else { return answer(true) }
+        Task { answer(await showing.allowsChange(to: value)) }
+      }
       takeOver(driver)
     }
     if let driver = driver as? PathDriver, let former = path(named: driver.name), former.hasState(of: driver) {
@@ -321,6 +332,12 @@ public final class Navigator: Presenting {
     plan()
   }
 
+  /// Notes that what a driver accepts from other clients has changed.
+  func declare(_ driver: any Driver) {
+    drivers.declarations.note(driver)
+    plan()
+  }
+
   // MARK: State to coordinator
 
   private func plan() {
@@ -342,6 +359,7 @@ public final class Navigator: Presenting {
 
   /// Reads the state of the scheduled drivers, and sends all requests that follow.
   private func send() async {
+    await declare()
     await appearancesReported()
     let stateCount = drivers.stateCount
     var asking: [Asking] = drivers.takeDismissals().map { (nil, [$0]) }
@@ -429,6 +447,45 @@ public final class Navigator: Presenting {
     try await serve(destination, timeouts, by: Host(self))
   }
 
+  /// Declares to the coordinator what the program serves, and what it serves no longer.
+  private func declare() async {
+    guard drivers.declarations.isWaiting else { return }
+    do throws(NavigationError) {
+      try await serve()
+      guard served[destination] != nil else { return drivers.declarations.postpone() }
+      let bindings = drivers.declarations.take()
+      if bindings.isEmpty { return }
+      do throws(NavigationError) {
+        drivers.declarations.declared(
+          bindings, elsewhere: try await coordinator.change(CoordinatorInterface.serve, (destination, bindings)))
+      } catch .refused(let error) {
+        tellRefused(.refused(error))
+      }
+    } catch {
+      // The next coordinator gets all declarations.
+      drivers.declarations.postpone()
+    }
+  }
+
+  /// Writes what other clients have presented into the program's state, in one change.
+  private func adopt(_ state: StateIndex) {
+    for driver in drivers.live.inOrder {
+      driver.adopt(
+        state[driver.subject].filter {
+          $0.phase != .dismissing && !drivers.hasGivenUp($0.presentation, at: $0.binding)
+        })
+    }
+  }
+
+  /// Whether an event is about a presentation that another client may have requested at a binding of this program.
+  private func mayBeOfAnother(_ event: NavigationEvent) -> Bool {
+    switch event.kind {
+    case .phase(let subject, let phase) where phase != .dismissing:
+      drivers.live[subject.binding].contains { $0.isUnknown(subject.presentation) }
+    default: false
+    }
+  }
+
   // MARK: Presenting for others
 
   /// Presents the items that any client requests for a destination (D1). A program that shows items
@@ -468,7 +525,10 @@ public final class Navigator: Presenting {
     case .state(let state):
       isUnreachable = false
       drivers.receivedState()
-      if moment.coordinator != received.moment.coordinator { for driver in drivers.all { driver.forgetRefusal() } }
+      if moment.coordinator != received.moment.coordinator {
+        for driver in drivers.all { driver.forgetRefusal() }
+        drivers.declarations.forgetDeclared()
+      }
       received.receivedState(at: moment)
       reconcile(state, at: moment)
       for driver in drivers.live.inOrder { schedule(driver) }
@@ -494,9 +554,12 @@ public final class Navigator: Presenting {
     case .presented(let subject, let item):
       // The end of the presentation was requested while it was not yet announced.
       if drivers.hasGivenUp(subject.presentation, at: subject.binding) { return [] }
-      let destination = StateEntry(item).destination
+      let entry = StateEntry(item)
       let drivers = drivers.live[subject.binding]
-      for driver in drivers { driver.appeared(subject.presentation, id: subject.id, destination: destination) }
+      for driver in drivers {
+        driver.appeared(
+          subject.presentation, id: subject.id, value: entry.value ?? [:], destination: entry.destination)
+      }
       return drivers
     case .dismissed(let subject, let reason):
       let end = Dismissal(reason: reason, error: reason == .failed ? screens.failure(of: subject.presentation) : nil)
@@ -635,7 +698,7 @@ public final class Navigator: Presenting {
         throw ShowingError(why: "no state of the program presents \(item.binding)")
       }
       return try driver.screen(
-        for: item.presentation, binding: item.binding, id: item.id,
+        for: item.presentation, binding: item.binding, id: item.id, value: item.value,
         isGivenUp: drivers.hasGivenUp(item.presentation, at: item.binding))
     } catch {
       screens.failed(item.presentation, error)

@@ -3,8 +3,11 @@
 final class PathScreens {
   /// Makes the screens for values of a type.
   final class Maker {
+    let type: any (Hashable & Codable).Type
     let make: @MainActor (_ path: PathState, _ index: Int) -> (any Screen)?
-    init(_ make: @escaping @MainActor (PathState, Int) -> (any Screen)?) { self.make = make }
+    init(_ type: any (Hashable & Codable).Type, _ make: @escaping @MainActor (PathState, Int) -> (any Screen)?) {
+      (self.type, self.make) = (type, make)
+    }
   }
 
   /// The path's name, and its root, for reports.
@@ -27,6 +30,9 @@ final class PathScreens {
   func declare(_ type: String, _ maker: Maker) { makers[type, default: []].append(maker) }
 
   func remove(_ maker: Maker, for type: String) { makers[type]?.removeAll { $0 === maker } }
+
+  /// The types of values for which there are screens, by their names.
+  var types: [String: any (Hashable & Codable).Type] { makers.compactMapValues { $0.last?.type } }
 
   /// Whether there are screens for values of a type.
   func isDeclared(_ type: String) -> Bool { makers[type]?.isEmpty == false }

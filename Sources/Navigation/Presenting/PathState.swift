@@ -1,3 +1,5 @@
+import DBusValues
+import PresentationModel
 import TextFormats
 
 /// The values of a path at one time. They are encoded on demand.
@@ -98,6 +100,14 @@ struct PathState {
   let append: (any Hashable & Codable) -> Bool
   /// Replaces the value at a position by another one of the same type.
   private let replace: (_ index: Int, any Hashable & Codable) -> Void
+  /// Keeps only the lowest values, and appends elements that other clients have pushed, by their ids and values, as far as they decode.
+  /// - Returns: the number of appended values. If it is 0, the path is unchanged.
+  let splice: (_ count: Int, _ elements: [(id: String, value: Properties)]) -> Int
+  /// Writes the value of an element that another client has edited, if it has the identity of the element.
+  /// - Returns: whether it was written.
+  let edit: (_ index: Int, Properties) -> Bool
+  /// What other clients may push.
+  let accepts: (PathScreens) -> ServedEntry
   /// The identity that a value has in the path; nil if the path cannot contain it.
   private let id: (any Hashable & Codable) -> String?
   /// The values that screens have written into their elements. They are forgotten when the path was read for the coordinator, and when
@@ -132,6 +142,34 @@ struct PathState {
       path.wrappedValue.append(value)
       return true
     }
+    splice = { count, elements in
+      var values = Array(path.wrappedValue.prefix(count))
+      for element in elements {
+        guard let value = Coding.element(Element.self, id: element.id, element.value),
+          ArrayValues(values: [value], type: type).id(0) == element.id
+        else { break }
+        values.append(value)
+      }
+      if values.count > count { path.wrappedValue = values }
+      return max(values.count - count, 0)
+    }
+    edit = { index, properties in
+      var values = path.wrappedValue
+      guard values.indices.contains(index), let value = Coding.value(Element.self, of: properties),
+        ArrayValues(values: [value], type: type).id(0) == ArrayValues(values: values, type: type).id(index)
+      else { return false }
+      if values[index] != value {
+        values[index] = value
+        path.wrappedValue = values
+      }
+      return true
+    }
+    accepts = { screens in
+      if screens.isDeclared(type) { return ServedEntry(path: Element.self) }
+      var none = ServedEntry([:])
+      (none.elements, none.type) = (true, type)
+      return none
+    }
     replace = { index, value in
       var values = path.wrappedValue
       guard let value = value as? Element, values.indices.contains(index) else { return }
@@ -154,6 +192,26 @@ struct PathState {
     append = { value in
       path.wrappedValue.append(value)
       return true
+    }
+    splice = { count, elements in
+      var values = NavigationPath(elements: Array(path.wrappedValue.elements.prefix(count)))
+      for element in elements {
+        guard let space = element.id.firstIndex(of: " ") else { break }
+        values.elements.append(
+          NavigationPath.Element(
+            type: String(element.id[..<space]), value: String(element.id[element.id.index(after: space)...])))
+      }
+      if values.count > count { path.wrappedValue = values }
+      return max(values.count - count, 0)
+    }
+    // Each value is its own identity.
+    edit = { _, _ in false }
+    accepts = { screens in
+      var accepts = ServedEntry([:])
+      accepts.elements = true
+      let types = screens.types
+      if !types.isEmpty { accepts.types = types.mapValues { TypeSchema.of($0).text } }
+      return accepts
     }
     replace = { index, value in
       let element = NavigationPath.Element(value)

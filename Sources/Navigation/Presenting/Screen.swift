@@ -300,6 +300,20 @@ public final class Showing: Presenting {
     presence.atEnd { [weak self, unowned presence] in self?.children.removeAll { $0 === presence } }
   }
 
+  /// Whether the screen is asked before another program changes its item.
+  var mayAllowChanges: Bool { screen is any DecliningScreen && isShown }
+
+  /// Asks a screen that may decline whether another program may change its item.
+  func allowsChange(to value: Properties) async -> Bool {
+    guard let screen = screen as? any DecliningScreen else { return true }
+    do {
+      try await screen.prepareToChange(self, to: value)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   func appear() async throws {
     let task = Task { [screen] () async throws -> Void in
       try await screen?.appear(self)

@@ -18,6 +18,9 @@ enum TypeName {
     }
   }
 
+  /// The name of a type for people, which other types may have, too.
+  static func shown(_ type: Any.Type) -> String { stable(String(reflecting: type)) }
+
   /// Whether a name contains an address, which differs in the next run.
   static func isOfThisRun(_ name: String) -> Bool { stable(name) != name }
 

@@ -277,6 +277,8 @@ public struct DestinationEntry: TypedDictionary {
     public let hold = DictionaryKey<String>("hold", doc: "The hold that is in force while one of its items is live.")
     public let inhibit = DictionaryKey<[String]>(
       "inhibit", doc: "What logind is kept from while an item is presented.")
+    public let serves = DictionaryKey<Properties>(
+      "serves", doc: "The bindings that it serves, and what each accepts (Serve).")
     public let file = DictionaryKey<String>("file", doc: "The file that declares it.")
     public let client = DictionaryKey<String>("client", doc: "The client that registered it.")
     public let startTimeout = DictionaryKey<UInt64>("start-timeout", doc: "Milliseconds that showing may take.")

@@ -22,6 +22,7 @@ extension Planner {
         "the item at “\(holder)” already has the tag \(quoted(membership.tag)) of the group “\(group)”; use another tag for "
           + "“\(binding)”")
     }
+    try checkServed(membership, at: binding, destination?.name)
     return membership
   }
 

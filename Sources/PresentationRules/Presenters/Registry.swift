@@ -21,6 +21,8 @@ struct Registry: Sendable {
   /// The names whose registrations by clients may differ from the record.
   private var noted = NotedKeys<String>()
   private(set) var ofClients: [Client: Set<String>] = [:]
+  /// The bindings that programs serve by their destinations (D18).
+  var served = ServedBindings()
   /// The tags declared by the registrations that count.
   private(set) var declared: [BindingID: [String: DeclaredTag]] = [:]
   /// The mistakes of files, by the names of their destinations (D2).
@@ -53,6 +55,7 @@ struct Registry: Sendable {
   mutating func unregister(_ name: String, by client: Client) -> Set<GroupTag>? {
     guard ofClients[client]?.remove(name) != nil else { return nil }
     if ofClients[client]?.isEmpty == true { ofClients[client] = nil }
+    served.end(destination: name, of: client)
     noted.note(name)
     return change(name) { list in list.removeAll { $0.destination.source == .client(client) } }
   }

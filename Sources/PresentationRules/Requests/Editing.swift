@@ -79,6 +79,7 @@ extension Planner {
       options.timeout = timeout
       try checkProtected(binding, item(at: binding)?.destination, options)
     }
+    try checkServed(binding, value: value, remove: remove)
     try measure(binding)
     try edit(binding, Edits(set: value, remove: remove), Edits(set: containerValues ?? [:]), timeout: timeout)
     reopen(binding)

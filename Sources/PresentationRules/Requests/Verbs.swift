@@ -249,7 +249,8 @@ extension Planner {
       return selected
     }
     let remembered = remembered(key)
-    var memory = remembered ?? declared(group, tag)
+    // What an earlier copy of the program was asked for names a destination that is gone.
+    var memory = try served(group, tag) ?? remembered ?? declared(group, tag)
     if let queued = queue(of: group).binding(of: tag) {
       // The item is found by its tag even if the group no longer remembers the request for it.
       if remembered?.binding != queued {

@@ -8,11 +8,14 @@ extension CompletionKind {
   /// The names under which an item is open.
   static var bindings: CompletionKind { candidates { $0.bindings } }
   /// The names under which an item is open, and the names of destinations that can be opened.
-  static var presentable: CompletionKind { candidates { $0.bindings + $0.destinations.map(\.name) } }
+  static var presentable: CompletionKind { candidates { $0.presentable } }
   static var roots: CompletionKind { candidates { $0.bindings.map { String($0.prefix { $0 != "." && $0 != "[" }) } } }
   static var groups: CompletionKind {
     // A group of one output has a name only while it has members.
-    candidates { $0.groups.keys + $0.destinations.compactMap(\.entry.group).filter { !$0.contains("{") } }
+    candidates {
+      $0.groups.keys + $0.served.compactMap(\.accepts.group)
+        + $0.destinations.compactMap(\.entry.group).filter { !$0.contains("{") }
+    }
   }
   /// The tags of the groups earlier on the command line, otherwise of all groups.
   static var tags: CompletionKind {
@@ -21,7 +24,12 @@ extension CompletionKind {
       return (named.isEmpty ? candidates.groups : named).flatMap(\.value)
     }
   }
-  static var stacks: CompletionKind { candidates { Array($0.state.paths.keys) } }
+  static var stacks: CompletionKind {
+    candidates { candidates in
+      candidates.state.paths.keys
+        + candidates.served.compactMap { $0.accepts.elements == true ? $0.binding : $0.accepts.stack }
+    }
+  }
   static var holds: CompletionKind {
     candidates { ($0.state.holds ?? []) + ["dnd"] + SessionFact.allCases.map(\.rawValue) }
   }
@@ -84,6 +92,13 @@ private struct CompletionCandidates {
   /// The windows; none without an adapter for the window system.
   var windows: [Window] { (try? daemon.windows()) ?? [] }
   var bindings: [String] { state.entries.compactMap(\.binding) }
+  /// The bindings that programs serve.
+  var served: [(binding: String, accepts: ServedEntry)] { destinations.flatMap(\.served) }
+  var presentable: [String] { bindings + destinations.map(\.name) + served.map(\.binding) }
   /// The tags of each group.
-  var groups: [String: [String]] { state.groupEntries.mapValues { $0.tags ?? [] } }
+  var groups: [String: [String]] {
+    served.reduce(into: state.groupEntries.mapValues { $0.tags ?? [] }) { groups, served in
+      if let group = served.accepts.group, let tag = served.accepts.tag { groups[group, default: []].append(tag) }
+    }
+  }
 }

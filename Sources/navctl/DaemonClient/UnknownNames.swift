@@ -7,7 +7,7 @@ import TextFormats
 /// Warnings about unknown names, which the user may have mistyped. A request with such a name succeeds; a user at a terminal gets a line.
 extension DaemonClient {
   func warnIfUnknown(binding: String) {
-    guard isForPeople, let destinations = try? destinations().map(\.name),
+    guard isForPeople, let destinations = try? destinations().flatMap({ [$0.name] + $0.served.map(\.binding) }),
       let open = try? state().entries.compactMap(\.binding), !(destinations + open).contains(binding),
       hasNoEndings(of: Options.binding, binding)
     else { return }
@@ -18,7 +18,7 @@ extension DaemonClient {
 
   func warnIfUnknown(root: String) {
     func rootOf(_ binding: String) -> String { String(binding.prefix { $0 != "." && $0 != "[" }) }
-    guard isForPeople, let destinations = try? destinations().map(\.name),
+    guard isForPeople, let destinations = try? destinations().flatMap({ [$0.name] + $0.served.map(\.binding) }),
       let open = try? state().entries.compactMap(\.binding),
       let ended = try? history(0, [:]).compactMap(\.binding)
     else { return }

@@ -103,6 +103,13 @@ struct NamedDestination {
   /// The command line, unit or bus name; empty for `state`.
   var target: String { entry.command?.joined(separator: " ") ?? entry.unit ?? entry.bus ?? "" }
 
+  /// The bindings that it serves, and what each accepts (D18), in the order of their names.
+  var served: [(binding: String, accepts: ServedEntry)] {
+    (entry.serves ?? [:]).sorted { $0.key < $1.key }.compactMap { binding, value in
+      Properties(value: value).map { (binding, ServedEntry($0)) }
+    }
+  }
+
   /// The settings of the destination's items beside those that show them, as in its file; empty for none.
   var behaviour: String {
     let restart: String? = entry.restart?["when"].map { JSON($0).plainText }
@@ -119,4 +126,17 @@ struct NamedDestination {
   }
 
   var json: JSON { JSON(entry.properties.merging(["name": .string(name)]) { _, name in name }) }
+}
+
+extension ServedEntry {
+  /// What it accepts, for people.
+  var text: String {
+    if self.own == true { return "only the program itself opens it" }
+    if let types = self.types {
+      return "ids: " + types.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+    if self.elements == true, self.id == nil { return "no elements now" }
+    let parts = [self.id.map { "id: \($0)" }, self.value.map { "value: \($0)" }].compactMap(\.self)
+    return parts.isEmpty ? "no id, no value" : parts.joined(separator: ", ")
+  }
 }

@@ -22,6 +22,11 @@ struct Destinations: ParsableCommand {
         Table.Cell(destination.name), Table.Cell(destination.kind.rawValue), destination.entry.cell(\.group),
         destination.entry.cell(\.style), Table.Cell(destination.target),
         Table.Cell(destination.behaviour))
+      for (binding, accepts) in destination.served {
+        table.add(
+          Table.Cell(binding), Table.Cell("binding"), Table.Cell(accepts.group ?? accepts.stack ?? ""), Table.Cell(""),
+          Table.Cell(destination.name), Table.Cell(accepts.text))
+      }
     }
     global.write(json: .array(destinations.map(\.json)), table)
     for mistake in try daemon.diagnosis().mistakes ?? [] {

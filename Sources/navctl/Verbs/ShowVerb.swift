@@ -18,10 +18,11 @@ struct Show: ParsableCommand {
     let others = try daemon.state().entries
     // An item whose presenter asks its user may come back to its slot (P15).
     let asking = presentation == .root ? others.last { $0.binding == binding && $0.asking == true } : nil
+    let accepts = try daemon.destinations().lazy.flatMap(\.served).first { $0.binding == binding }?.accepts
     guard presentation != .root || asking != nil else {
+      let left = try daemon.diagnosis().left?.first { $0.hasPrefix("“\(binding)” ") }
       throw Failure(
-        notPresented: daemon.operation,
-        left: try daemon.diagnosis().left?.first { $0.hasPrefix("“\(binding)” ") })
+        notPresented: daemon.operation, left: left ?? accepts.map { "a program shows it when asked (\($0.text))" })
     }
     var entry = asking ?? StateEntry(item)
     entry.properties[StateSnapshot.keys.serial] = serial
@@ -32,6 +33,7 @@ struct Show: ParsableCommand {
       entry.properties[Self.ownerPID] = process
       entry.properties[Self.ownerProgram] = ProcessName.of(process)
     }
+    entry.properties[Self.accepts] = accepts?.text
     let table = Self.table(entry, others: others, at: Timestamp.now)
     global.write(json: entry.json, styled: table.text(global.tableStyle.unlimited))
   }
@@ -56,6 +58,8 @@ struct Show: ParsableCommand {
 
   private static let destinationKind = DictionaryKey<String>(
     "destination-kind", doc: "command, unit, bus or state; see NamedDestination.Kind.")
+  private static let accepts = DictionaryKey<String>(
+    "accepts", doc: "What others can open there, if its program serves it.")
   private static let children = DictionaryKey<[UInt64]>(
     "children", doc: "The numbers of the presentations that were presented from it.")
   private static let ownerPID = DictionaryKey<UInt32>("owner-pid", doc: "The process of its owner.")
@@ -70,6 +74,7 @@ struct Show: ParsableCommand {
       keys.pid.name, keys.unit.name, keys.windows.name, keys.group.name, keys.tag.name, keys.stack.name,
       keys.parent.name, children.name, keys.owner.name, ownerPID.name, ownerProgram.name, keys.timeout.name,
       keys.timeoutLeft.name, keys.containerValues.name, keys.priority.name, keys.style.name, keys.value.name,
+      accepts.name,
     ]
   }()
 

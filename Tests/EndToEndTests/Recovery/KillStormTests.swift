@@ -3,6 +3,7 @@ import DBus
 import DBusValues
 import EventLoops
 import Glibc
+import PresentationModel
 import TestSupport
 import Testing
 import TextFormats

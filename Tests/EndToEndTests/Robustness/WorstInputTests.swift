@@ -289,6 +289,14 @@ private func worstInput(of method: String) -> WorstInput? {
       ask: { session, _ in
         (0..<64).map { session.begun(Rows.unregisterPresenter, "r\($0).".padded(to: 200), session.client) }
       })
+  case "Serve":
+    let type = "{" + (0..<200).map { "field\($0): [Int]" }.joined(separator: ", ") + "}"
+    return WorstInput(
+      count: 1024, prepare: { session, _ in try session.register(1, by: session.client) },
+      ask: { session, _ in
+        let bindings = (0..<1024).map { Structure("many[\($0)]", ["value": .string(type)] as Properties) }
+        return [session.begun(Rows.serve, ("r0.".padded(to: 200), bindings), session.client)]
+      })
   case "Destinations":
     return WorstInput(
       count: 1000, prepare: { try $0.register($1, by: $0.client) },

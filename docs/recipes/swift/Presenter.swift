@@ -13,6 +13,7 @@ import DBus
 import DBusValues
 import EventLoops
 import Glibc
+import PresentationModel
 import TextFormats
 
 /// Prints a line without buffering.
