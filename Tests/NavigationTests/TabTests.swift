@@ -9,7 +9,13 @@ import Testing
 
 @MainActor @Observable
 private final class Model: Navigable {
-  static let memberNames: MemberNames<Model> = [\.sheet: "sheet", \.tab: "tab"]
+  static let memberNames: MemberNames<Model> = [
+    \.sheet: "sheet", \.tab: "tab", \.note: "note", \.path: "path", \.inner: "inner",
+  ]
+  struct Note: Codable, Identifiable { var id: Int }
+  var note: Note?
+  var inner: Note?
+  var path: [Int] = []
   var sheet = false
   var tab: Tag?
   var unread = 0
@@ -55,6 +61,46 @@ extension ContainerValues {
     inbox.cancel()
     try await fixture.until { bar.tabs == ["Sent 0 *"] }
     withExtendedLifetime((observing, model)) {}
+  }
+
+  @Test(
+    "What a tab presents is out of view with it, keeps its state, and comes back with it", arguments: bothKinds)
+  func tab_isNotSelected_keepsItsNavigation(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let (display, binding) = (fixture.display, Bindable(model, .own("tabs")))
+    fixture.navigator.present(tag: .inbox, selection: binding.tab) {
+      RecordingScreen("inbox", on: display) { tab in
+        let stack = tab.stack(path: binding.path)
+        stack.navigationDestination(for: Int.self) { RecordingScreen("page \($0)", on: display) }
+        tab.present(item: binding.note) { note in
+          RecordingScreen("note \(note.id)", on: display) { showing in
+            showing.present(item: binding.inner) { RecordingScreen("inner \($0.id)", on: display) }
+          }
+        }
+      }
+    }
+    fixture.navigator.present(tag: .sent, selection: binding.tab) { RecordingScreen("sent", on: display) }
+    (model.tab, model.path, model.note, model.inner) = (.inbox, [1, 2], .init(id: 3), .init(id: 4))
+    try await fixture.until { display.names.count == 5 }
+    for _ in 0..<2 {
+      model.tab = .sent
+      try await fixture.shows("sent")
+      await fixture.navigator.settle()
+      #expect(model.path == [1, 2] && model.note?.id == 3 && model.inner?.id == 4)
+      model.tab = .inbox
+      try await fixture.until { Set(display.names) == ["inbox", "page 1", "page 2", "note 3", "inner 4"] }
+    }
+    // Another client selects the tab.
+    try await fixture.coordinator.select("sent", in: fixture.text(binding.tab))
+    try await fixture.shows("sent")
+    await fixture.navigator.settle()
+    #expect(model.tab == .sent && model.path == [1, 2] && model.note?.id == 3 && model.inner?.id == 4)
+    try await fixture.coordinator.select("inbox", in: fixture.text(binding.tab))
+    try await fixture.until { display.names.count == 5 }
+    // What is dismissed itself is not out of view.
+    model.note = nil
+    try await fixture.until { model.inner == nil && display.names.count == 3 }
+    #expect(model.path == [1, 2])
   }
 
   @Test(

@@ -74,6 +74,9 @@ protocol Driver: AnyObject, Sendable {
   /// Whether the driver has requested the end or the replacement of a presentation that has not ended.
   func hasGivenUp(_ presentation: PresentationHandle) -> Bool
 
+  /// Whether a presentation ends only because it is out of view, and what is presented from it comes back with it.
+  func isHidden(_ presentation: PresentationHandle) -> Bool
+
   /// Handles a declined dismissal, after which the slot holds the presentation again (P15). The state gets its item back, instead
   /// of the item that the driver has requested since.
   func declined(_ presentation: PresentationHandle)

@@ -107,6 +107,17 @@ final class ItemDriver: Driver {
 
   var subject: DrivenSubject { .slot(place.binding) }
 
+  /// Whether a presentation is that of a tab that is not selected any more, or is presented from one. What is presented from it is out of
+  /// view, and its state stays.
+  func isHidden(_ presentation: PresentationHandle) -> Bool {
+    if place.parent?.isHidden == true { return true }
+    guard case .member = place.kind else { return false }
+    return hasGivenUp(presentation) || content.read() == nil
+  }
+
+  /// Whether the state stays when the parent ends.
+  private var outlivesParent: Bool { place.outlivesParent || place.parent?.isHidden == true }
+
   // MARK: The slot
 
   /// The presentation in the slot. It is nil once its dismissal was requested, so that its end does not change the state (P5).
@@ -326,7 +337,7 @@ final class ItemDriver: Driver {
           shown[presentation] = wanted
           held = presentation
         }
-      } else if content.read()?.id == wanted.id, !place.outlivesParent {
+      } else if content.read()?.id == wanted.id, !outlivesParent {
         // The parent was dismissed in the same turn.
         clear()
       }
@@ -360,8 +371,7 @@ final class ItemDriver: Driver {
     let hasStayed =
       name == .invalidArgument && !asked.isUpdate && shown.values.contains { $0.id == asked.wanted?.id }
     // The item to update may have been closed; the event of its end will follow.
-    if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && place.outlivesParent)
-    {
+    if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && outlivesParent) {
       clear()
     }
     return !isOrphan && !hasStayed
@@ -445,7 +455,7 @@ final class ItemDriver: Driver {
     if isCurrent {
       if asked == nil { release() }
       // The state may have changed since it was last read, so this clears only the same item.
-      if content.read()?.id == wanted.id, !(end.reason == .parent && place.outlivesParent) { clear() }
+      if content.read()?.id == wanted.id, !(end.reason == .parent && outlivesParent) { clear() }
     }
     if content.onDismiss != nil || !onDismiss.isEmpty {
       whenGone(presentation) { [self] in

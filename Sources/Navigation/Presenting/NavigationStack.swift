@@ -15,6 +15,7 @@ public final class NavigationStack: Presenting {
   init(_ path: PathState, name: String, in container: any Presenting) {
     let source = container.presentationSource
     driver = PathDriver(path, name: name, from: source.binding, destination: source.navigator.destination)
+    driver.parent = source.parent
     presentationSource = PresentationSource(
       navigator: source.navigator, binding: source.binding, stack: name, parent: source.parent)
     self.container = container
@@ -187,6 +188,8 @@ final class PathDriver: Driver {
   private var refused: (any PathValues)?
   var onDifference: (() -> Void)?
   private let from: String?
+  /// The screen that the stack belongs to, if this program shows it.
+  weak var parent: Showing?
 
   /// - Parameters:
   ///   - from: the binding of the stack's parent; nil if there is none.
@@ -410,6 +413,8 @@ final class PathDriver: Driver {
 
   /// Removes the value at a position and all values above it, if it still has this identity.
   private func cut(to count: Int, where id: String?) {
+    // What is out of view comes back with its parent.
+    if parent?.isHidden == true { return }
     let values = path.read()
     if retirement == nil, count < values.count, values.id(count) == id { path.truncate(count) }
   }
@@ -466,10 +471,12 @@ final class PathDriver: Driver {
     asked?.removed = []
     cut(to: index, where: gone)
     // The request for the next element at this position may have been refused because of this end.
-    if path.read().count > index { onDifference?() }
+    if parent?.isHidden != true, path.read().count > index { onDifference?() }
   }
 
   func hasGivenUp(_ presentation: PresentationHandle) -> Bool { leaving[presentation] != nil }
+
+  func isHidden(_ presentation: PresentationHandle) -> Bool { parent?.isHidden == true }
 
   func declined(_ presentation: PresentationHandle) {
     guard asked == nil else {

@@ -201,6 +201,21 @@ public final class Navigator: Presenting {
     visible.reversed().filter { $0 !== showing && StateEntry($0.item).from == showing.binding }
   }
 
+  /// The selected tags by their groups, as far as the coordinator has announced them.
+  private var selections: [String: String] = [:]
+
+  /// Whether a screen ends only because it is out of view.
+  func isHidden(_ showing: Showing) -> Bool {
+    drivers[showing.binding].contains { driver in
+      if driver.isHidden(showing.presentation) { return true }
+      // Another client has selected another tag, which the state does not have yet.
+      guard case .member(let group, let tag, _)? = (driver as? ItemDriver)?.place.kind,
+        let selected = selections[group]
+      else { return false }
+      return selected != tag
+    }
+  }
+
   func appeared(_ showing: Showing) {
     screens.appeared(showing)
     if let stack = showing.presentationSource.stack { path(named: stack)?.hasShown(showing.presentation) }
@@ -524,6 +539,7 @@ public final class Navigator: Presenting {
     switch element {
     case .state(let state):
       isUnreachable = false
+      selections = state.groups.compactMapValues(\.selection)
       drivers.receivedState()
       if moment.coordinator != received.moment.coordinator {
         for driver in drivers.all { driver.forgetRefusal() }
@@ -577,7 +593,10 @@ public final class Navigator: Presenting {
       let drivers = drivers[subject.binding]
       for driver in drivers { driver.acted(subject.presentation, action, parameters) }
       return drivers
-    case .phase, .declined, .asking, .selection, .group, .path, .hold, .parked: return []
+    case .selection(let group, let tag):
+      selections[group] = tag
+      return []
+    case .phase, .declined, .asking, .group, .path, .hold, .parked: return []
     }
   }
 

@@ -300,6 +300,9 @@ public final class Showing: Presenting {
     presence.atEnd { [weak self, unowned presence] in self?.children.removeAll { $0 === presence } }
   }
 
+  /// Whether the screen ends only because it is out of view: it is a tab that is not selected any more, or presented from one.
+  var isHidden: Bool { navigator.isHidden(self) }
+
   /// Whether the screen is asked before another program changes its item.
   var mayAllowChanges: Bool { screen is any DecliningScreen && isShown }
 
