@@ -90,6 +90,11 @@
       }
     }
 
+    /// Asks as before the end: a text that is not saved would be lost, too.
+    public final func prepareToChange(_ showing: Showing, to value: Properties) async throws {
+      try await preparation?(showing)
+    }
+
     public final func disappear(_ showing: Showing, animated: Bool) async -> Properties {
       end(animated: animated)
       return [:]
