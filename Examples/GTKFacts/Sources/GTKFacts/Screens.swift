@@ -4,12 +4,12 @@ import NavigationGTK
 
 // MARK: the counter
 @MainActor
-func counterWindow(_ model: Model) -> WindowScreen {
+func counterWindow(@Bindable _ model: Model) -> WindowScreen {
   WindowScreen("Facts") { showing in
-    showing.present(item: Bindable(model).fact.published()) { fact in factSheet(fact, of: model) }
-    return column(
+    showing.present(item: $model.fact.published()) { fact in factSheet($fact: fact, of: model) }
+    return .column(
       showing.label { "\(model.count)" },
-      row(showing.button("−") { model.count -= 1 }, showing.button("+") { model.count += 1 }),
+      .row(showing.button("−") { model.count -= 1 }, showing.button("+") { model.count += 1 }),
       showing.button("Get fact") { model.getFact() },
       notes(of: model, in: showing))
   }
@@ -19,16 +19,16 @@ func counterWindow(_ model: Model) -> WindowScreen {
 enum Answer: String, Codable { case discard }
 
 @MainActor
-func factSheet(_ fact: Binding<Model.Fact>, of model: Model) -> WindowScreen {
-  let original = fact.wrappedValue.text
-  return WindowScreen("Fact about \(fact.wrappedValue.id)") { showing in
-    column(
-      showing.entry(fact.text),
-      row(
-        showing.button("Cancel") { model.fact = nil },
-        showing.button("Keep") { withTransaction(\.isForced, true) { model.keep(fact.wrappedValue) } }))
+func factSheet(@Binding fact: Model.Fact, of model: Model) -> WindowScreen {
+  let original = fact.text
+  return WindowScreen("Fact about \(fact.id)") { showing in
+    .column(
+      showing.entry($fact.text),
+      .row(
+        showing.button("Cancel") { showing.dismiss() },
+        showing.button("Keep") { withTransaction(\.isForced, true) { model.keep(fact) } }))
   } prepare: { showing in
-    guard fact.wrappedValue.text != original else { return }
+    guard fact.text != original else { return }
     let question = Dialog<Answer>("Discard the edit?") {
       Dialog.Button("Keep editing", role: .cancel)
       Dialog.Button("Discard", role: .destructive, action: Answer.discard)
@@ -39,24 +39,21 @@ func factSheet(_ fact: Binding<Model.Fact>, of model: Model) -> WindowScreen {
 
 // MARK: the notes
 @MainActor
-func notes(of model: Model, in showing: Showing) -> Widget {
+func notes(@Bindable of model: Model, in showing: Showing) -> Widget {
   let list = showing.list {
     model.notes.map(\.text)
   } onActivate: {
     model.path.append(model.notes[$0].id)
   }
-  let stack = showing.navigationStack(path: Bindable(model).path, title: "Notes", root: list)
-  stack.navigationDestination(for: Model.Note.ID.self) { id in notePage(id, of: model) }
+  let stack = showing.navigationStack(path: $model.path, title: "Notes", root: list)
+  stack.navigationDestination(for: Model.Note.ID.self) { Binding($model.notes[id: $0]).map { notePage($note: $0) } }
   return stack.widget
 }
 
 // MARK: a note, edited through a binding
 @MainActor
-func notePage(_ id: Model.Note.ID, of model: Model) -> PageScreen {
-  PageScreen("Note \(id)") { showing in
-    guard let note = Binding(Bindable(model).notes[id: id]) else { return showing.label { "No such note" } }
-    return column(showing.entry(note.text))
-  }
+func notePage(@Binding note: Model.Note) -> PageScreen {
+  PageScreen("Note \(note.id)") { showing in .column(showing.entry($note.text)) }
 }
 
 // MARK: the program
@@ -69,9 +66,9 @@ struct Facts {
         let navigator = Navigator(isEmbedded ? .embedded() : try await .session())
         let model = Model()
         await withCheckedContinuation { end in
-          navigator.present(isPresented: Bindable(model, .shared("facts")).isOpen, onDismiss: { _ in end.resume() }) {
+          navigator.present(isPresented: Bindable(model, .shared("facts")).isOpen) {
             counterWindow(model)
-          }
+          }.onDismiss { end.resume() }
         }
       }
     } catch {
