@@ -256,9 +256,12 @@ let package = Package(
 
 if withGTK {
   package.targets += [
-    // An example for users to copy, which is also a package of its own.
+    // Examples for users to copy, which are also packages of their own.
     .executableTarget(
       name: "GTKFacts", dependencies: ["Navigation", "NavigationGTK"], path: "Examples/GTKFacts/Sources/GTKFacts",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "Inventory", dependencies: ["Navigation", "NavigationGTK"], path: "Examples/Inventory/Sources/Inventory",
       swiftSettings: strict),
     // The program that the tests run on a private desktop.
     .executableTarget(
@@ -266,7 +269,9 @@ if withGTK {
       swiftSettings: strict),
     .testTarget(
       name: "NavigationGTKTests",
-      dependencies: ["EventLoops", "GTKFacts", "TestSupport", "TextFormats", "gtk-screens", "navctl", "navd"],
+      dependencies: [
+        "EventLoops", "GTKFacts", "Inventory", "TestSupport", "TextFormats", "gtk-screens", "navctl", "navd",
+      ],
       swiftSettings: strict),
   ]
 }

@@ -1,0 +1,221 @@
+import Glibc
+import TestSupport
+import Testing
+
+// The example Inventory, used with keyboard and pointer, and driven by navctl.
+
+/// The example in a session with navd.
+private struct Inventory {
+  let program: GTKProgram
+  var session: Session { program.session }
+
+  init(function: String = #function) throws {
+    program = try GTKProgram("Inventory", function: function)
+    try program.wait(windows: "Inventory")
+    try wait(presented: [])
+  }
+
+  func press(_ keys: String...) throws { for key in keys { try program.keyboard.press(key) } }
+
+  /// What is on the screen, as navd knows it: bindings with their ids.
+  private var presented: Set<String> {
+    get throws {
+      let lines = try session.navctl("list", "--format", "{binding} {id} {phase}").lines
+      return Set(lines.filter { $0.hasSuffix(" presented") }.map { String($0.dropLast(" presented".count)) })
+    }
+  }
+
+  /// Waits until exactly these are presented, beside the window and the selected tab.
+  func wait(presented bindings: [String], tab: String = "items") throws {
+    let all = Set(bindings.map { "inventory.\($0)" } + ["inventory.isOpen ", "inventory.tab.\(tab) "])
+    var found: Set<String> = []
+    do {
+      try session.poll("\(all.sorted()) are presented") {
+        found = try presented
+        return found == all
+      }
+    } catch { throw Session.Failure("\(error)\nfound \(found.sorted())") }
+  }
+
+  /// Runs navctl.
+  /// - Returns: the text of its error; nil for success.
+  func navctl(_ arguments: String...) throws -> String? { try navctl(arguments) }
+
+  func navctl(_ arguments: [String]) throws -> String? {
+    let run = try session.run(program: session.executable("navctl"), arguments)
+    if run.exitCode == 0 { return nil }
+    return run.errorText.hasSuffix("\n") ? String(run.errorText.dropLast()) : run.errorText
+  }
+
+  /// Opens the page of the first item and its sheet, and types a name that is not saved.
+  func editTheFirst() throws {
+    // The tabs and the button “Help” come before the list.
+    try press("Tab", "Tab", "Tab", "Return")
+    try wait(presented: ["path[0] 1"])
+    try press("Return")
+    try program.wait(windows: "Inventory", "Item")
+    try press("b")
+  }
+
+  /// Saves the sheet, and looks at the name in the question of the page's button “Delete”.
+  func expectSaved(_ name: String) throws {
+    // The field of the name has the focus; “Save” is the third widget after it.
+    try press("Tab", "Tab", "Tab", "Return")
+    try program.wait(windows: "Inventory")
+    try wait(presented: ["path[0] 1"])
+    // “Edit” has the focus.
+    try press("Tab", "Return")
+    try program.wait(windows: 2)
+    let titles = try session.navctl("list", "--format", "{binding}={title}").lines
+    #expect(titles.contains("inventory.destination.delete=Delete “\(name)”?"), "\(titles)")
+  }
+}
+
+@Test("The list, a page, the sheet, its question, the alert and the popover, used by keyboard and pointer")
+func inventory_usedByItsUser_followsItsState() throws {
+  let inventory = try Inventory()
+  let (program, session) = (inventory.program, inventory.session)
+  // The tabs and the button “Help” come first.
+  try inventory.press("Tab", "Tab", "Return")
+  try inventory.wait(presented: ["destination.help "])
+  try program.keyboard.point(20, 700)
+  try session.poll("a click beside the popover closes it") {
+    try program.keyboard.click()
+    return try !session.navctl("list").outputText.contains("destination.help")
+  }
+  // The focus is on “Help” again.
+  try inventory.press("Tab", "Return")
+  try inventory.wait(presented: ["path[0] 1"])
+  try inventory.press("Return")
+  try program.wait(windows: "Inventory", "Item")
+  try inventory.press("b", "Escape")
+  try program.wait(windows: 3)
+  try inventory.press("Escape")
+  try program.wait(windows: "Inventory", "Item")
+  try inventory.expectSaved("b")
+
+  try inventory.press("Escape")
+  try program.wait(windows: "Inventory")
+  try inventory.press("Return")
+  try program.wait(windows: 2)
+  try inventory.press("Tab", "Return")
+  try program.wait(windows: "Inventory")
+  try inventory.wait(presented: [])
+  #expect(program.complaints == [])
+}
+
+@Test(
+  "A tab keeps its pages while another one is selected, and a deep link of the program opens the tab, the page and the sheet"
+)
+func inventory_tabs_keepTheirNavigation() throws {
+  let inventory = try Inventory()
+  #expect(try inventory.navctl("set-path", "inventory.path", "inventory.path[0]=1", "inventory.path[1]=2") == nil)
+  try inventory.wait(presented: ["path[0] 1", "path[1] 2"])
+  try inventory.press("Tab", "Return")
+  try inventory.wait(presented: [], tab: "totals")
+  try inventory.press("Left", "Return")
+  try inventory.wait(presented: ["path[0] 1", "path[1] 2"])
+  #expect(try inventory.navctl("select", "inventory.tab", "totals") == nil)
+  try inventory.wait(presented: [], tab: "totals")
+  try inventory.press("Tab", "Tab", "Tab", "Return")
+  try inventory.program.wait(windows: "Inventory", "Item")
+  try inventory.wait(presented: ["path[0] 2", "destination.edit 2"])
+  #expect(inventory.program.complaints == [])
+}
+
+@Test("navctl drives every binding of the example, and is told what was expected")
+func inventory_drivenByNavctl_showsItOrRefuses() throws {
+  let inventory = try Inventory()
+  let name = "inventory.destination.edit"
+
+  // The path.
+  #expect(try inventory.navctl("push", "inventory.path", "inventory.path[0]", "2") == nil)
+  try inventory.wait(presented: ["path[0] 2"])
+  #expect(
+    try inventory.navctl("push", "inventory.path", "inventory.path[1]", "two")
+      == "navctl: push inventory.path inventory.path[1]: “inventory.path[1]”: expected an id: Int, found “two”")
+  #expect(
+    try inventory.navctl("push", "inventory.path", "inventory.path[3]", "1")
+      == "navctl: push inventory.path inventory.path[3]: “inventory.path[3]” is not the next element of "
+      + "“inventory.path”; expected “inventory.path[1]”")
+  // An id of no item: the page cannot be made.
+  #expect(try inventory.navctl("push", "inventory.path", "inventory.path[1]", "99") == nil)
+  try inventory.session.poll("the page has failed") {
+    try inventory.session.navctl("history", "--format", "{binding} {id} {reason}").lines.contains(
+      "inventory.path[1] 99 failed")
+  }
+  try inventory.wait(presented: ["path[0] 2"])
+
+  // A destination with a value.
+  func edit(_ words: String...) throws -> String? { try inventory.navctl(["present", name] + words) }
+  #expect(
+    try edit("2", "--value", "name=Saw", "--value", "count=many")?.contains("expected count: Int, found “many”") == true
+  )
+  #expect(try edit("2")?.contains("expected count: Int, found nothing") == true)
+  #expect(
+    try edit("two", "--value", "name=Saw", "--value", "count:=1")?.contains("expected an id: Int, found “two”") == true)
+  try inventory.wait(presented: ["path[0] 2"])
+  #expect(try edit("2", "--value", "name=Saw", "--value", "count:=1") == nil)
+  try inventory.program.wait(windows: "Inventory", "Item")
+  try inventory.wait(presented: ["path[0] 2", "destination.edit 2"])
+  #expect(try inventory.navctl("dismiss", name) == nil)
+  try inventory.program.wait(windows: "Inventory")
+
+  // A destination without a value, and one that only the program can make.
+  #expect(
+    try inventory.navctl("present", "inventory.destination.help", "3")?.contains("expected no id, found “3”") == true)
+  #expect(try inventory.navctl("present", "inventory.destination.help") == nil)
+  try inventory.wait(presented: ["path[0] 2", "destination.help "])
+  #expect(try inventory.navctl("dismiss", "inventory.destination.help") == nil)
+  #expect(
+    try inventory.navctl("present", "inventory.destination.delete", "1")?.contains("only the program that shows")
+      == true)
+  try inventory.wait(presented: ["path[0] 2"])
+
+  // The tabs.
+  #expect(try inventory.navctl("select", "inventory.tab", "none")?.contains("expected “items” or “totals”") == true)
+  #expect(try inventory.navctl("select", "inventory.tab", "totals") == nil)
+  try inventory.wait(presented: [], tab: "totals")
+  #expect(try inventory.navctl("select", "inventory.tab", "items") == nil)
+  try inventory.wait(presented: ["path[0] 2"])
+  #expect(try inventory.navctl("pop", "inventory.path") == nil)
+  try inventory.wait(presented: [])
+
+  // The window, with which the program ends.
+  #expect(try inventory.navctl("dismiss", "inventory.isOpen") == nil)
+  try inventory.session.poll("nothing is presented") { try inventory.session.navctl("list").outputText.isEmpty }
+  #expect(inventory.program.complaints == [])
+}
+
+@Test("Whatever would end the sheet asks for the text that is not saved, and its user keeps it")
+func inventory_unsavedText_isNeverLost() throws {
+  let inventory = try Inventory()
+  let program = inventory.program
+  try inventory.editTheFirst()
+  func isAsked(_ arguments: String...) throws {
+    #expect(try inventory.navctl(arguments) == nil)
+    try program.wait(windows: 3)
+    try inventory.press("Escape")
+    try program.wait(windows: "Inventory", "Item")
+    try inventory.wait(presented: ["path[0] 1", "destination.edit 1"])
+  }
+  let edit = "inventory.destination.edit"
+  try isAsked("dismiss", edit)
+  try isAsked("present", edit, "2", "--value", "name=Saw", "--value", "count:=1")
+  try isAsked("present", edit, "1", "--value", "name=Axe", "--value", "count:=1")
+  try isAsked("present", "inventory.destination.help")
+  try inventory.expectSaved("b")
+  #expect(program.complaints == [])
+}
+
+@Test("A killed navd loses nothing: neither the path nor the sheet, nor what is typed while navd is away")
+func inventory_navdIsKilled_losesNothing() throws {
+  let inventory = try Inventory()
+  try inventory.editTheFirst()
+  try inventory.session.stop(SIGKILL)
+  try inventory.press("c")
+  try inventory.session.start()
+  try inventory.wait(presented: ["path[0] 1", "destination.edit 1"])
+  try inventory.expectSaved("bc")
+  #expect(inventory.program.complaints == [])
+}
