@@ -75,6 +75,25 @@ func book_swiftProgram_isTheTutorials() throws {
   #expect(try Markdown("swift.md").files["Sources/facts/Facts.swift"] == listing)
 }
 
+@Test("Every Swift sample in docs/swift.md is a part of a file that is compiled, or of one beside it")
+func book_swiftSamples_areOfPrograms() throws {
+  let whole = ["Package.swift", "Sources/facts/Facts.swift"]
+  for block in try Markdown("swift.md").blocks where block.kind.hasPrefix("swift") {
+    let name = String(block.kind.dropFirst("swift ".count))
+    if whole.contains(name) { continue }
+    let parts = name.split(separator: "/")
+    let file = parts.last.map(String.init) ?? ""
+    let path =
+      switch parts.count {
+      case 1: "Sources/Navigation/Navigation.docc/Articles/\(file)"
+      default:
+        file == "Package.swift" || file.hasSuffix(".txt")
+          ? "Examples/\(name)" : "Examples/\(parts[0])/Sources/\(parts[0])/\(file)"
+      }
+    #expect(try Files.text(inPackage: path).contains(block.text), "line \(block.line): expected a part of \(path)")
+  }
+}
+
 /// The Swift files in a directory and below it.
 private func sources(below directory: String) throws -> [String] {
   try Files.names(in: directory).flatMap { name in
@@ -141,9 +160,9 @@ func book_caseStudies_areCounted() throws {
   #expect(all[0] < all[2] && all[1] < all[3], "\(all)")
 }
 
-@Test("The table beside SwiftUI in docs/swift.md has the counts of Examples/count.py")
-func book_gtkFacts_areCounted() throws {
-  let all = try countInBook("GTKFacts/Sources/GTKFacts/Screens.swift", beside: "GTKFacts/SwiftUI.txt")
+@Test("The tables beside SwiftUI in docs/swift.md have its counts", arguments: ["GTKFacts", "Inventory"])
+func book_examples_areCounted(_ name: String) throws {
+  let all = try countInBook("\(name)/Sources/\(name)/Screens.swift", beside: "\(name)/SwiftUI.txt")
   #expect(all[0] < all[2], "\(all)")
 }
 
