@@ -4,6 +4,12 @@
   public import Navigation
 
   /// A dialog with buttons: an AdwAlertDialog (libadwaita 1.5), else a GtkMessageDialog.
+  ///
+  ///     showing.present(dialog: $model.dialog) { action, _ in
+  ///       model.answers.append("\(action)")
+  ///     } content: { dialog in
+  ///       AlertScreen(dialog)
+  ///     }
   public final class AlertScreen<Action: Hashable & Codable & Sendable>: Screen {
     private let dialog: Binding<Dialog<Action>>
     private let window: UnsafeMutablePointer<GtkWindow>?
@@ -79,6 +85,9 @@
 
   extension Presenting {
     /// Presents a dialog while the binding is not nil.
+    ///
+    ///     showing.present(dialog: $model.dialog) { action, text in model.answers.append("\(action) \(text)") }
+    ///
     /// - Parameters:
     ///   - dialog: the dialog.
     ///   - onDismiss: called after the dialog has ended, even if no button was pressed.

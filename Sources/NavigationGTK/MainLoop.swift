@@ -14,6 +14,9 @@
     /// Makes GLib's main loop run the main actor. From now on, any function that runs the loop (`g_application_run`,
     /// `g_main_loop_run`) also runs tasks of the main actor. There is no polling; the loop sleeps until there is work. Use this in a
     /// program with a `main()` that is not async: in an async one, the main actor has left the main thread.
+    ///
+    ///     MainLoop.connect()
+    ///     g_main_loop_run(g_main_loop_new(nil, 0))
     @MainActor public static func connect() { _ = connection }
 
     /// The GLib source, which exists as long as the program.

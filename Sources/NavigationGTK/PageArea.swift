@@ -4,7 +4,9 @@
   /// A widget that shows one page at a time, without a bar: the page of the selected tag.
   ///
   ///     let area = PageArea()
-  ///     showing.present(tag: .help, selection: $model.panel) { PageScreen("Help", in: area) { … } }
+  ///     showing.present(tag: .help, selection: $model.panel) {
+  ///       PageScreen("Help", in: area) { showing in showing.label { "Help" } }
+  ///     }
   @MainActor
   public final class PageArea {
     /// The widget, to be put in a window. It retains the area.

@@ -3,6 +3,10 @@
   import Navigation
 
   /// A page of a ``PageStack``, or of a ``PageArea``.
+  ///
+  ///     stack.navigationDestination(for: Note.ID.self) { id in
+  ///       PageScreen("Note") { showing in showing.label { "Note \(id)" } }
+  ///     }
   public final class PageScreen: WidgetScreen {
     /// The error of a page without a place.
     public struct NoPlace: Error, CustomStringConvertible {

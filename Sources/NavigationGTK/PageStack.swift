@@ -5,6 +5,12 @@
   /// A widget that shows the pages of a path, the last one on top, with a button to go back. It is an AdwNavigationView where the
   /// program uses libadwaita 1.4 or later, and otherwise a GtkStack below a bar. The button, Escape, Alt+Left and the gesture of
   /// AdwNavigationView go back: the path becomes shorter.
+  ///
+  ///     let stack = showing.navigationStack(path: $model.path, title: "Notes", root: list)
+  ///     stack.navigationDestination(for: Note.ID.self) { id in
+  ///       Binding($model.notes[id: id]).map { note in page(note) }
+  ///     }
+  ///     let content = stack.widget
   @MainActor
   public final class PageStack: Presenting {
     /// The widget, to be put in a window. It retains the stack.
@@ -49,6 +55,9 @@
   extension Presenting {
     /// Creates the widget of a stack whose path is an array. The stack's
     /// ``Navigation/Presenting/navigationDestination(for:file:line:content:)`` makes the pages of its values.
+    ///
+    ///     let stack = showing.navigationStack(path: $model.path, title: "Notes", root: list)
+    ///
     /// - Parameters:
     ///   - path: the path.
     ///   - title: the title of the root.
@@ -60,6 +69,8 @@
     }
 
     /// Creates the widget of a stack whose path has values of several types.
+    ///
+    ///     let stack = showing.navigationStack(path: $model.mixedPath, title: "Notes", root: list)
     public func navigationStack(
       path: Binding<NavigationPath>, title: String = "", root: Widget
     ) -> PageStack {

@@ -3,6 +3,10 @@
   import Navigation
 
   /// A popover that points at a widget. A click beside the popover closes it, and so does Escape.
+  ///
+  ///     showing.present(isPresented: $model.isHinted) {
+  ///       PopoverScreen(on: button) { showing in showing.label { "A hint" } }
+  ///     }
   public final class PopoverScreen: WidgetScreen {
     /// The error of a popover whose widget is in no window.
     public struct NoWindow: Error, CustomStringConvertible {

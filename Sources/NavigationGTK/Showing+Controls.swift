@@ -64,6 +64,8 @@
 
     /// Keeps the keyboard's focus and a binding equal until the screen ends: the control gets the focus when the binding becomes true, and
     /// the binding becomes true while the control has the focus.
+    ///
+    ///     showing.bind(focusOf: name, to: $model.isOpen)
     public func bind(focusOf control: Widget, to isFocused: Binding<Bool>) {
       let owner = WidgetOwner(control)
       let controller = gtk_event_controller_focus_new()!

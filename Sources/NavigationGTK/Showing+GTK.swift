@@ -6,6 +6,8 @@
     private var widgetScreen: WidgetScreen? { screen as? WidgetScreen }
 
     /// The window that contains the screen: its own, or the window of the nearest screen from which it is presented.
+    ///
+    ///     gtk_window_set_default_size(showing.window, 400, 300)
     public var window: UnsafeMutablePointer<GtkWindow>? {
       (screen as? WindowScreen)?.window ?? parent?.window
     }
@@ -17,6 +19,9 @@
     }
 
     /// Calls the handler whenever an object emits the signal, until the screen ends.
+    ///
+    ///     let button = gtk_button_new_with_label("Add")!
+    ///     showing.connect(button, "clicked") { model.add() }
     public func connect(
       _ object: UnsafeMutableRawPointer, _ signal: String, _ handler: @escaping @MainActor () -> Void
     ) {

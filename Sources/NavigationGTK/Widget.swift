@@ -2,9 +2,14 @@
   import CGTK
 
   /// A widget, as GTK's functions return it.
+  ///
+  ///     let button: Widget = gtk_button_new_with_label("Add")
   public typealias Widget = UnsafeMutablePointer<GtkWidget>
 
   /// Keeps a widget alive outside of a window. GTK retains only widgets in a window.
+  ///
+  ///     let owner = WidgetOwner(gtk_label_new("A label that is in no window yet"))
+  ///     gtk_widget_set_margin_top(owner.widget, 12)
   @MainActor
   public final class WidgetOwner {
     /// The widget.

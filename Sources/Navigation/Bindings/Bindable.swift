@@ -3,6 +3,9 @@ import Observation
 /// Provides bindings of a model's properties: `@Bindable var model = Counter()`, then `$model.fact`.
 ///
 /// All `Bindable`s of one model object are equal. Two models of the same type are different.
+///
+///     @Bindable(.shared("inventory")) var model = Model()
+///     navigator.present(item: $model.note) { note in Window(note.wrappedValue.text) }
 @propertyWrapper
 @dynamicMemberLookup
 public struct Bindable<Model: AnyObject & Observable> {
@@ -21,6 +24,8 @@ public struct Bindable<Model: AnyObject & Observable> {
   }
 
   /// Creates a `Bindable` in an expression: `Bindable(model).fact`.
+  ///
+  ///     navigator.present(item: Bindable(model).note) { note in Window(note.wrappedValue.text) }
   public init(_ wrappedValue: Model, _ name: RootName? = nil, file: StaticString = #fileID, line: UInt = #line) {
     self.init(wrappedValue: wrappedValue, name, file: file, line: line)
   }
@@ -29,9 +34,14 @@ public struct Bindable<Model: AnyObject & Observable> {
   public var projectedValue: Bindable<Model> { self }
 
   /// Passes on `$model`.
+  ///
+  ///     @MainActor func show(@Bindable _ model: Model) { navigator.present(isPresented: $model.isOpen) { Window() } }
+  ///     show(model)
   public init(projectedValue: Bindable<Model>) { self = projectedValue }
 
   /// The binding of a property. The binding holds the model weakly, and keeps the property's last value.
+  ///
+  ///     let note: Binding<Note?> = $model.note
   public subscript<Value>(dynamicMember keyPath: ReferenceWritableKeyPath<Model, Value>) -> Binding<Value> {
     binding(keyPath, name: nil)
   }

@@ -6,6 +6,12 @@ import Observation
 /// (`$model.notes[id: 7]`), and by the initialisers of ``Binding``. Two bindings are equal if they refer to the
 /// same state, whatever its value (B2). A binding does not retain the model; after the model is gone,
 /// the binding keeps the last value.
+///
+///     @MainActor func edit(@Binding note: Note) {
+///       note.text = "Milk"                          // The state has it at once.
+///       let text: Binding<String> = $note.text      // To pass on.
+///     }
+///     for note in $model.notes { edit($note: note) }
 @propertyWrapper
 @dynamicMemberLookup
 public struct Binding<Value> {
@@ -16,6 +22,10 @@ public struct Binding<Value> {
   /// The state that the binding refers to.
   public let route: BindingRoute
   /// The transaction of the binding's writes. It is merged into the current transaction.
+  ///
+  ///     var isOpen = $model.isOpen
+  ///     isOpen.transaction.isForced = true
+  ///     isOpen.wrappedValue = false        // Its screen is not asked.
   public var transaction = Transaction()
   /// Whether other clients of the coordinator get the values that screens of the program show.
   private(set) var isPublished = false
@@ -32,6 +42,9 @@ public struct Binding<Value> {
   }
 
   /// The current value. A write happens in the binding's ``transaction``.
+  ///
+  ///     let text = $note.text
+  ///     text.wrappedValue += "!"
   public var wrappedValue: Value {
     get { read() }
     nonmutating set { withTransaction(transaction) { write(newValue) } }
@@ -41,12 +54,21 @@ public struct Binding<Value> {
   func restore(_ value: Value) { withTransaction(transaction) { (overwrite ?? write)(value) } }
 
   /// This binding, from which others are derived: `$text.count`.
+  ///
+  ///     let text: Binding<String> = $note.text
   public var projectedValue: Binding<Value> { self }
 
   /// Passes on `$text`.
+  ///
+  ///     @MainActor func edit(@Binding note: Note) { note.isDone = true }
+  ///     edit($note: $note)
   public init(projectedValue: Binding<Value>) { self = projectedValue }
 
   /// Creates state that belongs to no model: `@Binding var text = ""`.
+  ///
+  ///     @Binding(.shared("launcher")) var isOpen = false
+  ///     navigator.present(isPresented: $isOpen) { Window() }
+  ///
   /// - Parameters:
   ///   - wrappedValue: the initial value.
   ///   - name: the state's name on the bus: `@Binding(.shared("launcher")) var isOpen = false`.
@@ -62,6 +84,10 @@ public struct Binding<Value> {
   }
 
   /// Creates a binding from two functions. Two bindings of one name are equal.
+  ///
+  ///     let isCrowded = Binding(named: .own("isCrowded")) { model.count > 9 } set: { model.count = $0 ? 10 : 0 }
+  ///     navigator.present(isPresented: isCrowded) { Window() }
+  ///
   /// - Parameters:
   ///   - name: the binding's name on the bus.
   ///   - get: reads the value. The properties of observable models that it reads are observed.
@@ -76,12 +102,16 @@ public struct Binding<Value> {
   }
 
   /// Returns a binding whose value never changes. Writes have no effect.
+  ///
+  ///     navigator.present(isPresented: .constant(true)) { Window() }
   public static func constant(_ value: Value) -> Binding {
     let box = Box(value)
     return Binding(BindingRoute(root: .of(box, named: .own("constant"))), read: { box.value }, write: { _ in })
   }
 
   /// Returns this binding with a transaction for its writes.
+  ///
+  ///     bind($model.isOpen.transaction(Transaction(animated: false)), to: $model.isHinted).store(in: &observings)
   public func transaction(_ transaction: Transaction) -> Binding {
     var binding = self
     binding.transaction = self.transaction.merging(transaction)
@@ -89,9 +119,14 @@ public struct Binding<Value> {
   }
 
   /// Returns this binding with animated or unanimated writes (T2).
+  ///
+  ///     $model.isOpen.animated(false).wrappedValue = true
   public func animated(_ animated: Bool = true) -> Binding { transaction(Transaction(animated: animated)) }
 
   /// Returns this binding with a name for its last step on the bus. By default, properties of models have no names there.
+  ///
+  ///     navigator.present(item: $model.letter.named("letter")) { letter in Window(letter.wrappedValue.text) }
+  ///
   /// - Parameters:
   ///   - name: letters, digits, `_` and `-`, a letter or `_` first (B1). Any other text is converted (``BindingName/name(for:)``) and
   ///     reported as misuse.
@@ -119,6 +154,8 @@ public struct Binding<Value> {
   // MARK: Members
 
   /// The binding of a member.
+  ///
+  ///     let text: Binding<String> = $note.text
   public subscript<Member>(dynamicMember keyPath: WritableKeyPath<Value, Member>) -> Binding<Member> {
     derived(
       keyPath, read: { [read] in read()[keyPath: keyPath] },
@@ -130,6 +167,8 @@ public struct Binding<Value> {
   }
 
   /// The binding of a member of an optional; its value is nil while the optional is nil. Writing nil sets the optional to nil.
+  ///
+  ///     let text: Binding<String?> = $model.note.text
   public subscript<Wrapped, Member>(dynamicMember keyPath: WritableKeyPath<Wrapped, Member>) -> Binding<Member?>
   where Value == Wrapped? {
     derived(

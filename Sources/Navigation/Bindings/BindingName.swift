@@ -11,6 +11,9 @@ public enum BindingName {
 
   /// Converts any text, such as the title of a document, to a name. A name of at most 64 bytes stays unchanged; another text becomes
   /// its valid characters and a checksum. Equal texts have equal names in every run, and different texts have different names.
+  ///
+  ///     BindingName.name(for: "help")            // help
+  ///     BindingName.name(for: "My notes.txt")    // My_notes_txt-… with a checksum
   public static func name(for text: String) -> String {
     if isName(text), text.utf8.count <= 64 { return text }
     var kept = ""

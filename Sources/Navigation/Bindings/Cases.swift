@@ -1,6 +1,9 @@
 /// A case of an enum, with functions that extract its payload and embed one.
 ///
 /// Its functions may be sent, as its first initialiser requires, or capture nothing but types, as the second one does.
+///
+///     let circle = EnumCase("circle", Shape.circle) { if case .circle(let radius) = $0 { radius } else { nil } }
+///     let radius: Binding<Double>? = $model.shape.case(circle)
 public struct EnumCase<Root, Payload>: @unchecked Sendable {
   /// The case's name on the bus.
   let name: String
@@ -38,6 +41,8 @@ public struct EnumCase<Root, Payload>: @unchecked Sendable {
 extension Binding {
   /// The binding of a case's payload; its value is nil while the enum is another case, and writes then have no effect. Writing nil
   /// sets the enum to nil.
+  ///
+  ///     let note: Binding<Note?> = $model.destination.case(Destination.cases.edit)
   public func `case`<Root, Payload>(_ path: EnumCase<Root, Payload>) -> Binding<Payload?> where Value == Root? {
     let base = bare
     return derived(
@@ -50,6 +55,8 @@ extension Binding {
 
   /// The binding of a case's payload; nil if the enum is another case. If the enum becomes another case later, the binding keeps the
   /// last payload, and writes have no effect.
+  ///
+  ///     $model.shape.case(Shape.cases.circle)?.wrappedValue = 2
   public func `case`<Payload>(_ path: EnumCase<Value, Payload>) -> Binding<Payload>? {
     guard let payload = path.extract(wrappedValue) else { return nil }
     let base = bare
@@ -89,13 +96,20 @@ extension HasCases {
   public typealias CasePath<Payload> = KeyPath<Cases, EnumCase<Self, Payload>>
 
   /// Whether the enum is this case: `destination.is(\.edit)`.
+  ///
+  ///     if let destination = model.destination, destination.is(\.edit) { print("edited") }
   public func `is`<Payload>(_ path: CasePath<Payload>) -> Bool { self[case: path] != nil }
 
   /// The payload of a case; nil if the enum is another case: `destination[case: \.edit]?.text`.
+  ///
+  ///     let text = model.destination?[case: \.edit]?.text
   public subscript<Payload>(case path: CasePath<Payload>) -> Payload? { Self.cases[keyPath: path].extract(self) }
 
   /// Changes the payload of a case: `destination.modify(\.edit) { $0.text = "" }`. If the enum is another case, nothing changes, and this
   /// is reported as misuse.
+  ///
+  ///     model.destination?.modify(\.edit) { $0.text = "Milk" }
+  ///
   /// - Parameters:
   ///   - path: the case.
   ///   - file: the program's file, for the report.
@@ -118,15 +132,18 @@ extension HasCases {
 
 extension Optional where Wrapped: HasCases {
   /// Whether there is an enum, and it is this case: `model.destination.is(\.edit)`.
+  ///
+  ///     if model.destination.is(\.help) { model.destination = nil }
   public func `is`<Payload>(_ path: Wrapped.CasePath<Payload>) -> Bool { self?.is(path) == true }
 }
 
 /// An enum with another enum of the same cases, whose payloads are bindings:
 ///
 ///     switch $model.destination.cases {
-///     case .alert(let $question): …
-///     case .help: …
-///     case nil: …
+///     case .alert(let $question): print($question.wrappedValue.id)
+///     case .edit(let $note): $note.text.wrappedValue = "Milk"
+///     case .help: print("help")
+///     case nil: print("none")
 ///     }
 public protocol HasBoundCases {
   /// The enum with bindings of the payloads.
@@ -143,11 +160,15 @@ extension Optional: HasBoundCases where Wrapped: HasBoundCases {
 
 extension Binding {
   /// The binding of the payload of an optional enum's case, as by `case(_:)`.
+  ///
+  ///     navigator.present(item: $model.destination.edit) { note in Window(note.wrappedValue.text) }
   public subscript<Root: HasCases, Payload>(
     dynamicMember path: KeyPath<Root.Cases, EnumCase<Root, Payload>>
   ) -> Binding<Payload?> where Value == Root? { self.case(Root.cases[keyPath: path]) }
 
   /// The binding of a case's payload, as by `case(_:)`; nil if the enum is another case.
+  ///
+  ///     if let radius = $model.shape.circle { radius.wrappedValue += 1 }
   public subscript<Payload>(
     dynamicMember path: KeyPath<Value.Cases, EnumCase<Value, Payload>>
   ) -> Binding<Payload>? where Value: HasCases { self.case(Value.cases[keyPath: path]) }
@@ -156,5 +177,7 @@ extension Binding {
 extension Binding where Value: HasBoundCases {
   /// The present case with a binding of its payload, for a `switch`. The binding keeps the last payload when the enum becomes another
   /// case, and writes then have no effect.
+  ///
+  ///     if case .edit(let note)? = $model.destination.cases { note.text.wrappedValue = "Milk" }
   public var cases: Value.BoundCase { Value.bound(to: self) }
 }

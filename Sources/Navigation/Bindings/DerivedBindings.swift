@@ -1,6 +1,8 @@
 extension Binding {
   /// Creates a binding of the value in an optional; nil if the optional is nil. If the optional becomes nil later, the binding keeps
   /// the last value, and writes do not set the optional again.
+  ///
+  ///     if let note = Binding($model.note) { note.text.wrappedValue = "Milk" }
   public init?(_ base: Binding<Value?>) {
     guard let value = base.wrappedValue else { return nil }
     self.init(base, last: Last(value))
@@ -18,6 +20,8 @@ extension Binding {
   }
 
   /// Creates a binding of a value as an optional that is never nil. Writing nil has no effect.
+  ///
+  ///     let note: Binding<Note?> = Binding($note)
   public init<Wrapped>(_ base: Binding<Wrapped>) where Value == Wrapped? {
     let (origin, base) = (base, base.bare)
     self = origin.derived(
@@ -26,6 +30,10 @@ extension Binding {
 
   /// Creates a binding that is true while an optional is not nil. Writing false sets the optional to nil. Writing true has no effect,
   /// because there is no value to set, and is reported as misuse if the optional is nil. An optional `Void` can be set.
+  ///
+  ///     let isOpen: Binding<Bool> = Binding($model.note)
+  ///     isOpen.wrappedValue = false        // The note is nil.
+  ///     navigator.present(isPresented: Binding($model.destination.help)) { Window("Help") }
   public init<Wrapped>(_ base: Binding<Wrapped?>, file: StaticString = #fileID, line: UInt = #line)
   where Value == Bool {
     let (origin, base) = (base, base.bare)
@@ -43,6 +51,9 @@ extension Binding {
 
   /// Creates a binding that is true while a selection equals a tag (G3). Writing true selects the tag. Writing false clears the
   /// selection if it equals the tag.
+  ///
+  ///     let isHelp = Binding($model.panel, tag: .help)
+  ///     isHelp.wrappedValue = true         // The panel is .help.
   public init<Tag: Hashable & Codable>(_ selection: Binding<Tag?>, tag: Tag) where Value == Bool {
     let text = Coding.id(of: tag) {
       reportMisuse(

@@ -42,6 +42,11 @@ extension Binding where Value: MutableCollection, Value.Index == Int, Value.Elem
   /// The binding of the element that has this index now. The binding keeps to the element, by its id, when other elements are added,
   /// removed or moved. After the element is gone, the binding keeps the last value, and writes have no effect. A value with another id is
   /// not written, and is reported as misuse.
+  ///
+  ///     let note = $model.notes[0]
+  ///     model.notes.removeFirst()
+  ///     note.text.wrappedValue = "Milk"    // Its note is gone: no other one gets it.
+  ///
   /// - Precondition: the collection has an element at the index.
   public subscript(index: Int) -> Binding<Value.Element> { element(wrappedValue[index], at: index) }
 

@@ -23,8 +23,18 @@ public protocol Navigable: AnyObject, Observable {
 /// A subclass overrides the table of its superclass, which is then a `class var`. Swift has different key paths for inherited
 /// properties, so the subclass names them again:
 ///
-///     override class var memberNames: MemberNames<Counter> {
-///       super.memberNames.adding([\StepCounter.fact: "fact", \StepCounter.step: "step"])
+///     @MainActor @Observable
+///     class Counter: Navigable {
+///       class var memberNames: MemberNames<Counter> { [\.fact: "fact"] }
+///       var fact: Fact?
+///     }
+///
+///     @MainActor @Observable
+///     final class StepCounter: Counter {
+///       override class var memberNames: MemberNames<Counter> {
+///         super.memberNames.adding([\StepCounter.fact: "fact", \StepCounter.step: "step"])
+///       }
+///       var step: Fact?
 ///     }
 public struct MemberNames<Model>: ExpressibleByDictionaryLiteral {
   fileprivate var names: [AnyKeyPath: String]

@@ -4,6 +4,9 @@ public struct RootName: Hashable, Sendable {
   let isShared: Bool
 
   /// A name that is unique to this program. On the bus an identifier of the program follows, so that two running copies do not collide.
+  ///
+  ///     @Bindable(.own("editor")) var model = Model()       // $model.note is editor-1-42.note on the bus.
+  ///
   /// - Parameters:
   ///   - name: letters, digits, `_` and `-`, a letter or `_` first. Any other text is converted (``BindingName/name(for:)``) and
   ///     reported as misuse.
@@ -14,6 +17,9 @@ public struct RootName: Hashable, Sendable {
   }
 
   /// A name that other programs know, for example for a key binding: `navctl dismiss counter.fact`.
+  ///
+  ///     @Bindable(.shared("editor")) var model = Model()    // $model.note is editor.note on the bus.
+  ///
   /// - Parameters:
   ///   - name: as for ``own(_:file:line:)``.
   ///   - file: the program's file, for a report of misuse.

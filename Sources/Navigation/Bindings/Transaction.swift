@@ -12,6 +12,8 @@ import Synchronization
 public struct Transaction: Sendable {
   /// The transaction of the changes being made: that of the body of ``withTransaction(_:isolation:_:)`` which is running. It ends with
   /// the body: nothing that the body starts has it, such as a task.
+  ///
+  ///     let isForced = Transaction.current.isForced
   public static var current: Transaction {
     guard let body, body.isRunning else { return Transaction() }
     return body.transaction
@@ -25,6 +27,9 @@ public struct Transaction: Sendable {
   /// Creates a transaction without values.
   public init() {}
 
+  ///
+  ///     withTransaction(Transaction(animated: false)) { model.note = nil }
+  ///
   /// - Parameter animated: see ``animated``.
   public init(animated: Bool) { self.animated = animated }
 
@@ -35,12 +40,16 @@ public struct Transaction: Sendable {
   }
 
   /// Whether presenters animate the change; nil leaves the choice to them.
+  ///
+  ///     withTransaction(\.animated, false) { model.path = [1, 2] }
   public var animated: Bool? {
     get { self[Animated.self] }
     set { self[Animated.self] = newValue }
   }
 
   /// Whether no screen and no presenter may decline the requested dismissals (P15).
+  ///
+  ///     withTransaction(\.isForced, true) { model.note = nil }
   public var isForced: Bool {
     get { self[Forced.self] }
     set { self[Forced.self] = newValue }
@@ -50,6 +59,8 @@ public struct Transaction: Sendable {
   public var isEmpty: Bool { values.isEmpty }
 
   /// Returns this transaction with the values of `inner`, which override values of this one.
+  ///
+  ///     let transaction = Transaction.current.merging(Transaction(animated: false))
   public func merging(_ inner: Transaction) -> Transaction {
     var merged = self
     merged.values.merge(inner.values) { $1 }

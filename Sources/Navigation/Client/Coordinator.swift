@@ -25,6 +25,9 @@ public final class Coordinator: Sendable {
   }
 
   /// Connects to the session's coordinator, navd. The bus starts navd if it is not running.
+  ///
+  ///     let navigator = Navigator(try await .session())
+  ///
   /// - Throws: `unreachable` if there is no session bus, or if no navd runs on it and it cannot start one.
   public static func session() async throws(NavigationError) -> Coordinator { try await bus(nil) }
 
@@ -41,10 +44,15 @@ public final class Coordinator: Sendable {
 
   /// Creates a coordinator inside this program. It starts no programs, shows only destinations that the program serves, and keeps no
   /// record.
+  ///
+  ///     let navigator = Navigator(.embedded())
   public static func embedded() -> Coordinator { Coordinator(EmbeddedBackend(), client: "embedded") }
 
   /// Returns the text of a binding at this coordinator (B1). If several existing models share a name, all but the first also have a
   /// number. Two bindings with one name are reported as misuse.
+  ///
+  ///     let name = coordinator.text(of: $model.note)
+  ///     try await coordinator.dismiss(name)
   public func text<Value>(of binding: Binding<Value>) -> String { text(of: binding.route) }
 
   func text(of route: BindingRoute) -> String { names.text(of: route, client: client) }
@@ -55,9 +63,18 @@ public final class Coordinator: Sendable {
   // MARK: Watching
 
   /// The state and all later events.
+  ///
+  ///     for try await element in coordinator.following {
+  ///       switch element {
+  ///       case .state(let state): print(state.presentations.map(\.binding))
+  ///       case .event(let event): print(event)
+  ///       }
+  ///     }
   public var following: Following { Following(backend: backend) }
 
   /// Reads the whole state.
+  ///
+  ///     let open = try await coordinator.state().presentations.map { "\($0.binding) \($0.id)" }
   public func state() async throws(NavigationError) -> NavigationState {
     try await stateAndMoment().state
   }
@@ -70,6 +87,8 @@ public final class Coordinator: Sendable {
   }
 
   /// Reads the presentation in a slot; nil if the slot is empty.
+  ///
+  ///     let isOpen = try await coordinator.presentation(at: "mixer") != nil
   public func presentation(at binding: String) async throws(NavigationError) -> PresentationState? {
     let (_, item, _) = try await read(Rows.get, binding)
     return PresentationState(StateEntry(item))
@@ -78,6 +97,11 @@ public final class Coordinator: Sendable {
   // MARK: Waiting
 
   /// Waits until a presentation is shown or has ended.
+  ///
+  ///     if let mixer = try await coordinator.present("mixer").presentation {
+  ///       let end = try await coordinator.waitUntilPresented(mixer)     // nil: it is presented.
+  ///     }
+  ///
   /// - Returns: the reason of its end; nil if it is shown.
   @discardableResult
   public func waitUntilPresented(_ presentation: PresentationHandle) async throws(NavigationError) -> NavigationReason?
@@ -86,6 +110,11 @@ public final class Coordinator: Sendable {
   }
 
   /// Waits until a presentation has ended, even across restarts of navd.
+  ///
+  ///     if let choice = try await coordinator.present("choice").presentation {
+  ///       print(try await coordinator.waitUntilGone(choice))
+  ///     }
+  ///
   /// - Returns: the reason of its end, and the result of its presenter (D6).
   public func waitUntilGone(
     _ presentation: PresentationHandle
@@ -176,6 +205,9 @@ public final class Coordinator: Sendable {
 
   /// Reads the ended presentations, the latest first. Every key of the contract is a property: `ending.reason`. A failed presentation
   /// has its `error` as long as the coordinator remembers it.
+  ///
+  ///     for ending in try await coordinator.history(most: 5) { print(ending) }
+  ///
   /// - Parameters:
   ///   - most: the maximum number; nil for all that are stored, and 0 or less for none.
   ///   - filter: the required values by the keys of the contract, such as `binding`.

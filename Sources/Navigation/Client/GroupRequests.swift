@@ -5,6 +5,8 @@ import PresentationModel
 /// Requests about exclusive groups.
 extension Coordinator {
   /// Selects a tag in its group (G2): `coordinator.select("wifi", in: "panels")`.
+  ///
+  ///     try await coordinator.select("help", in: "panels")
   @discardableResult
   public func select(
     _ tag: String, in group: String, binding: String? = nil, id: String? = nil,
@@ -14,6 +16,9 @@ extension Coordinator {
   }
 
   /// Deselects a tag of a group if it is selected; nil stands for any tag (G3).
+  ///
+  ///     try await coordinator.deselect(nil, in: "panels")
+  ///
   /// - Returns: whether the request changed anything.
   @discardableResult
   public func deselect(
@@ -24,6 +29,9 @@ extension Coordinator {
   }
 
   /// Deselects a tag if it is selected, and selects it otherwise (G4).
+  ///
+  ///     try await coordinator.toggleSelection("help", in: "panels")
+  ///
   /// - Returns: whether the tag is selected after the request.
   @discardableResult
   public func toggleSelection(

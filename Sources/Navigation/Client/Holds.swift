@@ -35,6 +35,10 @@ public struct HoldState: Hashable, Sendable {
 
 extension Coordinator {
   /// Begins a hold. Until it is released, items wait, end or are refused, as their destinations declare (H1).
+  ///
+  ///     let hold = try await coordinator.hold("panels", message: "the presentation runs")
+  ///     try await coordinator.release(hold: hold)
+  ///
   /// - Parameters:
   ///   - name: the name of the hold, such as `dnd`.
   ///   - isOwned: whether the hold ends when this program leaves the bus.

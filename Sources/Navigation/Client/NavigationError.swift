@@ -3,6 +3,14 @@ import DBus
 import PresentationModel
 
 /// The error of a request.
+///
+///     do throws(NavigationError) {
+///       try await coordinator.present("note")
+///     } catch .refused(let refusal) {
+///       print(refusal.message)
+///     } catch {
+///       print("there is no coordinator: \(error)")
+///     }
 public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The coordinator refused the request, and nothing has changed. docs/semantics.md lists the names. The message contains the
   /// argument, the value found and the value expected.

@@ -22,6 +22,8 @@ extension Coordinator {
   }
 
   /// Sets a binding's item (P1–P3). Returns when the request is accepted, not when the item is shown.
+  ///
+  ///     try await coordinator.present("note", id: "7", PresentationOptions(value: ["text": "Milk"]))
   @discardableResult
   public func present(
     _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
@@ -31,6 +33,9 @@ extension Coordinator {
   }
 
   /// Dismisses the item if it has this id (nil stands for any id), and presents it otherwise.
+  ///
+  ///     try await coordinator.toggle("launcher")
+  ///
   /// - Returns: the presentation; nil if it was dismissed.
   @discardableResult
   public func toggle(
@@ -44,6 +49,9 @@ extension Coordinator {
   }
 
   /// Edits the item's value in place: sets some keys, and removes others (D8).
+  ///
+  ///     try await coordinator.update("note", ["text": "Milk and bread"])
+  ///
   /// - Returns: whether the request changed anything.
   @discardableResult
   public func update(
@@ -55,6 +63,9 @@ extension Coordinator {
   }
 
   /// Sets a binding to nil (P4).
+  ///
+  ///     try await coordinator.dismiss("note")
+  ///
   /// - Returns: whether the binding held an item.
   @discardableResult
   public func dismiss(
@@ -64,6 +75,9 @@ extension Coordinator {
   }
 
   /// Sets several bindings to nil.
+  ///
+  ///     try await coordinator.dismissAll(.group("panels"))
+  ///
   /// - Returns: the number of bindings that held an item.
   @discardableResult
   public func dismissAll(

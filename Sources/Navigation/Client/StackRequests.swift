@@ -25,6 +25,8 @@ extension Coordinator {
   }
 
   /// Puts the item of a binding on top of a stack (S1): `coordinator.push("reader.note", onto: "reader.path")`.
+  ///
+  ///     try await coordinator.push("inventory.path[0]", onto: "inventory.path", id: "7")
   @discardableResult
   public func push(
     _ binding: String, onto stack: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
@@ -34,6 +36,9 @@ extension Coordinator {
   }
 
   /// Removes items from the top of a stack (S2). A negative count is reported as misuse, and removes nothing.
+  ///
+  ///     try await coordinator.pop(1, from: "inventory.path")
+  ///
   /// - Returns: the number of items removed.
   @discardableResult
   public func pop(
@@ -45,6 +50,9 @@ extension Coordinator {
   }
 
   /// Removes items from the top of a stack until a binding is at the top; nil removes all items.
+  ///
+  ///     try await coordinator.pop(to: "inventory.path[0]", in: "inventory.path")
+  ///
   /// - Returns: the number of items removed.
   @discardableResult
   public func pop(
@@ -55,6 +63,9 @@ extension Coordinator {
   }
 
   /// Replaces a stack's path (S5).
+  ///
+  ///     try await coordinator.setPath([.init(id: "1"), .init(id: "2")], of: "inventory.path")
+  ///
   /// - Returns: the presentations in the order of the path.
   @discardableResult
   public func setPath(

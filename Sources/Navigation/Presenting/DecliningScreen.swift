@@ -20,6 +20,11 @@ public protocol DecliningScreen: Screen {
   /// Prepares for another value of its item, which another program has asked for. When this returns, the value is written into the
   /// state. Until then, and if it throws, the state keeps its value; it then counts for the other program, too. A screen whose user
   /// has typed something may ask its user here. By default every value is accepted at once.
+  ///
+  ///     func prepareToChange(_ showing: Showing, to value: Properties) async throws {
+  ///       guard !hasChanges else { throw Declined("the text is not saved") }
+  ///     }
+  ///
   /// - Parameters:
   ///   - showing: the presentation that the screen shows.
   ///   - value: the proposed value, as on the bus.
@@ -33,6 +38,8 @@ extension DecliningScreen {
 
 /// The refusal of a screen to disappear (P15). The state that presents the screen gets its item back. The same happens to the state
 /// of every other item that was being dismissed and has to stay because of the screen.
+///
+///     guard await userAgrees() else { throw Declined("the text is not saved") }
 public struct Declined: Error, Hashable, Sendable {
   /// The reason, for watching clients; empty for none.
   public let message: String

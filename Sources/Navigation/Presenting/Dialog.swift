@@ -2,8 +2,8 @@ import DBusValues
 
 /// A question with buttons, and perhaps a text field. It is a value that any destination of the session and any screen can show.
 ///
-///     model.dialog = Dialog("Delete the note?", message: "This cannot be undone.") {
-///       Dialog.Button("Delete", role: .destructive, action: Action.delete)
+///     model.dialog = Dialog("Discard the note?", message: "This cannot be undone.") {
+///       Dialog.Button("Discard", role: .destructive, action: .discard)
 ///       Dialog.Button("Cancel", role: .cancel)
 ///     }
 ///
@@ -19,6 +19,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   }
 
   /// A button.
+  ///
+  ///     Dialog<Answer>.Button("Discard", role: .destructive, action: .discard)
   public struct Button: Hashable, Sendable {
     /// The title.
     public var title: String
@@ -44,6 +46,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   }
 
   /// The way in which a dialog asks, for its presenter.
+  ///
+  ///     model.dialog = Dialog("Add", style: .confirmation) { Dialog.Button("Keep", action: .keep) }
   public enum Style: String, Hashable, Sendable {
     /// A message or a question, which its user must answer first.
     case alert = "dialog"
@@ -52,6 +56,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   }
 
   /// A field for one line of text.
+  ///
+  ///     model.dialog = Dialog("Unlock", textField: .init("Password", isSecret: true)) { Dialog.Button("Unlock", action: .keep) }
   public struct TextField: Hashable, Sendable {
     /// The text shown while the field is empty.
     public var prompt: String
@@ -84,6 +90,12 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   public let id: String
 
   /// Creates a dialog.
+  ///
+  ///     model.dialog = Dialog("Rename", textField: .init("Name", text: model.text)) {
+  ///       Dialog.Button("Rename", action: .keep)
+  ///       Dialog.Button("Cancel", role: .cancel)
+  ///     }
+  ///
   /// - Parameters:
   ///   - title: the question.
   ///   - message: further text; empty for none.
@@ -148,6 +160,11 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
 }
 
 /// Builds the buttons of a ``Dialog``.
+///
+///     model.dialog = Dialog("Leave?") {
+///       if model.count > 0 { Dialog.Button("Discard", role: .destructive, action: .discard) }
+///       for answer in [Answer.keep] { Dialog.Button("\(answer)", action: answer) }
+///     }
 @resultBuilder
 public enum DialogButtons<Action: Hashable & Codable & Sendable> {
   /// One button.
@@ -170,6 +187,9 @@ public enum DialogButtons<Action: Hashable & Codable & Sendable> {
 
 extension Presenting {
   /// Presents a dialog with a destination of the session while the binding is not nil.
+  ///
+  ///     navigator.present(dialog: $model.dialog, to: "dialog") { action, text in model.answers.append("\(action) \(text)") }
+  ///
   /// - Parameters:
   ///   - dialog: the dialog.
   ///   - destination: the destination; nil for the one with the binding's name.
@@ -184,6 +204,12 @@ extension Presenting {
   }
 
   /// Presents a dialog with a screen while the binding is not nil. The screen reports the pressed button with ``Showing/choose(_:text:isSecret:)``.
+  ///
+  ///     navigator.present(dialog: $model.dialog) { action, text in
+  ///       model.answers.append("\(action) \(text)")
+  ///     } content: { dialog in
+  ///       Window(dialog.wrappedValue.title)
+  ///     }
   @discardableResult
   public func present<Action>(
     dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
@@ -236,6 +262,9 @@ extension Showing {
   ///
   /// The program gets the action and the text in any case, once: by the coordinator, which also tells all watchers, or directly if there
   /// is no coordinator now, or if it refuses the action.
+  ///
+  ///     if let button = model.dialog?.buttons.first { try await showing.choose(button, text: "Milk") }
+  ///
   /// - Parameters:
   ///   - button: the button.
   ///   - text: the text of the field.

@@ -4,6 +4,11 @@ import TextFormats
 
 /// The values of a stack's path, of any types, from the bottom to the top. The path is encoded as a list of `{"type", "value"}`. A
 /// decoded value stays JSON until its type has a destination.
+///
+///     var path = NavigationPath([1, 2])
+///     path.append(Note(id: 7, text: "Milk"))
+///     path.removeLast()
+///     model.mixedPath = path
 public struct NavigationPath: Hashable, Sendable, Codable {
   /// One value. Two elements are equal if their types and JSON are equal.
   struct Element: Hashable, Sendable, Codable {

@@ -4,6 +4,9 @@ import PresentationModel
 import TextFormats
 
 /// A stack of screens that follows a path. Its screens can push further screens.
+///
+///     let stack = navigator.stack(path: $model.path)
+///     stack.navigationDestination(for: Note.ID.self) { id in Window("Note \(id)") }
 @MainActor
 public final class NavigationStack: Presenting {
   /// The source of presentations from the stack, which are pushed on it.
@@ -28,6 +31,10 @@ public final class NavigationStack: Presenting {
 extension Presenting {
   /// Registers the screens for values of a type on the stack that contains this screen. If a type is registered twice, the last
   /// registration counts. A registration ends with the screen that made it. Values that are already in the path are shown now.
+  ///
+  ///     stack.navigationDestination(for: Note.ID.self) { id in
+  ///       Binding($model.notes[id: id]).map { note in Window(note.wrappedValue.text) }
+  ///     }
   public func navigationDestination<Element: Hashable & Codable>(
     for type: Element.Type, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping @MainActor (Element) -> (any Screen)?
@@ -38,6 +45,12 @@ extension Presenting {
   /// Registers screens that edit their values, of one type, in the path:
   /// `navigationDestination(for: Binding<Note>.self) { $note in … }`. An `Identifiable` value of an array keeps its screen while
   /// it keeps its `id`. Any other edited value, and each edited value of a ``NavigationPath``, gets a new screen.
+  ///
+  ///     let stack = navigator.stack(path: $model.openNotes)
+  ///     stack.navigationDestination(for: Binding<Note>.self) { note in
+  ///       note.isDone.wrappedValue = true
+  ///       return Window(note.wrappedValue.text)
+  ///     }
   public func navigationDestination<Element: Hashable & Codable>(
     for type: Binding<Element>.Type, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping (Binding<Element>) -> (any Screen)?
@@ -70,6 +83,8 @@ extension Presenting {
   }
 
   /// Appends a value to the path of the stack that contains this screen, as a link does.
+  ///
+  ///     showing.push(value: 7)
   public func push(value: some Hashable & Codable, file: StaticString = #fileID, line: UInt = #line) {
     let source = presentationSource
     if source.isOver { return }

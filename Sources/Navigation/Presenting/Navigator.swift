@@ -24,6 +24,8 @@ public final class Navigator: Presenting {
   /// Called when a request was refused, after the state was changed to agree; when a later coordinator refused to register a
   /// destination; and once when no coordinator can be reached, while the state waits for one. By default each error is a line on
   /// standard error.
+  ///
+  ///     navigator.onRefused = { error in print("not shown: \(error)") }
   public var onRefused: ((NavigationError) -> Void)?
 
   /// The name of the destination that the navigator registers for the program's own screens.
@@ -157,6 +159,9 @@ public final class Navigator: Presenting {
   /// Returns when all requests that follow from the state have been answered, and all announcements of the coordinator have reached
   /// the state. Screens may still be appearing or disappearing, and state becomes nil only when its screen has disappeared. For
   /// tests, and for the end of a program.
+  ///
+  ///     model.note = Note()
+  ///     await navigator.settle()
   public func settle() async {
     repeat {
       await answered()

@@ -4,6 +4,8 @@ import Synchronization
 /// Runs `apply` now, and again after changes of the observable properties that it read. It runs in the next turn of the calling
 /// actor, at most once per turn, and in the transaction of the first change.
 ///
+///     observe { print(model.count) }.store(in: &observings)
+///
 /// - Parameters:
 ///   - isolation: the calling actor, which need not be the main actor.
 ///   - apply: reads the properties.
@@ -16,6 +18,8 @@ public func observe(isolation: isolated any Actor = #isolation, _ apply: @escapi
 
 /// Keeps two bindings equal. The second one gets the value of the first now; from then on, a change of either is written to the
 /// other, in its transaction. If both change in one turn, the first one counts.
+///
+///     bind($model.text, to: $form.name).store(in: &observings)
 ///
 /// - Returns: a handle that ends the connection when it is cancelled or released.
 @MainActor
@@ -32,6 +36,11 @@ public func bind<Value: Equatable>(_ first: Binding<Value>, to second: Binding<V
 }
 
 /// An observation that ends with ``cancel()`` or when this handle is released.
+///
+///     let observing = observe { print(model.count) }
+///     model.count += 1        // Printed in the next turn.
+///     await Task.yield()
+///     observing.cancel()
 public final class Observing: Sendable {
   /// Runs only on the actor of the observation.
   private struct Body: @unchecked Sendable { let apply: () -> Void }

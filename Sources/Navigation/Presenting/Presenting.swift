@@ -15,6 +15,12 @@ public struct PresentationSource {
 }
 
 /// A type that can present: a ``Navigator``, a ``Showing``, a ``NavigationStack``.
+///
+///     @MainActor func showHelp(from parent: some Presenting) {
+///       parent.present(isPresented: $model.isHinted) { Window("Help") }
+///     }
+///     showHelp(from: navigator)
+///     showHelp(from: showing)
 @MainActor
 public protocol Presenting {
   /// The parent and the stack of presentations from here.
@@ -24,6 +30,10 @@ public protocol Presenting {
 }
 
 /// The end of a presentation.
+///
+///     navigator.present(isPresented: $model.isOpen, onDismiss: { end in
+///       if let error = end.error { print(error) } else { print(end.reason) }
+///     }) { Window() }
 public struct Dismissal: Sendable {
   /// The reason of the end.
   public let reason: NavigationReason
@@ -44,6 +54,8 @@ extension Presenting {
   ///
   /// Other clients get the item's id. They get its value only if the binding is ``Binding/published()``.
   ///
+  ///     navigator.present(item: $model.fact, id: \.text) { fact in Window(fact.wrappedValue.text) }
+  ///
   /// - Parameters:
   ///   - item: the item to present.
   ///   - id: the identity of an item.
@@ -62,6 +74,11 @@ extension Presenting {
   }
 
   /// Presents an `Identifiable` item while the binding is not nil.
+  ///
+  ///     navigator.present(item: $model.note) { note in Window(note.wrappedValue.text) }
+  ///     navigator.present(item: $model.fact, options: { PresentationOptions(title: "Fact \($0.id)") }) { fact in
+  ///       Window(fact.wrappedValue.text)
+  ///     }
   @discardableResult
   public func present<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
@@ -71,6 +88,8 @@ extension Presenting {
   }
 
   /// Presents a model while the binding is not nil. Another object gets another screen.
+  ///
+  ///     navigator.present(item: $model.settings) { settings in Window("\(settings.wrappedValue.isDark)") }
   @discardableResult
   public func present<Model: AnyObject & Identifiable>(
     item: Binding<Model?>,
@@ -83,6 +102,8 @@ extension Presenting {
   /// Presents an item with a destination of the session instead of a screen of the program: a
   /// command, a unit, or another program (D1). A `Codable` item is sent as the value, and edits of
   /// the value by others are written to the binding (D8).
+  ///
+  ///     navigator.present(item: $model.fact, id: \.text, to: "fact-window")
   @discardableResult
   public func present<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID, to destination: String?,
@@ -94,6 +115,8 @@ extension Presenting {
   }
 
   /// Presents an `Identifiable` item with a destination of the session.
+  ///
+  ///     navigator.present(item: $model.note, to: "note-editor")
   @discardableResult
   public func present<Item: Identifiable>(
     item: Binding<Item?>, to destination: String?,
@@ -107,6 +130,9 @@ extension Presenting {
 
   /// Presents a screen while a binding is true. When the screen ends, false is written to the binding (P1, P4, P7). If another client
   /// presents the binding, true is written.
+  ///
+  ///     navigator.present(isPresented: $model.isOpen) { Window() }
+  ///     model.isOpen = true
   @discardableResult
   public func present(
     isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
@@ -116,6 +142,8 @@ extension Presenting {
   }
 
   /// Presents a destination of the session while a binding is true.
+  ///
+  ///     navigator.present(isPresented: $model.isOpen, to: "launcher")
   @discardableResult
   public func present(
     isPresented: Binding<Bool>, to destination: String?,
@@ -130,6 +158,10 @@ extension Presenting {
   /// (G1–G6). The selection becomes nil when the screen ends, if it still equals the tag. If the
   /// screen ends with its parent, the selection is kept, and shown with the next parent (C3). If
   /// another client selects the tag, the tag is written to the selection.
+  ///
+  ///     navigator.present(tag: .help, selection: $model.panel) { Window("Help") }
+  ///     navigator.present(tag: .history, selection: $model.panel) { Window("History") }
+  ///     model.panel = .help
   @discardableResult
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,
@@ -142,6 +174,8 @@ extension Presenting {
   }
 
   /// Presents a destination of the session while a selection equals a tag.
+  ///
+  ///     navigator.present(tag: .help, selection: $model.panel, to: "help-viewer")
   @discardableResult
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>, to destination: String?,
@@ -155,6 +189,8 @@ extension Presenting {
   // MARK: Pushing
 
   /// Pushes an item on the stack while the binding is not nil (S1–S4). Otherwise like `present(item:)`.
+  ///
+  ///     showing.push(item: $model.fact, id: \.text) { fact in Window(fact.wrappedValue.text) }
   @discardableResult
   public func push<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID,
@@ -166,6 +202,8 @@ extension Presenting {
   }
 
   /// Pushes an `Identifiable` item on the stack while the binding is not nil.
+  ///
+  ///     showing.push(item: $model.note) { note in Window(note.wrappedValue.text) }
   @discardableResult
   public func push<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
@@ -176,6 +214,8 @@ extension Presenting {
   }
 
   /// Pushes a model on the stack while the binding is not nil. Another object gets another screen.
+  ///
+  ///     showing.push(item: $model.settings) { _ in Window("Settings") }
   @discardableResult
   public func push<Model: AnyObject & Identifiable>(
     item: Binding<Model?>,
@@ -188,6 +228,8 @@ extension Presenting {
   }
 
   /// Pushes a screen on the stack while a binding is true.
+  ///
+  ///     showing.push(isPresented: $model.isOpen) { Window() }
   @discardableResult
   public func push(
     isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
@@ -198,6 +240,8 @@ extension Presenting {
   }
 
   /// Pushes a screen on the stack while a selection equals a tag, like one of several links.
+  ///
+  ///     showing.push(tag: .help, selection: $model.panel) { Window("Help") }
   @discardableResult
   public func push<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,
@@ -213,15 +257,28 @@ extension Presenting {
 
   /// Creates a stack whose path is an array (S1, S5). ``Presenting/navigationDestination(for:file:line:content:)`` makes the screens
   /// of its values. When a screen ends, its value and all values above it are removed from the path.
+  ///
+  ///     let stack = navigator.stack(path: $model.path)
+  ///     stack.navigationDestination(for: Note.ID.self) { id in Window("Note \(id)") }
+  ///     model.path = [1, 2]        // Two screens, the second one on top.
   public func stack<Element: Hashable & Codable>(path: Binding<[Element]>) -> NavigationStack {
     stack(PathState(path), text(of: path))
   }
 
   /// Creates a stack whose path has values of several types.
+  ///
+  ///     let stack = navigator.stack(path: $model.mixedPath)
+  ///     stack.navigationDestination(for: Note.self) { note in Window(note.text) }
+  ///     stack.navigationDestination(for: Int.self) { number in Window("Page \(number)") }
+  ///     model.mixedPath.append(7)
   public func stack(path: Binding<NavigationPath>) -> NavigationStack { stack(PathState(path), text(of: path)) }
 
   /// Creates a stack without a path in the program's state: its screens are pushed with `push(item:)` and
   /// ``Presenting/push(value:file:line:)``.
+  ///
+  ///     let stack = navigator.stack()
+  ///     stack.push(item: $model.note) { note in Window(note.wrappedValue.text) }
+  ///
   /// - Parameters:
   ///   - name: the stack's name on the bus.
   ///   - file: the program's file, for reports of misuse.
@@ -285,6 +342,10 @@ extension Presenting {
 }
 
 /// A piece of state that is presented until the presence is cancelled or its parent ends.
+///
+///     let presence = navigator.present(item: $model.note) { note in Window(note.wrappedValue.text) }
+///     model.note = Note()        // Shown.
+///     presence.cancel()          // Dismissed, and no longer shown when the state changes.
 @MainActor
 public final class Presence {
   private(set) weak var driver: (any Driver)?

@@ -4,6 +4,17 @@ import PresentationModel
 
 /// Something that a program shows: a window, a page in a window, lines on a terminal. A screen is created when its one presentation
 /// is shown, and released when the presentation has ended.
+///
+///     final class Line: Screen {
+///       private let text: String
+///       init(_ text: String) { self.text = text }
+///
+///       func appear(_ showing: Showing) async throws { print(text) }
+///       func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+///         print("\(text) is gone")
+///         return [:]
+///       }
+///     }
 @MainActor
 public protocol Screen: AnyObject {
   /// Shows the screen, and returns when it is visible. Until then it does not count as presented.
@@ -41,6 +52,12 @@ public struct PresentedItem: Hashable, Sendable {
 }
 
 /// One presentation as seen by its screen. Items presented from it end before it does (C3).
+///
+///     func appear(_ showing: Showing) async throws {
+///       // What is presented from here ends before this screen does.
+///       showing.present(item: $model.note) { note in Window(note.wrappedValue.text) }
+///       showing.observe { print(model.text) }
+///     }
 @MainActor
 public final class Showing: Presenting {
   /// The item as the coordinator has it now: the texts of its binding and of its id, and its properties on the bus. The program's own value
@@ -61,6 +78,11 @@ public final class Showing: Presenting {
   package private(set) var screen: (any Screen)?
   private let navigator: Navigator
   /// Whether the screen must disappear, even if it declines (P15). Also true after the end.
+  ///
+  ///     func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+  ///       if showing.isForced { try? await model.save() }
+  ///       return [:]
+  ///     }
   public private(set) var isForced = false
 
   private var appearing: Task<Void, any Error>?
@@ -138,6 +160,9 @@ public final class Showing: Presenting {
   }
 
   /// Dismisses the presentation, and returns when the coordinator has accepted the dismissal.
+  ///
+  ///     try await showing.dismiss(["choice": "tea"], animated: false)
+  ///
   /// - Parameters:
   ///   - result: a result for clients that wait for the presentation (D6).
   ///   - animated: whether the screen disappears with an animation; nil leaves it to the screen.
@@ -194,6 +219,9 @@ public final class Showing: Presenting {
   /// Reports that the user has closed the screen, when it is already gone, for example by the button of its window. The state that
   /// presents it becomes nil. The screen is not called; if it prepares to disappear, that task is cancelled. A button of the screen
   /// itself calls ``dismiss(_:force:)`` instead.
+  ///
+  ///     Task { try? await showing.reportClosed() }
+  ///
   /// - Parameter result: a result for clients that wait for the presentation (D6).
   /// - Throws: `unreachable` if there is no coordinator now; the next coordinator receives the report.
   public func reportClosed(_ result: Properties = [:]) async throws(NavigationError) {
@@ -208,6 +236,9 @@ public final class Showing: Presenting {
   }
 
   /// Reports an action of the user. All watchers are notified before its consequences (P8). Without a coordinator, nobody gets it.
+  ///
+  ///     try await showing.act("reply", ["text": "Milk"])
+  ///
   /// - Parameters:
   ///   - action: the name of the action.
   ///   - parameters: what belongs to the action.
@@ -253,6 +284,9 @@ public final class Showing: Presenting {
   ///
   /// A ``DecliningScreen`` calls this while it prepares to disappear. It also asks its user if
   /// there is no coordinator now; the next one receives the question.
+  ///
+  ///     try await showing.ask("Discard the changes?")
+  ///
   /// - Parameter message: the question, for watching clients.
   /// - Throws: `cancelled`, for example when the dismissal is forced meanwhile; `refused`.
   public func ask(_ message: String) async throws(NavigationError) {

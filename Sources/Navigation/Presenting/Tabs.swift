@@ -1,4 +1,6 @@
 /// One of the tags that are presented for a selection, selected or not, as in a tab bar.
+///
+///     for tab in navigator.tabs(of: $model.tab) { print(tab.title ?? "\(tab.tag)", tab.isSelected) }
 public struct Tab<Tag: Hashable & Codable>: Identifiable {
   /// The tag that selects the tab.
   public let tag: Tag
