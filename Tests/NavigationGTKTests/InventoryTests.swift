@@ -9,8 +9,8 @@ private struct Inventory {
   let program: GTKProgram
   var session: Session { program.session }
 
-  init(function: String = #function) throws {
-    program = try GTKProgram("Inventory", function: function)
+  init(configuration: String = "", function: String = #function) throws {
+    program = try GTKProgram("Inventory", configuration: configuration, function: function)
     try program.wait(windows: "Inventory")
     try wait(presented: [])
   }
@@ -218,4 +218,29 @@ func inventory_navdIsKilled_losesNothing() throws {
   try inventory.wait(presented: ["path[0] 1", "destination.edit 1"])
   try inventory.expectSaved("bc")
   #expect(inventory.program.complaints == [])
+}
+
+/// The picture in docs/swift.md: `make screenshot`.
+@Test(
+  "The picture of the example has the page of an item, and its sheet in front of it",
+  .enabled(if: getenv("NAVD_SCREENSHOT_GTK") != nil))
+func screenshot_inventory_isInTheDocument() throws {
+  let inventory = try Inventory(
+    configuration: """
+      for_window [title="^Inventory$"] floating enable, border normal 1, resize set 400 280, move absolute position 20 20
+      for_window [title="^Item$"] floating enable, border normal 1, resize set 260 170, move absolute position 230 250
+
+      """)
+  let program = inventory.program
+  try program.keyboard.point(1200, 700)
+  try inventory.editTheFirst()
+  var (last, picture): ([UInt8], [UInt8]) = ([], [])
+  // The picture stays the same when everything is drawn.
+  try program.session.poll("the picture does not change") {
+    last = picture
+    picture = try program.session.run(program: "/usr/bin/grim", ["-g", "12,12 486x436", "-"]).output
+    return !picture.isEmpty && picture == last
+  }
+  let file = try #require(fopen(getenv("NAVD_SCREENSHOT_GTK"), "w"))
+  #expect(fwrite(picture, 1, picture.count, file) == picture.count && fclose(file) == 0)
 }
