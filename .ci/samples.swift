@@ -5,6 +5,7 @@ import CGTK
 import DBusValues
 import Navigation
 import NavigationGTK
+import NavigationTesting
 import Observation
 
 struct Fact: Codable, Hashable, Identifiable {
@@ -138,6 +139,8 @@ struct Sample {
   let stack: NavigationStack
   let fact: Binding<Fact>
   let hasChanges: Bool
+  let display: Display
+  let presentation: PresentationHandle
   let bar: Bar
   let draft: Draft
   let itemModel: ItemModel

@@ -21,6 +21,13 @@
     private var onAnswer: (@MainActor (Dialog<Action>.Button?) -> Void)?
 
     /// Creates the screen of a dialog. If the dialog is edited while it is shown, another alert takes the place of the open one.
+    ///
+    ///     showing.present(dialog: $model.dialog) { action, _ in
+    ///       print(action)
+    ///     } content: { dialog in
+    ///       AlertScreen(dialog, over: showing.window)
+    ///     }
+    ///
     /// - Parameters:
     ///   - dialog: the dialog.
     ///   - window: the window below the dialog; by default the window of the screen from which it is presented.

@@ -5,6 +5,13 @@
   import Glibc
 
   /// The main loop of GLib, which runs GTK and the main actor.
+  ///
+  ///     try MainLoop.run {
+  ///       let navigator = Navigator(try await .session())
+  ///       await withCheckedContinuation { end in
+  ///         navigator.present(isPresented: $model.isOpen) { mainWindow(model) }.onDismiss { end.resume() }
+  ///       }
+  ///     }
   public enum MainLoop {
     /// The failure of GTK to start without a display.
     public struct NoDisplay: Error, CustomStringConvertible {

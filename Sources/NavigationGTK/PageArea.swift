@@ -14,6 +14,9 @@
     let place: any PagePlace
 
     /// Creates an empty area.
+    ///
+    ///     let area = PageArea()
+    ///     let content = Widget.column(showing.label { model.text }, area.widget)
     public init() {
       place = StackPages()
       place.widget.retain(self)

@@ -26,6 +26,13 @@
     private weak var place: (any PagePlace)?
 
     /// Creates the screen of a page.
+    ///
+    ///     PageScreen("Note") { showing in
+    ///       showing.entry($note.text)
+    ///     } prepare: { _ in
+    ///       guard note.text.isEmpty else { throw Declined("the note is not saved") }
+    ///     }
+    ///
     /// - Parameters:
     ///   - title: the title, which a stack shows above the page.
     ///   - area: the area that contains the page; nil for the stack on which it is pushed.

@@ -21,6 +21,9 @@
     private var popover: UnsafeMutablePointer<GtkPopover>?
 
     /// Creates the screen of a popover.
+    ///
+    ///     PopoverScreen(on: button) { showing in showing.label { "A hint" } }
+    ///
     /// - Parameters:
     ///   - anchor: the widget at which the popover points, which must be in a window while the popover is shown.
     ///   - content: makes the content.

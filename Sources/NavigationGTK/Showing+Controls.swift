@@ -3,6 +3,9 @@
   public import Navigation
 
   /// A value of a control's property: a text, a boolean or a number.
+  ///
+  ///     let scale = gtk_adjustment_new(1, 0, 10, 1, 1, 0)!
+  ///     showing.bind(scale, "value", to: $model.price)
   public protocol ControlValue: Equatable {
     /// The type in GObject's type system.
     static var controlType: GType { get }

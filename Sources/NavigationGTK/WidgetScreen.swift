@@ -5,6 +5,8 @@
 
   /// A screen whose content is a widget: a window, a popover, or a page. The content is made when the screen is shown, and released
   /// when it has ended, with all its signal handlers and observations.
+  ///
+  ///     let screens: [WidgetScreen] = [mainWindow(model), page($note)]
   @MainActor
   public class WidgetScreen: DecliningScreen {
     /// Makes the content of a screen.

@@ -16,6 +16,14 @@
     private let parent: UnsafeMutablePointer<GtkWindow>?
 
     /// Creates the screen of a window.
+    ///
+    ///     WindowScreen("Note") { showing in
+    ///       gtk_window_set_default_size(showing.window, 400, 300)
+    ///       return showing.entry($note.text)
+    ///     } prepare: { _ in
+    ///       guard note.text.isEmpty else { throw Declined("the note is not saved") }
+    ///     }
+    ///
     /// - Parameters:
     ///   - title: the title of the window.
     ///   - parent: a window of the program that is not a screen; by default the window of the screen from which this one is presented.

@@ -2,6 +2,12 @@ import Navigation
 import Observation
 
 /// A simulated display: the screens shown, a log, and switches that make screens slow or faulty.
+///
+///     let display = Display()
+///     navigator.present(item: $model.note) { note in RecordingScreen("note \(note.id)", on: display) }
+///     model.note = Note(id: 7)
+///     try await navigator.settle(within: .seconds(10))
+///     assert(display.names == ["note 7"])
 @MainActor @Observable
 public final class Display {
   /// Creates an empty display.
@@ -18,6 +24,8 @@ public final class Display {
   public var errors: [String] = []
 
   /// Records an end; to be used as onDismiss.
+  ///
+  ///     navigator.present(isPresented: $model.isOpen, onDismiss: display.end) { RecordingScreen("main", on: display) }
   public func end(_ dismissal: Dismissal) {
     ends.append(dismissal.reason)
     if let error = dismissal.error { errors.append("\(error)") }

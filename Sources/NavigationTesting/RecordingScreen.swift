@@ -2,6 +2,10 @@ import DBusValues
 import Navigation
 
 /// A screen that shows nothing, and records its appearance and disappearance in a ``Display``, whose switches make it slow or faulty.
+///
+///     navigator.present(isPresented: $model.isOpen) { RecordingScreen("main", on: display) }
+///     model.isOpen = true
+///     try await until { display.names == ["main"] }
 @MainActor
 public final class RecordingScreen: DecliningScreen {
   /// The error of a screen in ``Display/refused``.
@@ -20,6 +24,10 @@ public final class RecordingScreen: DecliningScreen {
   /// Whether the screen was asked to disappear, and has not declined.
   private var isPrepared = false
 
+  /// Creates a screen.
+  ///
+  ///     RecordingScreen("list", on: display) { list in list.present(item: $model.note) { _ in RecordingScreen("note", on: display) } }
+  ///
   /// - Parameters:
   ///   - name: the screen's name in the log.
   ///   - display: the display.
@@ -60,6 +68,9 @@ public final class RecordingScreen: DecliningScreen {
   }
 
   /// Closes the screen as its user does, without asking the screen.
+  ///
+  ///     try await display["main"]?.close()
+  ///     try await until { !model.isOpen }
   public func close() async throws {
     display.take(self, "x")
     try await showing?.reportClosed()

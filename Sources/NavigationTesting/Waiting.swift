@@ -7,6 +7,9 @@ public struct TimeLimitExceeded: Error, CustomStringConvertible {
 }
 
 /// Waits until a condition on observable state holds. The condition is evaluated again when that state changes.
+///
+///     try await until { display.names == ["main"] }
+///
 /// - Parameters:
 ///   - limit: the time after which the wait fails.
 ///   - condition: the condition.
@@ -22,6 +25,9 @@ public func until(within limit: Duration = .seconds(10), _ condition: @escaping 
 
 extension Coordinator {
   /// Waits until a condition on the coordinator's state holds.
+  ///
+  ///     try await coordinator.until { $0.presentations.isEmpty }
+  ///
   /// - Throws: ``TimeLimitExceeded``.
   @MainActor
   public func until(
@@ -40,6 +46,10 @@ extension Coordinator {
 extension Navigator {
   /// Waits until all requests that follow from the state have been answered, all answers and events have reached the state, and no
   /// screen is appearing or disappearing. A screen that asks its user is not waited for (P16).
+  ///
+  ///     model.note = Note()
+  ///     try await navigator.settle(within: .seconds(10))
+  ///
   /// - Throws: ``TimeLimitExceeded`` with the bindings of the screens that are still appearing or disappearing.
   public func settle(within limit: Duration) async throws {
     do {

@@ -13,6 +13,11 @@ public struct Bindable<Model: AnyObject & Observable> {
   public var wrappedValue: Model
   let root: BindingRoot
 
+  /// Creates a `Bindable` of a model, as the property wrapper does.
+  ///
+  ///     @Bindable(.shared("editor")) var model = Model()
+  ///     navigator.present(item: $model.note) { note in Window(note.wrappedValue.text) }
+  ///
   /// - Parameters:
   ///   - wrappedValue: the model.
   ///   - name: the model's name on the bus, by default the name of its type. It has no effect if the model already has a name.

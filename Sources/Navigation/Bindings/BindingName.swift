@@ -2,8 +2,13 @@ import Synchronization
 
 /// The syntax of names in a binding's text: letters, digits, `_` and `-`, a letter or `_` first
 /// (B1).
+///
+///     let note = $model.letter.named(BindingName.name(for: "My letter.txt"))
 public enum BindingName {
   /// Whether a text is a name.
+  ///
+  ///     BindingName.isName("help")      // true
+  ///     BindingName.isName("2 notes")   // false
   public static func isName(_ text: some StringProtocol) -> Bool {
     guard let first = text.utf8.first, isLetter(first) else { return false }
     return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }

@@ -2,6 +2,8 @@ import Synchronization
 
 /// The state that a binding refers to: a model object and the steps from there (B1–B4). The route also determines the binding's
 /// name on the bus.
+///
+///     $model.note.route == $model.note.text.route     // false: the text is another place.
 public struct BindingRoute: Hashable, Sendable {
   struct Step: Hashable, Sendable {
     enum Kind: Hashable, Sendable {

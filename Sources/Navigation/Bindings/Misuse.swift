@@ -3,6 +3,8 @@ import Synchronization
 
 /// Reports misuse of this library's API with the position in the program. The program continues. By default a report is
 /// a line on standard error.
+///
+///     Misuse.report { message, file, line in print("\(file):\(line): \(message)") }
 public enum Misuse {
   /// Called with a report and the position in the program.
   public typealias Handler = @Sendable (_ message: String, _ file: String, _ line: UInt) -> Void
@@ -11,10 +13,14 @@ public enum Misuse {
   @TaskLocal private static var ownHandler: Handler?
 
   /// Sends the reports of the whole program to a handler; nil restores standard error.
+  ///
+  ///     Misuse.report(to: { message, file, line in fatalError("\(file):\(line): \(message)") })
   public static func report(to handler: Handler?) { self.handler.withLock { $0 = handler } }
 
   /// Sends the reports of a body to a handler, and also the reports of tasks that begin in the body, such as those of its navigators.
   /// So tests that run at the same time get their own reports.
+  ///
+  ///     Misuse.reporting(to: { message, _, _ in print(message) }) { model.mixedPath.append(Double.nan) }
   public static func reporting<Result>(to handler: @escaping Handler, _ body: () throws -> Result) rethrows -> Result {
     try $ownHandler.withValue(handler, operation: body)
   }

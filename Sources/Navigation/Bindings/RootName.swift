@@ -1,4 +1,6 @@
 /// The name of a model on the bus: the root of its bindings (B1).
+///
+///     let inventory = Bindable(model, .shared("inventory"))     // $model.note is inventory.note on the bus.
 public struct RootName: Hashable, Sendable {
   let text: String
   let isShared: Bool

@@ -27,6 +27,7 @@ public struct Transaction: Sendable {
   /// Creates a transaction without values.
   public init() {}
 
+  /// Creates a transaction whose changes are animated or not.
   ///
   ///     withTransaction(Transaction(animated: false)) { model.note = nil }
   ///
@@ -77,6 +78,11 @@ public struct Transaction: Sendable {
 }
 
 /// A key of a value in a ``Transaction``.
+///
+///     struct Haste: TransactionKey { static let defaultValue = 1.0 }
+///     extension Transaction {
+///       var haste: Double { get { self[Haste.self] } set { self[Haste.self] = newValue } }
+///     }
 public protocol TransactionKey {
   /// The type of the value.
   associatedtype Value: Sendable
@@ -114,6 +120,9 @@ public func withTransaction<Result>(
 }
 
 /// Makes changes in a transaction with one value set.
+///
+///     withTransaction(\.animated, false) { model.isOpen = true }
+///
 /// - Parameters:
 ///   - keyPath: the value to set.
 ///   - value: its value in the transaction.

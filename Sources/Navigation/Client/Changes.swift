@@ -23,6 +23,11 @@ extension Coordinator {
   }
 
   /// Creates the requests of a transaction. Each function corresponds to the function of ``Coordinator`` with the same name.
+  ///
+  ///     try await coordinator.apply { changes in
+  ///       changes.select("items", in: "inventory.tab")
+  ///       changes.push("inventory.path[0]", onto: "inventory.path", id: "7")
+  ///     }
   public struct Changes: Sendable {
     init() {}
 
@@ -45,6 +50,11 @@ extension Coordinator {
 
   /// Joins the requests of a transaction. Their replies become a tuple. The replies of an `if` without `else` are optional, and those
   /// of a `for` are an array.
+  ///
+  ///     try await coordinator.apply {
+  ///       if model.count > 0 { $0.dismiss("note") }
+  ///       for note in model.notes { $0.present("notes.\(note.id)", id: "\(note.id)") }
+  ///     }
   @resultBuilder
   public enum ChangeBuilder {
     /// Joins requests in sequence.

@@ -39,6 +39,14 @@ extension ContainerValueKey {
 }
 
 /// The container values of an item. Declare a property for each of your keys in an extension.
+///
+///     navigator.present(tag: .items, selection: $model.tab, options: { badged("Items", model.count) }) { Window() }
+///
+///     func badged(_ title: String, _ count: Int) -> PresentationOptions {
+///       var options = PresentationOptions(title: title)
+///       options.containerValues.badge = count
+///       return options
+///     }
 public struct ContainerValues: Hashable, Sendable {
   /// The values that were set, by their names on the bus.
   public internal(set) var properties: Properties
@@ -124,6 +132,8 @@ extension Optional: OptionalValue {
 }
 
 /// One member of a container, with all declared values (V5).
+///
+///     for member in try await coordinator.members(of: .group("tabs")) { print(member.binding, member.containerValues.badge) }
 public struct Member: Hashable, Sendable {
   /// The binding that holds the member's item.
   public let binding: String

@@ -32,6 +32,9 @@ public final class Coordinator: Sendable {
   public static func session() async throws(NavigationError) -> Coordinator { try await bus(nil) }
 
   /// Connects to the coordinator of the bus at a D-Bus address.
+  ///
+  ///     let coordinator = try await Coordinator.bus(address: "unix:path=/run/user/1000/bus")
+  ///
   /// - Throws: as ``session()``.
   public static func bus(address: String) async throws(NavigationError) -> Coordinator { try await bus(address) }
 
@@ -58,6 +61,8 @@ public final class Coordinator: Sendable {
   func text(of route: BindingRoute) -> String { names.text(of: route, client: client) }
 
   /// Ends the connection, and with it the items owned by this program (O1). Unanswered and later calls throw `closed`.
+  ///
+  ///     await coordinator.close()
   public func close() async { await backend.close() }
 
   // MARK: Watching
@@ -138,6 +143,8 @@ public final class Coordinator: Sendable {
 
   /// Reads the members of a container with all declared values. The members of a stack are in the order of its path, those of other
   /// containers in the order of acceptance (V5).
+  ///
+  ///     let titles = try await coordinator.members(of: .stack("inventory.path")).map(\.id)
   public func members(of container: Container) async throws(NavigationError) -> [Member] {
     try await read(Rows.members, container.arguments).map { member in
       let (binding, id, path, values) = member.fields
@@ -148,11 +155,15 @@ public final class Coordinator: Sendable {
   }
 
   /// Declares a key, so that other clients can read its default (V1). A request itself declares the keys that it sets.
+  ///
+  ///     try await coordinator.declare(Badge.self)
   public func declare<Key: ContainerValueKey>(_ key: Key.Type) async throws(NavigationError) {
     try await change(Rows.declareContainerValue, (key.name, key.declaredDefault))
   }
 
   /// Reads the value that a binding's item sets for a key, or the key's default (V3).
+  ///
+  ///     let badge = try await coordinator.containerValue(Badge.self, at: "inventory.tab.items")
   public func containerValue<Key: ContainerValueKey>(
     _ key: Key.Type, at binding: String
   ) async throws(NavigationError) -> Key.Value {
@@ -173,6 +184,9 @@ public final class Coordinator: Sendable {
 
   /// Reports that the user closed a presentation, or that it closed by itself (D11). The slot becomes nil if it still holds the
   /// presentation (P5).
+  ///
+  ///     try await coordinator.reportClosed(presentation, result: ["choice": "tea"])
+  ///
   /// - Returns: whether the report changed anything.
   @discardableResult
   public func reportClosed(
@@ -183,11 +197,15 @@ public final class Coordinator: Sendable {
 
   /// Reports that a presenter asks its user before it dismisses a presentation (P16). The report has no effect if the presenter was
   /// not asked to dismiss the presentation, or must not decline.
+  ///
+  ///     try await coordinator.reportAsking(presentation, "Discard the changes?")
   public func reportAsking(_ presentation: PresentationHandle, _ message: String) async throws(NavigationError) {
     try await change(Rows.asking, (presentation.path, message))
   }
 
   /// Reports an action in a presentation, such as a pressed button, to all watching clients (P8).
+  ///
+  ///     try await coordinator.act(presentation, "reply", ["text": "Milk"])
   public func act(
     _ presentation: PresentationHandle, _ action: String, _ parameters: Properties = [:]
   ) async throws(NavigationError) {
@@ -195,6 +213,8 @@ public final class Coordinator: Sendable {
   }
 
   /// Reads the destinations that items can name now, by their names. Every key of the contract is a property: `destination.style`.
+  ///
+  ///     for (name, destination) in try await coordinator.destinations() { print(name, destination.style ?? "") }
   public func destinations() async throws(NavigationError) -> [String: DestinationEntry] {
     Dictionary(
       try await read(Rows.destinations, ()).map { ($0.fields.0, DestinationEntry($0.fields.1)) },
@@ -247,11 +267,17 @@ public final class Coordinator: Sendable {
   }
 
   /// Reads the configuration files again.
+  ///
+  ///     try await coordinator.reload()
+  ///
   /// - Throws: `refused` with file, line and fault; the last valid version of the file stays in effect.
   public func reload() async throws(NavigationError) { try await change(Rows.reload, ()) }
 
   /// Gives navd variables for commands that no client requests, because navd may have started before the desktop (K6). They are kept
   /// until the session ends.
+  ///
+  ///     try await coordinator.importEnvironment(["WAYLAND_DISPLAY": "wayland-1"])
+  ///
   /// - Parameter variables: the values by their names. Each replaces an earlier value; an empty value removes the variable.
   /// - Returns: whether any variable has changed.
   /// - Throws: `refused`: `invalidArgument`, `limitExceeded`, `accessDenied`, or `notSupported` by an embedded coordinator.
@@ -261,18 +287,28 @@ public final class Coordinator: Sendable {
   }
 
   /// Ends every presentation, and then the daemon.
+  ///
+  ///     try await coordinator.quit()
   public func quit() async throws(NavigationError) { try await change(Rows.quit, ()) }
 
   /// Reads the version of the interface, which grows with each addition.
+  ///
+  ///     let version = try await coordinator.interfaceVersion()
   public func interfaceVersion() async throws(NavigationError) -> UInt32 { try await property(Rows.version) }
 
   /// Reads the version of navd, such as `0.2.0`, or that of this library if the coordinator is embedded.
+  ///
+  ///     let version = try await coordinator.softwareVersion()
   public func softwareVersion() async throws(NavigationError) -> String { try await property(Rows.release) }
 
   /// Reads the limits behind the refusal `limitExceeded`, by name: sizes in bytes, and counts.
+  ///
+  ///     let most = try await coordinator.limits()["presentations"]
   public func limits() async throws(NavigationError) -> [String: UInt64] { try await property(Rows.limits) }
 
   /// Reads the serial of the last event (W1).
+  ///
+  ///     let serial = try await coordinator.serial()
   public func serial() async throws(NavigationError) -> UInt64 { try await property(Rows.serial) }
 
   /// Reads the moment of the last event.

@@ -5,6 +5,10 @@ import PresentationModel
 /// The state of a session and its events, without a gap (W1, W2). The whole state comes first, and then every event, with serials
 /// that increase by one. The whole state comes again if the coordinator was restarted or the reader was too slow. The sequence throws
 /// `unreachable` when the bus is gone. While no coordinator runs, it waits; it never starts one.
+///
+///     for try await element in coordinator.following {
+///       if case .state(let state) = element { print("\(state.presentations.count) are presented") }
+///     }
 public struct Following: AsyncSequence {
   /// The whole state, or the next difference.
   public enum Element: Hashable, Sendable {

@@ -42,6 +42,9 @@ extension Coordinator {
   }
 
   /// Makes the group forget the last request for a tag (G7).
+  ///
+  ///     try await coordinator.forget("help", in: "panels")
+  ///
   /// - Returns: whether the request changed anything.
   @discardableResult
   public func forget(_ tag: String, in group: String) async throws(NavigationError) -> Bool {
@@ -51,6 +54,8 @@ extension Coordinator {
 
 extension Coordinator.Changes {
   /// The request of ``Coordinator/select(_:in:binding:id:_:)``.
+  ///
+  ///     try await coordinator.apply { $0.select("help", in: "panels") }
   public func select(
     _ tag: String, in group: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
@@ -61,6 +66,8 @@ extension Coordinator.Changes {
   }
 
   /// The request of ``Coordinator/toggleSelection(_:in:binding:id:_:)``.
+  ///
+  ///     try await coordinator.apply { $0.toggleSelection("help", in: "panels") }
   public func toggleSelection(
     _ tag: String, in group: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
@@ -71,11 +78,15 @@ extension Coordinator.Changes {
   }
 
   /// The request of ``Coordinator/forget(_:in:)``.
+  ///
+  ///     try await coordinator.apply { $0.forget("help", in: "panels") }
   public func forget(_ tag: String, in group: String) -> Coordinator.Change<Bool> {
     change(Coordinator.Rows.forget, (group, tag, [:]), reply: \.0)
   }
 
   /// The request of ``Coordinator/deselect(_:in:animated:force:)``.
+  ///
+  ///     try await coordinator.apply { $0.deselect(nil, in: "panels") }
   public func deselect(
     _ tag: String? = nil, in group: String, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Bool> {

@@ -3,6 +3,8 @@ import DBusValues
 import PresentationModel
 
 /// A reason for which a hold is in force: a client, a presentation or a fact of the session (H1).
+///
+///     for hold in try await coordinator.holds() { print(hold.name, hold.message) }
 public struct HoldState: Hashable, Sendable {
   /// The name of the hold.
   public let name: String
@@ -57,10 +59,16 @@ extension Coordinator {
   }
 
   /// Releases a hold of this client or another one.
+  ///
+  ///     let hold = try await coordinator.hold("panels")
+  ///     try await coordinator.release(hold: hold)
+  ///
   /// - Throws: `refused` with `invalidArgument` if no hold has the number.
   public func release(hold cookie: UInt64) async throws(NavigationError) { try await change(Rows.releaseHold, cookie) }
 
   /// Reads the holds of clients and presentations, and the true facts of the session.
+  ///
+  ///     let isHeld = try await coordinator.holds().contains { $0.name == "panels" }
   public func holds() async throws(NavigationError) -> [HoldState] {
     try await read(Rows.holds, ()).map { HoldState(HoldEntry($0)) }
   }

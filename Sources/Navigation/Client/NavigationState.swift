@@ -2,6 +2,8 @@ import DBusValues
 import PresentationModel
 
 /// The number of a presentation: one showing of one item, from the request to its end (docs/semantics.md, *Words*).
+///
+///     let note: PresentationHandle? = try await coordinator.present("note").presentation
 public typealias PresentationHandle = Handle
 
 /// The phase of a presentation (docs/semantics.md, *Words*).
@@ -29,6 +31,8 @@ public typealias DestinationState = DestinationEntry
 public typealias WindowState = WindowProperties
 
 /// A presentation that has not ended. Every key of the state is a property: `presentation.title`, `presentation.since`.
+///
+///     if let note = try await coordinator.presentation(at: "note") { print(note.id, note.phase, note.title ?? "") }
 @dynamicMemberLookup
 public struct PresentationState: Hashable, Sendable {
   /// The presentation's handle, which is never used twice.
@@ -84,6 +88,8 @@ func clientName(_ uniqueName: String) -> String {
 }
 
 /// An exclusive group (G1–G9).
+///
+///     let selected = try await coordinator.state().groups["panels"]?.selection
 public struct GroupState: Hashable, Sendable {
   /// The selected tag; nil if no member is selected.
   public let selection: String?
@@ -94,6 +100,9 @@ public struct GroupState: Hashable, Sendable {
 }
 
 /// The whole state of a session.
+///
+///     let state = try await coordinator.state()
+///     print(state.presentations.map(\.binding), state.stacks["inventory.path"]?.count ?? 0)
 public struct NavigationState: Hashable, Sendable {
   /// The serial of the last event (W1).
   public let serial: UInt64
@@ -110,6 +119,8 @@ public struct NavigationState: Hashable, Sendable {
   public let parked: [ParkedEntry]
 
   /// The presentation in a slot; nil if the slot is empty.
+  ///
+  ///     let note = try await coordinator.state().presentation(at: "note")
   public func presentation(at binding: String) -> PresentationState? {
     presentations.last { $0.binding == binding && $0.phase != .dismissing }
   }

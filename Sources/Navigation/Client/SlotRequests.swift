@@ -8,6 +8,9 @@ extension Coordinator {
   public typealias Scope = PresentationModel.Scope<String>
 
   /// The reply to a request that presents an item.
+  ///
+  ///     let presented = try await coordinator.present("note", id: "7")
+  ///     if presented.changed, let note = presented.presentation { try await coordinator.waitUntilPresented(note) }
   public struct Presented: Hashable, Sendable {
     /// The presentation; nil if a later request of the same transaction dismissed it.
     public let presentation: PresentationHandle?
@@ -90,6 +93,8 @@ extension Coordinator {
 
 extension Coordinator.Changes {
   /// The request of ``Coordinator/present(_:id:_:expecting:)``.
+  ///
+  ///     try await coordinator.apply { $0.present("note", id: "7") }
   public func present(
     _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
@@ -100,6 +105,8 @@ extension Coordinator.Changes {
   }
 
   /// The request of ``Coordinator/toggle(_:id:_:expecting:)``.
+  ///
+  ///     try await coordinator.apply { $0.toggle("launcher") }
   public func toggle(
     _ binding: String, id: String? = nil, _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
@@ -112,6 +119,8 @@ extension Coordinator.Changes {
   }
 
   /// The request of ``Coordinator/update(_:_:remove:expecting:)``.
+  ///
+  ///     try await coordinator.apply { $0.update("note", ["text": "Milk"]) }
   public func update(
     _ binding: String, _ value: Properties, remove: [String] = [], expecting expectation: Expectation = Expectation()
   ) -> Coordinator.Change<Bool> {
@@ -121,6 +130,8 @@ extension Coordinator.Changes {
   }
 
   /// The request of ``Coordinator/dismiss(_:animated:force:expecting:)``.
+  ///
+  ///     try await coordinator.apply { $0.dismiss("note") }
   public func dismiss(
     _ binding: String, animated: Bool? = nil, force: Bool = false, expecting expectation: Expectation = Expectation()
   ) -> Coordinator.Change<Bool> {
@@ -129,6 +140,8 @@ extension Coordinator.Changes {
   }
 
   /// The request of ``Coordinator/dismissAll(_:animated:force:)``.
+  ///
+  ///     try await coordinator.apply { $0.dismissAll(.everything) }
   public func dismissAll(
     _ scope: Coordinator.Scope, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Int> {

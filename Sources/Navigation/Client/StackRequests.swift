@@ -5,6 +5,8 @@ import PresentationModel
 /// Requests about stacks.
 extension Coordinator {
   /// An element of a new path.
+  ///
+  ///     try await coordinator.setPath([.init(id: "1"), .init(id: "2")], of: "inventory.path")
   public struct PathItem: Hashable, Sendable {
     /// The slot; nil means `stack[i]` (S5).
     public var binding: String?
@@ -80,6 +82,8 @@ extension Coordinator {
 
 extension Coordinator.Changes {
   /// The request of ``Coordinator/push(_:onto:id:_:expecting:)``.
+  ///
+  ///     try await coordinator.apply { $0.push("inventory.path[0]", onto: "inventory.path", id: "7") }
   public func push(
     _ binding: String, onto stack: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
@@ -90,6 +94,8 @@ extension Coordinator.Changes {
   }
 
   /// The request of ``Coordinator/pop(_:from:animated:force:file:line:)``.
+  ///
+  ///     try await coordinator.apply { $0.pop(1, from: "inventory.path") }
   public func pop(
     _ count: Int = 1, from stack: String, animated: Bool? = nil, force: Bool = false, file: StaticString = #fileID,
     line: UInt = #line
@@ -99,6 +105,8 @@ extension Coordinator.Changes {
   }
 
   /// The request of ``Coordinator/pop(to:in:animated:force:)``.
+  ///
+  ///     try await coordinator.apply { $0.pop(to: "inventory.path[0]", in: "inventory.path") }
   public func pop(
     to binding: String?, in stack: String, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<Int> {
@@ -108,6 +116,8 @@ extension Coordinator.Changes {
   }
 
   /// The request of ``Coordinator/setPath(_:of:animated:force:)``.
+  ///
+  ///     try await coordinator.apply { $0.setPath([.init(id: "1")], of: "inventory.path") }
   public func setPath(
     _ path: [Coordinator.PathItem], of stack: String, animated: Bool? = nil, force: Bool = false
   ) -> Coordinator.Change<[PresentationHandle]> {

@@ -19,10 +19,14 @@ extension Coordinator {
   ///
   /// Every method throws `refused`: with `notSupported` if there is no adapter or the coordinator
   /// is embedded, and with `unknownWindow` for an id without a window.
+  ///
+  ///     for window in try await coordinator.windowSystem.windows().windows { print(window.id, window.properties.title ?? "") }
   public struct WindowSystem: Sendable {
     let backend: any CoordinatorBackend
 
     /// Reads all windows, in the order in which they were opened, and the serial of the last event in this answer.
+    ///
+    ///     let (windows, serial) = try await coordinator.windowSystem.windows()
     public func windows() async throws(NavigationError) -> (windows: [SessionWindow], serial: UInt64) {
       let (windows, serial) = try await backend.callWindowSystem(Rows.getWindows, ())
       return (windows.map { SessionWindow(id: $0.fields.0, WindowState(reading: $0.fields.1)) }, serial)
@@ -30,30 +34,44 @@ extension Coordinator {
 
     /// Receives all events from now on, with consecutive serials. A reader that falls behind misses some events, sees a gap, and
     /// reads ``windows()`` again. The events end with the connection.
+    ///
+    ///     for await event in try await coordinator.windowSystem.events() { print(event) }
     public func events() async throws(NavigationError) -> AsyncStream<WindowEvent> {
       try await backend.windowEvents()
     }
 
     /// Asks a window to close, as its close button does.
+    ///
+    ///     try await coordinator.windowSystem.close("7")
     public func close(_ id: String) async throws(NavigationError) { try await backend.callWindowSystem(Rows.close, id) }
 
     /// Brings a window into view and gives it the keyboard focus.
+    ///
+    ///     try await coordinator.windowSystem.activate("7")
     public func activate(_ id: String) async throws(NavigationError) {
       try await backend.callWindowSystem(Rows.activate, id)
     }
 
     /// Removes a window from the screen without the knowledge of its program.
+    ///
+    ///     try await coordinator.windowSystem.hide("7")
     public func hide(_ id: String) async throws(NavigationError) { try await backend.callWindowSystem(Rows.hide, id) }
 
     /// Shows a hidden window again.
+    ///
+    ///     try await coordinator.windowSystem.show("7")
     public func show(_ id: String) async throws(NavigationError) { try await backend.callWindowSystem(Rows.show, id) }
 
     /// Moves a window to an output; the focus stays.
+    ///
+    ///     try await coordinator.windowSystem.move("7", to: "DP-1")
     public func move(_ id: String, to output: String) async throws(NavigationError) {
       try await backend.callWindowSystem(Rows.moveToOutput, (id, output))
     }
 
     /// Brings a window to the user's workspace, and gives it the keyboard focus.
+    ///
+    ///     try await coordinator.windowSystem.summon("7")
     public func summon(_ id: String) async throws(NavigationError) {
       try await backend.callWindowSystem(Rows.summon, id)
     }
@@ -64,15 +82,21 @@ extension Coordinator {
     }
 
     /// Reads the names of the outputs, for ``PresentationOptions/output``.
+    ///
+    ///     let outputs = try await coordinator.windowSystem.outputs()
     public func outputs() async throws(NavigationError) -> [String] { try await property(Rows.outputs) }
 
     /// Reads the output with the focus; nil if it is not known.
+    ///
+    ///     let output = try await coordinator.windowSystem.focusedOutput()
     public func focusedOutput() async throws(NavigationError) -> String? {
       let output = try await property(Rows.focusedOutput)
       return output.isEmpty ? nil : output
     }
 
     /// Reads the capabilities here. Words that this library does not know are left out.
+    ///
+    ///     let canHide = try await coordinator.windowSystem.capabilities().contains(.hide)
     public func capabilities() async throws(NavigationError) -> Set<WindowCapability> {
       Set(try await property(Rows.capabilities).compactMap(WindowCapability.init))
     }

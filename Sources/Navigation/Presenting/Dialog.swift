@@ -11,6 +11,8 @@ import DBusValues
 /// parameter `text`, and then ends the dialog (P8).
 public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifiable, Sendable {
   /// The purpose of a button, in addition to its title.
+  ///
+  ///     Dialog<Answer>.Button("Keep", role: .cancel)
   public enum Role: String, Hashable, Sendable {
     /// The button changes nothing.
     case cancel
@@ -30,6 +32,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
     public var action: Action?
 
     /// Creates a button.
+    ///
+    ///     Dialog<Answer>.Button("Discard", role: .destructive, action: .discard)
     public init(_ title: String, role: Role? = nil, action: Action? = nil) {
       self.title = title
       self.role = role
@@ -68,6 +72,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
     public var isSecret: Bool
 
     /// Creates a text field.
+    ///
+    ///     Dialog<Answer>.TextField("Name", text: model.text)
     public init(_ prompt: String = "", text: String = "", isSecret: Bool = false) {
       self.prompt = prompt
       self.text = text

@@ -37,6 +37,8 @@ public struct NavigationPath: Hashable, Sendable, Codable {
   public init() { elements = [] }
 
   /// Creates a path of these values.
+  ///
+  ///     model.mixedPath = NavigationPath([1, 2])
   public init<Values: Sequence>(_ values: Values) where Values.Element: Hashable & Codable {
     self.init()
     for value in values { append(value) }
@@ -48,6 +50,8 @@ public struct NavigationPath: Hashable, Sendable, Codable {
   public var isEmpty: Bool { elements.isEmpty }
 
   /// Appends a value at the top. A value that cannot be encoded is left out and reported as misuse.
+  ///
+  ///     model.mixedPath.append(Note(id: 7, text: "Milk"))
   public mutating func append<Value: Hashable & Codable>(
     _ value: Value, file: StaticString = #fileID, line: UInt = #line
   ) {
@@ -59,6 +63,9 @@ public struct NavigationPath: Hashable, Sendable, Codable {
   }
 
   /// Removes values from the top.
+  ///
+  ///     if !model.mixedPath.isEmpty { model.mixedPath.removeLast() }
+  ///
   /// - Precondition: the path has at least `count` values.
   public mutating func removeLast(_ count: Int = 1) { elements.removeLast(count) }
 

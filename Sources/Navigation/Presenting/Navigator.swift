@@ -512,6 +512,8 @@ public final class Navigator: Presenting {
   /// for others needs no state of its own for them. The destination is registered again with every
   /// new coordinator.
   ///
+  ///     try await navigator.serve("note-viewer") { item in Window("Note \(item.id)") }
+  ///
   /// - Parameters:
   ///   - destination: a file name without `/` or a leading dot. The last registration of a name counts.
   ///   - options: the defaults for its items.
@@ -532,6 +534,9 @@ public final class Navigator: Presenting {
   }
 
   /// Removes the registration of a destination, unless another navigator has registered it since. Its screens stay.
+  ///
+  ///     try await navigator.stopServing("note-viewer")
+  ///
   /// - Throws: as ``serve(_:_:content:)``.
   public func stopServing(_ destination: String) async throws(NavigationError) {
     let host = served.removeValue(forKey: destination) ?? Host(self)

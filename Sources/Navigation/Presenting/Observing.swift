@@ -56,12 +56,17 @@ public final class Observing: Sendable {
   deinit { end.reach() }
 
   /// Ends the observation. If this is called on its actor, the body does not run again.
+  ///
+  ///     let observing = observe { print(model.count) }
+  ///     observing.cancel()
   public func cancel() {
     body.withLock { $0 = nil }
     end.reach()
   }
 
   /// Adds this handle to a collection, which retains it: `observe { … }.store(in: &observings)`.
+  ///
+  ///     observe { print(model.count) }.store(in: &observings)
   public func store(in observings: inout some RangeReplaceableCollection<Observing>) { observings.append(self) }
 
   /// Adds this handle to a set, which retains it.

@@ -44,6 +44,9 @@ public struct Dismissal: Sendable {
 
 /// Called when a presentation has ended and its screen is gone, with the reason and the error. A screen that declines when its
 /// presentation is lost is gone only when its user closes it.
+///
+///     let log: OnDismiss = { end in print(end.reason) }
+///     navigator.present(isPresented: $model.isOpen, onDismiss: log) { Window() }
 public typealias OnDismiss = @MainActor (Dismissal) -> Void
 
 extension Presenting {
@@ -372,6 +375,9 @@ public final class Presence {
 
   /// Ends the connection to the state, and dismisses the presentation, once a coordinator can be reached. A screen that declines
   /// stays until its user closes it (P15). If an earlier presence of the same state is left, that counts again, and the screen stays.
+  ///
+  ///     let presence = navigator.present(isPresented: $model.isOpen) { Window() }
+  ///     presence.cancel()
   public func cancel() { end(dismissing: true) }
 
   /// Ends the connection to the state, because the parent has ended. Items that were presented from it have ended before (C3). One that

@@ -34,6 +34,8 @@ public protocol Screen: AnyObject {
 }
 
 /// An item that the coordinator asks this program to show.
+///
+///     func appear(_ showing: Showing) async throws { print(showing.presentedItem.id, showing.presentedItem.value) }
 public struct PresentedItem: Hashable, Sendable {
   /// The handle of the presentation.
   public let presentation: PresentationHandle
