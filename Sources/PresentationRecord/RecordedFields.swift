@@ -76,6 +76,7 @@ extension Item {
     try coder.field("style", &style)
     try coder.field("title", &title)
     try coder.field("output", &output)
+    try coder.field("window", &placement)
     try coder.field("timeout", &timeout)
     try coder.field("owner", &owner)
     try coder.field("group", &group)
@@ -263,12 +264,7 @@ extension WindowFollowing: Fielded {
     try coder.mark("here", &comesHere)
     try coder.mark("end-with-output", &endsWithOutput)
     try coder.mark("hide", &hides)
-    var options = placement.options.properties
-    try coder.field("placement", &options, default: [:])
-    guard Coder.reads else { return }
-    let read = try? WindowPlacement(reading: options)
-    try coder.require(read != nil, "no placement is \(options)")
-    placement = read ?? placement
+    try coder.field("placement", &placement, default: WindowPlacement())
   }
 }
 

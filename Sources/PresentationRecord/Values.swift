@@ -122,6 +122,11 @@ extension CommandScope: RecordableAsOther {}
 extension RestartRule.Condition: RecordableAsOther {}
 
 // Requests are recorded as the dictionaries of the contract, so a new option needs nothing here.
+extension WindowPlacement: RecordableAsOther {
+  var recorded: Properties { options.properties }
+  static func value(_ options: Properties) -> Self? { try? Self(reading: options) }
+}
+
 extension ItemOptionFields: RecordableAsOther {
   var recorded: Properties { properties }
   static func value(_ options: Properties) -> Self? { try? Self(options) }

@@ -144,11 +144,16 @@ extension WindowTracker {
   /// - Parameters:
   ///   - output: see ``request(_:_:_:output:mustBeSeen:)``.
   ///   - comesHere: whether the windows come to where their user is; nil leaves that to the destination.
+  ///   - placement: see ``place(_:_:)``.
   /// - Returns: whether there are windows.
-  public mutating func showAgain(_ handle: Handle, on output: String? = nil, comesHere: Bool? = nil) -> Bool {
-    guard let program = claims[handle], let following = followed[program], case .parked(handle) = following.role,
-      !following.windows.isEmpty
+  public mutating func showAgain(
+    _ handle: Handle, on output: String? = nil, comesHere: Bool? = nil, _ placement: WindowPlacement? = nil
+  ) -> Bool {
+    guard let program = claims[handle], case .parked(handle)? = followed[program]?.role,
+      !followed[program]!.windows.isEmpty
     else { return false }
+    place(handle, placement)
+    let following = followed[program]!
     followed[program]!.role = .presentation(handle)
     followed[program]!.stage = .shown
     effects.append(.stopWaiting(program))
@@ -163,7 +168,8 @@ extension WindowTracker {
       move(handle, to: output)
     }
     effects += [.windowsChanged(program), .presented(handle)]
-    if !isSummoned, following.rule.placement.takesFocus, capabilities?.contains(.activate) == true { raise(handle) }
+    let takesFocus = following.rule.placement.takesFocus != false
+    if !isSummoned, takesFocus, capabilities?.contains(.activate) == true { raise(handle) }
     return true
   }
 

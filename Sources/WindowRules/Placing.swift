@@ -14,6 +14,15 @@ extension WindowTracker {
     effects.append(.place(window: id, following.rule.placement))
   }
 
+  /// Places the windows of a presentation anew if they are to be shown in another way than before. What their user has moved is moved, too.
+  /// - Parameter placement: nil to leave it.
+  public mutating func place(_ handle: Handle, _ placement: WindowPlacement?) {
+    let program = program(of: handle)
+    guard let placement, let following = followed[program], following.rule.placement != placement else { return }
+    followed[program]!.rule.placement = placement
+    for id in following.windows { placeAsWritten(id, of: program) }
+  }
+
   /// Places a window again if it has come to another output while it was hidden. Elsewhere its user's choice stays.
   mutating func placeAgain(_ id: String, of handle: Handle, on output: String) {
     guard let former = followed[handle]?.placedOn[id], followed[handle]!.isReplacing.remove(id) != nil else { return }

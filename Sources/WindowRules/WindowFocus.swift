@@ -14,7 +14,7 @@ extension WindowTracker {
   /// Raises the first window of a presentation that a key has asked for, if it has opened behind a fullscreen one, or if its user sees
   /// no window at all, as in an overview of the windows.
   mutating func raiseIfUnseen(_ handle: Handle) {
-    guard let following = followed[handle], following.mustBeSeen, following.rule.placement.takesFocus,
+    guard let following = followed[handle], following.mustBeSeen, following.rule.placement.takesFocus != false,
       case .shown = following.stage,
       let first = following.windows.first.flatMap({ windows[$0]?.properties }), let isInView = first.inView
     else { return }

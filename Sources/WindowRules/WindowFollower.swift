@@ -146,7 +146,7 @@ struct WindowFollower {
   }
 
   var role: Role
-  let rule: WindowFollowing
+  var rule: WindowFollowing
   let settings: FollowingSettings
   /// The application id that the command suggests, for use if processes are not known and there is
   /// no pattern (N1).

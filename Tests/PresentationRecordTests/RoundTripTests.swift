@@ -54,6 +54,7 @@ func fullState() throws -> RecordedState {
       item.membership = GroupTag(group: try binding("g"), tag: "two words")
       item.isQueued = true
       item.position = StackPosition(stack: try binding("s"), index: 3)
+      item.placement = WindowPlacement(.anchor(.left), takesFocus: true)
       item.directory = "/"
       item.environment = ["A": "b"]
       item.platformData = ["output": .string("HDMI")]
@@ -92,6 +93,7 @@ func fullState() throws -> RecordedState {
   options.containerValues = [:]
   options.style = "s"
   options.title = "t"
+  options.placement = WindowPlacement(.point(x: 1, y: 2), isSticky: false)
   options.from = try binding("f")
   options.group = try binding("g")
   options.tag = "tag"

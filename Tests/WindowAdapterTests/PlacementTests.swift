@@ -67,10 +67,12 @@ struct PlacementTests {
     let all = WindowPlacement(
       .anchor(.topLeft), size: try .init("640 50%"), margin: 7, floats: true, takesFocus: false, isSticky: true,
       isAbove: true, isFullscreen: true)
-    for placement in [WindowPlacement(), WindowPlacement(.pointer), all] {
+    for placement in [WindowPlacement(), WindowPlacement(.pointer), WindowPlacement(takesFocus: true), all] {
       #expect(try WindowPlacement(reading: placement.options.properties) == placement)
     }
     #expect(throws: Refusal.self) { try WindowPlacement(reading: ["margin": .string("7")]) }
+    #expect(throws: Refusal.self) { try WindowPlacement(reading: ["margin": .uint32(16385)]) }
+    #expect(throws: Refusal.self) { try WindowPlacement(checking: ["of-a-later-release": .boolean(true)]) }
     #expect(try WindowPlacement(reading: ["of-a-later-release": .boolean(true)]) == WindowPlacement())
   }
 

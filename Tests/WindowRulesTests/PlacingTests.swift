@@ -38,6 +38,36 @@ struct PlacingTests {
     #expect(places(&tracker) == ["w1"])
   }
 
+  @Test("N15: the windows of an item that is to be elsewhere are placed anew, once")
+  func place_otherPlacement_isAnUpdate() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(WindowPattern(appID: "app")), grace: 2000)
+    tracker.opened(window("w1"), program: one)
+    #expect(places(&tracker).isEmpty)
+    tracker.place(one, Self.placement)
+    #expect(places(&tracker) == ["w1"])
+    tracker.place(one, Self.placement)
+    #expect(places(&tracker).isEmpty)
+    tracker.opened(window("w2"), program: one)
+    #expect(places(&tracker) == ["w2"])
+  }
+
+  @Test("N15: a hidden window that is to be elsewhere when it is shown again is placed there")
+  func place_shownAgainElsewhere_isPlaced() {
+    var tracker = tracker()
+    var rule = WindowFollowing(WindowPattern(appID: "app"))
+    rule.hides = true
+    tracker.follow(one, rule, grace: 2000)
+    tracker.opened(window("w1"), program: one)
+    tracker.dismiss(one, isForced: false)
+    tracker.hidden("w1")
+    tracker.claim(one, for: two)
+    #expect(places(&tracker).isEmpty)
+    let isShown = tracker.showAgain(two, Self.placement)
+    #expect(isShown)
+    #expect(places(&tracker) == ["w1"])
+  }
+
   @Test("N15: an adapter that cannot place windows is not asked to")
   func place_withoutCapability_isNotAsked() {
     var tracker = tracker(capabilities: all.subtracting([.place]))

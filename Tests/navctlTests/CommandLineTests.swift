@@ -120,7 +120,7 @@ func commandLine_incomplete_isRefused(line: String) {
 func options_ofTheContract_areOfferedByTheVerbs() {
   // These options are arguments of the command line, flags with another name, or found by navctl itself.
   let others = ["command", "directory", "environment", "input", "platform-data", "animated", "any-id"]
-  let words = ["destination": "to", "container-values": "container-value", "known": "state"]
+  let words = ["destination": "to", "container-values": "container-value", "known": "state", "window": "place"]
   func missing(_ verb: ParsableCommand.Type, _ table: OptionTable, except positional: [String] = []) -> [String] {
     let help = Navctl.helpMessage(for: verb, columns: 200)
     return table.rows.map(\.name).filter { name in
@@ -132,6 +132,18 @@ func options_ofTheContract_areOfferedByTheVerbs() {
   #expect(missing(Toggle.self, Options.ofToggle) == [])
   #expect(missing(Push.self, Options.ofPush, except: ["stack"]) == [])
   #expect(missing(Select.self, Options.ofSelect, except: ["group", "tag", "stack"]) == [])
+}
+
+@Test func placement_ofTheCommandLine_becomesAnOptionOfTheRequest() throws {
+  let words = ["--place", "top-right", "--size", "50% 400", "--margin", "7", "--no-focus", "--sticky"]
+  let placement = WindowPlacement(
+    .anchor(.topRight), size: .init(width: .percent(50), height: .pixels(400)), margin: 7, takesFocus: false,
+    isSticky: true)
+  #expect(try PlacementOptions.parse(words).properties[Options.window] == placement.options.properties)
+  #expect(try PlacementOptions.parse([]).properties.isEmpty)
+  for (option, word) in [("--place", "middle"), ("--size", "640"), ("--size", "0 400"), ("--margin", "-1")] {
+    #expect(throws: (any Error).self) { try PlacementOptions.parse([option, word]) }
+  }
 }
 
 @Test func within_withoutAUnit_isSeconds() throws {

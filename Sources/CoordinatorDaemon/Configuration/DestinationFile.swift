@@ -294,9 +294,9 @@ extension TableReader {
       fault(node("margin")?.position, "“margin” needs “place”: it is the distance to the edges")
     }
     return WindowPlacement(
-      place, size: size, margin: margin ?? 0, floats: bool("float", default: false) ?? false,
-      takesFocus: bool("focus", default: true) ?? true, isSticky: bool("sticky", default: false) ?? false,
-      isAbove: bool("above", default: false) ?? false, isFullscreen: bool("fullscreen", default: false) ?? false)
+      place, size: size, margin: margin, floats: bool("float"),
+      takesFocus: bool("focus"), isSticky: bool("sticky"),
+      isAbove: bool("above"), isFullscreen: bool("fullscreen"))
   }
 
   /// - Returns: nil if the file has none of these keys.

@@ -78,7 +78,7 @@ struct TableReader {
   /// The boolean of a key.
   /// - Parameter defaultValue: returned if the key is missing.
   /// - Returns: nil if the key has another type, which is a fault.
-  mutating func bool(_ key: String, default defaultValue: Bool) -> Bool? {
+  mutating func bool(_ key: String, default defaultValue: Bool? = nil) -> Bool? {
     guard let node = take(key) else { return defaultValue }
     guard case .boolean(let bool) = node.content else {
       expected("true or false", at: key, found: node)

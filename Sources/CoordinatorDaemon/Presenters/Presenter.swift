@@ -49,7 +49,7 @@ protocol WindowArranger: Presenter {
   /// Brings the presentation's windows to their user's place, with the focus (N11).
   /// - Parameter output: the output that the request names; nil for the place in use.
   func bring(_ handle: Handle, to output: String?)
-  /// Moves the presentation to another output (U2).
+  /// Moves the presentation to another output (U2), or to another place on it (N15).
   func move(_ presentation: Presentation)
 }
 

@@ -130,7 +130,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   func present(_ presentation: Presentation, _ properties: Properties) {
     let handle = presentation.handle
-    guard let following = presentation.item.destination?.window else { return }
+    guard let following = presentation.item.content.following else { return }
     if let program = presentation.program {
       tracker.claim(program, for: handle)
       return system.whenKnown { [self] in showAgain(presentation) }
@@ -196,7 +196,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
         handle, "its windows cannot be shown again: no window-system adapter is on the bus; start navd-windows")
     }
     if let why = system.whyNot(.hide, for: "showing its hidden windows again") { return refuse(handle, why) }
-    guard tracker.showAgain(handle, on: presentation.item.output, comesHere: presentation.bringsHere) else {
+    let (output, placement) = (presentation.item.output, presentation.item.content.following?.placement)
+    guard tracker.showAgain(handle, on: output, comesHere: presentation.bringsHere, placement) else {
       return refuse(handle, "its hidden program has just ended; present it again")
     }
     perform()
@@ -277,7 +278,10 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   func move(_ presentation: Presentation) {
     let handle = presentation.handle
     if let start = programs[handle]?.start { programs[handle]!.start = (presentation, start.properties) }
-    track { $0.move(handle, to: presentation.item.output) }
+    track {
+      $0.move(handle, to: presentation.item.output)
+      $0.place(handle, presentation.item.content.following?.placement)
+    }
   }
 
   func abandon(_ handle: Handle) {
@@ -443,7 +447,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   func prepare(_ remembered: [Remembered]) {
     for one in remembered {
       tracker.recover(
-        one.presentation.handle, one.presentation.item.destination?.window ?? WindowFollowing(),
+        one.presentation.handle, one.presentation.item.content.following ?? WindowFollowing(),
         settings(of: one.presentation), for: one.shownAs, windows: WindowMemory(one.memory).windows)
     }
   }

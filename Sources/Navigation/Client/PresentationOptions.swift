@@ -19,6 +19,9 @@ public struct PresentationOptions: Hashable, Sendable {
   public var title: String?
   /// The output (screen) on which the item is to appear; `focused` stands for the output with the focus (U1).
   public var output: String?
+  /// The place and the appearance of the windows, as far as they are not to be those of the destination. With a ``command``, the item then
+  /// follows the windows of the command (N15).
+  public var placement: WindowPlacement?
   /// The binding from which the item is presented (C1).
   public var from: String?
   /// The group of which the item is a member; nil for the destination's group.
@@ -92,6 +95,7 @@ public struct PresentationOptions: Hashable, Sendable {
     all[Options.style] = style
     all[Options.title] = title
     all[Options.output] = output
+    all[Options.window] = placement?.options.properties
     all[Options.from] = from
     all[Options.group] = group
     all[Options.tag] = tag

@@ -12,6 +12,9 @@ public typealias WindowEvent = PresentationModel.WindowEvent
 /// A capability of the window-system adapter: a request that it can carry out, or a fact that it can report about windows.
 public typealias WindowCapability = PresentationModel.WindowCapability
 
+/// The place, the size and the appearance of a window on its output (N15).
+public typealias WindowPlacement = PresentationModel.WindowPlacement
+
 extension Coordinator {
   /// The windows and outputs of the session, whether navd presents them or not. An adapter, such as
   /// `navd-windows`, reports them. ``PresentationState/windows`` contains the windows of a

@@ -32,6 +32,8 @@ public struct ItemOptionFields: Hashable, Sendable {
   public var title: String?
   /// The output to appear on, empty for none in particular (U1).
   public var output: String?
+  /// The place and the appearance of the windows, as far as they are not to be those of the destination (N15).
+  public var placement: WindowPlacement?
   /// The binding that the item is presented from (C1).
   public var from: BindingID?
   public var group: BindingID?
@@ -94,6 +96,7 @@ extension ItemOptions {
     copy.style = later.style ?? copy.style
     copy.title = later.title ?? copy.title
     copy.output = later.output ?? copy.output
+    copy.placement = later.placement ?? copy.placement
     copy.from = later.from ?? copy.from
     copy.group = later.group ?? copy.group
     copy.tag = later.tag ?? copy.tag
@@ -127,6 +130,12 @@ extension Options {
     doc:
       "The output where it appears, such as DP-1. In a request also “focused”, the one with the focus, or empty for none."
   )
+  public static let window = DictionaryKey<Properties>(
+    "window",
+    doc: """
+      Where and how its windows are shown: options of org.navd.WindowSystem1.Place, each instead of the destination's. With a \
+      command, also that the item follows the command's windows.
+      """)
   public static let from = DictionaryKey<String>(
     "from", doc: "The binding of the parent, which must hold an item. Default: the nearest one.")
   public static let group = DictionaryKey<String>(
@@ -168,7 +177,7 @@ extension Options {
   public static let ofItem =
     OptionTable([destination.row, value.row, containerValues.row]) + ofAppearance
     + OptionTable([
-      from.row, group.row, tag.row, stack.row, timeout.row, within.row, owned.row, ifBusy.row, priority.row,
+      window.row, from.row, group.row, tag.row, stack.row, timeout.row, within.row, owned.row, ifBusy.row, priority.row,
       command.row, directory.row, environment.row, input.row, platformData.row,
     ])
 }
@@ -197,6 +206,7 @@ extension ItemOptionFields {
     options[Options.style] = style
     options[Options.title] = title
     options[Options.output] = output
+    options[Options.window] = placement?.options.properties
     options[Options.from] = from?.text
     options[Options.group] = group?.text
     options[Options.tag] = tag
@@ -221,6 +231,11 @@ extension ItemOptionFields {
     style = options[Options.style]
     title = options[Options.title]
     output = options[Options.output]
+    if let given = options[Options.window] {
+      do throws(Refusal) { placement = try WindowPlacement(checking: given) } catch {
+        throw Refusal(.invalidArgument, "window: \(error.message)")
+      }
+    }
     from = try BindingID(optional: options[Options.from])
     group = try BindingID(optional: options[Options.group], as: "group")
     tag = options[Options.tag]

@@ -286,7 +286,7 @@ public struct DestinationEntry: TypedDictionary {
     public let window = DictionaryKey<Properties>(
       "window",
       doc:
-        "If its items follow windows: app-id s, title s, windows s, adopt b, linger t, leftover s, kill b, unfocus s, here b, output-gone s, dismissal s."
+        "If its items follow windows: app-id s, title s, windows s, adopt b, linger t, leftover s, kill b, unfocus s, here b, output-gone s, dismissal s, and options of org.navd.WindowSystem1.Place."
     )
   }
 }

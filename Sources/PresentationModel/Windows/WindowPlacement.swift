@@ -1,7 +1,7 @@
 import DBusValues
 import TextFormats
 
-/// The place, the size and the appearance of a window on its output (N15). By default, the compositor decides about everything.
+/// The place, the size and the appearance of a window on its output (N15). The compositor decides about what is nil.
 public struct WindowPlacement: Hashable, Sendable {
   /// A place in the usable area of an output, which is the area without bars.
   public enum Place: Hashable, Sendable {
@@ -38,21 +38,21 @@ public struct WindowPlacement: Hashable, Sendable {
 
   public var place: Place?
   public var size: Size?
-  /// Logical pixels between the window and the edges of the usable area.
-  public var margin: UInt32
+  /// Logical pixels between the window and the edges of the usable area; nil for none.
+  public var margin: UInt32?
   /// Whether the window floats where the compositor puts it.
-  public var floats: Bool
+  public var floats: Bool?
   /// Whether the window gets the focus when it opens. If not, the window that had the focus keeps it.
-  public var takesFocus: Bool
+  public var takesFocus: Bool?
   /// Whether the window is on every workspace.
-  public var isSticky: Bool
+  public var isSticky: Bool?
   /// Whether the window is above others.
-  public var isAbove: Bool
-  public var isFullscreen: Bool
+  public var isAbove: Bool?
+  public var isFullscreen: Bool?
 
   public init(
-    _ place: Place? = nil, size: Size? = nil, margin: UInt32 = 0, floats: Bool = false, takesFocus: Bool = true,
-    isSticky: Bool = false, isAbove: Bool = false, isFullscreen: Bool = false
+    _ place: Place? = nil, size: Size? = nil, margin: UInt32? = nil, floats: Bool? = nil, takesFocus: Bool? = nil,
+    isSticky: Bool? = nil, isAbove: Bool? = nil, isFullscreen: Bool? = nil
   ) {
     self.place = place
     self.size = size
@@ -65,7 +65,17 @@ public struct WindowPlacement: Hashable, Sendable {
   }
 
   /// Whether the compositor has to let the window float: a tile has neither a place nor a size of its own.
-  public var makesFloating: Bool { floats || place != nil || size != nil || isSticky || isAbove }
+  public var makesFloating: Bool {
+    floats == true || place != nil || size != nil || isSticky == true || isAbove == true
+  }
+
+  /// Merges two placements; `later` takes precedence.
+  public func overridden(by later: WindowPlacement) -> WindowPlacement {
+    WindowPlacement(
+      later.place ?? place, size: later.size ?? size, margin: later.margin ?? margin, floats: later.floats ?? floats,
+      takesFocus: later.takesFocus ?? takesFocus, isSticky: later.isSticky ?? isSticky,
+      isAbove: later.isAbove ?? isAbove, isFullscreen: later.isFullscreen ?? isFullscreen)
+  }
 }
 
 // MARK: Words
@@ -185,31 +195,43 @@ extension WindowPlacement {
   /// Reads the options of `Place`. Keys of a later release are left out.
   /// - Throws: `Refusal` with the code `invalidArgument` for a value of another type, and for a text that is no place or no size.
   public init(reading options: Properties) throws(Refusal) {
-    self.init()
     let table = Options.table
-    let options = Options(options.filter { table[$0.key] != nil })
-    try table.check(options.properties)
-    if let text = options.place { place = try Place(text) }
-    if let text = options.size { size = try Size(text) }
-    margin = min(options.margin ?? 0, Self.maxPixels)
-    floats = options.float ?? false
-    takesFocus = options.focus ?? true
-    isSticky = options.sticky ?? false
-    isAbove = options.above ?? false
-    isFullscreen = options.fullscreen ?? false
+    try self.init(checking: options.filter { table[$0.key] != nil })
   }
 
-  /// The options of `Place`, without those that have their default.
+  /// Reads the options of `Place`.
+  /// - Throws: `Refusal` with the code `invalidArgument` for an unknown option, a value of another type, and for a text that is
+  ///   no place or no size.
+  public init(checking options: Properties) throws(Refusal) {
+    try Options.table.check(options)
+    let options = Options(options)
+    self.init(
+      try Self.read("place", options.place, Place.init), size: try Self.read("size", options.size, Size.init),
+      margin: options.margin, floats: options.float, takesFocus: options.focus, isSticky: options.sticky,
+      isAbove: options.above, isFullscreen: options.fullscreen)
+    if let margin, margin > Self.maxPixels {
+      throw Refusal(.invalidArgument, "margin: expected 0 to \(Self.maxPixels), found \(margin)")
+    }
+  }
+
+  private static func read<Part>(
+    _ key: String, _ text: String?, _ part: (String) throws(Refusal) -> Part
+  ) throws(Refusal) -> Part? {
+    guard let text else { return nil }
+    do throws(Refusal) { return try part(text) } catch { throw Refusal(.invalidArgument, "\(key): \(error.message)") }
+  }
+
+  /// The options of `Place`.
   public var options: Options {
     var options = Options([:])
     options.place = place?.text
     options.size = size?.text
-    if margin != 0 { options.margin = margin }
-    if floats { options.float = true }
-    if !takesFocus { options.focus = false }
-    if isSticky { options.sticky = true }
-    if isAbove { options.above = true }
-    if isFullscreen { options.fullscreen = true }
+    options.margin = margin
+    options.float = floats
+    options.focus = takesFocus
+    options.sticky = isSticky
+    options.above = isAbove
+    options.fullscreen = isFullscreen
     return options
   }
 }

@@ -140,6 +140,7 @@ extension StateMachine {
     options.value = item.value
     options.containerValues = item.containerValues.isEmpty ? nil : item.containerValues
     (options.style, options.title, options.output) = (item.style, item.title, item.output)
+    options.placement = item.placement
     if presentation.hasNamedParent { options.from = presentation.parent.flatMap { state.presentations[$0]?.binding } }
     (options.group, options.tag) = (item.membership?.group, item.membership?.tag)
     options.stack = item.position?.stack

@@ -98,7 +98,7 @@ extension Transition {
     state.lists.changed.insert(.slot(presentation.binding))
     announce(.updated(handle, presentation.binding, id: item.id, item, before: before))
     sendUpdate(of: handle, by: slot.author.client)
-    if before.output != item.output { move(handle) }
+    if before.output != item.output || before.placement != item.placement { move(handle) }
   }
 
   private mutating func giveHandle(to binding: BindingID) {

@@ -21,6 +21,12 @@ extension Planner {
     } else {
       try renew(binding, id: id, options, isKnown: isKnown || !needsKnownName)
     }
+    if options.placement != nil, item(at: binding)?.destination?.window == nil {
+      throw Refusal(
+        .invalidArgument,
+        "“\(binding)” follows no windows, so a place, a size and the like say nothing; write window = true into the file of its "
+          + "destination, or leave them out")
+    }
     if let whyNoMoving, options.namedOutput != nil, item(at: binding)?.destination?.window != nil {
       throw Refusal(.notSupported, whyNoMoving)
     }
@@ -189,7 +195,10 @@ extension Planner {
   /// The destination of a request (D2).
   func destination(for binding: BindingID, _ options: ItemOptions) throws(Refusal) -> Shared<Destination>? {
     if let command = options.command {
-      return Shared(Destination(name: "", presenter: .command(command.arguments), source: .request))
+      return Shared(
+        Destination(
+          name: "", presenter: .command(command.arguments), source: .request,
+          window: options.placement.map { _ in WindowFollowing() }))
     }
     guard let name = options.destination else { return state.registry[binding.text] }
     guard let destination = state.registry[name] else { throw unknownDestination(name) }

@@ -46,7 +46,7 @@ public enum PresenterCommand: Hashable, Sendable {
   case raise(Handle)
   /// Bring the windows to where their user is, with the focus (N11). `output`: the one that a request names; nil for the place in use.
   case bring(Handle, output: String?)
-  /// Move the windows to the output of the item (U2).
+  /// Move the windows to the output of the item (U2), and place them (N15).
   case move(Handle)
   /// The presentation counts as ended although its presenter never answered (P14). Release what is kept for it.
   case abandon(Handle)

@@ -22,6 +22,8 @@ public struct Item: Hashable, Sendable {
   public var title: String?
   /// The output that was asked for (U1). Windows report the output that they are on.
   public var output: String?
+  /// The place and the appearance of the windows, as far as they are not those of the destination (N15).
+  public var placement: WindowPlacement?
   /// The timeout in milliseconds; nil for none (O2).
   public var timeout: UInt64?
   /// The client whose departure from the bus ends the item (O1).
@@ -51,11 +53,19 @@ public struct Item: Hashable, Sendable {
   /// without an event (P2).
   func looksLike(_ other: Item) -> Bool {
     id == other.id && value == other.value && containerValues == other.containerValues && style == other.style
-      && title == other.title && output == other.output && owner == other.owner && priority == other.priority
+      && title == other.title && output == other.output && placement == other.placement && owner == other.owner
+      && priority == other.priority
   }
 }
 
 extension Item {
+  /// The way in which the item follows windows; nil if it does not (N1–N6, N15).
+  public var following: WindowFollowing? {
+    guard var following = destination?.window, let placement else { return destination?.window }
+    following.placement = following.placement.overridden(by: placement)
+    return following
+  }
+
   /// Makes an item with nothing but an id.
   public init(id: String) {
     self.init(
@@ -78,7 +88,8 @@ extension Item {
     self.init(
       id: id, destination: destination, value: options.value ?? settings?.value ?? [:],
       containerValues: options.containerValues ?? [:], style: options.style ?? destination?.style,
-      title: options.title ?? settings?.title, output: options.namedOutput, timeout: timeout == 0 ? nil : timeout,
+      title: options.title ?? settings?.title, output: options.namedOutput, placement: options.placement,
+      timeout: timeout == 0 ? nil : timeout,
       owner: options.owned == true ? author.client : nil,
       priority: options.priority ?? 0, membership: membership, isQueued: false, queueAge: nil, position: nil,
       directory: options.directory, environment: options.environment ?? [:], input: options.input,
@@ -93,6 +104,7 @@ extension Item {
     copy.style = options.style ?? style
     copy.title = options.title ?? title
     if options.output != nil { copy.output = options.namedOutput }
+    copy.placement = options.placement ?? placement
     if let timeout = options.timeout { copy.timeout = timeout == 0 ? nil : timeout }
     if let owned = options.owned { copy.owner = owned ? author.client : nil }
     copy.priority = options.priority ?? priority

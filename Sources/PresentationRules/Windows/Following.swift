@@ -9,7 +9,7 @@ extension StateMachine {
     switch operation {
     case .present(let binding, _, let options), .toggle(let binding, _, let options, _),
       .push(_, let binding, _, let options):
-      return options.command == nil && follows(options.destination ?? binding.text)
+      return options.command == nil ? follows(options.destination ?? binding.text) : options.placement != nil
     // The destination may be that of a remembered request.
     case .select, .toggleSelection, .setPath: return state.registry.all.contains { $0.window != nil }
     case .update, .dismiss, .dismissAll, .deselect, .forget, .pop, .popTo: return false

@@ -264,7 +264,7 @@ struct I3Model {
       var words: [String] = []
       if step.isFirst {
         if placement.makesFloating { words.append("floating enable") }
-        if placement.isSticky { words.append("sticky enable") }
+        if placement.isSticky == true { words.append("sticky enable") }
       }
       if let size = step.size { words.append("resize set \(size.width) px \(size.height) px") }
       if placement.place == .pointer {
@@ -272,10 +272,10 @@ struct I3Model {
       } else if let origin = step.origin {
         words.append("move absolute position \(origin.x) px \(origin.y) px")
       }
-      if step.isFirst, placement.isFullscreen { words.append("fullscreen enable") }
+      if step.isFirst, placement.isFullscreen == true { words.append("fullscreen enable") }
       let window = "[con_id=\(node.container)]"
       let placing = words.isEmpty ? [] : ["\(window) \(words.joined(separator: ", "))"]
-      guard step.isFirst, !placement.takesFocus else { return placing }
+      guard step.isFirst, placement.takesFocus == false else { return placing }
       return placing + returning(to: formerFocus[node.container])
     }
   }

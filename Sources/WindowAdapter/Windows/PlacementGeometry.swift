@@ -18,7 +18,7 @@ extension WindowPlacement {
   /// - Parameter pointer: where the pointer is; without it, a window at the pointer is in the center.
   func origin(_ size: ScreenSize, in area: ScreenArea, pointer: ScreenPoint? = nil) -> ScreenPoint? {
     let room = ScreenSize(width: area.width - size.width, height: area.height - size.height)
-    let margin = Int(margin)
+    let margin = Int(margin ?? 0)
     var x = room.width / 2
     var y = room.height / 2
     switch place {

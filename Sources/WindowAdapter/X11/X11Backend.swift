@@ -445,11 +445,11 @@ final class X11Backend: Backend, XEventReader {
   private func place(_ window: Window, _ placement: WindowPlacement) {
     placements.begin(window, placement, now: loop.now)
     goOnPlacing(window)
-    if placement.isSticky { tell(window, "_NET_WM_DESKTOP", Self.everyDesktop, Self.pager) }
-    for (state, isSet) in [("ABOVE", placement.isAbove), ("FULLSCREEN", placement.isFullscreen)] where isSet {
+    if placement.isSticky == true { tell(window, "_NET_WM_DESKTOP", Self.everyDesktop, Self.pager) }
+    for (state, isSet) in [("ABOVE", placement.isAbove), ("FULLSCREEN", placement.isFullscreen)] where isSet == true {
       tell(window, "_NET_WM_STATE", 1, connection.atom("_NET_WM_STATE_\(state)"), 0, Self.pager)
     }
-    if !placement.takesFocus, let former = formerFocus[window], isKnown(former) {
+    if placement.takesFocus == false, let former = formerFocus[window], isKnown(former) {
       tell(former, "_NET_ACTIVE_WINDOW", Self.pager, 0)
     }
   }

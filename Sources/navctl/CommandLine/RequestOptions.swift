@@ -61,6 +61,8 @@ struct ItemOptions: ParsableArguments {
   @Option(help: "Screen to show it on, e.g. DP-1; “focused” is the one in use.")
   var output: String?
 
+  @OptionGroup var placement: PlacementOptions
+
   @Flag(help: "Bring it to the front if it is open already; “toggle” then closes it only if it has the focus.")
   var raise = false
 
@@ -114,6 +116,7 @@ struct ItemOptions: ParsableArguments {
     options[Options.style] = style
     options[Options.title] = title
     options[Options.output] = output
+    placement.write(to: &options)
     options[Options.from] = from
     options[Options.timeout] = timeout
     options[Options.within] = validFor
@@ -147,6 +150,7 @@ extension ItemOptions {
       ($0.style, $0.title, $0.from, $0.timeout, $0.owned) = (nil, nil, nil, nil, false)
       $0.validFor = nil
       ($0.ifBusy, $0.priority, $0.output, $0.command) = (nil, nil, nil, [])
+      $0.placement = .notGiven
       ($0.raise, $0.here) = (false, false)
       $0.stdin = nil
       $0.state = .filled { $0.isAllowed = false }
