@@ -384,12 +384,12 @@ extension CoordinatorInterface {
     Arg<[Structure<String, Properties>]>(
       "bindings", doc: "Bindings, and what each accepts; with an empty dictionary it is served no longer.",
       qtType: "QList<NavdDestination>"),
-    out: Arg<[String]>("elsewhere", doc: "Those that another client serves, whose declaration counts until that ends."),
+    out: Arg<[String]>("elsewhere", doc: "Those that another client serves, until it ends that, or leaves the bus."),
     doc: """
       Declares bindings whose items the caller shows by its destination, until it unregisters that or leaves the bus. A \
       request of another client for an item there needs to name nothing but the binding: it gets the destination, and the \
       place below. One that the caller could not show is refused (InvalidArgument, UnknownTag), with what was expected. \
-      Requests of the caller itself are not checked.
+      Requests of the caller itself are not checked, but refused (Busy) for a binding that another client serves.
 
       What a binding accepts:
       \(ServedEntry.table.doc)

@@ -3,6 +3,7 @@
   // This import links libdispatch.
   import Dispatch
   import Glibc
+  public import Navigation
 
   /// The main loop of GLib, which runs GTK and the main actor.
   ///
@@ -36,6 +37,38 @@
         _dispatch_main_queue_callback_4CF(nil)
         return gboolean(G_SOURCE_CONTINUE)
       }, nil)
+
+    /// Runs a program: starts GTK, and runs the main loop until the last screen that the program presents is really gone. A screen that
+    /// asks its user keeps the program. An error is a line on standard error, and ends the program with the status 1.
+    ///
+    ///     @main @MainActor struct Facts {
+    ///       static func main() {
+    ///         let model = Model()
+    ///         MainLoop.run { navigator in
+    ///           navigator.present(isPresented: Bindable(model, .shared("facts")).isOpen) { mainWindow(model) }
+    ///         }
+    ///       }
+    ///     }
+    ///
+    /// - Parameters:
+    ///   - coordinator: makes the coordinator, by default that of the session.
+    ///   - adwaita: whether libadwaita is used where it is installed. It changes the look of all widgets.
+    ///   - present: presents the program's state.
+    @MainActor public static func run(
+      on coordinator: @escaping @MainActor () async throws -> Coordinator = { try await .session() },
+      adwaita: Bool = true, _ present: @escaping @MainActor (Navigator) async throws -> Void
+    ) {
+      do {
+        try run(adwaita: adwaita) {
+          let navigator = Navigator(try await coordinator())
+          try await present(navigator)
+          await navigator.waitUntilAllGone()
+        }
+      } catch {
+        log("\(g_get_prgname().map { String(cString: $0) } ?? "MainLoop"): \(error)")
+        exit(1)
+      }
+    }
 
     /// Starts GTK, and runs the main loop until the body has returned.
     /// - Parameters:

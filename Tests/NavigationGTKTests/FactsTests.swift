@@ -40,3 +40,31 @@ func gtkFacts_onTheBus_isNavigatedByNavctl() throws {
   try session.poll("the note is closed") { try bindings() == ["facts.window"] }
   #expect(program.complaints == [])
 }
+
+@Test("The example goes on while its user is asked, and ends when its last window is really gone")
+func gtkFacts_ended_whenTheLastWindowIsGone() throws {
+  let program = try GTKProgram("GTKFacts")
+  let session = program.session
+  try askForAFact(program)
+  try program.keyboard.press("b")
+  #expect(try session.navctl("dismiss", "facts.window").exitCode == 0)
+  // The alert asks, and its user keeps the edit.
+  try program.wait(windows: 3)
+  try program.keyboard.press("Escape")
+  try program.wait(windows: "Facts", "Fact about 1")
+  #expect(try session.navctl("dismiss", "facts.window").exitCode == 0)
+  try program.wait(windows: 3)
+  for key in ["Tab", "Return"] { try program.keyboard.press(key) }
+  try program.wait(untilEnd: nil)
+}
+
+@Test("A second instance of the example says why, and ends; the first one stays")
+func gtkFacts_secondInstance_ends() throws {
+  let program = try GTKProgram("GTKFacts")
+  try program.wait(windows: "Facts")
+  let second = try program.session.run(program: program.session.executable("GTKFacts"), [])
+  #expect(second.exitCode == 0)
+  #expect(second.errorText.contains("Busy: another program shows “facts.window” already"), "\(second.errorText)")
+  try askForAFact(program)
+  #expect(program.events.count { $0 == "new Facts" } == 1)
+}

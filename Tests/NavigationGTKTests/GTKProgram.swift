@@ -65,13 +65,13 @@ final class GTKProgram {
     }
   }
 
-  /// Waits until the program has ended, and its last line is this.
-  func wait(untilEnd line: String) throws {
+  /// Waits until the program has ended, and its last line is this; nil if it writes none.
+  func wait(untilEnd line: String?) throws {
     let program = program
     try explaining { try session.wait("the program has ended") { program.hasEnded } }
     guard program.lines.last == line, complaints.isEmpty else {
       throw Session.Failure(
-        "expected \(line), found \(program.lines.last ?? "nothing")\n\(program.errorText)")
+        "expected \(line ?? "nothing"), found \(program.lines.last ?? "nothing")\n\(program.errorText)")
     }
   }
 

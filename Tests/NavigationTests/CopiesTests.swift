@@ -68,8 +68,28 @@ private final class Model {
     try session.start()
     try await fixture.until { second.model.note == nil }
     for copy in [second, first] { try await copy.navigator.settle(within: Session.limit) }
-    #expect(refusals.map(\.refusal) == [.invalidArgument, .invalidArgument])
+    #expect(refusals.map(\.refusal) == [.busy, .busy])
     #expect(first.display.log == ["+n"] && first.display.ends == [] && second.display.log == [])
+    #expect(second.display.ends == [.failed, .failed])
+    #expect(second.display.errors.last == "Busy: another program shows “copies.note” already")
+  }
+
+  @Test(
+    "D18: an item of another copy with another id does not end what the first copy shows, even after a restart of navd")
+  func copy_wantsAnotherItem_endsNothing() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let session = try #require(fixture.session)
+    let (first, second) = (try await Copy(fixture), try await Copy(fixture))
+    (first.model.note, first.model.selection) = (.init(id: "n"), "a")
+    try await first.navigator.settle(within: Session.limit)
+    for isRestarted in [false, true] {
+      if isRestarted { try session.stop(); try session.start() }
+      (second.model.note, second.model.selection) = (.init(id: "m"), "a")
+      try await fixture.until { second.model.note == nil && second.model.selection == nil }
+    }
+    for copy in [second, first] { try await copy.navigator.settle(within: Session.limit) }
+    #expect(Set(first.display.log) == ["+n", "+a"] && first.model.note?.id == "n" && first.model.selection == "a")
+    #expect(second.display.log == [])
   }
 
   @Test("A presentation of another client without a destination is taken over", arguments: bothKinds)
@@ -89,7 +109,7 @@ private final class Model {
     model.note = .init(id: "n")
     #expect(removals() == [false])
     driver.appeared(Handle(1), id: "n", value: [:], destination: nil)
-    #expect(driver.refused(.invalidConfiguration) && model.note == nil)
+    #expect(driver.refused(CoordinatorError(.invalidConfiguration, "")) && model.note == nil)
     driver.ended(Handle(1), Dismissal(reason: .dismissed, error: nil))
     model.note = .init(id: "n")
     #expect(removals() == [false])
@@ -104,7 +124,7 @@ private final class Model {
     model.note = .init(id: "n")
     driver.appeared(Handle(1), id: "n", value: [:], destination: nil)
     #expect(removals() == [true, false])
-    #expect(!driver.refused(.stale))
+    #expect(!driver.refused(CoordinatorError(.stale, "")))
     #expect(model.note?.id == "n" && isToBeReadAgain)
     #expect(removals() == [false])
   }

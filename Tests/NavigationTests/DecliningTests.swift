@@ -468,7 +468,7 @@ private final class Model {
     path.model.path = ["a", "e"]
     // The dismissal of “d” is outdated.
     #expect(path.requests() == [true, false])
-    #expect(!path.driver.refused(.stale))
+    #expect(!path.driver.refused(CoordinatorError(.stale, "")))
     path.isToBeReadAgain = false
     path.driver.ended(Handle(4), Dismissal(reason: .declined, error: nil))
     #expect(path.isToBeReadAgain && path.requests() == [false])

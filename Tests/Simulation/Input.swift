@@ -13,6 +13,8 @@ enum Input {
   case left(Client)
   case register(Destination, Client)
   case unregister(String, Client)
+  /// A client serves bindings by a destination, or serves them no longer (D18).
+  case serve(String, [(BindingID, ServedEntry?)], Client)
   case hold(HoldRequest, Client)
   case release(UInt64)
   case fact(SessionFact, Bool)
@@ -23,6 +25,8 @@ enum Input {
   struct Effect {
     var replies: [Reply] = []
     var outcome = Outcome()
+    /// The bindings that another client serves.
+    var elsewhere: [BindingID] = []
   }
 
   /// Applies the input to a machine.
@@ -55,6 +59,13 @@ enum Input {
     case .register(let destination, let client):
       return Effect(outcome: try machine.register(destination, by: client, at: now))
     case .unregister(let name, let client): return Effect(outcome: try machine.unregister(name, by: client))
+    case .serve(let destination, let entries, let client):
+      var served: [(BindingID, ServedBinding?)] = []
+      for (binding, entry) in entries {
+        if let entry { served.append((binding, try ServedBinding(entry))) } else { served.append((binding, nil)) }
+      }
+      let (elsewhere, outcome) = try machine.serve(destination, served, by: client)
+      return Effect(outcome: outcome, elsewhere: elsewhere)
     case .hold(let request, let client):
       return Effect(outcome: try machine.hold(request, by: client, at: now).outcome)
     case .release(let cookie): return Effect(outcome: try machine.releaseHold(cookie, at: now))
@@ -89,6 +100,8 @@ extension Input: CustomStringConvertible {
     case .left(let client): "\(client) leaves"
     case .register(let destination, let client): "\(client) registers \(destination.name)"
     case .unregister(let name, let client): "\(client) unregisters \(name)"
+    case .serve(let name, let entries, let client):
+      "\(client) serves by \(name) " + entries.map { "\($0): \($1?.properties ?? [:])" }.joined(separator: ", ")
     case .hold(let request, let client): "\(client) holds \(request)"
     case .release(let cookie): "\(cookie) is released"
     case .fact(let fact, let isTrue): "\(fact) is \(isTrue)"

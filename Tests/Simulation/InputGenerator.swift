@@ -44,6 +44,8 @@ struct InputGenerator {
   let hasPatience: Bool
   /// Whether a navd on a bus can have the same inputs. Then all presenters are on the bus, and no time passes.
   let isLive: Bool
+  /// Whether programs serve bindings.
+  let hasServing: Bool
 
   init(_ dice: inout SplitMix64, isLive: Bool = false) {
     self.isLive = isLive
@@ -83,6 +85,38 @@ struct InputGenerator {
       hasHolds
       ? ["dnd": dice.pick([.show, .postpone, .dismiss, .refuse]), "locked": dice.pick([.show, .postpone, .dismiss])]
       : [:]
+    // The other worlds stay as they were.
+    var other = dice
+    hasServing = hasDestinations && other.chance(30)
+  }
+
+  /// What a program serves, or serves no longer.
+  func served(_ dice: inout SplitMix64) -> [(BindingID, ServedEntry?)] {
+    var found: [(BindingID, ServedEntry?)] = []
+    for _ in 0...dice.below(3) {
+      if !stacks.isEmpty, dice.chance(25) {
+        var path = ServedEntry(["elements": .boolean(true)])
+        path.id = dice.pick(["Int", "Int", "String", nil])
+        path.value = dice.pick([nil, nil, "{k: Int}", "Any"])
+        found.append((dice.pick(stacks), path))
+        continue
+      }
+      var entry = ServedEntry(["type": .string("T")])
+      entry.id = dice.pick([nil, "Int", "String"])
+      entry.value = dice.pick([nil, nil, "Any", "{k: Int}", "{j?: String, k?: Int}"])
+      if entry.id == "Int", entry.value == "{k: Int}", dice.chance(60) { entry.identity = "k" }
+      if dice.chance(5) { entry.own = true }
+      if !groups.isEmpty, dice.chance(25) {
+        entry.group = dice.pick(groups).text
+      }
+      if !stacks.isEmpty, dice.chance(8) { entry.stack = dice.pick(stacks).text }
+      if dice.chance(8) { entry.from = dice.pick(bindings).text }
+      let binding = dice.pick(bindings)
+      // The tags of a group that a program shows differ.
+      if let group = entry.group, !binding.text.hasPrefix(group), dice.chance(30) { entry.tag = dice.pick(tags) }
+      found.append((binding, dice.chance(15) ? nil : entry))
+    }
+    return found
   }
 
   static let holds = ["dnd", "dnd", "locked", "quiet"]

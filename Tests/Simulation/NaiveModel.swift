@@ -135,6 +135,10 @@ struct NaiveModel {
   var memory: [Memory] = []
   /// The registrations of each name, of which the last one counts (D1).
   var registrations: [String: [Destination]] = [:]
+  /// The bindings that clients serve, in the order of their declarations (D18).
+  var served: [NaiveServed] = []
+  /// The presentations whose presenters have left the bus, and may come back (D4).
+  var away: Set<Token> = []
   var containerValueDefaults: Properties = [:]
   var lastToken = 0
   var lastQueued = 0
@@ -387,6 +391,7 @@ struct NaiveModel {
     end(owned.filter { $0.item.owner == client }.map(\.token), .owner, at: now)
     release(at: now) { $0.owner == client }
     for name in registrations.keys.sorted() { unregister(name, by: client) }
+    served.removeAll { $0.client == client }
   }
 
   // MARK: Holds
@@ -464,13 +469,14 @@ struct NaiveModel {
     if case .named(let group) = destination.group, declaredBinding(destination.name, in: group) == nil {
       throw NaiveRefusal(.invalidConfiguration)
     }
-    unregister(destination.name, by: client)
+    registrations[destination.name]?.removeAll { $0.source == .client(client) }
     registrations[destination.name, default: []].append(destination)
   }
 
   mutating func unregister(_ name: String, by client: Client) {
     registrations[name]?.removeAll { $0.source == .client(client) }
     if registrations[name]?.isEmpty == true { registrations[name] = nil }
+    served.removeAll { $0.destination == name && $0.client == client }
   }
 
   mutating func load(_ destinations: [Destination]) {

@@ -275,7 +275,13 @@ struct NaivePlan {
   private mutating func present(
     _ binding: BindingID, _ id: String, _ options: ItemOptions
   ) throws(NaiveRefusal) {
-    let id = itsID(id, binding, options)
+    var (id, options) = (itsID(id, binding, options), options)
+    do throws(NaiveRefusal) {
+      (id, options) = try accepted(binding, id, options)
+    } catch {
+      let isUnknown = options.destination.map { before.destination($0) == nil } ?? false
+      throw NaiveRefusal(error.codes.union(faults(of: options)).union(isUnknown ? [.unknownDestination] : []))
+    }
     if let item = items[binding], item.id == id, !isUnseen(binding) {
       try presentAgain(binding, item, options)
     } else {
@@ -363,6 +369,9 @@ struct NaivePlan {
     if group == nil, options.tag != nil { faults.insert(.invalidArgument) }
     if items.contains(where: { $0.key != binding && $0.value.group == group && group != nil && $0.value.tag == tag }) {
       faults.insert(.invalidArgument)
+    }
+    if let group, let tag, !checkServedTag(group, tag, binding, destination?.name) {
+      faults.insert(before.servedTags(of: group)[tag] == nil ? .unknownTag : .invalidArgument)
     }
     let place = place(of: binding, in: paths)
     if let given = options.stack, let place, place.stack != given { faults.insert(.alreadyInStack) }
@@ -499,6 +508,9 @@ struct NaivePlan {
     func edited(_ old: Properties) -> Properties {
       old.filter { !remove.contains($0.key) }.merging(value) { $1 }
     }
+    guard acceptsEdit(binding, value, edited(item.value), removes: !remove.isEmpty) else {
+      throw NaiveRefusal(.invalidArgument)
+    }
     item.value = edited(item.value)
     item.containerValues.merge(containerValues ?? [:]) { $1 }
     if let timeout {
@@ -539,10 +551,16 @@ struct NaivePlan {
     var standardID = ""
     let waiting = items.first { $0.value.group == group && $0.value.tag == tag }
     var known = memory.last { $0.group == group && $0.tag == tag }
-    let isRemembered = known != nil
+    let (isRemembered, remembered) = (known != nil, known?.binding)
+    let tags = before.servedTags(of: group)
+    if !tags.isEmpty {
+      guard let binding = tags[tag] else { throw NaiveRefusal(.unknownTag) }
+      known = NaiveModel.Memory(
+        group: group, tag: tag, binding: binding, id: "", options: ItemOptions(), isTrusted: true)
+    }
     if options.command != nil, known?.isTrusted == false { known = nil }
     isMemoryTrusted = known?.isTrusted ?? true
-    if let waiting, known?.binding != waiting.key {
+    if let waiting, (tags.isEmpty ? known?.binding : remembered) != waiting.key {
       // The request is remembered no more, but the tag leads to the item all the same (G9).
       target = binding ?? waiting.key
       standardID = waiting.value.id

@@ -32,6 +32,8 @@ struct World: ~Copyable {
   private var tokens: [Handle: Token] = [:]
   /// A copy of the machine that did not get a refused request; it has to behave like the other one.
   private var twin: Twin?
+  /// The bindings that the model says to be served by another client than that of the input (D18).
+  private var elsewhere: [BindingID] = []
 
   private struct Twin: ~Copyable {
     var machine: StateMachine
@@ -80,7 +82,7 @@ struct World: ~Copyable {
 
   private enum Kind {
     case request, transaction, hear, nonsense, end, closeWindow, close, act, time, leave, register, rest, die, hold,
-      release, fact
+      release, fact, serve
   }
 
   /// The number of inputs.
@@ -110,6 +112,7 @@ struct World: ~Copyable {
       (2, .register), (isLive ? 0 : 1, .rest),
       (generator.isMortal ? 3 : 0, .die),
       (generator.hasHolds ? 4 : 0, .hold), (generator.hasHolds ? 4 : 0, .release), (generator.hasHolds ? 2 : 0, .fact),
+      (generator.hasServing ? 6 : 0, .serve),
     ])
     switch kind {
     case .request: try ask(1, &dice)
@@ -146,6 +149,15 @@ struct World: ~Copyable {
     case .release:
       let cookies = model.holders.compactMap(\.cookie)
       try happen(.release(cookies.isEmpty || dice.chance(10) ? UInt64(dice.below(9)) : dice.pick(cookies)), &dice)
+    case .serve:
+      let owned = model.registrations.keys.sorted().flatMap { name in
+        model.registrations[name]!.compactMap { destination -> (String, Client)? in
+          if case .client(let client) = destination.source { (name, client) } else { nil }
+        }
+      }
+      let (name, client) =
+        owned.isEmpty || dice.chance(5) ? ("bus", dice.pick(clients)) : owned[dice.below(owned.count)]
+      try happen(.serve(name, generator.served(&dice), client), &dice)
     case .fact: try happen(.fact(dice.chance(70) ? .locked : .idle, dice.chance(50)), &dice)
     }
   }
@@ -280,6 +292,8 @@ struct World: ~Copyable {
     if isTracing { trace.append("\(now) ms: \(input)") }
     model.fellBack = []
     model.live = Set(checker.alive.filter(\.hasStarted).map(\.token))
+    model.away = Set(checker.alive.filter(\.isAway).map(\.token))
+    elsewhere = []
     let before = (model: model, serial: machine.serial, handle: machine.lastHandle, deadline: machine.nextDeadline)
     let copy: StateMachine? = twin == nil && dice.chance(2) ? machine.copy() : nil
     let expected = modelled(input)
@@ -293,6 +307,7 @@ struct World: ~Copyable {
     try compareTwin(input, actual)
     switch (actual, expected) {
     case (.success(let effect), .success(let plan)):
+      try require(effect.elsewhere == elsewhere, "D18", "served elsewhere: \(effect.elsewhere), not \(elsewhere)")
       try take(effect.outcome, of: input, &dice)
       if let plan { try compare(effect.replies, plan.answers, before.model) }
       if case .perform(let requests, _) = input {
@@ -356,6 +371,7 @@ struct World: ~Copyable {
     model.hasNewFallbacks = true
     twin = nil
     registered = [:]
+    model.served = []
     checker.forgetAbsences()
     // The record does not have the requests to programs to end.
     for program in model.parked.keys { model.parked[program]!.isEnding = false }
@@ -436,6 +452,8 @@ struct World: ~Copyable {
           throw NaiveRefusal(.unknownDestination)
         }
         model.unregister(name, by: client)
+      case .serve(let destination, let entries, let client):
+        elsewhere = try model.serve(destination, entries, by: client)
       case .hold(let request, let client):
         guard !model.isShutDown else { throw NaiveRefusal(.shuttingDown) }
         let end = request.timeout.map { saturatingSum(now, $0) }
@@ -464,7 +482,7 @@ struct World: ~Copyable {
         model.serveQueues(at: now)
       }
       switch input {
-      case .register, .unregister, .act: break
+      case .register, .unregister, .serve, .act: break
       default: model.fallBack(at: now)
       }
       endAbsences()

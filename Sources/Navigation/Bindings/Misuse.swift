@@ -39,7 +39,7 @@ public enum Misuse {
 }
 
 /// Writes a line to standard error.
-func log(_ line: String) {
+package func log(_ line: String) {
   let text = Array("\(line)\n".utf8)
   _ = write(STDERR_FILENO, text, text.count)
 }

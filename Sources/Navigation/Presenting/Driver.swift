@@ -48,7 +48,7 @@ protocol Driver: AnyObject, Sendable {
 
   /// Handles the refusal of the requests, none of which was executed. The driver changes its state to agree.
   /// - Returns: whether to report the refusal. A refusal because a presentation has just ended is not reported.
-  func refused(_ name: CoordinatorError.Name) -> Bool
+  func refused(_ error: CoordinatorError) -> Bool
 
   /// Notes that the requests were lost, or that their outcome is unknown. They are repeated.
   func postponed()
@@ -108,6 +108,9 @@ protocol Driver: AnyObject, Sendable {
   /// Stops controlling the presentations and writing the state.
   /// - Returns: the requests that dismiss all presentations of the driver.
   func retire() -> [Coordinator.Request]
+
+  /// Whether the driver presents nothing, and its state asks for nothing that was not refused.
+  var isIdle: Bool { get }
 
   /// Whether the driver has ended and needs no further events.
   var isOver: Bool { get }

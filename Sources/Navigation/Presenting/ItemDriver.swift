@@ -265,6 +265,8 @@ final class ItemDriver: Driver {
 
   var isOver: Bool { !isWaiting && shown.isEmpty }
 
+  var isIdle: Bool { isOver && (refused != nil || content.read() == nil) }
+
   /// Waits with all presentations until those of an ended driver have ended.
   func follow(_ former: ItemDriver) {
     if former.isOver { return }
@@ -348,9 +350,10 @@ final class ItemDriver: Driver {
 
   func leftovers() -> [Coordinator.Request] { isRetired && asked == nil ? retire() : [] }
 
-  func refused(_ name: CoordinatorError.Name) -> Bool {
+  func refused(_ error: CoordinatorError) -> Bool {
     guard let asked else { return false }
     defer { tellUnshown(asked) }
+    let name = error.name
     if name == .stale {
       answered(asked, held: current)
       // The presentation of another client was to be dismissed first, and has just ended.
@@ -370,11 +373,15 @@ final class ItemDriver: Driver {
     // parent back (P2). The state has it again when the navigator hears of it.
     let hasStayed =
       name == .invalidArgument && !asked.isUpdate && shown.values.contains { $0.id == asked.wanted?.id }
+    let isFault = !isOrphan && !hasStayed
     // The item to update may have been closed; the event of its end will follow.
-    if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id, !(isOrphan && outlivesParent) {
-      clear()
+    if let wanted = asked.wanted, !asked.isUpdate {
+      if content.read()?.id == wanted.id, !(isOrphan && outlivesParent) { clear() }
+      if isFault, content.onUnshown == nil {
+        tellGone(Dismissal(reason: .failed, error: NavigationError.refused(error.withoutIndex)))
+      }
     }
-    return !isOrphan && !hasStayed
+    return isFault
   }
 
   func postponed() {
@@ -458,12 +465,14 @@ final class ItemDriver: Driver {
       if content.read()?.id == wanted.id, !(end.reason == .parent && outlivesParent) { clear() }
     }
     if content.onDismiss != nil || !onDismiss.isEmpty {
-      whenGone(presentation) { [self] in
-        content.onDismiss?(end)
-        for body in onDismiss { body() }
-      }
+      whenGone(presentation) { [self] in tellGone(end) }
     }
     tellOver()
+  }
+
+  private func tellGone(_ end: Dismissal) {
+    content.onDismiss?(end)
+    for body in onDismiss { body() }
   }
 
   func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties) {

@@ -357,6 +357,10 @@ final class PathDriver: Driver {
 
   var isOver: Bool { asked == nil }
 
+  var isIdle: Bool {
+    asked == nil && places.count == 0 && leaving.isEmpty && (refused != nil || path.read().count == 0)
+  }
+
   // MARK: Answers
 
   func accepted(_ replies: [[Value]], at moment: Moment) {
@@ -390,8 +394,9 @@ final class PathDriver: Driver {
     return retirement?.unwanted.map { [$0] } ?? []
   }
 
-  func refused(_ name: CoordinatorError.Name) -> Bool {
+  func refused(_ error: CoordinatorError) -> Bool {
     guard let asked else { return false }
+    let name = error.name
     let lowest = asked.kept < places.count ? places.values.id(asked.kept) : nil
     let values = places.values
     postponed()

@@ -173,8 +173,22 @@ public final class Navigator: Presenting {
     } while isSending
   }
 
+  /// Returns when nothing is presented any more, and the last screen is really gone: a program with windows ends then. A screen that
+  /// asks its user is still there, and so is one that has stayed because its presentation was lost. State that waits for a coordinator
+  /// counts as presented. Returns at once if there is nothing to present.
+  ///
+  ///     navigator.present(isPresented: $model.isOpen) { MainWindow() }
+  ///     await navigator.waitUntilAllGone()
+  public func waitUntilAllGone() async {
+    while true {
+      await answered()
+      if screens.isEmpty, drivers.all.allSatisfy(\.isIdle) { return }
+      if !isSending { await change() }
+    }
+  }
+
   /// Returns when all requests that follow from the state have been answered.
-  private func answered() async {
+  func answered() async {
     // Changes in this turn are observed only in the next one.
     await Task.yield()
     guard isSending else { return }
@@ -226,7 +240,10 @@ public final class Navigator: Presenting {
     if let stack = showing.presentationSource.stack { path(named: stack)?.hasShown(showing.presentation) }
   }
 
-  func vanished(_ showing: Showing) { screens.vanished(showing) }
+  func vanished(_ showing: Showing) {
+    screens.vanished(showing)
+    changed()
+  }
 
   // MARK: Drivers
 
@@ -421,7 +438,7 @@ public final class Navigator: Presenting {
       let (replies, moment) = try await coordinator.apply(changes)
       driver?.accepted(replies, at: moment)
     } catch .refused(let error) {
-      if let driver, driver.refused(error.name) { tellRefused(.refused(error.withoutIndex), of: driver.root) }
+      if let driver, driver.refused(error) { tellRefused(.refused(error.withoutIndex), of: driver.root) }
     } catch {
       postpone(changes, of: driver, after: stateCount)
     }

@@ -35,15 +35,16 @@ public protocol Presenting {
 ///       if let error = end.error { print(error) } else { print(end.reason) }
 ///     }) { Window() }
 public struct Dismissal: Sendable {
-  /// The reason of the end.
+  /// The reason of the end. What the coordinator has refused has failed.
   public let reason: NavigationReason
-  /// The error with which a screen of this program ended as `failed`; nil for any other end (D7).
+  /// The error with which a screen of this program ended as `failed`; nil for any other end (D7). If the coordinator has refused the
+  /// presentation, a ``NavigationError``, whose ``NavigationError/refusal`` is `busy` if another program shows the binding already.
   /// The result of ``Coordinator/waitUntilGone(_:)`` has the causes of other failures, as `error`.
   public let error: (any Error)?
 }
 
-/// Called when a presentation has ended and its screen is gone, with the reason and the error. A screen that declines when its
-/// presentation is lost is gone only when its user closes it.
+/// Called when a presentation has ended and its screen is gone, or was refused, with the reason and the error. A screen that declines
+/// when its presentation is lost is gone only when its user closes it.
 ///
 ///     let log: OnDismiss = { end in print(end.reason) }
 ///     navigator.present(isPresented: $model.isOpen, onDismiss: log) { Window() }

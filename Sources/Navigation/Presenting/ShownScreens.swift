@@ -16,6 +16,9 @@ struct ShownScreens {
   /// The screens that have appeared, in the order of their appearance.
   var visible: [Showing] { placesOfVisible.sorted { $0.value.place < $1.value.place }.map(\.value.showing) }
 
+  /// Whether no screen is there, and none is to appear.
+  var isEmpty: Bool { showings.isEmpty && wanted.isEmpty && placesOfVisible.isEmpty }
+
   func isWanted(_ presentation: PresentationHandle) -> Bool { wanted.contains(presentation) }
 
   mutating func want(_ presentation: PresentationHandle) { wanted.insert(presentation) }

@@ -38,8 +38,7 @@ public struct ServedBinding: Hashable, Sendable {
   }
 }
 
-/// The bindings that programs serve. The first program that serves a binding counts, until it ends that or leaves the bus. They are
-/// not on record: each program declares its own to the next navd.
+/// The bindings that programs serve. They are not on record: each program declares its own to the next navd.
 struct ServedBindings: Sendable {
   struct Registration: Sendable {
     let client: Client
@@ -55,21 +54,18 @@ struct ServedBindings: Sendable {
   var isEmpty: Bool { registrations.isEmpty }
   var count: Int { ofClients.values.reduce(0) { $0 + $1.count } }
 
-  /// The registration of a binding that counts.
-  subscript(binding: BindingID) -> Registration? { registrations[binding]?.first }
+  /// All registrations of a binding, the first one first.
+  subscript(binding: BindingID) -> [Registration] { registrations[binding] ?? [] }
 
-  /// The registrations that count.
-  var counting: some Sequence<(BindingID, Registration)> {
-    registrations.lazy.compactMap { key, list in list.first.map { (key, $0) } }
-  }
+  /// All served bindings.
+  var bindings: some Sequence<BindingID> { registrations.keys }
 
   func bindings(of client: Client) -> Set<BindingID> { ofClients[client] ?? [] }
 
   /// The tags of a group that programs serve; nil if they serve none of it.
   func tags(of group: BindingID) -> [String: BindingID]? { tags[group] }
 
-  /// - Returns: whether the registration counts.
-  mutating func serve(_ binding: BindingID, _ registration: Registration) -> Bool {
+  mutating func serve(_ binding: BindingID, _ registration: Registration) {
     change(binding) { list in
       if let index = list.firstIndex(where: { $0.client == registration.client }) {
         list[index] = registration
@@ -78,7 +74,6 @@ struct ServedBindings: Sendable {
       }
     }
     ofClients[registration.client, default: []].insert(binding)
-    return self[binding]?.client == registration.client
   }
 
   mutating func end(_ binding: BindingID, of client: Client) {
@@ -112,10 +107,21 @@ struct ServedBindings: Sendable {
   }
 }
 
+extension State {
+  /// The program that serves a binding: the one whose item is there, or else the first of those that serve it.
+  func serving(_ binding: BindingID) -> ServedBindings.Registration? {
+    let all = registry.served[binding]
+    guard all.count > 1 else { return all.first }
+    let first = all[0].binding.entry.elements == true ? binding.appending(index: 0) : binding
+    let shown = first.flatMap { slots[$0]?.current }.flatMap { presentations[$0]?.item.destination?.name }
+    return all.first { $0.destination == shown } ?? all.first
+  }
+}
+
 extension StateMachine {
   /// Notes which bindings a destination of a client serves (D18).
   /// - Parameter bindings: what each accepts; nil if it is served no longer.
-  /// - Returns: the bindings that another client served before, whose registration counts.
+  /// - Returns: the bindings that another client serves.
   /// - Throws: `Refusal`: `unknownDestination` if the client has not registered the destination; `limitExceeded`.
   public mutating func serve(
     _ destination: String, _ bindings: [(BindingID, ServedBinding?)], by client: Client
@@ -138,7 +144,8 @@ extension StateMachine {
           continue
         }
         let registration = ServedBindings.Registration(client: client, destination: destination, binding: served)
-        if !transition.state.registry.served.serve(binding, registration) { elsewhere.append(binding) }
+        transition.state.registry.served.serve(binding, registration)
+        if transition.state.serving(binding)?.client != client { elsewhere.append(binding) }
       }
       transition.outcome.destinationsChanged = true
     }
@@ -148,8 +155,10 @@ extension StateMachine {
   /// What the destinations serve that count, by their names and by the texts of the bindings.
   public var servedByDestination: [String: [String: ServedEntry]] {
     var found: [String: [String: ServedEntry]] = [:]
-    for (binding, registration) in state.registry.served.counting
-    where state.registry[registration.destination]?.source == .client(registration.client) {
+    for binding in state.registry.served.bindings {
+      guard let registration = state.serving(binding),
+        state.registry[registration.destination]?.source == .client(registration.client)
+      else { continue }
       found[registration.destination, default: [:]][binding.text] = registration.binding.entry
     }
     return found

@@ -19,10 +19,10 @@ extension Planner {
   private func served(_ binding: BindingID) -> Served? {
     if state.registry.served.isEmpty { return nil }
     return
-      if let registration = state.registry.served[binding], registration.binding.entry.elements != true
+      if let registration = state.serving(binding), registration.binding.entry.elements != true
     {
       Served(registration: registration, index: nil)
-    } else if let (path, index) = binding.element, let registration = state.registry.served[path],
+    } else if let (path, index) = binding.element, let registration = state.serving(path),
       registration.binding.entry.elements == true
     {
       Served(registration: registration, index: index)
@@ -32,11 +32,12 @@ extension Planner {
   }
 
   /// Completes a request for an item, as the program that serves the binding declares it. The program itself names its destination, and
-  /// its requests stay as they are.
+  /// its requests stay as they are, unless another program shows the binding.
   /// - Throws: `Refusal` with what the program accepts.
   func accepted(
     _ id: String, _ options: ItemOptions, at binding: BindingID
   ) throws(Refusal) -> (id: String, options: ItemOptions) {
+    try checkShown(by: options.destination, at: binding)
     guard let served = served(binding) else {
       try checkElement(options, at: binding)
       return (id, options)
@@ -71,6 +72,26 @@ extension Planner {
     }
     if isNew { try place(&options, of: served, at: binding) }
     return (id, options)
+  }
+
+  /// Refuses what a program would show itself where another program shows something, or serves the binding.
+  private func checkShown(by destination: String?, at binding: BindingID) throws(Refusal) {
+    guard let client = author.client, let destination, state.registry[destination]?.source == .client(client) else {
+      return
+    }
+    let served = served(binding)
+    if [shower(of: binding), served?.registration.client].contains(where: { $0 != nil && $0 != client }) {
+      let subject = served?.index == nil ? binding : binding.deriving ?? binding
+      throw Refusal(.busy, "another program shows “\(subject)” already")
+    }
+  }
+
+  /// The client that shows the item of a slot by a destination of its own; nil if there is none, or it has left the bus.
+  private func shower(of binding: BindingID) -> Client? {
+    guard case .client(let client)? = item(at: binding)?.destination?.source,
+      state.slots[binding]?.current.map(state.abandoned.contains) != true
+    else { return nil }
+    return client
   }
 
   private func notOfProgram(_ what: String, at binding: BindingID) -> Refusal {
@@ -141,7 +162,7 @@ extension Planner {
   /// Refuses an element that the program of a path could not show.
   private func checkElement(_ options: ItemOptions, at binding: BindingID) throws(Refusal) {
     guard let stack = options.stack, options.destination == nil, options.command == nil,
-      let registration = state.registry.served[stack], registration.binding.entry.elements == true,
+      let registration = state.serving(stack), registration.binding.entry.elements == true,
       state.registry[binding.text] == nil, item(at: binding) == nil
     else { return }
     throw Refusal(
@@ -177,8 +198,7 @@ extension Planner {
   /// Refuses a member of a group that a program shows, unless it is one of those that the program serves.
   func checkServed(_ membership: GroupTag, at binding: BindingID, _ destination: String?) throws(Refusal) {
     guard let tags = state.registry.served.tags(of: membership.group), tags[membership.tag] != binding,
-      let registration = tags.values.first.flatMap({ state.registry.served[$0] }),
-      registration.destination != destination
+      !tags.values.contains(where: { state.serving($0)?.destination == destination })
     else { return }
     _ = try served(membership.group, membership.tag)
     throw Refusal(

@@ -61,6 +61,9 @@ final class LiveWorld {
       try session.call(Rows.registerPresenter, (destination.name, Self.path, options), by: connection)
     case .unregister(let name, let client):
       try session.call(Rows.unregisterPresenter, name, by: try connection(of: client))
+    case .serve(let destination, let entries, let client):
+      let bindings = entries.map { Structure($0.text, $1?.properties ?? [:]) }
+      try session.call(Rows.serve, (destination, bindings), by: try connection(of: client))
     case .asking(let handle, _):
       let (presentation, presenter) = try presented(handle)
       try session.call(Rows.asking, (presentation, "?"), by: presenter)

@@ -32,12 +32,14 @@ import Testing
   }
 
   @discardableResult
-  private func serve(_ bindings: [String: Properties], by client: Client = "app") throws -> [BindingID] {
+  private func serve(
+    _ bindings: [String: Properties], as destination: String = "app", by client: Client = "app"
+  ) throws -> [BindingID] {
     let served = try bindings.sorted { $0.key < $1.key }.map { binding, entry in
       // An empty dictionary is of the contract, and ends a declaration.
       (try BindingID(binding), Optional(try ServedBinding(ServedEntry(entry))))
     }
-    let (elsewhere, outcome) = try fixture.machine.serve("app", served, by: client)
+    let (elsewhere, outcome) = try fixture.machine.serve(destination, served, by: client)
     fixture.take(outcome)
     return elsewhere
   }
@@ -188,6 +190,57 @@ import Testing
     #expect(fixture.machine.state.registry.served.isEmpty)
     #expect(fixture.machine.state.registry.served.count == 0)
     #expect(fixture.machine.state.registry.served.tags(of: "shop.tab") == nil)
+  }
+
+  @Test("D18: a second program with the same bindings neither ends nor changes what the first one shows there")
+  func present_byTheSecond_isRefused() throws {
+    try registerSecond()
+    try serve(["shop.where.edit": ["id": .string("Int"), "group": .string("shop.where")]], as: "app2", by: "second")
+    #expect(try serve(["shop.path": ["elements": .boolean(true)]], as: "app2", by: "second") == ["shop.path"])
+    func present(_ id: String) -> Request.Operation { .present("shop.where.edit", id: id, .with(to: "app2")) }
+    let busy = "another program shows “shop.where.edit” already"
+    #expect(fixture.refusal(of: present("4"), by: "second")?.message == busy)
+    try fixture.ask(.present("shop.where.edit", id: "3", .with(to: "app")), by: "app")
+    #expect(fixture.refusal(of: present("4"), by: "second")?.message == busy)
+    #expect(fixture.refusal(of: present("3"), by: "second")?.code == .busy)
+    #expect(
+      fixture.refusal(of: .push("shop.path", "shop.path[0]", id: "7", .with(to: "app2")), by: "second")?.message
+        == "another program shows “shop.path” already")
+    #expect(fixture.shown == ["shop.where.edit=3"])
+    // The second one hands over what it would show.
+    try fixture.ask(.push("shop.path", "shop.path[0]", id: "7", ItemOptions()), by: "second")
+    #expect(fixture.item("shop.path[0]")?.destination?.name == "app")
+    fixture.leave("app")
+    try fixture.ask(.dismiss("shop.where.edit"))
+    try fixture.ask(present("4"), by: "second")
+    #expect(fixture.shown.contains("shop.where.edit=4"))
+  }
+
+  @Test("D18: the binding is that of the program whose item is there, whichever serves it first")
+  func serve_withItsItem_counts() throws {
+    fixture.leave("app")
+    try registerSecond()
+    try serve(["shop.isOpen": ["type": .string("Bool")]], as: "app2", by: "second")
+    try fixture.ask(.present("shop.isOpen", id: "", .with(to: "app2")), by: "second")
+    // A restarted navd keeps the item, and the other program is the first that declares the binding.
+    fixture.take(try fixture.machine.serve("app2", [("shop.isOpen", nil)], by: "second").outcome)
+    try fixture.register(
+      Destination(name: "app", presenter: .bus(name: ":1.7", path: "/app"), source: .client("app")), by: "app")
+    #expect(try serve(["shop.isOpen": [:]]) == [])
+    let busy = "another program shows “shop.isOpen” already"
+    #expect(
+      fixture.refusal(of: .present("shop.isOpen", id: "", .with(to: "app")), by: "app")?.message == busy)
+    #expect(try serve(["shop.isOpen": ["type": .string("Bool")]], as: "app2", by: "second") == [])
+    try fixture.ask(.present("shop.isOpen", id: "", .with(title: "Shop")))
+    #expect(try serve(["shop.isOpen": [:]]) == ["shop.isOpen"])
+    #expect(fixture.machine.servedByDestination["app2"]?["shop.isOpen"] != nil)
+    try fixture.ask(.dismiss("shop.isOpen"))
+    #expect(try serve(["shop.isOpen": [:]]) == [])
+  }
+
+  private func registerSecond() throws {
+    try fixture.register(
+      Destination(name: "app2", presenter: .bus(name: ":1.8", path: "/app"), source: .client("second")), by: "second")
   }
 
   @Test("D18: only the client of a destination serves bindings by it, and not too many")

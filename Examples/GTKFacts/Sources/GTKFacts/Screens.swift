@@ -1,4 +1,3 @@
-import Glibc
 import Navigation
 import NavigationGTK
 
@@ -60,20 +59,10 @@ func notePage(@Binding note: Model.Note) -> PageScreen {
 @main @MainActor
 struct Facts {
   static func main() {
-    do {
-      try MainLoop.run {
-        let isEmbedded = CommandLine.arguments.contains("--embedded")
-        let navigator = Navigator(isEmbedded ? .embedded() : try await .session())
-        let model = Model()
-        await withCheckedContinuation { end in
-          navigator.present(isPresented: Bindable(model, .shared("facts")).isOpen) {
-            counterWindow(model)
-          }.onDismiss { end.resume() }
-        }
-      }
-    } catch {
-      print("GTKFacts: \(error)")
-      exit(1)
+    let model = Model()
+    let isEmbedded = CommandLine.arguments.contains("--embedded")
+    MainLoop.run(on: { isEmbedded ? .embedded() : try await .session() }) { navigator in
+      navigator.present(isPresented: Bindable(model, .shared("facts")).isOpen) { counterWindow(model) }
     }
   }
 }
