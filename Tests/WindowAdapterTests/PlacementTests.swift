@@ -97,4 +97,20 @@ struct PlacementTests {
     #expect(pending.next(1, frame(700, 500), in: Self.area, now: late) == nil)
     #expect(pending.isEmpty)
   }
+
+  @Test("N15: a window that its user moves while its size is not final stays where it was moved")
+  func placing_movedByItsUser_keepsItsPlace() throws {
+    var pending = PendingPlacements<Int>()
+    pending.begin(1, WindowPlacement(.anchor(.topRight), size: try .init("640 400")), now: Self.start)
+    func frame(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> ScreenArea {
+      ScreenArea(x: x, y: y, width: width, height: height)
+    }
+    _ = pending.next(1, frame(1500, 100, 800, 600), in: Self.area, now: Self.start)
+    // The window manager has lost the size meanwhile.
+    #expect(
+      pending.next(1, frame(1310, 70, 800, 600), in: Self.area, now: Self.start)
+        == .init(size: ScreenSize(width: 640, height: 400), origin: ScreenPoint(x: 1310, y: 70)))
+    #expect(pending.next(1, frame(1310, 70, 636, 396), in: Self.area, now: Self.start) == nil)
+    #expect(pending.isEmpty)
+  }
 }

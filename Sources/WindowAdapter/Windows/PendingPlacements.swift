@@ -20,8 +20,10 @@ struct PendingPlacements<Key: Hashable> {
     let end: MonotonicInstant
     /// The size from which the last place was computed; nil before the first step.
     var size: ScreenSize?
-    /// The size before the first step.
-    var formerSize: ScreenSize?
+    /// The area before the first step.
+    var former: ScreenArea?
+    /// The upper left corner that was asked for last; nil for none.
+    var origin: ScreenPoint?
     /// The number of times that the size may be asked for again. sway gives a window its former size back if its program draws in that
     /// size once more.
     var attempts = 5
@@ -56,19 +58,29 @@ struct PendingPlacements<Key: Hashable> {
     let placement = current.placement
     guard let placed = current.size else {
       let size = placement.size(in: area)
-      (pending[key]!.size, pending[key]!.formerSize) = (size ?? frame.size, frame.size)
-      return Step(isFirst: true, size: size, origin: placement.origin(size ?? frame.size, in: area, pointer: pointer))
+      let origin = placement.origin(size ?? frame.size, in: area, pointer: pointer)
+      pending[key] = Pending(
+        placement: placement, end: current.end, size: size ?? frame.size, former: frame, origin: origin)
+      return Step(isFirst: true, size: size, origin: origin)
     }
     guard now < current.end else {
       pending[key] = nil
       return nil
     }
     guard frame.size != placed else { return nil }
-    if frame.size == current.formerSize, current.attempts > 0, let size = placement.size(in: area) {
+    // Its user has moved it meanwhile, and it stays there.
+    let isMoved = current.origin != nil && frame.origin != current.origin && frame.origin != current.former?.origin
+    if frame.size == current.former?.size, current.attempts > 0, let size = placement.size(in: area) {
       pending[key]?.attempts -= 1
-      return Step(size: size, origin: placement.origin(size, in: area, pointer: pointer))
+      // sway resizes a window around its center, so the corner is always asked for.
+      return Step(size: size, origin: isMoved ? frame.origin : placement.origin(size, in: area, pointer: pointer))
     }
-    pending[key]?.size = frame.size
-    return placement.origin(frame.size, in: area, pointer: pointer).map { Step(origin: $0) }
+    guard !isMoved else {
+      pending[key] = nil
+      return nil
+    }
+    let origin = placement.origin(frame.size, in: area, pointer: pointer)
+    (pending[key]!.size, pending[key]!.origin) = (frame.size, origin)
+    return origin.map { Step(origin: $0) }
   }
 }

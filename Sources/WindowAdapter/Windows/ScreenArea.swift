@@ -6,6 +6,8 @@ struct ScreenArea: Hashable {
   var height: Int
 
   var size: ScreenSize { ScreenSize(width: width, height: height) }
+  /// The upper left corner.
+  var origin: ScreenPoint { ScreenPoint(x: x, y: y) }
 
   func overlap(_ other: ScreenArea) -> Int {
     let width = min(x + self.width, other.x + other.width) - max(x, other.x)
