@@ -161,7 +161,8 @@ extension Presenting {
   /// Presents a screen while a selection equals a tag. At most one tag of a selection is shown
   /// (G1–G6). The selection becomes nil when the screen ends, if it still equals the tag. If the
   /// screen ends with its parent, the selection is kept, and shown with the next parent (C3). If
-  /// another client selects the tag, the tag is written to the selection.
+  /// another client selects the tag, the tag is written to the selection. What is presented from a
+  /// screen whose tag is not selected is out of view, and its state stays (C8).
   ///
   ///     navigator.present(tag: .help, selection: $model.panel) { Window("Help") }
   ///     navigator.present(tag: .history, selection: $model.panel) { Window("History") }
