@@ -1,5 +1,6 @@
 import DBusValues
 import EventLoops
+import Glibc
 import NavigationTesting
 import Observation
 import TestSupport
@@ -82,6 +83,7 @@ private final class Served {
     if let tab = model.tab { all.append("inventory.tab.\(tab) ") }
     all += model.path.enumerated().map { "inventory.path[\($0)] \($1.id)" }
     all += model.pages.enumerated().map { "inventory.pages[\($0)] \($1)" }
+    all += model.mixed.elements.enumerated().map { "inventory.mixed[\($0)] \($1.type) \($1.value)" }
     return all.sorted()
   }
 
@@ -93,6 +95,39 @@ private final class Served {
       if case .refused(let refusal) = error { return refusal.message }
       return "\(error)"
     }
+  }
+}
+
+/// A desk with an editor, whose user decides whether another program may change the text.
+@MainActor @Observable
+private final class Desk {
+  var item: Binding<Inventory.Item>?
+  var proposed: [Properties] = []
+  @ObservationIgnored var answer: CheckedContinuation<Bool, Never>?
+
+  func allow(_ isAllowed: Bool) {
+    answer?.resume(returning: isAllowed)
+    answer = nil
+  }
+}
+
+private final class Editor: DecliningScreen {
+  private let desk: Desk
+  init(_ item: Binding<Inventory.Item>, on desk: Desk) {
+    self.desk = desk
+    desk.item = item
+  }
+
+  func appear(_ showing: Showing) async throws {}
+  func prepareToDisappear(_ showing: Showing) async throws {}
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
+
+  func prepareToChange(_ showing: Showing, to value: Properties) async throws {
+    let isAllowed = await withCheckedContinuation { continuation in
+      desk.answer = continuation
+      desk.proposed.append(value)
+    }
+    if !isAllowed { throw Declined("its user types") }
   }
 }
 
@@ -274,16 +309,60 @@ private final class Served {
   }
 
   @Test(
+    "D18: an update from outside is proposed to a screen whose user types; without an answer, or declined, the text stays",
+    arguments: bothKinds)
+  func update_whileItsUserTypes_isProposed(kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    let other =
+      if let session = fixture.session { try await Coordinator.bus(address: session.bus.address) } else {
+        fixture.coordinator
+      }
+    @Bindable(.shared("desk")) var model = Inventory()
+    let (desk, edit) = (Desk(), "desk.destination.edit")
+    fixture.navigator.present(item: $model.destination.edit.published()) { Editor($0, on: desk) }
+    model.destination = .edit(Inventory.Item(id: 3, name: "Saw", count: 1))
+    try await fixture.isPresented()
+    func held(_ name: Value) async throws -> Bool {
+      try await other.presentation(at: edit)?.value["name"] == name
+    }
+
+    try await other.update(edit, ["name": .string("Axe")])
+    try await fixture.until { desk.proposed.count == 1 }
+    #expect(desk.proposed[0]["name"] == .string("Axe"))
+    #expect(model.edited?.name == "Saw")
+    desk.item?.wrappedValue.name = "Saw, sharp"
+    try await poll { try await held(.string("Saw, sharp")) }
+    // The answer is about a text that the user has replaced.
+    desk.allow(true)
+    try await fixture.navigator.settle(within: Session.limit)
+    #expect(model.edited?.name == "Saw, sharp")
+
+    try await other.update(edit, ["name": .string("Axe")])
+    try await fixture.until { desk.proposed.count == 2 }
+    desk.allow(false)
+    try await poll { try await held(.string("Saw, sharp")) }
+    #expect(model.edited?.name == "Saw, sharp")
+
+    try await other.update(edit, ["name": .string("Axe")])
+    try await fixture.until { desk.proposed.count == 3 }
+    desk.allow(true)
+    try await fixture.until { model.edited?.name == "Axe" }
+  }
+
+  /// The number of random requests: some seconds of them in `make test`, and minutes in `make fuzz`.
+  private static let steps = getenv("NAVD_TEST_SERVED_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 150
+
+  @Test(
     "D18: after random requests of another program, its state, its screens and the coordinator agree",
     arguments: bothKinds)
-  func randomRequests_allAgree(kind: CoordinatorKind) async throws {
+  func fuzz_servedBindings_allAgree(kind: CoordinatorKind) async throws {
     let test = try await Served(kind)
     let seed = SeededNumbers.chosenSeed
     var numbers = SeededNumbers(seed: seed)
     let values: [Value] = [.int64(1), .int64(2), .string("many"), .string("Saw"), .double(1.5), .boolean(true)]
-    for step in 0..<150 {
+    for step in 0..<Self.steps {
       let before = test.agreed
-      var isRefused = false
+      var refusal: CoordinatorError?
       do throws(NavigationError) {
         let id = numbers.pick(["", "1", "2", "x"])
         var value: Properties = [:]
@@ -292,7 +371,8 @@ private final class Served {
         }
         let options = PresentationOptions(value: numbers.chance(0.2) ? nil : value)
         let edit = "inventory.destination.edit"
-        switch Int.random(in: 0..<10, using: &numbers) {
+        let mixed = ["Swift.Int 1", "Swift.Int 2", "Swift.Int x", "Swift.String \"x\"", "1", ""]
+        switch Int.random(in: 0..<17, using: &numbers) {
         case 0: try await test.other.present(numbers.pick(["inventory.isOpen", "inventory.destination.help"]), id: id)
         case 1, 2: try await test.other.present(edit, id: id, options)
         case 3: try await test.other.update(edit, value)
@@ -307,18 +387,50 @@ private final class Served {
         case 8:
           try await test.other.dismiss(
             numbers.pick([edit, "inventory.isOpen", "inventory.pages[0]", "inventory.path[0]"]))
-        default: _ = try await test.other.pop(from: "inventory.pages")
+        case 9: _ = try await test.other.pop(from: numbers.pick(["inventory.pages", "inventory.mixed"]))
+        case 10:
+          let index = Int.random(in: 0..<3, using: &numbers)
+          try await test.other.push("inventory.mixed[\(index)]", onto: "inventory.mixed", id: numbers.pick(mixed))
+        case 11:
+          let ids = (0..<Int.random(in: 0..<3, using: &numbers)).map { _ in numbers.pick(mixed) }
+          try await test.other.setPath(ids.map { Coordinator.PathItem(id: $0) }, of: "inventory.mixed")
+        case 12:
+          let (first, last) = (numbers.pick(["list", "nothing"]), numbers.pick(["1", "x"]))
+          try await test.other.apply {
+            $0.present("inventory.isOpen")
+            $0.select(first, in: "inventory.tab")
+            $0.setPath([Coordinator.PathItem(id: "1"), Coordinator.PathItem(id: last)], of: "inventory.pages")
+            $0.present(edit, id: id, options)
+          }
+        case 13: _ = try await test.other.toggle(numbers.pick(["inventory.isOpen", edit]), id: id, options)
+        case 14: _ = try await test.other.deselect(in: "inventory.tab")
+        case 15: _ = try await test.other.dismissAll(.root("inventory"))
+        default:
+          // The program goes on itself.
+          switch Int.random(in: 0..<5, using: &numbers) {
+          case 0: test.model.isOpen.toggle()
+          case 1: test.model.pages.append(Int.random(in: 1..<4, using: &numbers))
+          case 2: test.model.destination = numbers.pick([nil, .help])
+          case 3: test.model.mixed.append(7)
+          default: test.model.tab = numbers.pick([nil, "list", "settings"])
+          }
         }
       } catch {
-        guard case .refused = error else { throw error }
-        isRefused = true
+        guard case .refused(let error) = error else { throw error }
+        refusal = error
       }
       try await test.fixture.navigator.settle(within: Session.limit)
       let after = test.agreed
       let held = try await test.other.state().presentations.map { "\($0.binding) \($0.id)" }.sorted()
       #expect(held == after, "seed \(seed), step \(step)")
       #expect(test.fixture.display.names.count == after.count, "seed \(seed), step \(step)")
-      if isRefused { #expect(after == before, "seed \(seed), step \(step)") }
+      if let refusal {
+        #expect(after == before, "seed \(seed), step \(step)")
+        let codes: [CoordinatorError.Name] = [.invalidArgument, .unknownTag, .notPresented, .alreadyInStack]
+        #expect(codes.contains(refusal.name), "seed \(seed), step \(step): \(refusal)")
+      }
+      // The first difference is the one to mend.
+      if held != after || test.fixture.display.names.count != after.count { break }
     }
   }
 }
