@@ -63,14 +63,19 @@ final class LinePresenter {
   // MARK: Registration
 
   /// Registers the destinations with this navd and every later one.
+  /// - Parameter served: what others may present at bindings that the first destination shows (D18).
   /// - Throws: `Failure` if navd refuses, or cannot be started.
-  func serve(_ destinations: [String], _ options: Properties, onRefused: @escaping (DBusError) -> Void) throws(Failure)
-  {
+  func serve(
+    _ destinations: [String], _ options: Properties, _ served: [Structure<String, Properties>],
+    onRefused: @escaping (DBusError) -> Void
+  ) throws(Failure) {
     let registrations = destinations.enumerated().map { index, name in
       (name, ObjectPath("/presenter/\(index)") ?? .root, options)
     }
     for (name, path, _) in registrations { daemon.connection.export(path, [object(for: name)]) }
     for registration in registrations { try daemon.call(CoordinatorInterface.registerPresenter, registration) }
+    let serving = served.isEmpty ? nil : destinations.first.map { ($0, served) }
+    if let serving { _ = try daemon.call(CoordinatorInterface.serve, serving) }
     var isFirst = true
     _ = daemon.connection.watchName(CoordinatorNames.bus) { [unowned self] owner in
       defer { isFirst = false }
@@ -85,6 +90,7 @@ final class LinePresenter {
       for registration in registrations {
         call(CoordinatorInterface.registerPresenter, registration) { if let error = $0 { onRefused(error) } }
       }
+      if let serving { call(CoordinatorInterface.serve, serving) { if let error = $0 { onRefused(error) } } }
     }
   }
 

@@ -36,6 +36,12 @@ struct PresenterVerb: ParsableCommand {
     help: ArgumentHelp("How long closing may take before it counts as closed, e.g. 3s.", valueName: "duration"),
     transform: { try $0.duration() })
   var grace: UInt64?
+  @Option(
+    help: ArgumentHelp(
+      "What others may open by a binding alone, shown by the first name: its types as JSON, as of Serve, e.g. shop.item:={\"id\":\"Int\"}.",
+      valueName: "binding:=json"),
+    transform: Assignment.init)
+  var serve: [Assignment] = []
   @Flag(help: "Answer that each is shown, as soon as its line was read.") var autoPresent = false
   @Option(
     help: ArgumentHelp("Answer that each is closed, this long after its line was read.", valueName: "duration"),
@@ -68,7 +74,14 @@ struct PresenterVerb: ParsableCommand {
     options[Options.style] = style
     options[Options.startTimeout] = startTimeout
     options[Options.grace] = grace
-    try presenter.serve(names, options) { stop(Failure(operation, $0)) }
+    var served: [Structure<String, Properties>] = []
+    for (binding, accepts) in try serve.properties(operation).sorted(by: { $0.key < $1.key }) {
+      guard let accepts = Properties(value: accepts) else {
+        throw Failure(operation, "--serve \(binding): expected an object as JSON; give \(binding):={…}", status: .usage)
+      }
+      served.append(Structure(binding, accepts))
+    }
+    try presenter.serve(names, options, served) { stop(Failure(operation, $0)) }
     daemon.connection.handlers.onDisconnected = {
       stop(Failure(operation, DBusError(name: .disconnected, message: Failure.disconnected)))
     }
