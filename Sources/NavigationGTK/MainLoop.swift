@@ -7,11 +7,8 @@
 
   /// The main loop of GLib, which runs GTK and the main actor.
   ///
-  ///     try MainLoop.run {
-  ///       let navigator = Navigator(try await .session())
-  ///       await withCheckedContinuation { end in
-  ///         navigator.present(isPresented: $model.isOpen) { mainWindow(model) }.onDismiss { end.resume() }
-  ///       }
+  ///     MainLoop.run { navigator in
+  ///       navigator.present(isPresented: $model.isOpen) { mainWindow(model) }
   ///     }
   public enum MainLoop {
     /// The failure of GTK to start without a display.

@@ -1,4 +1,3 @@
-import Glibc
 import Navigation
 import NavigationGTK
 
@@ -80,20 +79,10 @@ func itemSheet(@Binding item: Inventory.Item, of model: Inventory) -> WindowScre
 @main @MainActor
 struct Program {
   static func main() {
-    do {
-      try MainLoop.run {
-        let isEmbedded = CommandLine.arguments.contains("--embedded")
-        let navigator = Navigator(isEmbedded ? .embedded() : try await .session())
-        let model = Inventory()
-        await withCheckedContinuation { end in
-          navigator.present(isPresented: Bindable(model, .shared("inventory")).isOpen) {
-            inventoryWindow(model)
-          }.onDismiss { end.resume() }
-        }
-      }
-    } catch {
-      print("Inventory: \(error)")
-      exit(1)
+    let model = Inventory()
+    let isEmbedded = CommandLine.arguments.contains("--embedded")
+    MainLoop.run(on: { isEmbedded ? .embedded() : try await .session() }) { navigator in
+      navigator.present(isPresented: Bindable(model, .shared("inventory")).isOpen) { inventoryWindow(model) }
     }
   }
 }
