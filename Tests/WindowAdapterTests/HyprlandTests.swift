@@ -240,11 +240,10 @@ func hyprland_usedAgain_isAnotherWindow() throws {
 @Test func hyprland_commands_areInTheLanguageOfTheConfiguration() {
   let monitor = HyprlandAnswer.Monitor(
     number: 0, name: "a\" b\\", workspace: HyprlandAnswer.Workspace(identity: "5", number: 5, name: "five"),
-    special: nil,
-    isFocused: true)
+    special: nil, isFocused: true, usableArea: nil)
   let named = HyprlandAnswer.Monitor(
     number: 0, name: "B", workspace: HyprlandAnswer.Workspace(identity: "-1337", number: -1337, name: "a, b"),
-    special: nil, isFocused: true)
+    special: nil, isFocused: true, usableArea: nil)
   let window = #"window = "address:0x1f""#
   for (command, lua, words) in [
     (HyprlandCommand.close(31), "window.close({ \(window) })", "closewindow address:0x1f"),
@@ -263,6 +262,17 @@ func hyprland_usedAgain_isAnotherWindow() throws {
     ),
     (.leaveGroup(31), "window.move({ \(window), out_of_group = true })", "moveoutofgroup address:0x1f"),
     (.togglePin(31), #"window.pin({ \#(window), action = "toggle" })"#, "pin address:0x1f"),
+    (.float(31), #"window.float({ \#(window), action = "enable" })"#, "setfloating address:0x1f"),
+    (
+      .resize(31, ScreenSize(width: 640, height: 400)), "window.resize({ \(window), x = 640, y = 400 })",
+      "resizewindowpixel exact 640 400,address:0x1f"
+    ),
+    (
+      .moveTo(31, ScreenPoint(x: -5, y: 7)), "window.move({ \(window), x = -5, y = 7 })",
+      "movewindowpixel exact -5 7,address:0x1f"
+    ),
+    (.raise(31), #"window.alter_zorder({ \#(window), mode = "top" })"#, "alterzorder top,address:0x1f"),
+    (.makeFullscreen(31), #"window.fullscreen({ \#(window), action = "set" })"#, "fullscreenstate 2 -1"),
     (.tag(31, "t"), #"window.tag({ \#(window), tag = "+t" })"#, "tagwindow +t address:0x1f"),
     (.untag(31, "t"), #"window.tag({ \#(window), tag = "-t" })"#, "tagwindow -t address:0x1f"),
   ] {
@@ -279,7 +289,7 @@ func hyprland_requestsInARow_areEachForWhatTheLastOneMade() throws {
   )
   var model = model(answers.shown)
   func commands(_ request: WindowRequest, _ key: UInt64) throws -> [HyprlandCommand] {
-    try model.commands(request, key)
+    try model.commands(request, key, now: now)
   }
   let (a, b) = try (
     #require(answers.shown.monitors.first), #require(answers.shown.monitors.last)
@@ -314,7 +324,7 @@ func hyprland_hidingAPinnedWindow_pinsItAgain() throws {
   let hiding: [HyprlandCommand] = [.leaveGroup(8), .tag(8, "navd-pinned"), .togglePin(8), .hide(8)]
   var first = model(try answer([pinned]))
   func firstCommands(_ request: WindowRequest, _ key: UInt64) throws -> [HyprlandCommand] {
-    try first.commands(request, key)
+    try first.commands(request, key, now: now)
   }
   #expect(try firstCommands(.hide, 8) == hiding)
   let monitor = try #require(try answer([]).monitors.first)
@@ -325,7 +335,7 @@ func hyprland_hidingAPinnedWindow_pinsItAgain() throws {
   #expect(try firstCommands(.hide, 8) == hiding)
   var second = model(try answer([hidden]))
   func secondCommands(_ request: WindowRequest, _ key: UInt64) throws -> [HyprlandCommand] {
-    try second.commands(request, key)
+    try second.commands(request, key, now: now)
   }
   #expect(try secondCommands(.summon, 8) == showing)
   #expect(hiding.filter(\.isEssential) == [.hide(8)])
@@ -335,10 +345,54 @@ func hyprland_hidingAPinnedWindow_pinsItAgain() throws {
   let windows = [window(8, "a", on: "7"), window(9, "b", on: "special:mine"), window(10, "c")]
   var model = model(try answer(windows, focused: 10))
   func commands(_ request: WindowRequest, _ key: UInt64) throws -> [HyprlandCommand] {
-    try model.commands(request, key)
+    try model.commands(request, key, now: now)
   }
   let monitor = try #require(try answer([]).monitors.first)
   #expect(try commands(.summon, 8) == [.move(8, to: monitor, withFocus: true), .focus(8)])
   #expect(try commands(.summon, 9) == [.move(9, to: monitor, withFocus: false), .focus(9)])
   #expect(try commands(.summon, 10) == [.focus(10)])
+}
+
+// MARK: Placing
+
+@Test(
+  "N15: Hyprland: a place counts in logical pixels of the monitor without its bars, and again when the size is another one"
+)
+func hyprland_placement_isThatOfTheUsableArea() throws {
+  let edges: JSON = [10, 30, 0, 0]
+  let screen: JSON = .object(
+    (monitor(0, "A", shows: "1").object ?? [:]).merging([
+      "x": 100, "y": 0, "width": 1440, "height": 2560, "scale": .real(2), "transform": 1, "reserved": edges,
+    ]) { $1 })
+  func area(_ width: Int, _ height: Int) -> [String: JSON] {
+    ["at": [500, 500], "size": [JSON(width), JSON(height)], "monitor": 0]
+  }
+  var model = model(
+    try answer([window(8, "a", area(300, 200)), window(9, "b", area(300, 200))], focused: 8, [screen]))
+  let placement = WindowPlacement(
+    .anchor(.bottomRight), size: .init(width: .pixels(400), height: .percent(50)), margin: 20, isSticky: true)
+  // 1280×720 logical pixels, without 10 at the left and 30 at the top.
+  let size = ScreenSize(width: 400, height: 345)
+  #expect(
+    try model.commands(.place(placement), 9, now: now) == [
+      .float(9), .togglePin(9), .resize(9, size), .moveTo(9, ScreenPoint(x: 960, y: 355)),
+    ])
+  #expect(model.isPlacing)
+  // The program has rounded its size.
+  model.take(
+    try answer([window(8, "a", area(300, 200)), window(9, "b", area(396, 340))], focused: 8, [screen]), now: now)
+  #expect(model.placing(now: now) == [.moveTo(9, ScreenPoint(x: 964, y: 360))])
+  #expect(model.placing(now: now + .seconds(2)) == [])
+  #expect(!model.isPlacing)
+}
+
+@Test("N15: Hyprland: with focus = false, the window that had the focus gets it back")
+func hyprland_placementWithoutFocus_returnsIt() throws {
+  var model = model(try answer([window(8, "a")], focused: 8))
+  model.take(try answer([window(8, "a"), window(9, "b")], focused: 9), now: now)
+  let placement = WindowPlacement(takesFocus: false, isAbove: true, isFullscreen: true)
+  #expect(
+    try model.commands(.place(placement), 9, now: now) == [
+      .float(9), .raise(9), .focus(9), .makeFullscreen(9), .focus(8),
+    ])
 }

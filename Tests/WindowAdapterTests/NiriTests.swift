@@ -192,9 +192,9 @@ func niri_windowsThatWereTooMany_areToldLater() {
 }
 
 @Test func niri_requests_areActionsForTheWindowOnly() throws {
-  let model = model([window(8, "a")])
+  var model = model([window(8, "a")])
   func actions(_ request: WindowRequest) throws -> [String] {
-    try model.actions(request, 8).map { try #require($0.split(separator: "\n").first.map(String.init)) }
+    try model.actions(request, 8, now: now).map { try #require($0.split(separator: "\n").first.map(String.init)) }
   }
   #expect(try actions(.close) == [#"{"Action":{"CloseWindow":{"id":8}}}"#])
   #expect(try actions(.activate) == [#"{"Action":{"FocusWindow":{"id":8}}}"#])

@@ -14,6 +14,8 @@ struct HyprlandAnswer {
     /// The special workspace that the monitor shows above that; nil if there is none.
     let special: Workspace?
     let isFocused: Bool
+    /// The area without bars, in the coordinates of windows; nil if the answer does not contain it.
+    let usableArea: ScreenArea?
   }
 
   struct Workspace: Hashable {
@@ -32,6 +34,8 @@ struct HyprlandAnswer {
     let workspace: Workspace?
     let monitor: Int64?
     let isPinned: Bool
+    /// The area without the border, which Hyprland draws around it; nil if the answer does not contain it.
+    let area: ScreenArea?
     let isGrouped: Bool
     /// Whether the window is in the back of its group.
     let isBehindOthers: Bool
@@ -83,8 +87,41 @@ struct HyprlandAnswer {
     let special = workspace(json["specialWorkspace"])
     return Monitor(
       number: number, name: name, workspace: workspace(json["activeWorkspace"]),
-      special: special?.number == 0 ? nil : special, isFocused: json["focused"] == true)
+      special: special?.number == 0 ? nil : special, isFocused: json["focused"] == true, usableArea: usableArea(json))
   }
+
+  /// The area of a monitor, which is described in physical pixels, without the reserved edges, which are in logical ones.
+  private static func usableArea(_ json: JSON) -> ScreenArea? {
+    guard let x = number(json["x"]), let y = number(json["y"]), let width = number(json["width"]),
+      let height = number(json["height"])
+    else { return nil }
+    let scale = number(json["scale"]).flatMap { $0 > 0 ? $0 : nil } ?? 1
+    // An odd transform turns the monitor by 90 degrees.
+    let isTurned = json["transform"]?.unsigned.map { $0 % 2 == 1 } == true
+    let edges = numbers(json["reserved"])
+    let (left, top, right, bottom) = edges.count == 4 ? (edges[0], edges[1], edges[2], edges[3]) : (0, 0, 0, 0)
+    return ScreenArea(
+      x: pixels(x + left), y: pixels(y + top), width: pixels((isTurned ? height : width) / scale - left - right),
+      height: pixels((isTurned ? width : height) / scale - top - bottom))
+  }
+
+  private static func area(_ json: JSON) -> ScreenArea? {
+    let (at, size) = (numbers(json["at"]), numbers(json["size"]))
+    guard at.count == 2, size.count == 2 else { return nil }
+    return ScreenArea(x: pixels(at[0]), y: pixels(at[1]), width: pixels(size[0]), height: pixels(size[1]))
+  }
+
+  private static func numbers(_ json: JSON?) -> [Double] { (json?.array ?? []).compactMap(number) }
+
+  private static func number(_ json: JSON?) -> Double? {
+    switch json {
+    case .integer(let number): Double(number)
+    case .real(let number): number
+    default: nil
+    }
+  }
+
+  private static func pixels(_ number: Double) -> Int { Int(exactly: number.rounded()) ?? 0 }
 
   private static func client(_ json: JSON) -> Client? {
     guard let address = json["address"]?.string.flatMap(address), json["mapped"] != false else {
@@ -101,7 +138,7 @@ struct HyprlandAnswer {
       address: address, stableID: json["stableId"]?.string.flatMap { UInt64($0, radix: 16) },
       properties: properties,
       workspace: workspace(json["workspace"]), monitor: integer(json["monitor"]),
-      isPinned: json["pinned"] == true,
+      isPinned: json["pinned"] == true, area: area(json),
       isGrouped: json["grouped"]?.array?.isEmpty == false,
       isBehindOthers: json["hidden"] == true, isCovering: json["fullscreen"]?.unsigned.map { $0 > 0 } ?? false,
       tags: json["tags"]?.array?.compactMap(\.string) ?? [])

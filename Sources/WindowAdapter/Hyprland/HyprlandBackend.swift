@@ -22,6 +22,7 @@ final class HyprlandBackend: Backend, EventStreamReader {
   private var hasComplained = false
   private var reading: Timer?
   private var retrying: Timer?
+  private var placing: Timer?
   private var ready: (() -> Void)?
   /// The limit in bytes of an answer.
   private static let limit = 32 << 20
@@ -98,6 +99,7 @@ final class HyprlandBackend: Backend, EventStreamReader {
         model.take(answer, now: loop.now)
         ready?()
         ready = nil
+        goOnPlacing()
       } else if ready != nil, bytes == nil {
         events.close()
         onEnd?("the compositor does not answer at its socket")
@@ -105,6 +107,23 @@ final class HyprlandBackend: Backend, EventStreamReader {
         askAgain()
       }
       readSoon()
+    }
+  }
+
+  /// The time between two readings of the windows while some adopt their sizes, of which no event tells.
+  private static let pauseOfPlacing = Duration.milliseconds(40)
+
+  private func goOnPlacing() {
+    let commands = model.placing(now: loop.now)
+    do throws(Refusal) {
+      try requests.command(commands.map { $0.text(language) }) { _ in }
+    } catch {
+      log.error("\(error.message)")
+    }
+    guard model.isPlacing, placing?.isPending != true else { return }
+    placing = loop.timer(after: Self.pauseOfPlacing, of: self) { backend in
+      backend.model.takeGap()
+      backend.read()
     }
   }
 
@@ -126,7 +145,7 @@ final class HyprlandBackend: Backend, EventStreamReader {
     events.readArrived()
     guard model.state.windows.contains(key) else { return completion(.failure(.isGone)) }
     do throws(Refusal) {
-      let commands = try model.commands(request, key)
+      let commands = try model.commands(request, key, now: loop.now)
       try requests.command(commands.map { $0.text(language) }) { [self] answers in
         let failed = zip(commands, answers).first { $0.isEssential && $1?.starts(with: Array("ok".utf8)) != true }
         completion(outcome(of: request, key, failed: failed.map { $1 }))

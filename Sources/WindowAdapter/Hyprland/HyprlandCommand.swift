@@ -11,6 +11,13 @@ enum HyprlandCommand: Hashable {
   case hide(UInt64)
   case leaveGroup(UInt64)
   case togglePin(UInt64)
+  case float(UInt64)
+  case resize(UInt64, ScreenSize)
+  /// Moves the upper left corner of the window.
+  case moveTo(UInt64, ScreenPoint)
+  case raise(UInt64)
+  /// Makes the window, which has the focus, fullscreen.
+  case makeFullscreen(UInt64)
   /// Tags the window. Tags outlive the adapter.
   case tag(UInt64, String)
   case untag(UInt64, String)
@@ -31,8 +38,8 @@ enum HyprlandCommand: Hashable {
   /// Whether a request fails if this command fails.
   var isEssential: Bool {
     switch self {
-    case .close, .focus, .move, .hide: true
-    case .leaveGroup, .togglePin, .tag, .untag: false
+    case .close, .focus, .move, .hide, .float, .resize, .moveTo: true
+    case .leaveGroup, .togglePin, .tag, .untag, .raise, .makeFullscreen: false
     }
   }
 
@@ -54,6 +61,12 @@ enum HyprlandCommand: Hashable {
       "window.move({ \(Self.named(window)), workspace = \(Self.literal(Self.hiding)), follow = false })"
     case .leaveGroup(let window): "window.move({ \(Self.named(window)), out_of_group = true })"
     case .togglePin(let window): "window.pin({ \(Self.named(window)), action = \"toggle\" })"
+    case .float(let window): "window.float({ \(Self.named(window)), action = \"enable\" })"
+    case .resize(let window, let size):
+      "window.resize({ \(Self.named(window)), x = \(size.width), y = \(size.height) })"
+    case .moveTo(let window, let point): "window.move({ \(Self.named(window)), x = \(point.x), y = \(point.y) })"
+    case .raise(let window): "window.alter_zorder({ \(Self.named(window)), mode = \"top\" })"
+    case .makeFullscreen(let window): "window.fullscreen({ \(Self.named(window)), action = \"set\" })"
     case .tag(let window, let tag): "window.tag({ \(Self.named(window)), tag = \"+\(tag)\" })"
     case .untag(let window, let tag): "window.tag({ \(Self.named(window)), tag = \"-\(tag)\" })"
     }
@@ -69,6 +82,12 @@ enum HyprlandCommand: Hashable {
     case .hide(let window): "movetoworkspacesilent \(Self.hiding),\(Self.selector(window))"
     case .leaveGroup(let window): "moveoutofgroup \(Self.selector(window))"
     case .togglePin(let window): "pin \(Self.selector(window))"
+    case .float(let window): "setfloating \(Self.selector(window))"
+    case .resize(let window, let size):
+      "resizewindowpixel exact \(size.width) \(size.height),\(Self.selector(window))"
+    case .moveTo(let window, let point): "movewindowpixel exact \(point.x) \(point.y),\(Self.selector(window))"
+    case .raise(let window): "alterzorder top,\(Self.selector(window))"
+    case .makeFullscreen: "fullscreenstate 2 -1"
     case .tag(let window, let tag): "tagwindow +\(tag) \(Self.selector(window))"
     case .untag(let window, let tag): "tagwindow -\(tag) \(Self.selector(window))"
     }

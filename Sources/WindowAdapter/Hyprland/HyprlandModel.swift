@@ -26,6 +26,9 @@ struct HyprlandModel {
   private var meanwhile = Meanwhile()
   /// The effects of requests that no answer reports yet. One request may follow another before the answer.
   private var foreseen = Foresight()
+  private var placements = PendingPlacements<Key>()
+  /// The windows that had the focus when others opened.
+  private var formerFocus: [Key: Key] = [:]
 
   private struct Meanwhile {
     var closed: Set<Key> = []
@@ -42,7 +45,7 @@ struct HyprlandModel {
 
   /// - Parameter makeID: makes an id for a window, for versions that do not report one.
   init(_ ids: NumberedIDs, makeID: @escaping () -> String) {
-    state.capabilities = [.close, .activate, .hide, .move, .summon, .pid, .output, .focus, .inView]
+    state.capabilities = [.close, .activate, .hide, .move, .summon, .place, .pid, .output, .focus, .inView]
     self.ids = ids
     self.makeID = makeID
   }
@@ -144,6 +147,7 @@ struct HyprlandModel {
     let key = client.address
     // The address of a closed window may belong to another one.
     if let former = clients[key], former.stableID != client.stableID { close(key) }
+    if clients[key] == nil { formerFocus[key] = state.windows.focused }
     clients[key] = client
     var sighting = WindowTable.Sighting(properties: client.properties)
     // The event of a title is newer than the answer.
@@ -165,6 +169,8 @@ struct HyprlandModel {
   private mutating func close(_ key: Key) {
     if let stableID = clients.removeValue(forKey: key)?.stableID { ids.close(stableID) }
     state.windows.close(key)
+    placements.forget(key)
+    formerFocus[key] = nil
     foreseen.hidden[key] = nil
     foreseen.pinned[key] = nil
     if foreseen.focused == key { foreseen.focused = nil }
@@ -185,7 +191,9 @@ struct HyprlandModel {
   // MARK: Requests
 
   /// The commands that carry out a request for a window.
-  mutating func commands(_ request: WindowRequest, _ key: Key) throws(Refusal) -> [HyprlandCommand] {
+  mutating func commands(
+    _ request: WindowRequest, _ key: Key, now: Instant
+  ) throws(Refusal) -> [HyprlandCommand] {
     let isHidden = foreseen.hidden[key] ?? (state.windows.properties(of: key)?.hidden == true)
     var commands: [HyprlandCommand] = []
     switch request {
@@ -202,7 +210,7 @@ struct HyprlandModel {
       commands.append(.focus(key))
       foreseen.focused = key
     case .hide: commands = hide(key)
-    case .place: preconditionFailure("the capability is not offered")
+    case .place(let placement): commands = place(key, placement, now: now)
     case .move(let output):
       guard let monitor = monitors.first(where: { $0.name == output }) else {
         throw Refusal(.notSupported, "\(request.noun): the output is gone")
@@ -258,5 +266,44 @@ struct HyprlandModel {
     if let workspace, workspace.identity == monitor.workspace?.identity { return [] }
     // A move with the focus would close the special workspace in view, whether or not it is the window's.
     return [.move(key, to: monitor, withFocus: workspace?.name.hasPrefix("special") != true)]
+  }
+}
+
+// MARK: Placing
+
+extension HyprlandModel {
+  /// Whether windows are being placed, so that they are to be read until they are: no event tells that one has adopted a size.
+  var isPlacing: Bool { !placements.isEmpty }
+
+  private mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) -> [HyprlandCommand] {
+    placements.begin(key, placement, now: now)
+    var commands: [HyprlandCommand] = placement.makesFloating ? [.float(key)] : []
+    if placement.isSticky == true, !(foreseen.pinned[key] ?? (clients[key]?.isPinned == true)) {
+      foreseen.pinned[key] = true
+      commands.append(.togglePin(key))
+    }
+    commands += nextStep(key, now: now)
+    if placement.isAbove == true { commands.append(.raise(key)) }
+    if placement.isFullscreen == true { commands += [.focus(key), .makeFullscreen(key)] }
+    if placement.takesFocus == false, let former = formerFocus[key], state.windows.contains(former) {
+      commands.append(.focus(former))
+    }
+    return commands
+  }
+
+  /// The commands that go on with the placing of windows.
+  mutating func placing(now: Instant) -> [HyprlandCommand] {
+    placements.keys.sorted().flatMap { nextStep($0, now: now) }
+  }
+
+  private mutating func nextStep(_ key: Key, now: Instant) -> [HyprlandCommand] {
+    guard let client = clients[key], let frame = client.area,
+      let area = monitors.first(where: { $0.number == client.monitor })?.usableArea
+    else {
+      placements.forgetIfOverdue(key, now: now)
+      return []
+    }
+    let step = placements.next(key, frame, in: area, now: now)
+    return [step?.size.map { .resize(key, $0) }, step?.origin.map { .moveTo(key, $0) }].compactMap(\.self)
   }
 }

@@ -65,6 +65,9 @@ final class NiriBackend: Backend, EventStreamReader {
       return
     }
     model.take(event, now: loop.now)
+    do throws(Refusal) { try requests.command(model.goOnPlacing(now: loop.now)) { _ in } } catch {
+      log.error("\(error.message)")
+    }
     guard model.isComplete else { return }
     ready?()
     ready = nil
@@ -85,7 +88,7 @@ final class NiriBackend: Backend, EventStreamReader {
     _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
   ) {
     do throws(Refusal) {
-      try requests.command(try model.actions(request, key)) { [self] answers in
+      try requests.command(try model.actions(request, key, now: loop.now)) { [self] answers in
         completion(outcome(of: answers, request, key))
       }
     } catch {

@@ -17,6 +17,16 @@ struct NiriModel {
     let client: UInt32?
     /// The workspace; nil if the window is on none, as while its user moves it.
     let workspace: UInt64?
+    /// The size with its decorations, in logical pixels; nil if this version does not tell it.
+    var size: (width: Double, height: Double)?
+  }
+
+  /// A window that is being placed. Its place follows from its size, which its program decides later.
+  private struct Placing {
+    let placement: WindowPlacement
+    let end: Instant
+    /// The size from which the last place was computed.
+    var size: (width: Double, height: Double)?
   }
 
   /// Finds the process of a window, which is its client unless the client shows windows of others; nil if it is not known.
@@ -39,13 +49,16 @@ struct NiriModel {
   private static let maxSearches = 3
   /// Windows for which the table has no room.
   private var leftOut: Set<Key> = []
+  private var placing: [Key: Placing] = [:]
+  /// The windows that had the focus when others opened.
+  private var formerFocus: [Key: Key] = [:]
   private var hasWorkspaces = false
   private var hasWindows = false
   private var ids: NumberedIDs
   private let findProcess: FindingProcess
 
   init(_ ids: NumberedIDs, findProcess: @escaping FindingProcess) {
-    state.capabilities = [.close, .activate, .move, .summon, .pid, .output, .focus, .inView]
+    state.capabilities = [.close, .activate, .move, .summon, .place, .pid, .output, .focus, .inView]
     self.ids = ids
     self.findProcess = findProcess
   }
@@ -88,6 +101,11 @@ struct NiriModel {
       else { return }
       node.properties.urgent = urgent
       see(node, now: now)
+    } else if let content = event["WindowLayoutsChanged"] {
+      for change in content["changes"]?.array ?? [] {
+        guard let pair = change.array, pair.count == 2, let key = pair[0].unsigned else { continue }
+        if let size = Self.size(pair[1]) { nodes[key]?.size = size }
+      }
     }
   }
 
@@ -120,6 +138,8 @@ struct NiriModel {
   private mutating func close(_ key: Key) {
     if nodes.removeValue(forKey: key) != nil { ids.close(key) }
     searches[key] = nil
+    placing[key] = nil
+    formerFocus[key] = nil
     leftOut.remove(key)
     state.windows.close(key)
   }
@@ -132,6 +152,7 @@ struct NiriModel {
     sighting.properties.focused = nil
     sighting.properties.merge(place(of: node))
     if state.windows.properties(of: key)?.pid == nil { sighting.properties.pid = process(of: node) }
+    if nodes[key] == nil { formerFocus[key] = state.windows.focused }
     nodes[key] = node
     let id = state.windows.contains(key) ? "" : ids.id(of: key)
     state.windows.see(key, sighting, now: now, id: id)
@@ -194,13 +215,26 @@ struct NiriModel {
     properties.floating = json["is_floating"].map { $0 == true }
     properties.urgent = json["is_urgent"].map { $0 == true }
     let client = json["pid"]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
-    return Node(number: number, properties: properties, client: client, workspace: json["workspace_id"]?.unsigned)
+    return Node(
+      number: number, properties: properties, client: client, workspace: json["workspace_id"]?.unsigned,
+      size: json["layout"].flatMap(size))
+  }
+
+  private static func size(_ layout: JSON) -> (width: Double, height: Double)? {
+    let numbers = (layout["tile_size"]?.array ?? []).compactMap { number -> Double? in
+      switch number {
+      case .integer(let number): Double(number)
+      case .real(let number): number
+      default: nil
+      }
+    }
+    return numbers.count == 2 ? (numbers[0], numbers[1]) : nil
   }
 
   // MARK: Requests
 
   /// The actions that carry out a request for a window.
-  func actions(_ request: WindowRequest, _ key: Key) throws(Refusal) -> [String] {
+  mutating func actions(_ request: WindowRequest, _ key: Key, now: Instant) throws(Refusal) -> [String] {
     let focus = Self.action("FocusWindow", "\"id\":\(key)")
     switch request {
     case .close: return [Self.action("CloseWindow", "\"id\":\(key)")]
@@ -215,7 +249,8 @@ struct NiriModel {
         throw Refusal(.notSupported, "\(request.noun): no workspace has the focus")
       }
       return [Self.moving(key, to: workspace), focus]
-    case .hide, .show, .place: preconditionFailure("the capability is not offered")
+    case .place(let placement): return place(key, placement, now: now)
+    case .hide, .show: preconditionFailure("the capability is not offered")
     }
   }
 
@@ -227,5 +262,73 @@ struct NiriModel {
 
   private static func action(_ name: String, _ arguments: String) -> String {
     "{\"Action\":{\"\(name)\":{\(arguments)}}}\n"
+  }
+}
+
+// MARK: Placing
+
+extension NiriModel {
+  private mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) -> [String] {
+    placing[key] = Placing(
+      placement: placement, end: now + PendingPlacements<Key>.timeToResize, size: nodes[key]?.size)
+    var actions = placement.makesFloating ? [Self.action("MoveWindowToFloating", "\"id\":\(key)")] : []
+    for (name, length) in [("SetWindowWidth", placement.size?.width), ("SetWindowHeight", placement.size?.height)] {
+      guard let length else { continue }
+      let change =
+        switch length {
+        case .pixels(let number): "\"SetFixed\":\(number)"
+        case .percent(let number): "\"SetProportion\":\(number)"
+        }
+      actions.append(Self.action(name, "\"id\":\(key),\"change\":{\(change)}"))
+    }
+    actions += moves(key)
+    if placement.takesFocus == false, let former = formerFocus[key], nodes[former] != nil {
+      actions.append(Self.action("FocusWindow", "\"id\":\(former)"))
+    }
+    return actions
+  }
+
+  /// The actions that place windows anew whose programs have adopted another size.
+  mutating func goOnPlacing(now: Instant) -> [String] {
+    placing = placing.filter { now < $0.value.end }
+    return placing.keys.sorted().flatMap { key -> [String] in
+      guard let size = nodes[key]?.size, placing[key]!.size.map({ $0 == size }) != true else { return [] }
+      placing[key]!.size = size
+      return moves(key)
+    }
+  }
+
+  /// The moves that bring a window to its place. niri does not tell the usable area, but moves windows by shares of it.
+  private func moves(_ key: Key) -> [String] {
+    guard let placing = placing[key], let size = placing.size, let place = placing.placement.place else { return [] }
+    let margin = Double(placing.placement.margin ?? 0)
+    let start = ["\"SetFixed\":\(margin)"]
+    func middle(_ length: Double) -> [String] { ["\"SetProportion\":50", "\"AdjustFixed\":\(-length / 2)"] }
+    // niri keeps a part of a window in view, so that no step may go beyond an edge.
+    func end(_ length: Double) -> [String] {
+      ["\"SetProportion\":50", "\"AdjustFixed\":\(-length - margin)", "\"AdjustProportion\":50"]
+    }
+    var (x, y) = (middle(size.width), middle(size.height))
+    switch place {
+    case .point(let left, let top): (x, y) = (["\"SetFixed\":\(left)"], ["\"SetFixed\":\(top)"])
+    // niri does not tell where the pointer is.
+    case .pointer: break
+    case .anchor(let anchor):
+      switch anchor {
+      case .left, .topLeft, .bottomLeft: x = start
+      case .right, .topRight, .bottomRight: x = end(size.width)
+      case .center, .top, .bottom: break
+      }
+      switch anchor {
+      case .top, .topLeft, .topRight: y = start
+      case .bottom, .bottomLeft, .bottomRight: y = end(size.height)
+      case .center, .left, .right: break
+      }
+    }
+    let stay = "\"AdjustFixed\":0"
+    return (0..<max(x.count, y.count)).map { step in
+      let (x, y) = (step < x.count ? x[step] : stay, step < y.count ? y[step] : stay)
+      return Self.action("MoveFloatingWindow", "\"id\":\(key),\"x\":{\(x)},\"y\":{\(y)}")
+    }
   }
 }

@@ -1,4 +1,5 @@
 import CWayland
+import DBus
 import EventLoops
 import Logging
 import PresentationModel
@@ -8,18 +9,30 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
   let name = "plasma"
   /// The windows that others cover.
   private var covered: Set<WindowTable.Key> = []
+  private let log: Logger
+  private var scripts: KWinScripts?
+  /// The name of the window that had the focus last.
+  private var lastFocused: String?
+  /// The windows that had the focus when others opened, by the names of both.
+  private var formerFocus: [String: String] = [:]
 
   /// Connects to the compositor of the environment.
-  init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) { super.init(loop, try PlasmaConnection()) }
+  init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
+    self.log = log
+    super.init(loop, try PlasmaConnection())
+  }
+
+  func take(bus: Connection) { scripts = KWinScripts(bus, log) }
 
   override var capabilitiesAtStart: [WindowCapability] {
     WindowCapability.allCases.filter { capability in
       switch capability {
       case .close, .activate, .hide, .pid, .parent, .focus: true
+      case .place: scripts != nil
       case .move: connection.canSendToOutputs && connection.knowsOutputs
       case .output: connection.knowsOutputs
       case .summon, .inView: connection.knowsDesktops
-      case .place, .startupID: false
+      case .startupID: false
       }
     }
   }
@@ -46,6 +59,12 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
     if connection.knowsOutputs { sighting.properties.output = isMinimized ? "" : output(of: window) }
     sighting.parent =
       window.parent.flatMap { connection.toplevels[$0] }.map { .window($0.key) } ?? WindowTable.Sighting.Parent.none
+    if !state.windows.contains(window.key) {
+      let open = Set(known.map(\.uuid))
+      formerFocus = formerFocus.filter { open.contains($0.key) }
+      formerFocus[window.uuid] = lastFocused
+    }
+    if window.has(PLASMA_WINDOW_ACTIVE) { lastFocused = window.uuid }
     state.windows.see(window.key, sighting, now: loop.now, id: window.uuid)
     if window.area != nil, let output = window.pendingOutput {
       window.pendingOutput = nil
@@ -106,7 +125,8 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
         send(window, to: state.focusedOutput)
       }
       activate(window)
-    case .place: preconditionFailure("the capability is not offered")
+    case .place(let placement):
+      scripts?.run(placement.kwinScript(for: window.uuid, focusing: formerFocus[window.uuid]))
     }
   }
 

@@ -37,6 +37,7 @@ package final class Adapter {
     } catch {
       throw BackendFailure(description: "cannot connect to the bus: \(error.message)")
     }
+    self.backend.take(bus: connection)
     service = WindowService(connection, self.backend, log)
   }
 

@@ -1,3 +1,4 @@
+import DBus
 import EventLoops
 import PresentationModel
 
@@ -14,6 +15,9 @@ protocol Backend: AnyObject {
   /// Called once, with the reason, when the backend has ended; nothing follows.
   var onEnd: ((String) -> Void)? { get set }
 
+  /// Gives the backend the session bus, where some compositors do what their protocols cannot. It comes before ``start(ready:)``.
+  func take(bus: Connection)
+
   /// Begins to follow the windows.
   /// - Parameter ready: called when the state contains the windows that existed before.
   func start(ready: @escaping () -> Void)
@@ -27,6 +31,7 @@ protocol Backend: AnyObject {
 }
 
 extension Backend {
+  func take(bus: Connection) {}
   func end() {}
 }
 

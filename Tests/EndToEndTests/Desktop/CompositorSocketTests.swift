@@ -80,6 +80,38 @@ private func windows_ofNiri_areFollowed() throws {
   try adapter.expectEnd(with: niri)
 }
 
+@Test(
+  "N15: niri is told the place of a window in shares of its usable area, and again when the program has decided about its size"
+)
+private func windows_ofNiri_arePlaced() throws {
+  let session = try Session(starting: false)
+  let niri = try FakeNiri(session)
+  let adapter = try RunningAdapter(session, variables: niri.variables)
+  let window = try #require(adapter.windows.first)
+  try niri.tell("event('WindowOpenedOrChanged', window=window(9, 'other', is_focused=True))")
+  try adapter.wait("the other one is there") { adapter.window("fake", "other")?.properties.focused == true }
+  try niri.tell("event('WindowOpenedOrChanged', window=window(10, 'panel', is_focused=True))")
+  try adapter.wait("the panel is there") { adapter.window("fake", "panel")?.properties.focused == true }
+  let panel = try #require(adapter.window("fake", "panel"))
+  let options: Properties = [
+    "place": "right".value, "size": "640 50%".value, "margin": .uint32(20), "focus": .boolean(false),
+  ]
+  try adapter.call(Rows.place, (panel.id, options))
+  #expect(
+    niri.program.lines.dropFirst() == [
+      #"{"MoveWindowToFloating": {"id": 10}}"#, #"{"SetWindowWidth": {"id": 10, "change": {"SetFixed": 640}}}"#,
+      #"{"SetWindowHeight": {"id": 10, "change": {"SetProportion": 50}}}"#,
+      #"{"MoveFloatingWindow": {"id": 10, "x": {"SetProportion": 50}, "y": {"SetProportion": 50}}}"#,
+      #"{"MoveFloatingWindow": {"id": 10, "x": {"AdjustFixed": -21.5}, "y": {"AdjustFixed": -1.0}}}"#,
+      #"{"MoveFloatingWindow": {"id": 10, "x": {"AdjustProportion": 50}, "y": {"AdjustFixed": 0}}}"#,
+      #"{"FocusWindow": {"id": 9}}"#,
+    ])
+  try niri.tell("event('WindowLayoutsChanged', changes=[[10, dict(tile_size=[640, 500])]])")
+  let last = #"{"MoveFloatingWindow": {"id": 10, "x": {"AdjustFixed": -660.0}, "y": {"AdjustFixed": -250.0}}}"#
+  try session.wait("it is placed again") { niri.program.lines.contains(last) }
+  #expect(try adapter.refusal(Rows.hide, window.id) == .notSupported)
+}
+
 @Test("An item with “window = true” follows the window of its process", arguments: ["niri", "hyprland"])
 private func windows_ofProcesses_areThoseOfItems(_ backend: String) throws {
   let session = try Session(destinations: ["panel": "command = [\"sleep\", \"1000\"]\nwindow = true"])
@@ -101,7 +133,7 @@ private func windows_ofProcesses_areThoseOfItems(_ backend: String) throws {
   #expect(try session.call(CoordinatorInterface.wait, (path, "presented")).0 == "")
 }
 
-/// The commands that close the first window, raise it, move it to the other output, hide it and show it.
+/// The commands that close the first window, raise it, move it to the other output, hide it, show it and place it.
 private func hyprlandCommands(inLua lua: Bool) -> [String] {
   let address = "address:0x8"
   return lua
@@ -112,10 +144,14 @@ private func hyprlandCommands(inLua lua: Bool) -> [String] {
       "hl.dsp.window.move({ window = \"\(address)\", workspace = \"special:navd\", follow = false })",
       "hl.dsp.window.move({ window = \"\(address)\", monitor = \"FAKE-1\", follow = false })",
       "hl.dsp.focus({ window = \"\(address)\" })",
+      "hl.dsp.window.float({ window = \"\(address)\", action = \"enable\" })",
+      "hl.dsp.window.resize({ window = \"\(address)\", x = 640, y = 345 })",
+      "hl.dsp.window.move({ window = \"\(address)\", x = 620, y = 50 })",
     ]
     : [
       "closewindow \(address)", "focuswindow \(address)", "movetoworkspace 2,\(address)", "focuswindow \(address)",
       "movetoworkspacesilent special:navd,\(address)", "movetoworkspacesilent 1,\(address)", "focuswindow \(address)",
+      "setfloating \(address)", "resizewindowpixel exact 640 345,\(address)", "movewindowpixel exact 620 50,\(address)",
     ]
 }
 
@@ -144,7 +180,12 @@ private func windows_ofHyprland_areFollowed(inLua lua: Bool) throws {
   try adapter.wait("it is hidden") { adapter.window("fake")?.properties.hidden == true }
   #expect(adapter.window("fake")?.properties.output == "")
   try adapter.call(Rows.show, window.id)
-  #expect(Array(hyprland.program.lines.dropFirst()) == hyprlandCommands(inLua: lua))
+  // The first monitor has 1280×720 logical pixels, and a bar of 30.
+  let options: Properties = ["place": "top-right".value, "size": "50% 50%".value, "margin": .uint32(20)]
+  try adapter.call(Rows.place, (window.id, options))
+  // The window of the script keeps its size, so that it is asked for the other one again.
+  let commands = hyprlandCommands(inLua: lua)
+  #expect(hyprland.program.lines.dropFirst().prefix(commands.count).elementsEqual(commands))
 
   try hyprland.tell("dispatched = lambda command: 'not today'")
   #expect(try adapter.failure(Rows.close, window.id)?.contains("not today") == true)

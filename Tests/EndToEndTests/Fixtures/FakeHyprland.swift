@@ -11,11 +11,12 @@ final class FakeHyprland: ScriptedServer, ScriptedCompositor {
     special = dict(address="special:navd", type="special", name="special:navd")
     def window(address, title, **more):
         return {**dict(address=hex(address), mapped=True, workspace=workspace(1), floating=False, monitor=0, title=title, pid=1,
-            pinned=False, fullscreen=0, grouped=[], tags=[], stableId=format(0x18000000 + address, "x"), at=[0.5, 1]),
+            pinned=False, fullscreen=0, grouped=[], tags=[], stableId=format(0x18000000 + address, "x"), at=[0.5, 1], size=[640, 480]),
             "class": "fake", **more}
     def monitor(number, name, **more):
         return dict(dict(id=number, name=name, activeWorkspace=workspace(number + 1), focused=number == 0,
-            specialWorkspace=dict(address="", type="", name=""), refreshRate=60.00000), **more)
+            specialWorkspace=dict(address="", type="", name=""), refreshRate=60.00000,
+            width=2560, height=1440, x=1280 * number, y=0, scale=2.00, transform=0, reserved=[0, 30, 0, 0]), **more)
     windows = [window(8, "first")]
     monitors = [monitor(0, "FAKE-1"), monitor(1, "FAKE-2")]
     active = lambda: {}

@@ -16,6 +16,7 @@ struct KWinWindows {
         output: window.output ? window.output.name : "Virtual-" + window.screen, pid: window.pid,
         workspace: window.minimized ? "" : String(window.desktop || window.desktops[0].x11DesktopNumber),
         fullscreen: window.fullScreen, hidden: window.minimized, focused: window.active, urgent: window.demandsAttention,
+        frame: (({x, y, width, height}) => ({x, y, width, height}))(window.frameGeometry),
       }))
       """)
     return (windows.array ?? []).map { window in
@@ -25,7 +26,7 @@ struct KWinWindows {
         output: window["output"]?.string ?? "", workspace: window["workspace"]?.string ?? "",
         isFullscreen: window["fullscreen"] == true, isHidden: window["hidden"] == true,
         isFocused: window["focused"] == true, isUrgent: window["urgent"] == true,
-        pid: number("pid").map { pid_t($0) })
+        frame: window["frame"].flatMap(ManagersWindows.Frame.init), pid: number("pid").map { pid_t($0) })
     }
   }
 

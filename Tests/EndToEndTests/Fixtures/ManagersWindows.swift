@@ -30,7 +30,7 @@ struct ManagersWindows {
     var isUrgent = false
     /// The X server's number of the window.
     var xWindow: String?
-    /// The area with the frame, in logical pixels; nil on KWin and on described desktops.
+    /// The area with the frame, in logical pixels; nil on described desktops.
     var frame: Frame?
     /// The window's process, as far as the tree contains it.
     var pid: pid_t?

@@ -13,7 +13,7 @@ private typealias Rows = CoordinatorInterface
 
 @Suite struct PlacementTests {
   private typealias Frame = ManagersWindows.Frame
-  private static let managers = [Desktop.Manager.sway, .i3, .openbox, .gnome]
+  private static let managers = [Desktop.Manager.sway, .i3, .openbox, .gnome, .kwin]
 
   private let desktop: WindowedDesktop
   private var session: Session { desktop.session }
@@ -25,11 +25,15 @@ private typealias Rows = CoordinatorInterface
     return "command = [\(words.map { "'\($0)'" }.joined(separator: ", ")), '-e', 'sleep', '1000']\n"
   }
 
-  /// - Parameter windows: the tables `window` of destinations, by their names.
-  private init(_ manager: Desktop.Manager, _ windows: [String: String], configuration: String = "") throws {
+  /// - Parameters:
+  ///   - windows: the tables `window` of destinations, by their names.
+  ///   - settings: more lines of their files.
+  private init(
+    _ manager: Desktop.Manager, _ windows: [String: String], settings: String = "", configuration: String = ""
+  ) throws {
     var destinations = ["plain": Self.command("plain", on: manager) + "window = { app-id = 'plain' }\n"]
     for (name, keys) in windows {
-      destinations[name] = Self.command(name, on: manager) + "window = { app-id = '\(name)', \(keys) }\n"
+      destinations[name] = Self.command(name, on: manager) + "window = { app-id = '\(name)', \(keys) }\n\(settings)"
     }
     desktop = try WindowedDesktop(manager, destinations: destinations, configuration: configuration)
   }
@@ -148,5 +152,23 @@ private typealias Rows = CoordinatorInterface
       "present", "clock", "--place", "100 50", "--size", "300 200", "--", "foot", "--app-id=clock", "-e", "sleep",
       "1000")
     try test.wait(for: "clock", "is at its point", of: (300, 200), in: area, x: { _ in 100 }, y: { _ in 50 })
+  }
+
+  @Test("N15: on an output with scale 2, places and sizes are logical, and what is too large is wholly in view")
+  func place_onScaledOutput_isLogical() throws {
+    let test = try PlacementTests(
+      .sway,
+      [
+        "mixer": "place = 'top-right', size = '300 200', margin = 20",
+        "huge": "place = 'bottom-right', size = '900 50%'",
+      ], configuration: "output HEADLESS-1 scale 2\n")
+    let area = Frame(x: 0, y: 0, width: 640, height: 360)
+    _ = try test.session.open("mixer")
+    try test.wait(
+      for: "mixer", "is at the top right", of: (300, 200), in: area, x: { area.width - $0.width - 20 }, y: { _ in 20 })
+    _ = try test.session.open("huge")
+    try test.wait(
+      for: "huge", "is as wide as the screen", of: (640, 180), in: area, x: { area.width - $0.width },
+      y: { area.height - $0.height })
   }
 }

@@ -1,0 +1,139 @@
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import Logging
+import PresentationModel
+
+/// Places windows by scripts of KWin, since its protocol can do that for no program. A script is loaded for each placement, and
+/// unloaded when its window has had the time to adopt its size.
+final class KWinScripts {
+  private enum Scripting {
+    static let bus: BusName = "org.kde.KWin"
+    static let path: ObjectPath = "/Scripting"
+    static let name: InterfaceName = "org.kde.kwin.Scripting"
+    static let load = Method(
+      name, "loadScript", in: Arg<String>("filePath"), Arg<String>("pluginName"), out: Arg<Int32>("id"))
+    /// Runs the scripts that are loaded and do not run.
+    static let start = Method(name, "start")
+    static let unload = Method(name, "unloadScript", in: Arg<String>("pluginName"), out: Arg<Bool>("isUnloaded"))
+  }
+
+  private let connection: Connection
+  private let log: Logger
+  private var lastNumber = 0
+
+  init(_ connection: Connection, _ log: Logger) { (self.connection, self.log) = (connection, log) }
+
+  /// Runs a script until its window has had the time to adopt its size.
+  func run(_ script: String) {
+    lastNumber += 1
+    let name = "navd-windows-\(getpid())-\(lastNumber)"
+    guard let path = Self.write(script, to: name) else {
+      return log.warning("a window cannot be placed: no file can be written in $XDG_RUNTIME_DIR")
+    }
+    let report: (Result<Int32, DBusError>) -> Void = { [log] result in
+      if case .failure(let error) = result { log.warning("a window cannot be placed: KWin: \(error.message)") }
+    }
+    connection.call(
+      Scripting.load, on: Scripting.bus, at: Scripting.path, (path, name), autoStart: false, report)
+    connection.call(Scripting.start, on: Scripting.bus, at: Scripting.path, (), autoStart: false) { _ in }
+    connection.loop.timer(after: PendingPlacements<WindowTable.Key>.timeToResize) { [connection] in
+      unlink(path)
+      connection.call(Scripting.unload, on: Scripting.bus, at: Scripting.path, name, autoStart: false) { _ in }
+    }
+  }
+
+  /// - Returns: the path; nil if the file cannot be written.
+  private static func write(_ script: String, to name: String) -> String? {
+    guard let directory = Environment["XDG_RUNTIME_DIR"] else { return nil }
+    let path = "\(directory)/\(name).js"
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return nil }
+    defer { Glibc.close(file) }
+    let bytes = Array(script.utf8)
+    return Glibc.write(file, bytes, bytes.count) == bytes.count ? path : nil
+  }
+}
+
+extension WindowPlacement {
+  /// A script of KWin 5 or 6 that places a window, and places it again when its program has adopted its size.
+  /// - Parameters:
+  ///   - window: the name of the window, its `internalId`.
+  ///   - former: the name of the window that gets the focus; nil to leave it.
+  func kwinScript(for window: String, focusing former: String?) -> String {
+    var actions: [String] = []
+    if isSticky == true { actions.append("window.onAllDesktops = true;") }
+    if isAbove == true { actions.append("window.keepAbove = true;") }
+    if isFullscreen == true { actions.append("window.fullScreen = true;") }
+    if place != nil || size != nil {
+      actions.append("place(true);")
+      if place != nil { actions.append("window.frameGeometryChanged.connect(() => place(false));") }
+    }
+    if takesFocus == false, let former {
+      actions.append(
+        "if (find(\"\(former)\")) workspace[workspace.windowList ? 'activeWindow' : 'activeClient'] = find(\"\(former)\");"
+      )
+    }
+    let (x, y) = kwinPlace ?? ("frame.x", "frame.y")
+    return """
+      (() => {
+        const windows = workspace.windowList ? workspace.windowList() : workspace.clientList();
+        const find = id => windows.find(window => String(window.internalId) === id);
+        const window = find("\(window)");
+        if (!window)
+          return;
+        const inside = (at, start, room) => start + Math.max(0, Math.min(Math.round(at), room));
+        const place = isFirst => {
+          const area = workspace.clientArea(KWin.PlacementArea, window);
+          const frame = Object.assign({}, window.frameGeometry);
+          const before = JSON.stringify(frame);
+          if (isFirst) {
+            frame.width = \(kwinLength(size?.width, of: "width"));
+            frame.height = \(kwinLength(size?.height, of: "height"));
+          }
+          frame.x = inside(\(x), area.x, area.width - frame.width);
+          frame.y = inside(\(y), area.y, area.height - frame.height);
+          if (isFirst || JSON.stringify(frame) !== before)
+            window.frameGeometry = frame;
+        };
+        \(actions.joined(separator: "\n  "))
+      })();
+
+      """
+  }
+
+  private func kwinLength(_ length: Length?, of side: String) -> String {
+    switch length {
+    case nil: "frame.\(side)"
+    case .pixels(let number): "Math.min(\(number), area.\(side))"
+    case .percent(let number): "Math.max(1, Math.floor(area.\(side) * \(number) / 100))"
+    }
+  }
+
+  /// The place in the usable area, as expressions; nil to leave it.
+  private var kwinPlace: (x: String, y: String)? {
+    let margin = margin ?? 0
+    func right(_ side: String) -> String { "area.\(side) - frame.\(side) - \(margin)" }
+    func middle(_ side: String) -> String { "(area.\(side) - frame.\(side)) / 2" }
+    switch place {
+    case nil: return nil
+    case .point(let x, let y): return ("\(x)", "\(y)")
+    case .pointer: return ("workspace.cursorPos.x - area.x", "workspace.cursorPos.y - area.y")
+    case .anchor(let anchor):
+      let x =
+        switch anchor {
+        case .left, .topLeft, .bottomLeft: "\(margin)"
+        case .right, .topRight, .bottomRight: right("width")
+        case .center, .top, .bottom: middle("width")
+        }
+      let y =
+        switch anchor {
+        case .top, .topLeft, .topRight: "\(margin)"
+        case .bottom, .bottomLeft, .bottomRight: right("height")
+        case .center, .left, .right: middle("height")
+        }
+      return (x, y)
+    }
+  }
+}
