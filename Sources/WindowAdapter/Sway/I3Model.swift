@@ -29,6 +29,8 @@ struct I3Model {
   private var focusedWorkspace = ""
   /// The windows that are being placed.
   private var placements = PendingPlacements<Key>()
+  /// The windows that are placed once the tree is read again: an earlier request may have moved them to another output.
+  private var toBePlaced: [Key: (placement: WindowPlacement, asked: Instant)] = [:]
   /// The container that had the focus when a window opened or was shown again.
   private var formerFocus: [Int64: Int64] = [:]
   /// The effects of requests that the tree does not show yet: requests before the pending request for the tree, and later ones.
@@ -115,7 +117,11 @@ struct I3Model {
   /// The parts to request now; the model regards them as requested.
   mutating func takeWants() -> Set<I3Message.Kind> {
     defer { wants = [] }
-    if wants.contains(.tree) { (asked, unasked) = (asked.followed(by: unasked), Foresight()) }
+    if wants.contains(.tree) {
+      (asked, unasked) = (asked.followed(by: unasked), Foresight())
+      for (key, request) in toBePlaced { placements.begin(key, request.placement, now: request.asked) }
+      toBePlaced = [:]
+    }
     return wants
   }
 
@@ -144,6 +150,7 @@ struct I3Model {
       containers[window] = nil
     }
     placements.forget(key)
+    toBePlaced[key] = nil
     formerFocus[container] = nil
     state.windows.close(key)
   }
@@ -240,13 +247,13 @@ struct I3Model {
 
   /// Begins to place a window; ``placing(now:)`` has the commands.
   mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) {
-    placements.begin(key, placement, now: now)
+    toBePlaced[key] = (placement, now)
     // Only the tree contains the areas.
     wants.insert(.tree)
   }
 
   /// Whether windows are being placed, so that the tree is to be read until they are.
-  var isPlacing: Bool { !placements.isEmpty }
+  var isPlacing: Bool { !placements.isEmpty || !toBePlaced.isEmpty }
 
   /// Asks for the tree, since no event tells that a window has adopted its size.
   mutating func readTree() { wants.insert(.tree) }

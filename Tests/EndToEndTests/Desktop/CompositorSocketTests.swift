@@ -185,6 +185,7 @@ private func windows_ofHyprland_areFollowed(inLua lua: Bool) throws {
   try adapter.call(Rows.place, (window.id, options))
   // The window of the script keeps its size, so that it is asked for the other one again.
   let commands = hyprlandCommands(inLua: lua)
+  try session.wait("Hyprland was told all") { hyprland.program.lines.count > commands.count }
   #expect(hyprland.program.lines.dropFirst().prefix(commands.count).elementsEqual(commands))
 
   try hyprland.tell("dispatched = lambda command: 'not today'")
