@@ -573,7 +573,7 @@ struct NaivePlan {
       standard.destination = declared.destination
     }
     guard let target else { throw NaiveRefusal(.unknownTag) }
-    let isKnown = waiting != nil || isRemembered || before.declaredTags(of: group)[tag] != nil
+    let isKnown = waiting != nil || isRemembered || known != nil || before.declaredTags(of: group)[tag] != nil
     if needsKnownName, !isKnown, binding == nil, options.destination == nil, options.command == nil,
       before.destination(target.text) == nil
     {
