@@ -110,9 +110,6 @@ final class HyprlandBackend: Backend, EventStreamReader {
     }
   }
 
-  /// The time between two readings of the windows while some adopt their sizes, of which no event tells.
-  private static let pauseOfPlacing = Duration.milliseconds(40)
-
   private func goOnPlacing() {
     let commands = model.placing(now: loop.now)
     do throws(Refusal) {
@@ -121,7 +118,7 @@ final class HyprlandBackend: Backend, EventStreamReader {
       log.error("\(error.message)")
     }
     guard model.isPlacing, placing?.isPending != true else { return }
-    placing = loop.timer(after: Self.pauseOfPlacing, of: self) { backend in
+    placing = loop.timer(after: PendingPlacements<WindowTable.Key>.pauseBetweenReadings, of: self) { backend in
       backend.model.takeGap()
       backend.read()
     }

@@ -27,8 +27,6 @@ struct HyprlandModel {
   /// The effects of requests that no answer reports yet. One request may follow another before the answer.
   private var foreseen = Foresight()
   private var placements = PendingPlacements<Key>()
-  /// The windows that are placed once everything is read again: an earlier request may have moved them to another output.
-  private var toBePlaced: [Key: (placement: WindowPlacement, asked: Instant)] = [:]
   /// The windows that had the focus when others opened.
   private var formerFocus: [Key: Key] = [:]
 
@@ -119,8 +117,7 @@ struct HyprlandModel {
   /// Notes that a request for an answer is sent now.
   mutating func takeWant() {
     (wantsAnswer, hasNewWindow) = (false, false)
-    for (key, request) in toBePlaced { placements.begin(key, request.placement, now: request.asked) }
-    toBePlaced = [:]
+    placements.beginWithReading()
     meanwhile = Meanwhile()
   }
 
@@ -174,7 +171,6 @@ struct HyprlandModel {
     if let stableID = clients.removeValue(forKey: key)?.stableID { ids.close(stableID) }
     state.windows.close(key)
     placements.forget(key)
-    toBePlaced[key] = nil
     formerFocus[key] = nil
     foreseen.hidden[key] = nil
     foreseen.pinned[key] = nil
@@ -278,10 +274,10 @@ struct HyprlandModel {
 
 extension HyprlandModel {
   /// Whether windows are being placed, so that they are to be read until they are: no event tells that one has adopted a size.
-  var isPlacing: Bool { !placements.isEmpty || !toBePlaced.isEmpty }
+  var isPlacing: Bool { !placements.isEmpty }
 
   private mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) -> [HyprlandCommand] {
-    toBePlaced[key] = (placement, now)
+    placements.beginLater(key, placement, now: now)
     var commands: [HyprlandCommand] = placement.makesFloating ? [.float(key)] : []
     if placement.isSticky == true, !(foreseen.pinned[key] ?? (clients[key]?.isPinned == true)) {
       foreseen.pinned[key] = true

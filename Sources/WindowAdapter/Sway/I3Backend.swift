@@ -175,14 +175,11 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
     }
   }
 
-  /// The time between two readings of the tree while windows adopt their sizes, of which no event tells.
-  private static let pauseOfPlacing = Duration.milliseconds(40)
-
   private func goOnPlacing() {
     let commands = model.placing(now: loop.now)
     if !commands.isEmpty { send(.command, commands.joined(separator: "; ")) { _ in } }
     guard model.isPlacing, placing?.isPending != true else { return }
-    placing = loop.timer(after: Self.pauseOfPlacing, of: self) { backend in
+    placing = loop.timer(after: PendingPlacements<WindowTable.Key>.pauseBetweenReadings, of: self) { backend in
       backend.model.readTree()
       backend.readWanted()
     }

@@ -29,8 +29,6 @@ struct I3Model {
   private var focusedWorkspace = ""
   /// The windows that are being placed.
   private var placements = PendingPlacements<Key>()
-  /// The windows that are placed once the tree is read again: an earlier request may have moved them to another output.
-  private var toBePlaced: [Key: (placement: WindowPlacement, asked: Instant)] = [:]
   /// The container that had the focus when a window opened or was shown again.
   private var formerFocus: [Int64: Int64] = [:]
   /// The effects of requests that the tree does not show yet: requests before the pending request for the tree, and later ones.
@@ -119,8 +117,7 @@ struct I3Model {
     defer { wants = [] }
     if wants.contains(.tree) {
       (asked, unasked) = (asked.followed(by: unasked), Foresight())
-      for (key, request) in toBePlaced { placements.begin(key, request.placement, now: request.asked) }
-      toBePlaced = [:]
+      placements.beginWithReading()
     }
     return wants
   }
@@ -150,7 +147,6 @@ struct I3Model {
       containers[window] = nil
     }
     placements.forget(key)
-    toBePlaced[key] = nil
     formerFocus[container] = nil
     state.windows.close(key)
   }
@@ -247,13 +243,13 @@ struct I3Model {
 
   /// Begins to place a window; ``placing(now:)`` has the commands.
   mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) {
-    toBePlaced[key] = (placement, now)
+    placements.beginLater(key, placement, now: now)
     // Only the tree contains the areas.
     wants.insert(.tree)
   }
 
   /// Whether windows are being placed, so that the tree is to be read until they are.
-  var isPlacing: Bool { !placements.isEmpty || !toBePlaced.isEmpty }
+  var isPlacing: Bool { !placements.isEmpty }
 
   /// Asks for the tree, since no event tells that a window has adopted its size.
   mutating func readTree() { wants.insert(.tree) }

@@ -14,6 +14,8 @@ struct PendingPlacements<Key: Hashable> {
 
   /// The time in which a program adopts a size that it was asked for.
   static var timeToResize: Duration { .seconds(1) }
+  /// The time between two readings of the areas while windows adopt their sizes, of which no event tells.
+  static var pauseBetweenReadings: Duration { .milliseconds(40) }
 
   private struct Pending {
     let placement: WindowPlacement
@@ -30,19 +32,32 @@ struct PendingPlacements<Key: Hashable> {
   }
 
   private var pending: [Key: Pending] = [:]
+  /// The placements that begin once the areas are read again: an earlier request may have moved their windows to another output.
+  private var awaitingReading: [Key: (placement: WindowPlacement, now: MonotonicInstant)] = [:]
 
-  var isEmpty: Bool { pending.isEmpty }
+  var isEmpty: Bool { pending.isEmpty && awaitingReading.isEmpty }
   var keys: [Key] { Array(pending.keys) }
 
   mutating func begin(_ key: Key, _ placement: WindowPlacement, now: MonotonicInstant) {
     pending[key] = Pending(placement: placement, end: now + Self.timeToResize)
   }
 
-  mutating func forget(_ key: Key) { pending[key] = nil }
+  /// Begins a placement with the next reading of the areas; ``beginWithReading()`` says when that is asked for.
+  mutating func beginLater(_ key: Key, _ placement: WindowPlacement, now: MonotonicInstant) {
+    awaitingReading[key] = (placement, now)
+  }
+
+  /// Begins the placements that have waited for a reading, which is asked for now.
+  mutating func beginWithReading() {
+    for (key, waiting) in awaitingReading { begin(key, waiting.placement, now: waiting.now) }
+    awaitingReading = [:]
+  }
+
+  mutating func forget(_ key: Key) { (pending[key], awaitingReading[key]) = (nil, nil) }
 
   /// Forgets the placement of a window whose area was not told in time. Otherwise it would be asked for without end.
   mutating func forgetIfOverdue(_ key: Key, now: MonotonicInstant) {
-    if let pending = pending[key], now >= pending.end { forget(key) }
+    if let placement = pending[key], now >= placement.end { pending[key] = nil }
   }
 
   func placement(of key: Key) -> WindowPlacement? { pending[key]?.placement }
