@@ -1,4 +1,4 @@
-// What the samples in the library's documentation talk of. `.ci/samples` puts each sample into a function of `Sample`, and `.ci/docc`
+// The types and values that the samples in the library's documentation use. `.ci/samples` puts each sample into a function of `Sample`, and `.ci/docc`
 // compiles them all.
 
 import CGTK

@@ -126,14 +126,14 @@ private final class SchemaDecoder: Decoder {
 
   init(_ finder: TypeSchema.Finder) { self.finder = finder }
 
-  /// What was asked for; nil if that is unclear.
+  /// The type that was asked for; nil if that is unclear.
   var schema: ValueSchema? {
     if isUnclear { return nil }
     if let fields { return single == nil ? .record(fields.sorted { $0.name < $1.name }) : nil }
     return single
   }
 
-  /// What was asked for as the whole, of which some values may not decode.
+  /// The type that was asked for as a whole, although some of its values may not decode.
   var singleSchema: ValueSchema? { isUnclear || fields != nil ? nil : single }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {

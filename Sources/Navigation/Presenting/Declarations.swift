@@ -1,7 +1,7 @@
 import DBusValues
 import PresentationModel
 
-/// What other clients may present at the bindings of a navigator, as the coordinator knows it (D18).
+/// The items that other clients may present at the bindings of a navigator, as the coordinator knows them (D18).
 @MainActor
 struct Declarations {
   /// The declarations that the coordinator knows.

@@ -165,7 +165,7 @@ extension Navigator {
   }
 
   private func areShownElsewhere(_ routes: [BindingRoute]) async throws(NavigationError) -> Bool {
-    // Of two programs that start at the same time, the one counts that has declared its state first.
+    // If two programs start at the same time, the first to declare its state counts.
     await answered()
     let names = Set(routes.map { coordinator.text(of: $0) })
     return try await coordinator.destinations().values.contains { entry in

@@ -24,7 +24,7 @@ struct DrivenContent {
   let edit: ((Properties) -> Bool)?
   /// Writes the item that another client has presented, with its id and its value.
   let adopt: (String, Properties) -> Void
-  /// What other clients may present.
+  /// The items that other clients may present.
   let accepts: () -> ServedEntry
   /// Makes the screen of the current item, or no screen if the program cannot; nil if another destination presents it.
   let content: (() -> (any Screen)?)?

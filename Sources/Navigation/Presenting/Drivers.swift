@@ -6,7 +6,7 @@ struct Drivers {
   private(set) var retired = DriverTable()
   /// The drivers whose state has changed in this turn.
   let changed = ChangedDrivers()
-  /// What other clients may present at the bindings of live drivers.
+  /// The items that other clients may present at the bindings of live drivers.
   var declarations = Declarations()
   /// The drivers whose state must be read.
   private var scheduled: Set<ObjectIdentifier> = []

@@ -64,7 +64,7 @@ struct ItemPlace {
     return options
   }
 
-  /// What other clients may present, with the place of items here.
+  /// The items that other clients may present, with the place of items here.
   func placing(_ accepts: ServedEntry) -> ServedEntry {
     var accepts = accepts
     accepts.from = from

@@ -106,7 +106,7 @@ struct PathState {
   /// Writes the value of an element that another client has edited, if it has the identity of the element.
   /// - Returns: whether it was written.
   let edit: (_ index: Int, Properties) -> Bool
-  /// What other clients may push.
+  /// The elements that other clients may push.
   let accepts: (PathScreens) -> ServedEntry
   /// The identity that a value has in the path; nil if the path cannot contain it.
   private let id: (any Hashable & Codable) -> String?

@@ -1,7 +1,7 @@
 import PresentationModel
 
 extension ServedEntry {
-  /// What is only on or off.
+  /// An item that is only on or off.
   init(of type: Bool.Type) {
     self.init([:])
     self.type = "Bool"
@@ -39,7 +39,7 @@ extension ServedEntry {
     self.identity = value.identity(of: type, schema)
   }
 
-  /// What is expected, for messages.
+  /// The expected id and value, for messages.
   var summary: String {
     [self.type, self.id.map { "the id \($0)" }, self.value.map { "the value \($0)" }].compactMap(\.self).joined(
       separator: ", ")

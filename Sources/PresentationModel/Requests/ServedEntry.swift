@@ -1,6 +1,6 @@
 import DBusValues
 
-/// What a program accepts at a binding that it serves, and where its items are presented (D18).
+/// The ids and values that a program accepts at a binding that it serves, and the place of its items (D18).
 public struct ServedEntry: TypedDictionary {
   public var properties: Properties
   public init(_ properties: Properties) { self.properties = properties }

@@ -152,7 +152,7 @@ extension StateMachine {
     return (elsewhere, outcome)
   }
 
-  /// What the destinations serve that count, by their names and by the texts of the bindings.
+  /// The served bindings that count, by the names of their destinations and by the texts of the bindings.
   public var servedByDestination: [String: [String: ServedEntry]] {
     var found: [String: [String: ServedEntry]] = [:]
     for binding in state.registry.served.bindings {

@@ -129,7 +129,7 @@ struct NamedDestination {
 }
 
 extension ServedEntry {
-  /// What it accepts, for people.
+  /// The accepted ids and values, for people.
   var text: String {
     if self.own == true { return "only the program itself opens it" }
     if let types = self.types {

@@ -11,7 +11,7 @@ final class Inventory {
     var summary: String { "\(count) × \(name)" }
   }
 
-  /// What is in front of the window.
+  /// The sheet or the dialog in front of the window.
   enum Destination {
     case edit(Item)
     case delete(Dialog<Item.ID>)
