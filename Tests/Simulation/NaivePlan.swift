@@ -298,7 +298,7 @@ struct NaivePlan {
   /// Whether the program of an item still starts although its start timeout is over: a toggle leaves it (N2).
   private func isLate(_ binding: BindingID) -> Bool {
     guard given[binding] == nil, let slot = before.slots[binding], !isForced else { return false }
-    return before.late.contains(slot.token)
+    return before.late.contains(slot.token) && slot.item.destination?.window != nil
   }
 
   /// Whether its user does not see an item that is on the screen (N11).
