@@ -430,8 +430,11 @@ struct NaiveModel {
     guard !held.isEmpty || !ends.isEmpty else { return }
     var plan = NaivePlan(self, by: nil, at: now)
     plan.clearEach(ends)
-    let height = held.keys.map { ($0, position(of: $0)?.index ?? 0) }.sorted { $0.1 > $1.1 }
-    for (binding, _) in height where plan.items[binding] != nil {
+    let elementsFirst = held.sorted { a, b in
+      let (height, other) = (position(of: a.key)?.index ?? -1, position(of: b.key)?.index ?? -1)
+      return height != other ? height > other : a.value.token < b.value.token
+    }
+    for (binding, _) in elementsFirst where plan.items[binding] != nil {
       if position(of: binding) != nil {
         plan.clear(binding, .held)
       } else {

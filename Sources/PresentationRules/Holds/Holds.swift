@@ -206,14 +206,15 @@ extension StateMachine {
     item.membership != nil && item.position != nil && item.isHeld(by: state.holdsInForce)
   }
 
-  /// The selected members of groups that a hold keeps from being presented (H4). They were selected before the hold began. In a
-  /// stack the topmost is first, so none is popped by the end of another.
+  /// The selected members of groups that a hold keeps from being presented (H4). They were selected before the hold began. Those in
+  /// stacks end, and are first, so none of them ends because its parent returns to the queue. The topmost of a stack is first, so none is
+  /// popped by the end of another.
   var heldSelections: [Handle] {
     presentations(concernedBy: state.holdsInForce).filter { presentation in
       presentation.phase == .waiting && presentation.item.membership != nil && !presentation.item.isQueued
         && presentation.item.isHeld(by: state.holdsInForce) && !isFallback(presentation.item.membership)
     }.sorted { a, b in
-      let (height, other) = (a.item.position?.index ?? 0, b.item.position?.index ?? 0)
+      let (height, other) = (a.item.position?.index ?? -1, b.item.position?.index ?? -1)
       return height != other ? height > other : a.handle < b.handle
     }.map { $0.handle }
   }

@@ -390,6 +390,16 @@ struct HoldTests {
     #expect([3, 4].map { fixture.ending($0)?.reason } == [.held, .held])
   }
 
+  @Test("H4: an element of a stack ends as held, although its parent returns to the queue by the same hold")
+  func waitingElement_itsParentWaits_endsAsHeld() throws {
+    try fixture.show("old", "", .with(to: "bus", group: "h"))
+    try fixture.present("parent", "", note(.with(group: "h")))
+    try fixture.ask(.push("s", "note", id: "", note(.with(from: "parent", group: "g"))))
+    try fixture.hold("dnd")
+    #expect(fixture.ending(3)?.reason == .held)
+    #expect(fixture.machine.queuedTags(of: "h") == ["parent"])
+  }
+
   @Test("H4, K1: a fallback that is held stays selected, and blocks nobody")
   func heldFallback_isSelected_blocksNobody() throws {
     let fixture = RulesFixture(
