@@ -11,8 +11,11 @@ const SIDES = ['center', 'top', 'bottom', 'left', 'right', 'top-left', 'top-righ
  */
 function length(text) {
     const [, number, percent] = /^([0-9]{1,5})(%?)$/.exec(text) ?? [];
-    const isValid = number >= 1 && number <= (percent ? 100 : MAX_PIXELS);
-    return isValid ? whole => (percent ? Math.max(1, Math.floor(whole * number / 100)) : Math.min(number, whole)) : null;
+    if (!(number >= 1 && number <= (percent ? 100 : MAX_PIXELS)))
+        return null;
+    if (percent)
+        return whole => Math.max(1, Math.floor(whole * number / 100));
+    return whole => Math.min(number, whole);
 }
 
 class Placement {

@@ -100,7 +100,8 @@ class ShellWindows {
         this._reading = null;
         this._ready = null;
         for (const object of [
-            global.display, global.stage, global.workspace_manager, Main.layoutManager, Main.overview, Main.sessionMode])
+            global.display, global.stage, global.workspace_manager, Main.layoutManager, Main.overview, Main.sessionMode,
+        ])
             object.disconnectObject(this);
         for (const window of [...this._entries.keys()])
             this._forget(window);
