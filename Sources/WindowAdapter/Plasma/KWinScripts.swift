@@ -22,11 +22,15 @@ final class KWinScripts {
   private let connection: Connection
   private let log: Logger
   private var lastNumber = 0
+  /// The names of the scripts that are loaded, by window.
+  private var loaded: [String: String] = [:]
 
   init(_ connection: Connection, _ log: Logger) { (self.connection, self.log) = (connection, log) }
 
-  /// Runs a script until its window has had the time to adopt its size.
-  func run(_ script: String) {
+  /// Runs a script until its window has had the time to adopt its size, or is placed again.
+  /// - Parameter window: the name of the window, its `internalId`.
+  func run(_ script: String, for window: String) {
+    unload(scriptOf: window)
     lastNumber += 1
     let name = "navd-windows-\(getpid())-\(lastNumber)"
     guard let path = Self.write(script, to: name) else {
@@ -38,10 +42,16 @@ final class KWinScripts {
     connection.call(
       Scripting.load, on: Scripting.bus, at: Scripting.path, (path, name), autoStart: false, report)
     connection.call(Scripting.start, on: Scripting.bus, at: Scripting.path, (), autoStart: false) { _ in }
-    connection.loop.timer(after: PendingPlacements<WindowTable.Key>.timeToResize) { [connection] in
+    loaded[window] = name
+    connection.loop.timer(after: PendingPlacements<WindowTable.Key>.timeToResize) { [weak self] in
       unlink(path)
-      connection.call(Scripting.unload, on: Scripting.bus, at: Scripting.path, name, autoStart: false) { _ in }
+      if let self, loaded[window] == name { unload(scriptOf: window) }
     }
+  }
+
+  private func unload(scriptOf window: String) {
+    guard let name = loaded.removeValue(forKey: window) else { return }
+    connection.call(Scripting.unload, on: Scripting.bus, at: Scripting.path, name, autoStart: false) { _ in }
   }
 
   /// - Returns: the path; nil if the file cannot be written.
@@ -68,7 +78,7 @@ extension WindowPlacement {
     if isFullscreen == true { actions.append("window.fullScreen = true;") }
     if place != nil || size != nil {
       actions.append("place(true);")
-      if place != nil { actions.append("window.frameGeometryChanged.connect(() => place(false));") }
+      if place != nil { actions.append("window.frameGeometryChanged.connect(follow);") }
     }
     if takesFocus == false, let former {
       actions.append(
@@ -84,6 +94,7 @@ extension WindowPlacement {
         if (!window)
           return;
         const inside = (at, start, room) => start + Math.max(0, Math.min(Math.round(at), room));
+        let last;
         const place = isFirst => {
           const area = workspace.clientArea(KWin.PlacementArea, window);
           const frame = Object.assign({}, window.frameGeometry);
@@ -96,6 +107,15 @@ extension WindowPlacement {
           frame.y = inside(\(y), area.y, area.height - frame.height);
           if (isFirst || JSON.stringify(frame) !== before)
             window.frameGeometry = frame;
+          last = frame;
+        };
+        // A window that its user moves stays there.
+        const follow = () => {
+          const {x, y, width, height} = window.frameGeometry;
+          if (width !== last.width || height !== last.height)
+            place(false);
+          else if (x !== last.x || y !== last.y)
+            window.frameGeometryChanged.disconnect(follow);
         };
         \(actions.joined(separator: "\n  "))
       })();

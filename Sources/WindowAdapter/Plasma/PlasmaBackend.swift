@@ -126,7 +126,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
       }
       activate(window)
     case .place(let placement):
-      scripts?.run(placement.kwinScript(for: window.uuid, focusing: formerFocus[window.uuid]))
+      scripts?.run(placement.kwinScript(for: window.uuid, focusing: formerFocus[window.uuid]), for: window.uuid)
     }
   }
 
