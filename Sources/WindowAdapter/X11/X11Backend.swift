@@ -214,8 +214,9 @@ final class X11Backend: Backend, XEventReader {
       // i3 has the state, but ignores the request.
       case .hide: supports("_NET_WM_ACTION_MINIMIZE") && supports("_NET_WM_STATE_HIDDEN")
       case .move: false
-      // i3 has the request, but places no tile.
-      case .place: supports("_NET_MOVERESIZE_WINDOW") && managerWindow.flatMap(name(of:)) != "i3"
+      // These have the request, but place no tile.
+      case .place:
+        supports("_NET_MOVERESIZE_WINDOW") && !["i3", "herbstluftwm"].contains(managerWindow.flatMap(name(of:)))
       case .summon: activates && supports("_NET_WM_DESKTOP") && supports("_NET_CURRENT_DESKTOP")
       case .pid: connection.knowsProcesses
       case .parent: true
