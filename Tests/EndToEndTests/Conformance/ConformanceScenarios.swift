@@ -250,16 +250,21 @@ extension Conformance {
     _ = try open("other")
     let (program, window) = try open("editor")
     guard try screen.window("editor")?.frame != nil else { throw Unjudged() }
-    let size = "400 300"
-    for (place, corner) in [("100 50", (x: 100, y: 50)), ("top-left", (x: 0, y: 0))] {
-      try adapter.call(Rows.place, (window.id, ["place": .string(place), "size": .string(size)]))
+    let outputs = [String](value: adapter.properties["Outputs"] ?? .string("")) ?? []
+    func place(at place: String, _ isThere: (ManagersWindows.Frame) -> Bool) throws -> ManagersWindows.Frame {
+      try adapter.call(Rows.place, (window.id, ["place": .string(place), "size": .string("400 300")]))
       try judge("editor", "is at \(place)") { window in
         guard let frame = window?.frame else { return false }
-        // There may be a bar at the left or at the top.
-        return (corner.x...corner.x + 100).contains(frame.x) && (corner.y...corner.y + 100).contains(frame.y)
-          && abs(frame.width - 400) <= 1 && abs(frame.height - 300) <= 1
+        return abs(frame.width - 400) <= 1 && abs(frame.height - 300) <= 1 && isThere(frame)
       }
+      return try screen.window("editor")!.frame!
     }
+    // There may be a bar at the left or at the top, or an output at the left of the window's.
+    let corner = try place(at: "top-left") { frame in
+      outputs.count > 1 || (0...100).contains(frame.x) && (0...100).contains(frame.y)
+    }
+    _ = try place(at: "100 50") { abs($0.x - corner.x - 100) <= 1 && abs($0.y - corner.y - 50) <= 1 }
+    _ = try place(at: "bottom-right") { $0.x > corner.x + 400 && $0.y > corner.y + 100 }
     try expect(
       refusal(Rows.place, (window.id, ["size": .string("50%x400")])) == .invalidArgument
         && refusal(Rows.place, (window.id, ["place": .string("middle")])) == .invalidArgument, "an error")

@@ -16,10 +16,13 @@ struct DescribedWindows {
         throw Session.Failure("expected “app-id” and “title” of each window, found: \(line)")
       }
       func number(_ key: String) -> Int? { if case .integer(let number)? = window[key] { Int(number) } else { nil } }
+      let frame = window["frame"]?.array?.compactMap { if case .integer(let number) = $0 { Int(number) } else { nil } }
       return ManagersWindows.Window(
         id: window["id"]?.string ?? name, name: name, title: title, output: window["output"]?.string ?? "",
         workspace: window["workspace"]?.string ?? "", isHidden: window["hidden"] == true,
-        isFocused: window["focused"] == true, pid: number("pid").map { pid_t($0) })
+        isFocused: window["focused"] == true,
+        frame: frame.flatMap { $0.count == 4 ? .init(x: $0[0], y: $0[1], width: $0[2], height: $0[3]) : nil },
+        pid: number("pid").map { pid_t($0) })
     }
   }
 

@@ -30,7 +30,7 @@ struct ManagersWindows {
     var isUrgent = false
     /// The X server's number of the window.
     var xWindow: String?
-    /// The area with the frame, in logical pixels; nil on described desktops.
+    /// The area with the frame, in logical pixels; nil if the desktop does not say.
     var frame: Frame?
     /// The window's process, as far as the tree contains it.
     var pid: pid_t?
