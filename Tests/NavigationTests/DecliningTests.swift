@@ -198,7 +198,7 @@ private final class Model {
   }
 
   @Test(
-    "P15: a parent stays with its child that declines, and a sibling that is gone stays gone",
+    "P15: a parent stays with its child that declines, and presents again a sibling that was gone",
     arguments: bothKinds, [true, false])
   func parent_childDeclines_isWrittenBack(_ kind: CoordinatorKind, clearsChild: Bool) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
@@ -210,10 +210,12 @@ private final class Model {
     if clearsChild { model.detail = nil }
     try await fixture.until { !model.help }
     fixture.display.asking = []
-    try await fixture.until { model.note?.id == "a" && model.detail?.id == "b" && !model.help }
-    try await fixture.shows("a", "b")
-    #expect(fixture.display.log.suffix(1) == ["-help"])
+    try await fixture.until { model.note?.id == "a" && model.detail?.id == "b" && model.help }
+    try await fixture.shows("a", "b", "help")
+    #expect(fixture.display.log.suffix(2) == ["-help", "+help"])
     // The items presented from it still follow the model.
+    model.help = false
+    try await fixture.shows("a", "b")
     model.help = true
     try await fixture.shows("a", "b", "help")
     fixture.display.declining = []

@@ -27,13 +27,16 @@ public struct Binding<Value> {
   ///     isOpen.transaction.isForced = true
   ///     isOpen.wrappedValue = false        // Its screen is not asked.
   public var transaction = Transaction()
+  /// Whether the state presents nothing; nil if its value tells. An enum may be another case than that of the binding.
+  private(set) var isVacant: (() -> Bool)?
   /// Whether other clients of the coordinator get the values that screens of the program show.
   private(set) var isPublished = false
 
   init(
     _ route: BindingRoute, transaction: Transaction = Transaction(), read: @escaping () -> Value,
-    write: @escaping (Value) -> Void, overwrite: ((Value) -> Void)? = nil
+    write: @escaping (Value) -> Void, overwrite: ((Value) -> Void)? = nil, isVacant: (() -> Bool)? = nil
   ) {
+    self.isVacant = isVacant
     self.route = route
     self.transaction = transaction
     self.read = read
@@ -146,7 +149,8 @@ public struct Binding<Value> {
   public func published() -> Binding { published(true, as: route) }
 
   private func published(_ isPublished: Bool, as route: BindingRoute) -> Binding {
-    var binding = Binding(route, transaction: transaction, read: read, write: write, overwrite: overwrite)
+    var binding = Binding(
+      route, transaction: transaction, read: read, write: write, overwrite: overwrite, isVacant: isVacant)
     binding.isPublished = isPublished
     return binding
   }
@@ -210,10 +214,11 @@ public struct Binding<Value> {
   /// Returns a binding one step further along the route.
   func derived<Other>(
     _ step: BindingRoute.Step.Kind, name: String? = nil, read: @escaping () -> Other, write: @escaping (Other) -> Void,
-    overwrite: ((Other) -> Void)? = nil
+    overwrite: ((Other) -> Void)? = nil, isVacant: (() -> Bool)? = nil
   ) -> Binding<Other> {
     var other = Binding<Other>(
-      route.appending(step, name: name), transaction: transaction, read: read, write: write, overwrite: overwrite)
+      route.appending(step, name: name), transaction: transaction, read: read, write: write, overwrite: overwrite,
+      isVacant: isVacant)
     other.isPublished = isPublished
     return other
   }

@@ -50,7 +50,8 @@ extension Binding {
       write: { payload in
         guard let root = base.wrappedValue, path.extract(root) != nil else { return }
         base.wrappedValue = payload.map(path.embed)
-      }, overwrite: { payload in if let payload { base.restore(path.embed(payload)) } })
+      }, overwrite: { payload in if let payload { base.restore(path.embed(payload)) } },
+      isVacant: { base.wrappedValue == nil })
   }
 
   /// The binding of a case's payload; nil if the enum is another case. If the enum becomes another case later, the binding keeps the

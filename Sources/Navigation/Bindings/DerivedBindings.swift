@@ -46,7 +46,7 @@ extension Binding {
         reportMisuse(
           "true was written to a binding of whether a \(Wrapped.self) is present, but this cannot create a \(Wrapped.self); "
             + "write a value to the optional itself", file: file, line: line)
-      })
+      }, isVacant: base.isVacant)
   }
 
   /// Creates a binding that is true while a selection equals a tag (G3). Writing true selects the tag. Writing false clears the

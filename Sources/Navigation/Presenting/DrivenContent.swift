@@ -20,6 +20,8 @@ struct DrivenContent {
   let route: BindingRoute
   let read: () -> Wanted?
   let clear: () -> Void
+  /// Whether the state presents nothing, so that an item which has ended may be written back.
+  let isVacant: () -> Bool
   /// Writes the item's value as edited by another client, unless the state has another item; nil if others cannot edit it.
   let edit: ((Properties) -> Bool)?
   /// Writes the item that another client has presented, with its id and its value.
@@ -85,7 +87,7 @@ struct DrivenContent {
           return wanted
         }
       },
-      clear: { item.wrappedValue = nil }, edit: edit,
+      clear: { item.wrappedValue = nil }, isVacant: item.isVacant ?? { item.wrappedValue == nil }, edit: edit,
       adopt: { text, properties in
         if let nothing = () as? Item { return item.restore(nothing) }
         guard let type = Item.self as? any Decodable.Type, let value = Coding.value(type, of: properties) as? Item,
@@ -120,7 +122,8 @@ struct DrivenContent {
         options.destination = options.destination ?? destination
         return Wanted(id: "", options: options) { isPresented.restore(true) }
       },
-      clear: { isPresented.wrappedValue = false }, edit: nil, adopt: { _, _ in isPresented.restore(true) },
+      clear: { isPresented.wrappedValue = false }, isVacant: isPresented.isVacant ?? { !isPresented.wrappedValue },
+      edit: nil, adopt: { _, _ in isPresented.restore(true) },
       accepts: { ServedEntry(of: Bool.self) },
       content: content.map { content in { content() } }, onDismiss: onDismiss)
   }

@@ -66,7 +66,14 @@ protocol Driver: AnyObject, Sendable {
   /// Whether another client may have requested a presentation of which the driver does not know.
   func isUnknown(_ presentation: PresentationHandle) -> Bool
 
-  func ended(_ presentation: PresentationHandle, _ end: Dismissal)
+  /// The binding of the parent of a presentation; nil if it has none.
+  func parent(of presentation: PresentationHandle) -> String?
+
+  /// Handles the end of a presentation.
+  /// - Returns: a function that presents the item again, for a parent that is kept although it was being dismissed (P15); nil if the state
+  ///   has asked for the end, or the item has ended for a reason of its own.
+  @discardableResult
+  func ended(_ presentation: PresentationHandle, _ end: Dismissal) -> (@MainActor () -> Void)?
 
   /// Handles an action that a presenter has reported for its user (P8).
   func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties)

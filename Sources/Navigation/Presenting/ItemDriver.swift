@@ -452,22 +452,36 @@ final class ItemDriver: Driver {
     transaction = nil
   }
 
-  func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
+  func parent(of presentation: PresentationHandle) -> String? { place.isWithoutParent ? nil : place.from }
+
+  @discardableResult
+  func ended(_ presentation: PresentationHandle, _ end: Dismissal) -> (@MainActor () -> Void)? {
     if case .free(presentation) = slot { slot = .free() }
     let isCurrent = presentation == current
     guard let wanted = shown.removeValue(forKey: presentation) else {
       keepEarly(.ended(end), of: presentation)
-      return
+      return nil
     }
+    var presentAgain: (@MainActor () -> Void)?
     if isCurrent {
       if asked == nil { release() }
       // The state may have changed since it was last read, so this clears only the same item.
-      if content.read()?.id == wanted.id, !(end.reason == .parent && outlivesParent) { clear() }
+      if content.read()?.id == wanted.id, !isRetired {
+        if end.reason == .parent, outlivesParent {
+          presentAgain = { [weak self] in self?.onDifference?() }
+        } else {
+          if end.reason == .parent || end.reason == .popped {
+            presentAgain = { [content] in if content.isVacant() { wanted.putBack() } }
+          }
+          clear()
+        }
+      }
     }
     if content.onDismiss != nil || !onDismiss.isEmpty {
       whenGone(presentation) { [self] in tellGone(end) }
     }
     tellOver()
+    return presentAgain
   }
 
   private func tellGone(_ end: Dismissal) {

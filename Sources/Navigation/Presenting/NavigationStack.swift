@@ -472,18 +472,25 @@ final class PathDriver: Driver {
     }
   }
 
-  func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
+  func parent(of presentation: PresentationHandle) -> String? {
+    places.position(of: presentation).flatMap { $0 > 0 ? binding($0 - 1) : from }
+  }
+
+  @discardableResult
+  func ended(_ presentation: PresentationHandle, _ end: Dismissal) -> (@MainActor () -> Void)? {
     screens.ended(presentation)
     asked?.ended(presentation)
     if let left = leaving.removeValue(forKey: presentation) {
       // A request may have been refused because of this end.
       if strays.contains(where: { $0.presentation == presentation }) { onDifference?() }
-      return path.forgetWritten(left.values, at: left.index)
+      path.forgetWritten(left.values, at: left.index)
+      return nil
     }
     guard let index = places.position(of: presentation) else {
       asked?.endedEarly.insert(presentation)
-      return
+      return nil
     }
+    let values = path.read()
     path.forgetWritten(places.values, at: index)
     let gone = places.values.id(index)
     places.removeAll(from: index)
@@ -492,6 +499,14 @@ final class PathDriver: Driver {
     cut(to: index, where: gone)
     // The request for the next element at this position may have been refused because of this end.
     if parent?.isHidden != true, path.read().count > index { onDifference?() }
+    guard end.reason == .parent || end.reason == .popped, retirement == nil, index < values.count,
+      values.id(index) == gone
+    else { return nil }
+    return { [weak self, path] in
+      let now = path.read()
+      if now.count == index, now.kept(of: values, index).count == index { _ = path.putBack(index, of: values) }
+      self?.onDifference?()
+    }
   }
 
   func hasGivenUp(_ presentation: PresentationHandle) -> Bool { leaving[presentation] != nil }

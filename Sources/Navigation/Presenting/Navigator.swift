@@ -96,7 +96,10 @@ public final class Navigator: Presenting {
           take(element, at: iterator.moment)
           if case .state(let state) = element {
             // The missing events may have said that the dismissals of these presentations were declined.
-            for kept in state.presentations where kept.phase != .dismissing && hasGivenUp(kept) {
+            for kept in state.presentations
+            where kept.phase != .dismissing
+              && (hasGivenUp(kept) || screens[kept.presentation]?.isBeingDismissed == true)
+            {
               await takeBack(kept.presentation, at: kept.binding)
             }
           }
@@ -607,7 +610,11 @@ public final class Navigator: Presenting {
     case .dismissed(let subject, let reason):
       let end = Dismissal(reason: reason, error: reason == .failed ? screens.failure(of: subject.presentation) : nil)
       let drivers = drivers[subject.binding]
-      for driver in drivers { driver.ended(subject.presentation, end) }
+      let parent = drivers.lazy.compactMap { $0.parent(of: subject.presentation) }.first
+      let former = drivers.compactMap { $0.ended(subject.presentation, end) }
+      if reason == .parent || reason == .popped, let parent = parent.flatMap({ screens.last(at: $0) }) {
+        parent.ended(screens[subject.presentation], isPopped: reason == .popped, former)
+      }
       leave(subject.presentation)
       return drivers
     case .updated(let subject, let item):
@@ -622,6 +629,9 @@ public final class Navigator: Presenting {
       return drivers
     case .selection(let group, let tag):
       selections[group] = tag
+      return []
+    case .phase(let subject, .dismissing):
+      screens[subject.presentation]?.beginsDismissal()
       return []
     case .phase, .declined, .asking, .group, .path, .hold, .parked: return []
     }
@@ -640,6 +650,7 @@ public final class Navigator: Presenting {
         drivers.dismiss(driver.endOfOrphan(presentation))
       }
       if drivers.isWaitingToSend { plan() }
+      if drivers.retired[binding].isEmpty { screens[presentation]?.isKept() }
       return
     }
     var holder: PresentationHandle?
@@ -660,6 +671,7 @@ public final class Navigator: Presenting {
       }
       driver.declined(presentation)
     }
+    screens[presentation]?.isKept()
   }
 
   private func hasGivenUp(_ entry: PresentationState) -> Bool {

@@ -114,6 +114,10 @@ public final class Showing: Presenting {
   /// Whether the presentation has ended, so that nothing is presented from here any more. A screen that has stayed after its
   /// presentation was lost can still ask its user.
   private(set) var isOver = false
+  /// The functions that present again what was presented from here, and has ended with this presentation's dismissal. `isPopped`: whether
+  /// it was an element above this one in a stack.
+  private var former: [(isPopped: Bool, present: @MainActor () -> Void)] = []
+  private(set) var isBeingDismissed = false
   private let work = ScreenWork()
   /// The functions to call when the screen is gone.
   private var ends: [@MainActor () -> Void] = []
@@ -512,6 +516,33 @@ public final class Showing: Presenting {
     self.children = []
     for child in children { child.forget() }
   }
+
+  /// Notes that the coordinator dismisses this presentation. It may be kept (P15).
+  func beginsDismissal() { isBeingDismissed = true }
+
+  /// Notes that the dismissal was declined, and presents again what was presented from here, from the outermost.
+  func isKept() {
+    isBeingDismissed = false
+    presentAgain(former.filter { !$0.isPopped }.map(\.present))
+    former = []
+  }
+
+  /// Handles the end of what was presented from here, since its parent was being dismissed.
+  /// - Parameters:
+  ///   - child: its screen; nil if this program does not show it.
+  ///   - isPopped: whether it was an element above this one in a stack.
+  ///   - present: functions that present it again.
+  func ended(_ child: Showing?, isPopped: Bool, _ present: [@MainActor () -> Void]) {
+    let all = (child?.former.map(\.present) ?? []) + present
+    if isBeingDismissed {
+      former += all.map { (isPopped, $0) }
+    } else if !isPopped, closed == nil {
+      // This presentation is kept already.
+      presentAgain(all)
+    }
+  }
+
+  private func presentAgain(_ all: [@MainActor () -> Void]) { for present in all.reversed() { present() } }
 
   /// Calls a function when the screen is gone after its presentation has ended.
   func atEnd(_ body: @escaping @MainActor () -> Void) { ends.append(body) }

@@ -13,6 +13,11 @@ struct ShownScreens {
 
   subscript(presentation: PresentationHandle) -> Showing? { showings[presentation] }
 
+  /// The last screen of a binding.
+  func last(at binding: String) -> Showing? {
+    showings.values.filter { $0.binding == binding }.max { $0.presentation < $1.presentation }
+  }
+
   /// The screens that have appeared, in the order of their appearance.
   var visible: [Showing] { placesOfVisible.sorted { $0.value.place < $1.value.place }.map(\.value.showing) }
 
