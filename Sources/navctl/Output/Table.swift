@@ -60,7 +60,10 @@ struct Table {
 
   init(_ columns: Column...) { self.columns = columns }
 
-  mutating func add(_ cells: Cell...) { rows.append(cells) }
+  mutating func add(_ cells: Cell...) { add(cells) }
+
+  /// - Parameter cells: those of a row; those of the last columns may be missing.
+  mutating func add(_ cells: [Cell]) { rows.append(cells) }
 
   /// The lines, each with its newline; empty without rows.
   func text(_ style: Style) -> String {

@@ -76,16 +76,16 @@ struct Doctor: ParsableCommand {
     let manager = try? daemon.connection.callAndWait(
       PropertyAccessing.get, on: "org.freedesktop.systemd1", at: "/org/freedesktop/systemd1",
       ("org.freedesktop.systemd1.Manager", "Version"), timeout: daemon.timeLeft ?? .seconds(3), autoStart: false)
-    let backend = windowBackend(daemon)
+    let adapters = windowAdapters(daemon)
     return [
       Finding(
         "commands",
         manager.map { "the bus has a user manager, systemd \(String(value: $0) ?? "")" }
           ?? "the bus has no user manager")
-    ] + Self.files(files) + [
-      backend.map(Finding.ofBackend) ?? Finding("windows", "no adapter is running"),
-      Finding("log", "the messages of a navd that the bus or systemd started: journalctl --user -u navd"),
-    ]
+    ] + Self.files(files)
+      + (adapters.isEmpty ? [Finding("windows", "no adapter is running")] : Finding.of(adapters)) + [
+        Finding("log", "the messages of a navd that the bus or systemd started: journalctl --user -u navd")
+      ]
   }
 
   /// The mistakes in the configuration files, and the warnings about them.
@@ -99,13 +99,9 @@ struct Doctor: ParsableCommand {
     }
   }
 
-  /// The backend of the window system; nil if no adapter is on the bus.
-  fileprivate static func windowBackend(_ daemon: DaemonClient) -> String? {
-    let backend = try? daemon.connection.callAndWait(
-      PropertyAccessing.get, on: WindowSystemInterface.bus, at: WindowSystemInterface.object,
-      (WindowSystemInterface.name.text, WindowSystemInterface.backend.name.text),
-      timeout: daemon.timeLeft ?? .seconds(3), autoStart: false)
-    return backend.map { String(value: $0) ?? "" }
+  /// The adapters on the bus; none if they cannot be asked.
+  fileprivate static func windowAdapters(_ daemon: DaemonClient) -> [WindowAdapter] {
+    (try? daemon.windowAdapters(patience: .seconds(3))) ?? []
   }
 
   /// The findings about the desktop's variables that programs started by the service manager or the bus lack.
@@ -155,11 +151,24 @@ private struct Finding {
     return .object(members)
   }
 
-  /// The finding about the backend. If a compositor has a socket of its own, the socket reports more than its Wayland protocol.
-  static func ofBackend(_ backend: String) -> Finding {
-    let known = "known by the backend “\(backend)”"
+  /// The findings about adapters, one for each display.
+  static func of(_ adapters: [WindowAdapter]) -> [Finding] {
+    adapters.map { adapter in
+      let display = adapters.count > 1 ? adapter.display.preferred : nil
+      return of(adapter, (display.map { "those of \($0): " } ?? "") + "known by the backend “\(adapter.backend)”")
+    }
+  }
+
+  /// The finding about an adapter. If a compositor has a socket of its own, the socket reports more than its Wayland protocol.
+  /// - Parameter known: how the windows are known, in words.
+  private static func of(_ adapter: WindowAdapter, _ known: String) -> Finding {
     let sockets = ["HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET"]
-    guard backend == "wlr", let socket = sockets.first(where: { getenv($0).map { $0.pointee != 0 } ?? false }) else {
+    func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    // The socket of this display says nothing about another one.
+    let here = DisplayNames(wayland: variable("WAYLAND_DISPLAY"), x11: variable("DISPLAY"))
+    guard adapter.backend == "wlr", !here.isOther(than: adapter.display),
+      let socket = sockets.first(where: { getenv($0).map { $0.pointee != 0 } ?? false })
+    else {
       return Finding("windows", known)
     }
     return Finding(
@@ -196,8 +205,8 @@ private struct Examined {
   private let release: String
   private let diagnosis: Diagnosis
   private let destinations: [NamedDestination]
-  /// The backend of the window system; nil if no adapter is on the bus.
-  private let windowBackend: String?
+  /// The adapters on the bus; none if they cannot be asked.
+  private let windowAdapters: [WindowAdapter]
   private let windowAdapterAdvice: String
   private let failures: [EndingEntry]
   private let entries: [StateEntry]
@@ -210,8 +219,8 @@ private struct Examined {
     release = try daemon.value(of: CoordinatorInterface.release) ?? ""
     diagnosis = try daemon.diagnosis()
     destinations = try daemon.destinations()
-    windowBackend = Doctor.windowBackend(daemon)
-    windowAdapterAdvice = windowBackend == nil ? daemon.windowAdapterAdvice() : ""
+    windowAdapters = Doctor.windowAdapters(daemon)
+    windowAdapterAdvice = windowAdapters.isEmpty ? daemon.windowAdapterAdvice() : ""
     var failures = try daemon.history(0, [:]).filter(\.hasFailed)
     var last = Array(failures.prefix(1))
     try daemon.addErrors(to: &last)
@@ -221,7 +230,7 @@ private struct Examined {
     self.checked = checked
   }
 
-  var findings: [Finding] { [navd, commands, record] + files + warnings + [windows] + late + left + [ofFailures] }
+  var findings: [Finding] { [navd, commands, record] + files + warnings + windows + late + left + [ofFailures] }
 
   private var navd: Finding {
     var parts = ["navd \(release)"]
@@ -265,15 +274,17 @@ private struct Examined {
     return Finding.ofWarnings(isOfTheseFiles ? checked?.warnings ?? [] : diagnosis.warnings ?? [])
   }
 
-  private var windows: Finding {
-    if let windowBackend { return Finding.ofBackend(windowBackend) }
+  private var windows: [Finding] {
+    if !windowAdapters.isEmpty { return Finding.of(windowAdapters) }
     let following = destinations.filter { $0.entry.window != nil }.map(\.name)
-    if following.isEmpty { return Finding("windows", "no adapter is running, and no destination follows windows") }
-    return Finding(
-      "windows",
-      "no adapter is running, so windows of \(following.joined(separator: ", ")) are not followed, raised or hidden: an item is "
-        + "open while its program runs",
-      windowAdapterAdvice)
+    if following.isEmpty { return [Finding("windows", "no adapter is running, and no destination follows windows")] }
+    return [
+      Finding(
+        "windows",
+        "no adapter is running, so windows of \(following.joined(separator: ", ")) are not followed, raised or hidden: an item is "
+          + "open while its program runs",
+        windowAdapterAdvice)
+    ]
   }
 
   /// The items whose programs take longer for their first window than expected.

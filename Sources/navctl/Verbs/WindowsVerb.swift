@@ -11,7 +11,8 @@ struct Windows: ParsableCommand {
     """
     Needs an adapter for the window system, such as navd-windows. On a terminal: a table. In a pipe: a line for each window, \
     in the order in which they were opened, with tabs between id, app-id, title, output, process, state and the name under \
-    which it is open. With --app-id and --title: only those that fit, as [window] matches them.
+    which it is open. With several displays, each with an adapter of its own: the windows of one after the other, and the \
+    display at the end of each line. With --app-id and --title: only those that fit, as [window] matches them.
     """)
 
   @OptionGroup var global: GlobalOptions
@@ -20,29 +21,35 @@ struct Windows: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "windows")
-    let windows = try daemon.windows()
+    let displays = try daemon.windows()
     let owners = try owners(daemon)
-    var table = Table("ID", "APP-ID", "TITLE", "OUTPUT", .number("PID"), "STATE", "BINDING")
+    var table = Table("ID", "APP-ID", "TITLE", "OUTPUT", .number("PID"), "STATE", "BINDING", "DISPLAY")
     var list: [JSON] = []
     let pattern = WindowPattern(appID: appID, title: title)
-    for var window in windows where pattern.isEmpty || pattern.matches(window.properties) {
-      // No process here shows it.
-      if window.properties.pid == 0 { window.properties.pid = nil }
-      let owner = owners[window.id]
-      var entry = window.properties.properties
-      entry[Self.id] = window.id
-      entry[StateEntry.keys.binding] = owner?.binding
-      entry[StateEntry.keys.presentation] = owner?.presentation
-      list.append(JSON(entry))
-      table.add(
-        Table.Cell(window.id), window.properties.cell(\.appID), window.properties.cell(\.title),
-        window.properties.cell(\.output), window.properties.cell(\.pid), Table.Cell(state(window.properties)),
-        Table.Cell(owner?.name ?? ""))
+    for (display, windows) in displays {
+      for var window in windows where pattern.isEmpty || pattern.matches(window.properties) {
+        // No process here shows it.
+        if window.properties.pid == 0 { window.properties.pid = nil }
+        let owner = owners[window.id]
+        var entry = window.properties.properties
+        entry[Self.id] = window.id
+        entry[StateEntry.keys.binding] = owner?.binding
+        entry[StateEntry.keys.presentation] = owner?.presentation
+        entry[Self.display] = display.preferred
+        list.append(JSON(entry))
+        let cells = [
+          Table.Cell(window.id), window.properties.cell(\.appID), window.properties.cell(\.title),
+          window.properties.cell(\.output), window.properties.cell(\.pid), Table.Cell(state(window.properties)),
+          Table.Cell(owner?.name ?? ""),
+        ]
+        table.add(cells + (displays.count > 1 ? [Table.Cell(display.preferred ?? "")] : []))
+      }
     }
     global.write(json: .array(list), table)
   }
 
   private static let id = DictionaryKey<String>("id", doc: "The adapter's own name of the window.")
+  private static let display = DictionaryKey<String>("display", doc: "The display of the window's adapter.")
 
   private func state(_ window: WindowProperties) -> String {
     let words: [(String, Bool?)] = [
@@ -63,23 +70,5 @@ struct Windows: ParsableCommand {
       for window in entry.windows ?? [] { if let id = window[Self.id] { owners[id] = entry } }
     }
     return owners
-  }
-}
-
-extension DaemonClient {
-  /// Every window of the session.
-  func windows() throws(Failure) -> [Window] {
-    typealias Rows = WindowSystemInterface
-    do throws(DBusError) {
-      let (windows, _) = try connection.callAndWait(
-        Rows.getWindows, on: Rows.bus, at: Rows.object, (), timeout: timeLeft ?? defaultTimeout)
-      return windows.map { Window(id: $0.fields.0, WindowProperties(reading: $0.fields.1)) }
-    } catch {
-      guard error.name == .serviceUnknown || error.name == .nameHasNoOwner else { throw Failure(operation, error) }
-      throw Failure(
-        operation, "nothing on the bus knows the windows",
-        hint: windowAdapterAdvice(),
-        status: .unreachable)
-    }
   }
 }

@@ -5,6 +5,7 @@ import Glibc
 import PresentationModel
 import TestSupport
 import Testing
+import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
@@ -113,18 +114,11 @@ private typealias Rows = CoordinatorInterface
         "own": "command = ['foot', '--app-id=own']\nwindow = true\nscope = 'process'",
       ])
     let session = desktop.session
-    let (sway, display, variables) = try session.startInnerSway(outputs: nil)
-    let inner = variables.merging(["WAYLAND_DISPLAY": display, "DISPLAY": ""]) { $1 }.map { "\($0.key)=\($0.value)" }
-    let watched = try #require(WindowSystemInterface.bus(of: display))
-    var owner: BusName?
-    let watch = session.client.watchName(watched) { owner = $0 }
-    defer { watch.cancel() }
-    let adapter = try session.start(program: "/usr/bin/env", inner + [session.executable("navd-windows")])
-    try session.wait("the second adapter is there") { owner != nil || adapter.hasEnded }
-    try #require(!adapter.hasEnded, "\(adapter.errorText)")
+    let second = try SecondSway(session)
+    let inner = second.variables
 
     func innerWindows() throws -> String {
-      try session.run(program: "/usr/bin/swaymsg", ["-s", variables["SWAYSOCK"]!, "-t", "get_tree"]).outputText
+      try session.run(program: "/usr/bin/env", inner + ["swaymsg", "-t", "get_tree"]).outputText
     }
     for name in ["plain", "own"] {
       for isInner in [false, true] {
@@ -149,10 +143,69 @@ private typealias Rows = CoordinatorInterface
     }
 
     // A further adapter of either display ends.
-    #expect(!sway.hasEnded)
+    #expect(!second.sway.hasEnded)
     for variables in [[], inner] {
       let third = try session.run(program: "/usr/bin/env", variables + [session.executable("navd-windows")])
       #expect(third.exitCode == 3, "\(third.errorText)")
     }
+  }
+
+  @Test("navctl windows and doctor tell of all displays, and of which one each window is")
+  func windows_ofTwoSways_areThoseOfBoth() throws {
+    let desktop = try WindowedDesktop(
+      .sway,
+      destinations: [
+        "plain": "command = ['foot', '--app-id=plain', '-e', 'sleep', '1000']\nwindow = { app-id = 'plain' }"
+      ])
+    let session = desktop.session
+    _ = try session.open("plain")
+    // With one display, nothing is said of it.
+    func rows() throws -> [[String]] {
+      try session.navctl("windows").lines.map {
+        $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+      }
+    }
+    #expect(try rows().map(\.count) == [7])
+    #expect(try session.navctl("doctor").lines.contains("ok\twindows\tknown by the backend “sway”"))
+
+    let second = try SecondSway(session)
+    try session.runTool(
+      "/usr/bin/env", second.variables + ["swaymsg", "exec", "foot --app-id=inner -e sleep 1000"])
+    try session.poll("both windows are listed") { try rows().count == 2 }
+    let first = try #require(session.desktop?.displays["WAYLAND_DISPLAY"])
+    #expect(try rows().map { [$0[1], $0[6], $0[7]] } == [["plain", "plain", first], ["inner", "", second.display]])
+    #expect(
+      try session.navctl("windows", "--json").json?.array?.map { $0["display"]?.string } == [first, second.display])
+    #expect(
+      try session.navctl("doctor").lines.filter { $0.contains("\twindows\t") } == [
+        "ok\twindows\tthose of \(first): known by the backend “sway”",
+        "ok\twindows\tthose of \(second.display): known by the backend “sway”",
+      ])
+  }
+}
+
+/// A second sway of the user, with an adapter of its own.
+private struct SecondSway {
+  let sway: Program
+  let adapter: Program
+  let display: String
+  /// The variables of its programs, as assignments.
+  let variables: [String]
+
+  init(_ session: Session) throws {
+    let variables: [String: String]
+    (sway, display, variables) = try session.startInnerSway(outputs: nil)
+    self.variables = variables.merging(["WAYLAND_DISPLAY": display, "DISPLAY": ""]) { $1 }.map {
+      "\($0.key)=\($0.value)"
+    }
+    let watched = try #require(WindowSystemInterface.bus(of: display))
+    var owner: BusName?
+    let watch = session.client.watchName(watched) { owner = $0 }
+    defer { watch.cancel() }
+    let adapter = try session.start(
+      program: "/usr/bin/env", self.variables + [session.executable("navd-windows")])
+    self.adapter = adapter
+    try session.wait("the second adapter is there") { owner != nil || adapter.hasEnded }
+    try #require(!adapter.hasEnded, "\(adapter.errorText)")
   }
 }
