@@ -319,6 +319,9 @@ final class X11Backend: Backend, XEventReader {
 
   private func readAll(of window: Window) {
     let key = WindowTable.Key(window)
+    // A window that is gone has no property, and the window manager may list it for a while. Told without
+    // any, it would hide the next window that gets its number. Its end, if it was told, is reported soon.
+    guard let area = area(of: window) else { return }
     if !isKnown(window), isPartOfTheDesktop(window) { return }
     var sighting = WindowTable.Sighting()
     sighting.properties.appID = facts.appID(of: window)
@@ -328,7 +331,6 @@ final class X11Backend: Backend, XEventReader {
     sighting.properties.fullscreen = states.contains(connection.atom("_NET_WM_STATE_FULLSCREEN"))
     // i3 also marks the tabs in the back.
     let isIconified = states.contains(connection.atom("_NET_WM_STATE_HIDDEN"))
-    let area = area(of: window)
     if state.capabilities.contains(.hide) {
       sighting.properties.minimized = isIconified
       sighting.properties.hidden = isIconified
@@ -336,7 +338,7 @@ final class X11Backend: Backend, XEventReader {
     if state.capabilities.contains(.inView), let desktop {
       let own = connection.numbers(window, "_NET_WM_DESKTOP").first ?? Self.everyDesktop
       let isShown = !isIconified && [desktop, Self.everyDesktop].contains(own)
-      shown[window] = isShown ? area.map { framed($0, window) } : nil
+      shown[window] = isShown ? framed(area, window) : nil
       sighting.properties.inView = isShown && !covered.contains(window)
     }
     let leader = connection.numbers(window, "WM_TRANSIENT_FOR").first ?? 0
@@ -344,7 +346,7 @@ final class X11Backend: Backend, XEventReader {
       leader == 0 || leader == connection.root ? WindowTable.Sighting.Parent.none : .window(.init(leader))
     if !monitors.isEmpty {
       sighting.properties.output =
-        sighting.properties.hidden == true ? "" : area.map(monitors.holding) ?? ""
+        sighting.properties.hidden == true ? "" : monitors.holding(area)
     }
     var id = ""
     if !state.windows.contains(key) {

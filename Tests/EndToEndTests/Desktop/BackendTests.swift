@@ -405,3 +405,42 @@ private func windows_moreChangesThanTheBusTakes_gapIsSeen() throws {
   try adapter.wait("the last event is known") { adapter.serial == serial }
   #expect(!adapter.isGapless)
 }
+
+@Test(
+  "A window with the number of one that is gone, and that the window manager still lists, is told with its properties")
+func windows_numberUsedAgain_haveTheirProperties() throws {
+  let session = try Session(starting: false, desktop: .i3)
+  let first = try session.edit("first")
+  let adapter = try RunningAdapter(session, "--backend", "x11")
+  _ = try adapter.open("first")
+  let screen = ManagersWindows(session: session)
+  let number = try #require(try screen.window("first")?.xWindow)
+  let stays = try session.edit("stays")
+  _ = try adapter.open("stays")
+  let other = try #require(try screen.window("stays")?.xWindow)
+  try session.poll("i3 lists both") {
+    try session.run(program: "/usr/bin/xprop", ["-root", "_NET_CLIENT_LIST"]).outputText.split(separator: ",").count
+      == 2
+  }
+
+  let managers = session.managers()
+  for pid in managers { kill(pid, SIGSTOP) }
+  defer { for pid in managers { kill(pid, SIGCONT) } }
+  kill(first.processID, SIGKILL)
+  try adapter.wait("the first one is closed") { adapter.window("first") == nil }
+  // The adapter reads the list, in which the window is still.
+  try session.runTool("/usr/bin/xprop", ["-id", other, "-f", "WM_STATE", "32c", "-set", "WM_STATE", "1"])
+  try session.tell("stays", "title two")
+  try adapter.wait("the title is told") { adapter.window("stays", "two") != nil }
+
+  // The X server gives the number of the window again.
+  let next = try session.edit("next")
+  kill(adapter.program.processID, SIGSTOP)
+  defer { kill(adapter.program.processID, SIGCONT) }
+  for pid in managers { kill(pid, SIGCONT) }
+  try screen.poll("next", "has the same number") { $0?.xWindow == number }
+  kill(adapter.program.processID, SIGCONT)
+  _ = try adapter.open("next", "one")
+  #expect(adapter.windows.map(\.properties.appID) == ["stays", "next"])
+  #expect(stays.status == nil && next.status == nil)
+}
