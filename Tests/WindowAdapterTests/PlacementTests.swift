@@ -113,4 +113,48 @@ struct PlacementTests {
     #expect(pending.next(1, frame(1310, 70, 636, 396), in: Self.area, now: Self.start) == nil)
     #expect(pending.isEmpty)
   }
+
+  private static let second = ScreenArea(x: 0, y: 0, width: 1280, height: 720)
+
+  /// Where a window is, on the output at the right or at the left.
+  private static func spot(_ x: Int, _ y: Int, in area: ScreenArea = area) -> PlacedWindow.Spot {
+    let frame = ScreenArea(x: x, y: y, width: 640, height: 400)
+    return PlacedWindow.Spot(output: area.x > 0 ? "right" : "left", area: area, frame: frame)
+  }
+
+  @Test("N15: a window that a changed area or an unplugged output leaves out of view is placed again")
+  func placed_outOfViewByOutput_isPlacedAgain() throws {
+    let placement = WindowPlacement(
+      .anchor(.topRight), size: try .init("640 400"), margin: 20, takesFocus: false, isSticky: true)
+    let again = WindowPlacement(.anchor(.topRight), size: try .init("640 400"), margin: 20)
+    var smaller = Self.area
+    smaller.height = 345
+    var scaled = PlacedWindow(placement)
+    #expect(scaled.move(to: Self.spot(1900, 50), among: ["left", "right"]) == nil)
+    #expect(scaled.move(to: Self.spot(1900, 50, in: smaller), among: ["left", "right"]) == again)
+    // Once for each change.
+    #expect(scaled.move(to: Self.spot(1900, 50, in: smaller), among: ["left", "right"]) == nil)
+    var unplugged = PlacedWindow(placement)
+    #expect(unplugged.move(to: Self.spot(1900, 50), among: ["left", "right"]) == nil)
+    #expect(unplugged.move(to: Self.spot(900, 50, in: Self.second), among: ["left"]) == again)
+  }
+
+  @Test("N15: what is in view, or was moved by its user, stays")
+  func placed_movedByItsUser_stays() throws {
+    var placed = PlacedWindow(WindowPlacement(.anchor(.topRight), size: try .init("640 400")))
+    let outputs = ["left", "right"]
+    // Half out of view, on the same output and on its way to another one.
+    for spot in [
+      Self.spot(1920, 30), Self.spot(2300, 100), Self.spot(1300, 100), Self.spot(1000, 100, in: Self.second),
+    ] {
+      #expect(placed.move(to: spot, among: outputs) == nil)
+    }
+    // An area that changes under a window that its user has put half out of view.
+    var larger = Self.second
+    larger.height = 700
+    #expect(placed.move(to: Self.spot(1000, 100, in: larger), among: outputs) == nil)
+    // The unplugged output leaves it in view.
+    #expect(placed.move(to: Self.spot(1300, 100), among: outputs) == nil)
+    #expect(placed.move(to: Self.spot(100, 100, in: Self.second), among: ["left"]) == nil)
+  }
 }

@@ -293,13 +293,23 @@ extension HyprlandModel {
 
   /// The commands that go on with the placing of windows.
   mutating func placing(now: Instant) -> [HyprlandCommand] {
-    placements.keys.sorted().flatMap { nextStep($0, now: now) }
+    for key in placements.placedKeys {
+      let properties = state.windows.properties(of: key)
+      guard let frame = clients[key]?.area, let monitor = monitor(of: key), let area = monitor.usableArea,
+        properties?.floating == true, properties?.fullscreen != true, properties?.hidden != true
+      else { continue }
+      let spot = PlacedWindow.Spot(output: monitor.name, area: area, frame: frame)
+      placements.keepInView(key, spot, among: state.outputs, now: now)
+    }
+    return placements.keys.sorted().flatMap { nextStep($0, now: now) }
+  }
+
+  private func monitor(of key: Key) -> HyprlandAnswer.Monitor? {
+    monitors.first { $0.number == clients[key]?.monitor }
   }
 
   private mutating func nextStep(_ key: Key, now: Instant) -> [HyprlandCommand] {
-    guard let client = clients[key], let frame = client.area,
-      let area = monitors.first(where: { $0.number == client.monitor })?.usableArea
-    else {
+    guard let frame = clients[key]?.area, let area = monitor(of: key)?.usableArea else {
       placements.forgetIfOverdue(key, now: now)
       return []
     }

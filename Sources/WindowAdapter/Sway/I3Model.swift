@@ -256,7 +256,14 @@ struct I3Model {
 
   /// The commands that place windows, as far as their areas are known.
   mutating func placing(now: Instant) -> [String] {
-    placements.keys.sorted().flatMap { key -> [String] in
+    for key in placements.placedKeys {
+      guard let node = nodes[Self.container(key)], let frame = node.frame, let area = node.usableArea,
+        node.properties.floating == true, node.properties.fullscreen != true, node.properties.hidden != true
+      else { continue }
+      let spot = PlacedWindow.Spot(output: node.properties.output ?? "", area: area, frame: frame)
+      placements.keepInView(key, spot, among: state.outputs, now: now)
+    }
+    return placements.keys.sorted().flatMap { key -> [String] in
       guard let node = nodes[Self.container(key)], let frame = node.frame, let area = node.usableArea else {
         placements.forgetIfOverdue(key, now: now)
         return []

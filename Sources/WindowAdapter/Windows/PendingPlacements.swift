@@ -35,11 +35,15 @@ struct PendingPlacements<Key: Hashable> {
   /// The placements that begin once the areas are read again: an earlier request may have moved their windows to another output.
   private var awaitingReading: [Key: (placement: WindowPlacement, now: MonotonicInstant)] = [:]
 
+  /// The windows that were placed, also those whose placement is over.
+  private var placed: [Key: PlacedWindow] = [:]
+
   var isEmpty: Bool { pending.isEmpty && awaitingReading.isEmpty }
   var keys: [Key] { Array(pending.keys) }
 
   mutating func begin(_ key: Key, _ placement: WindowPlacement, now: MonotonicInstant) {
     pending[key] = Pending(placement: placement, end: now + Self.timeToResize)
+    placed[key] = PlacedWindow(placement, at: placed[key]?.spot)
   }
 
   /// Begins a placement with the next reading of the areas; ``beginWithReading()`` says when that is asked for.
@@ -53,7 +57,19 @@ struct PendingPlacements<Key: Hashable> {
     awaitingReading = [:]
   }
 
-  mutating func forget(_ key: Key) { (pending[key], awaitingReading[key]) = (nil, nil) }
+  mutating func forget(_ key: Key) { (pending[key], awaitingReading[key], placed[key]) = (nil, nil, nil) }
+
+  /// The windows that were placed.
+  var placedKeys: [Key] { Array(placed.keys) }
+
+  /// Places a window again that is no longer wholly in view, since its output was unplugged or its usable area has changed (N15).
+  /// - Parameters:
+  ///   - spot: where it is now.
+  ///   - outputs: the names of the outputs.
+  mutating func keepInView(_ key: Key, _ spot: PlacedWindow.Spot, among outputs: [String], now: MonotonicInstant) {
+    guard let again = placed[key]?.move(to: spot, among: outputs) else { return }
+    begin(key, again, now: now)
+  }
 
   /// Forgets the placement of a window whose area was not told in time. Otherwise it would be asked for without end.
   mutating func forgetIfOverdue(_ key: Key, now: MonotonicInstant) {

@@ -171,4 +171,39 @@ private typealias Rows = CoordinatorInterface
       for: "huge", "is as wide as the screen", of: (640, 180), in: area, x: { area.width - $0.width },
       y: { area.height - $0.height })
   }
+
+  /// Waits until a window is wholly in an area, and has a size near the one of its file, or that of the area.
+  private func waitInView(of name: String, _ what: String, _ size: (width: Int, height: Int), in area: Frame) throws {
+    let (width, height) = (min(size.width, area.width), min(size.height, area.height))
+    try screen.poll(name, what) { window in
+      guard let frame = window?.frame else { return false }
+      return frame.x >= area.x && frame.y >= area.y && frame.x + frame.width <= area.x + area.width
+        && frame.y + frame.height <= area.y + area.height && abs(frame.width - width) <= 20
+        && abs(frame.height - height) <= 20
+    }
+  }
+
+  @Test("N15: a window whose output is scaled is wholly in view, and what its user moved stays where it is in view")
+  func place_outputScaled_isInView() throws {
+    let test = try PlacementTests(
+      .sway,
+      [
+        "mixer": "place = 'bottom-right', size = '300 200', margin = 20", "huge": "place = 'center', size = '900 400'",
+        "clock": "place = 'bottom-left', size = '200 100'",
+      ])
+    let (session, area) = (test.session, try test.area(of: .sway))
+    for name in ["huge", "mixer", "clock"] { _ = try session.open(name) }
+    try test.wait(
+      for: "mixer", "is at the bottom right", of: (300, 200), in: area, x: { area.width - $0.width - 20 },
+      y: { area.height - $0.height - 20 })
+    try test.waitInView(of: "huge", "has its size", (900, 400), in: area)
+    let id = try #require(try test.screen.window("clock")?.id)
+    try session.runTool("/usr/bin/swaymsg", ["[con_id=\(id)] move absolute position 30 px 40 px"])
+    try test.wait(for: "clock", "is where its user put it", of: (200, 100), in: area, x: { _ in 30 }, y: { _ in 40 })
+    try session.runTool("/usr/bin/swaymsg", ["output HEADLESS-1 scale 2"])
+    let scaled = Frame(x: 0, y: 0, width: 640, height: 360)
+    try test.waitInView(of: "mixer", "is in view of the scaled output", (300, 200), in: scaled)
+    try test.waitInView(of: "huge", "is in view of the scaled output", (640, 360), in: scaled)
+    try test.wait(for: "clock", "is where its user put it", of: (200, 100), in: scaled, x: { _ in 30 }, y: { _ in 40 })
+  }
 }

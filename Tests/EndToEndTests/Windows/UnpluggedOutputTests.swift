@@ -75,6 +75,21 @@ private final class NestedSway {
     return windows?.first?["output"].flatMap { String(value: $0) }
   }
 
+  /// The usable area of an output, which has no bar.
+  func area(of output: String) throws -> ManagersWindows.Frame? {
+    let outputs = try JSON.parse(try run("swaymsg", "-r", "-t", "get_outputs").outputText).array ?? []
+    return outputs.first { $0["name"]?.string == output }?["rect"].flatMap(ManagersWindows.Frame.init)
+  }
+
+  /// The area of the window of a program, without its title bar.
+  func frame(of appID: String) throws -> ManagersWindows.Frame? {
+    func find(_ node: JSON) -> ManagersWindows.Frame? {
+      if node["app_id"]?.string == appID { return node["rect"].flatMap(ManagersWindows.Frame.init) }
+      return ((node["nodes"]?.array ?? []) + (node["floating_nodes"]?.array ?? [])).lazy.compactMap(find).first
+    }
+    return find(try JSON.parse(try run("swaymsg", "-r", "-t", "get_tree").outputText))
+  }
+
   func unplug(_ output: String) throws {
     let window = try #require(try outer.tree().first { try self.title(of: $0).hasSuffix(output) })
     try outer.close(window)
@@ -117,4 +132,44 @@ func output_unplugged_endsOrMovesItem() throws {
   #expect(try sway.session.call(Rows.get, "other").0 == other)
   #expect(
     try sway.session.state()["presentations"]?.array?.compactMap { $0["binding"]?.string } == ["notes", "other"])
+}
+
+@Test("N15: a window whose output is unplugged is wholly in view on the remaining one, as one that is asked for there")
+func place_outputUnplugged_isInView() throws {
+  func destination(_ name: String, _ placement: String) -> String {
+    "command = ['foot', '--app-id=\(name)', '-e', 'sleep', '1000']\nwindow = { app-id = '\(name)', \(placement) }\n"
+  }
+  let sway = try NestedSway(destinations: [
+    "mixer": destination("mixer", "place = 'bottom-right', size = '300 200', margin = 20"),
+    "wide": destination("wide", "place = 'top', size = '90% 300'"),
+  ])
+  var names: [String] = []
+  try sway.session.poll("there are two outputs") {
+    names = try sway.outputs().sorted()
+    return names.count == 2
+  }
+  /// Waits until a window is wholly on an output.
+  /// - Parameter isPlaced: whether it is at most 40 pixels from the edges that its file names.
+  func wait(for name: String, on output: String, isPlaced: Bool = true) throws {
+    try sway.session.poll("\(name) is in view on \(output)") {
+      guard let frame = try sway.frame(of: name), let area = try sway.area(of: output) else { return false }
+      let (right, bottom) = (area.x + area.width - frame.x - frame.width, area.y + area.height - frame.y - frame.height)
+      let isNear = name == "mixer" ? right <= 40 && bottom <= 40 : frame.y <= area.y + 40
+      return frame.x >= area.x && frame.y >= area.y && right >= 0 && bottom >= 0 && (isNear || !isPlaced)
+    }
+  }
+  for name in ["mixer", "wide"] {
+    _ = try sway.open(name, on: names[1])
+    try wait(for: name, on: names[1])
+  }
+  try sway.unplug(names[1])
+  // The remaining one grows, so that a window in view is no longer at its edge.
+  for name in ["mixer", "wide"] { try wait(for: name, on: names[0], isPlaced: false) }
+
+  // A window for an output that there is not stays where it opens (U1).
+  try sway.session.runNavctl("dismiss", "mixer")
+  try sway.session.poll("it is closed") { try sway.frame(of: "mixer") == nil }
+  let run = try sway.run(sway.session.executable("navctl"), "present", "mixer", "--output", names[1])
+  #expect(run.exitCode == 0, "\(run.errorText)")
+  try wait(for: "mixer", on: names[0])
 }
