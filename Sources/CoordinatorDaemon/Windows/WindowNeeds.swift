@@ -73,7 +73,12 @@ public struct WindowSystemFacts: Sendable {
     return destinations.flatMap { destination -> [FileFault] in
       guard case .file(let path) = destination.source, let window = destination.window else { return [] }
       let unplaced = whyNot(.place, for: "placing a window").flatMap { why in
-        window.placedBy.map { FileFault(path, nil, "\($0): left out, since \(why)") }
+        window.placedBy.map {
+          FileFault(
+            path, nil,
+            "\($0): left out, since \(why); “navctl windows --rules COMPOSITOR \(destination.name)” prints the "
+              + "compositor's own rule")
+        }
       }
       let unmet = window.needs.compactMap { need -> FileFault? in
         guard let why = whyNot(need.capability, for: need.key) else { return nil }

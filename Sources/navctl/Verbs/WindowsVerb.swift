@@ -13,14 +13,35 @@ struct Windows: ParsableCommand {
     in the order in which they were opened, with tabs between id, app-id, title, output, process, state and the name under \
     which it is open. With several displays, each with an adapter of its own: the windows of one after the other, and the \
     display at the end of each line. With --app-id and --title: only those that fit, as [window] matches them.
+
+    With --rules: instead of that, the compositor's own rules for the windows of destinations (all that say where and how \
+    their windows are shown, or those with these names), made from their files, to be copied into its configuration. That \
+    is for a compositor whose adapter cannot place windows, and for those who would rather have the rules there. A comment \
+    says what such a rule cannot say, and what comes nearest.
     """)
 
   @OptionGroup var global: GlobalOptions
   @Option(help: "List only windows whose app-id fits this pattern.", completion: .appIDs) var appID: String?
   @Option(help: "List only windows whose title fits this pattern.") var title: String?
+  @Option(
+    help: ArgumentHelp(
+      "Print rules for this compositor: sway, i3, hyprland, niri, labwc, openbox or kwin.", valueName: "compositor"))
+  var rules: Compositor?
+  @Argument(help: "The destinations of --rules; without one, all.", completion: .destinations) var names: [String] = []
+
+  func validate() throws {
+    if rules == nil {
+      if let name = names.first {
+        throw ValidationError("\(quoted(name)): windows takes names only with --rules, e.g. --rules sway \(name)")
+      }
+    } else if appID != nil || title != nil || global.json {
+      throw ValidationError("--rules prints lines of a configuration, and goes with no --app-id, --title and --json")
+    }
+  }
 
   func run() throws {
     let daemon = try DaemonClient(global, "windows")
+    if let rules { return try printRules(of: rules, daemon) }
     let displays = try daemon.windows()
     let owners = try owners(daemon)
     var table = Table("ID", "APP-ID", "TITLE", "OUTPUT", .number("PID"), "STATE", "BINDING", "DISPLAY")
@@ -70,5 +91,30 @@ struct Windows: ParsableCommand {
       for window in entry.windows ?? [] { if let id = window[Self.id] { owners[id] = entry } }
     }
     return owners
+  }
+
+  private func printRules(of compositor: Compositor, _ daemon: DaemonClient) throws {
+    let destinations = try daemon.destinations()
+    if let unknown = names.first(where: { name in !destinations.contains { $0.name == name } }) {
+      let near = nearest(to: unknown, among: destinations.map(\.name))
+      throw Failure(
+        daemon.operation, "no destination is called \(quoted(unknown))", hint: near.map { "did you mean “\($0)”?" },
+        status: .unknownName)
+    }
+    let asked = destinations.filter { names.isEmpty || names.contains($0.name) }
+    let lines = try asked.flatMap { destination -> [String] in
+      let window = destination.entry.window
+      let placement = try WindowPlacement(reading: window ?? [:])
+      guard placement != WindowPlacement() else {
+        return names.isEmpty
+          ? [] : [compositor.comment("\(destination.name): its file does not say where or how its windows are shown")]
+      }
+      // The patterns have the names of the properties.
+      let pattern = WindowProperties(reading: window ?? [:])
+      return compositor.rules(
+        destination.name, WindowPattern(appID: pattern.appID, title: pattern.title), placement)
+    }
+    let header = lines.isEmpty ? "no destination says where its windows are" : "for \(compositor.place)"
+    StandardOutput.write(([compositor.comment(header)] + lines).map { $0 + "\n" }.joined())
   }
 }

@@ -1,0 +1,177 @@
+import ArgumentParser
+import PresentationModel
+import TextFormats
+
+/// A compositor whose own configuration can say where windows are.
+enum Compositor: String, CaseIterable, ExpressibleByArgument {
+  case sway, i3, hyprland, niri, labwc, openbox, kwin
+
+  /// The file or the part of it to which the rules are to be copied.
+  var place: String {
+    switch self {
+    case .sway: "~/.config/sway/config; of a window of Xwayland, write class instead of app_id"
+    case .i3: "~/.config/i3/config"
+    case .hyprland: "~/.config/hypr/hyprland.lua"
+    case .niri: "~/.config/niri/config.kdl"
+    case .labwc: "the section windowRules of ~/.config/labwc/rc.xml"
+    case .openbox: "the section applications of ~/.config/openbox/rc.xml"
+    case .kwin:
+      "a file of their own, such as navd.kwinrule, which System Settings imports: Window Management, Window Rules"
+    }
+  }
+
+  /// A text as a comment of the configuration.
+  func comment(_ text: String) -> String {
+    switch self {
+    case .sway, .i3, .kwin: "# \(text)"
+    case .hyprland: "-- \(text)"
+    case .niri: "// \(text)"
+    // Two hyphens would end the comment.
+    case .labwc, .openbox: "<!-- \(text.replacingAll("--", with: "- -")) -->"
+    }
+  }
+
+  /// The lines that say what the file of a destination says of its windows.
+  /// - Parameters:
+  ///   - name: the name of the destination.
+  ///   - pattern: the windows that are meant.
+  ///   - placement: where and how they are shown.
+  func rules(_ name: String, _ pattern: WindowPattern, _ placement: WindowPlacement) -> [String] {
+    guard !pattern.isEmpty else {
+      return [
+        comment("\(name): its file has neither app-id nor title, so that no rule can say which windows are meant")
+      ]
+    }
+    let rules = CompositorRules(pattern: pattern, placement: placement)
+    let (lines, notes) =
+      switch self {
+      case .sway, .i3: rules.i3(appID: self == .sway ? "app_id" : "class")
+      case .hyprland: rules.hyprland()
+      case .niri: rules.niri()
+      case .labwc: rules.labwc()
+      case .openbox: rules.openbox()
+      case .kwin: rules.kwin(name)
+      }
+    return notes.map { comment("\(name): \($0)") } + lines
+  }
+}
+
+/// The rules for the windows of one destination. Each language says what it cannot say, and the lines
+/// have what comes nearest.
+struct CompositorRules {
+  typealias Text = (lines: [String], notes: [String])
+
+  let pattern: WindowPattern
+  let placement: WindowPlacement
+
+  /// The position along one axis of the usable area.
+  enum Position {
+    /// Pixels from the left or upper edge.
+    case start(UInt32)
+    case middle
+    /// Pixels from the right or lower edge.
+    case end(UInt32)
+  }
+
+  /// The positions of a place that is not at the pointer; nil for none.
+  var positions: (x: Position, y: Position)? {
+    let margin = placement.margin ?? 0
+    switch placement.place {
+    case nil, .pointer?: return nil
+    case .point(let x, let y)?: return (.start(x), .start(y))
+    case .anchor(let anchor)?:
+      let x: Position =
+        switch anchor {
+        case .left, .topLeft, .bottomLeft: .start(margin)
+        case .right, .topRight, .bottomRight: .end(margin)
+        case .center, .top, .bottom: .middle
+        }
+      let y: Position =
+        switch anchor {
+        case .top, .topLeft, .topRight: .start(margin)
+        case .bottom, .bottomLeft, .bottomRight: .end(margin)
+        case .center, .left, .right: .middle
+        }
+      return (x, y)
+    }
+  }
+
+  var isCentered: Bool { placement.place == .anchor(.center) }
+  var isAtPointer: Bool { placement.place == .pointer }
+  /// The place in the words of the file, for a note.
+  var placeWritten: String { "place = \"\(placement.place?.text ?? "")\"" }
+  var sizeWritten: String { "size = \"\(placement.size?.text ?? "")\"" }
+
+  // MARK: The windows
+
+  /// A shell pattern as a regular expression for the whole text.
+  static func expression(_ pattern: String) -> String {
+    var (expression, rest) = ("", Substring(pattern))
+    while let character = rest.popFirst() {
+      switch character {
+      case "*": expression += ".*"
+      case "?": expression += "."
+      case "[":
+        guard let end = rest.dropFirst(rest.first == "!" ? 2 : 1).firstIndex(of: "]") else {
+          expression += "\\["
+          continue
+        }
+        let isOther = rest.first == "!"
+        let inside = String(rest[..<end].dropFirst(isOther ? 1 : 0)).replacingAll("\\", with: "\\\\")
+        expression += "[\(isOther ? "^" : "")\(inside)]"
+        rest = rest[rest.index(after: end)...]
+      case "\\": expression += escaped(rest.popFirst() ?? "\\")
+      default: expression += escaped(character)
+      }
+    }
+    return "^\(expression)$"
+  }
+
+  private static func escaped(_ character: Character) -> String {
+    ".+*?()[]{}|^$\\".contains(character) ? "\\\(character)" : String(character)
+  }
+
+  /// A shell pattern with `*` and `?` alone, as labwc and openbox have them.
+  static func wildcards(_ pattern: String) -> String {
+    var (text, rest) = ("", Substring(pattern))
+    while let character = rest.popFirst() {
+      switch character {
+      case "[":
+        guard let end = rest.dropFirst(rest.first == "!" ? 2 : 1).firstIndex(of: "]") else {
+          text += "?"
+          continue
+        }
+        text += "?"
+        rest = rest[rest.index(after: end)...]
+      case "\\": text += String(rest.popFirst().map { "*?".contains($0) ? "?" : $0 } ?? "?")
+      default: text.append(character)
+      }
+    }
+    return text
+  }
+
+  /// The note about a pattern that ``wildcards(_:)`` widens; nil if it is the same.
+  var widened: String? {
+    [pattern.appID, pattern.title].compactMap(\.self).contains { $0.contains("[") || $0.contains("\\") }
+      ? "“[…]” and “\\” of its pattern are “?” here, which fits any character" : nil
+  }
+
+  /// A text in double quotes, in which a backslash escapes.
+  static func literal(_ text: String) -> String {
+    "\"\(text.replacingAll("\\", with: "\\\\").replacingAll("\"", with: "\\\""))\""
+  }
+
+  static func xml(_ text: String) -> String {
+    text.replacingAll("&", with: "&amp;").replacingAll("<", with: "&lt;").replacingAll("\"", with: "&quot;")
+  }
+}
+
+extension WindowPlacement.Length {
+  /// Pixels; for a share, those of an output of a size.
+  func pixels(of whole: UInt32) -> UInt32 {
+    switch self {
+    case .pixels(let number): number
+    case .percent(let number): whole * number / 100
+    }
+  }
+}
