@@ -76,7 +76,7 @@ help:
 	@echo 'make check-clients       compiles what code generators for C++ make of the interfaces, and runs a program with it'
 	@echo 'make check-desktops      runs the adapters on the desktops of Debian 12, 13 and sid, and writes what was seen to docs/windows.md [ONLY=]'
 	@echo 'make check-gtk           presents and dismisses with GTK many times, and counts what is alive after it [ROUNDS=300]'
-	@echo 'make screenshot          takes the pictures of the README'
+	@echo 'make screenshot          takes the pictures of the documentation'
 	@echo 'make screenshot-plasma   takes the picture of Plasma'
 	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and the library for a browser, in .build/docs'
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks its arguments'
@@ -217,7 +217,7 @@ check-gtk:
 
 screenshot:
 	@.ci/setup
-	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png NAVD_SCREENSHOT_GNOME=$(CURDIR)/docs/gnome.png NAVD_SCREENSHOT_GTK=$(CURDIR)/docs/gtk.png NAVD_FILM=$(CURDIR)/docs/film.webp swift test --filter screenshot_
+	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png NAVD_SCREENSHOT_GNOME=$(CURDIR)/docs/gnome.png NAVD_SCREENSHOT_GTK=$(CURDIR)/docs/gtk.png NAVD_FILM=$(CURDIR)/docs/film.webp NAVD_SCREENSHOT_PLACES=$(CURDIR)/docs swift test --filter screenshot_
 
 # Of Debian 13, in a root of check-desktops.
 screenshot-plasma:

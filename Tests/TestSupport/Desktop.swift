@@ -152,6 +152,10 @@ public final class Desktop: SessionBus {
       "LIBSEAT_BACKEND": "noop", "WLR_BACKENDS": "headless", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1",
       manager == .sway ? "SWAYSOCK" : "I3SOCK": temporary.path(of: "manager"),
     ]) { $1 }
+    // KWin shows its screen to others only if it draws with OpenGL, which is slow without hardware.
+    if getenv("NAVD_SCREENSHOT_PLACES") != nil {
+      variables.merge(["KWIN_COMPOSE": "O2", "KWIN_SCREENSHOT_NO_PERMISSION_CHECKS": "1"]) { $1 }
+    }
     let mark = environment["NAVD_TEST_SESSION"] ?? ""
     let asUser = user.prefix + ["/usr/bin/env", "-i"] + variables.map { "\($0.key)=\($0.value)" }
     supervised = try SupervisedScript(

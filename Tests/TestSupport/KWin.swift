@@ -24,7 +24,7 @@ public enum KWin {
   static let script = #"""
     directory=$XDG_RUNTIME_DIR
     cp /usr/bin/kwin_wayland "$directory/kwin_wayland"
-    export XDG_CURRENT_DESKTOP=KDE KWIN_COMPOSE=Q
+    export XDG_CURRENT_DESKTOP=KDE KWIN_COMPOSE=${KWIN_COMPOSE:-Q}
     cat >"$directory/started.sh" <<'END'
     add() {
       gdbus call --session --dest org.kde.KWin --object-path /VirtualDesktopManager \

@@ -254,3 +254,102 @@ extension Session {
     return Files.contents(of: file)
   }
 }
+
+// MARK: Places
+
+/// Panels that are where their files say, on each desktop. xterm runs on all of them.
+private let placed = [
+  "mixer": ("place = 'top-right', size = '420 240', margin = 20", "echo Master 80 %; echo Headset 40 %"),
+  "notes": ("place = 'left', size = '34% 60%', margin = 20", "cat note"),
+  "calendar": ("place = 'bottom-right', size = '270 210', margin = 20", "python3 -m calendar 2026 11"),
+  "osd": ("place = 'bottom', size = '300 80', margin = 60, focus = false, sticky = true", "echo Volume 40 %"),
+]
+
+@Test(
+  "The pictures of panels where their files say can be taken, with the same files on each desktop",
+  arguments: [Desktop.Manager.sway, .i3, .gnome] + (getenv("NAVD_SCREENSHOT_PLACES") == nil ? [] : [.kwin]))
+private func screenshot_ofPlaces_isTaken(_ manager: Desktop.Manager) throws {
+  let destinations = placed.reduce(into: [String: String]()) { files, panel in
+    files[panel.key] = """
+      command = ["xterm", "-class", "\(panel.key)", "-T", "\(panel.key)", "-fa", "DejaVu Sans Mono", "-fs", "11", \
+      "-bg", "#1e2030", "-fg", "#cad3f5", "-e", "sh", "-c", "cd; \(panel.value.1); exec sleep 1000"]
+      window = { app-id = "\(panel.key)", \(panel.value.0) }
+      """
+  }
+  let keys = placed["notes"]!.0.split(separator: ", ").joined(separator: "\n") + "\n"
+  let desktop = try WindowedDesktop(manager, destinations: destinations, files: ["note": keys])
+  let session = desktop.session
+  for name in ["notes", "calendar", "mixer", "osd"] { _ = try session.open(name) }
+  var last: [UInt8] = []
+  var same = 0
+  try session.poll("the picture is stable") {
+    let shot = try session.screenPicture()
+    same = shot == last ? same + 1 : 0
+    last = shot
+    return same == 5
+  }
+  #expect((2_000...150_000).contains(last.count))
+  guard let directory = getenv("NAVD_SCREENSHOT_PLACES") else { return }
+  let name = manager == .kwin ? "plasma" : "\(manager)"
+  let file = try #require(fopen("\(String(cString: directory))/places-\(name).png", "w"))
+  fwrite(last, 1, last.count, file)
+  fclose(file)
+}
+
+extension Session {
+  /// A picture of the screen in PNG format, by the means of its desktop.
+  fileprivate func screenPicture() throws -> [UInt8] {
+    switch desktop?.manager {
+    case .gnome:
+      try evaluate("for (const source of Main.messageTray.getSources()) source.destroy();")
+      return try gnomePicture()
+    case .kwin, .i3:
+      let shot = try run(
+        program: "/usr/bin/python3",
+        ["-c", desktop?.manager == .i3 ? pictureOfRoot : pictureOfKWin, path("screen.png")])
+      try #require(shot.exitCode == 0, "\(shot.errorText)")
+      return Files.contents(of: path("screen.png"))
+    default: return try run(program: "/usr/bin/grim", ["-l", "9", "-"]).output
+    }
+  }
+}
+
+/// Writes a picture of an X screen.
+private let pictureOfRoot = """
+  import gi, sys
+  gi.require_version("Gdk", "3.0")
+  from gi.repository import Gdk
+  root = Gdk.get_default_root_window()
+  Gdk.pixbuf_get_from_window(root, 0, 0, root.get_width(), root.get_height()).savev(sys.argv[1], "png", [], [])
+  """
+
+/// Writes a picture of the screen of KWin, which sends the colours as blue, green, red and nothing.
+private let pictureOfKWin = """
+  import gi, os, sys, threading
+  gi.require_version("GdkPixbuf", "2.0")
+  gi.require_version("Gio", "2.0")
+  from gi.repository import GdkPixbuf, Gio, GLib
+  width, height = 1280, 720
+  bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+  reader, writer = os.pipe()
+  descriptors = Gio.UnixFDList.new()
+  index = descriptors.append(writer)
+  os.close(writer)
+  parts = []
+  def read():
+      while part := os.read(reader, 1 << 16):
+          parts.append(part)
+          if sum(map(len, parts)) == width * height * 4:
+              return
+  thread = threading.Thread(target=read)
+  thread.start()
+  bus.call_with_unix_fd_list_sync(
+      "org.kde.KWin", "/org/kde/KWin/ScreenShot2", "org.kde.KWin.ScreenShot2", "CaptureArea",
+      GLib.Variant("(iiuua{sv}h)", (0, 0, width, height, {}, index)), None, 0, -1, descriptors, None)
+  thread.join()
+  image = bytearray(b"".join(parts))
+  image[0::4], image[2::4] = image[2::4], image[0::4]
+  image[3::4] = b"\\xff" * (width * height)
+  GdkPixbuf.Pixbuf.new_from_bytes(
+      GLib.Bytes.new(bytes(image)), 0, True, 8, width, height, width * 4).savev(sys.argv[1], "png", [], [])
+  """
