@@ -264,7 +264,7 @@ extension Conformance {
       outputs.count > 1 || (0...100).contains(frame.x) && (0...100).contains(frame.y)
     }
     _ = try place(at: "100 50") { abs($0.x - corner.x - 100) <= 1 && abs($0.y - corner.y - 50) <= 1 }
-    _ = try place(at: "bottom-right") { $0.x > corner.x + 400 && $0.y > corner.y + 100 }
+    _ = try place(at: "bottom-right") { $0.x > corner.x + 200 && $0.y > corner.y + 100 }
     try expect(
       refusal(Rows.place, (window.id, ["size": .string("50%x400")])) == .invalidArgument
         && refusal(Rows.place, (window.id, ["place": .string("middle")])) == .invalidArgument, "an error")
