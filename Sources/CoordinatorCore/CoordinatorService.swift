@@ -202,7 +202,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   package func set(_ fact: SessionFact, _ isTrue: Bool) { take(machine.set(fact, isTrue, at: tick())) }
 
   /// Replaces the fallbacks of groups. The next input selects those that are missing (K1).
-  package func load(fallbacks: [BindingID: String]) { machine.load(fallbacks: fallbacks) }
+  package func load(groups: [BindingID: GroupSettings]) { machine.load(groups: groups) }
 
   /// Forgets the variables for commands, which belonged to another session.
   package func forgetEnvironment() { machine.forgetEnvironment() }

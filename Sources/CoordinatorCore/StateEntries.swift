@@ -39,6 +39,7 @@ extension StateMachine {
     if let timeout = presentation.item.timeout { properties[keys.timeout] = timeout }
     let heldBy = heldBy(presentation)
     if !heldBy.isEmpty { properties[keys.heldBy] = heldBy }
+    if let other = replaced(by: presentation) { properties[keys.replacing] = other.number }
     if let restarts = presentation.continuation?.restarts, restarts > 0 { properties[keys.restarts] = restarts }
     if presentation.phase == .waiting, let due = presentation.continuation?.due, let lead = wallClockLead {
       properties[keys.restartAt] = due.moved(by: lead).nanoseconds / 1_000_000
@@ -202,6 +203,7 @@ extension Destination {
       entry.onDismiss = settings.onDismiss.map(texts)
       entry.restart = settings.restart?.properties
       if settings.restoresAtLogin { entry.restore = "login" }
+      if settings.replacement != .sequential { entry.replacement = settings.replacement.rawValue }
       entry.hold = settings.hold
       if !settings.holds.isEmpty { entry.holds = settings.holds.mapValues(\.rawValue) }
       if !settings.inhibits.isEmpty { entry.inhibit = settings.inhibits.map(\.rawValue).sorted() }

@@ -121,6 +121,7 @@ extension PendingDismissal: Fielded {
     try coder.field("animated", &animated, default: true)
     try coder.mark("forced", &isForced)
     try coder.field("time-left", &timeLeft)
+    try coder.mark("handed-over", &hasHandedOver)
   }
 }
 
@@ -283,6 +284,7 @@ extension ItemSettings: Fielded {
     try coder.field("inhibit", &words, default: [])
     try coder.field("restart", &restart)
     try coder.mark("restore-at-login", &restoresAtLogin)
+    try coder.field("replacement", &replacement, default: .sequential)
     (holds, inhibits) = (actions.actions, Set(words.compactMap(InhibitedAction.init)))
   }
 }

@@ -120,6 +120,7 @@ extension Reason: RecordableAsOther {}
 extension BusyPolicy: RecordableAsOther {}
 extension CommandScope: RecordableAsOther {}
 extension RestartRule.Condition: RecordableAsOther {}
+extension Replacement: RecordableAsOther {}
 
 // Requests are recorded as the dictionaries of the contract, so a new option needs nothing here.
 extension WindowPlacement: RecordableAsOther {

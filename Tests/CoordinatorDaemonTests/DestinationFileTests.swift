@@ -213,7 +213,7 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
     "colour = 'x'",
-    "1:1: “colour” is not a key of a destination; use one of desktop-action, command, desktop, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, start-timeout, grace"
+    "1:1: “colour” is not a key of a destination; use one of desktop-action, command, desktop, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, replacement, start-timeout, grace"
   ),
   (
     "command = \"foot -e pulsemixer\"",
@@ -286,6 +286,7 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
     "3:1: “restart-limit”: expected a number such as restart-limit = 10, found a string"
   ),
   ("restore = 'boot'", "1:1: “restore”: expected “no” or “login”, found “boot”"),
+  ("replacement = 'both'", "1:1: “replacement”: expected “sequential” or “overlap”, found “both”"),
   (
     "command = ['a']\nrestore = true",
     "2:1: “restore”: expected a string such as restore = \"login\", found a boolean"

@@ -61,7 +61,14 @@ private func faults(_ text: String) -> [String] {
     "1:1: “groups”: expected a table with groups such as main = { fallback = \"dashboard\" }, found a string"
   ),
   ("[groups]\nmain = 'x'", "2:1: “main”: expected a table such as { fallback = \"dashboard\" }, found a string"),
-  ("[groups.main]\n", "1:9: “groups.main” has no “fallback”; add one, for example fallback = \"dashboard\""),
+  (
+    "[groups.main]\n",
+    "1:9: “groups.main” has neither “fallback” nor “replacement”; add one, for example fallback = \"dashboard\""
+  ),
+  (
+    "[groups.main]\nreplacement = 'both'",
+    "2:1: “replacement”: expected “sequential” or “overlap”, found “both”"
+  ),
   (
     "[groups.main]\nfallback = 'a/b'",
     "2:1: “fallback”: expected the name of a destination, found “a/b”, for example fallback = \"dashboard\""

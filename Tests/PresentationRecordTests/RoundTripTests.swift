@@ -33,7 +33,7 @@ func fullState() throws -> RecordedState {
     .waiting, .presenting, .presented, .dismissing(PendingDismissal(.asked, reason: .replaced, animated: false)),
     .dismissing(PendingDismissal(.killed, reason: .parent)),
     .dismissing(PendingDismissal(.asking(message: "Save?"), reason: .deselected, timeLeft: 1_500_000)),
-    .dismissing(PendingDismissal(.held, reason: .owner, isForced: true)),
+    .dismissing(PendingDismissal(.held, reason: .owner, isForced: true, hasHandedOver: true)),
   ]
   for (index, phase) in phases.enumerated() {
     let handle = Handle(UInt64(index + 1))

@@ -24,21 +24,24 @@ extension StateMachine {
   private func slotFaults() -> [String] {
     var faults: [String] = []
     for (binding, slot) in state.slots {
-      if slot.current == nil && slot.dismissing == nil { faults.append("slot \(binding) is there without reason") }
+      if slot.current == nil && slot.dismissing.isEmpty { faults.append("slot \(binding) is there without reason") }
       if let current = slot.current {
         if state.presentations[current]?.binding != binding {
           faults.append("slot \(binding) holds \(current), not its own")
         }
         if state.presentations[current]?.phase.isDismissing == true { faults.append("slot \(binding) holds what goes") }
       }
-      if let going = slot.dismissing {
+      if slot.dismissing.count > 2 { faults.append("slot \(binding) waits for \(slot.dismissing) (G10)") }
+      for going in slot.dismissing {
         if state.presentations[going]?.binding != binding {
           faults.append("slot \(binding) waits for \(going), not its own")
         }
         if state.presentations[going]?.phase.isDismissing == false {
           faults.append("slot \(binding) waits for what stays")
         }
-        if let current = slot.current, state.presentations[current]?.phase != .waiting {
+        if let current = slot.current, state.presentations[current]?.phase != .waiting,
+          state.presentations[going]?.mayOverlap != true
+        {
           faults.append("slot \(binding) shows \(current) while \(going) is not gone (P3)")
         }
       }
@@ -53,7 +56,7 @@ extension StateMachine {
     for (handle, presentation) in state.presentations {
       let slot = state.slots[presentation.binding]
       if handle != presentation.handle || handle > lastHandle { faults.append("\(handle) was not given out") }
-      let isPlaced = slot?.current == handle || slot?.dismissing == handle
+      let isPlaced = slot?.current == handle || slot?.dismissing.contains(handle) == true
       if isPlaced == isSettling(presentation) {
         faults.append("\(handle) is in no slot, or waits for its result in one")
       }
@@ -128,18 +131,19 @@ extension StateMachine {
     if presentation.item.isQueued { return true }
     if presentation.phase == .waiting, presentation.continuation?.due != nil { return true }
     let all = placed
-    if all.contains(where: {
-      $0.binding == presentation.binding && $0.handle < presentation.handle && $0.phase.isLive
-    }) {
-      return true
+    // While it waits, it may only start beside one that stays for it; what is on the screen may be beside one that goes (G10).
+    func isInItsWay(_ other: Presentation) -> Bool {
+      presentation.phase == .waiting ? !staysForSuccessor(other) : !(other.mayOverlap && other.phase.isDismissing)
     }
+    let others = all.filter {
+      guard $0.handle != presentation.handle, $0.phase.isLive else { return false }
+      let group = presentation.item.membership?.group
+      return $0.binding == presentation.binding && $0.handle < presentation.handle
+        || group != nil && $0.item.membership?.group == group
+    }
+    if others.count > 1 && presentation.phase == .waiting || others.contains(where: isInItsWay) { return true }
     if let group = presentation.item.membership?.group {
       if state.groups[group]?.selected != presentation.binding { return true }
-      if all.contains(where: {
-        $0.handle != presentation.handle && $0.item.membership?.group == group && $0.phase.isLive
-      }) {
-        return true
-      }
     }
     if let parent = presentation.parent, state.presentations[parent]?.phase != .presented { return true }
     if let position = presentation.item.position {
@@ -165,7 +169,8 @@ extension StateMachine {
   /// Requests and shutting down force other dismissals.
   private func hasToBeForced(_ presentation: Presentation, _ dismissal: PendingDismissal) -> Bool {
     dismissal.isForced || presentation.presentedAt == nil
-      || [.closed, .failed, .lost, .owner, .shutdown].contains(dismissal.reason) || dismissal.stage == .departed
+      || [.closed, .failed, .lost, .owner, .shutdown, .declined].contains(dismissal.reason)
+      || dismissal.stage == .departed
       || dependencies(of: presentation).contains { state.presentations[$0]?.phase.dismissal?.isForced == true }
       || state.stacks.values.contains { stack in
         stack.dismissing.contains { other in
@@ -177,9 +182,35 @@ extension StateMachine {
       }
   }
 
-  /// Whether another presentation has to end before this one (C3, S2).
+  /// Whether a presentation that was seen and gave way stays until its successor is presented (G10).
+  private func staysForSuccessor(_ presentation: Presentation) -> Bool {
+    guard let dismissal = presentation.phase.dismissal, dismissal.stage == .held, !dismissal.hasHandedOver,
+      presentation.presentedAt != nil, [.deselected, .replaced, .dismissed, .expired].contains(dismissal.reason),
+      !presentation.isWithoutWindow, presentation.item.position == nil,
+      presentation.parent.flatMap({ state.presentations[$0] })?.phase.isDismissing != true
+    else { return false }
+    let ofGroup = presentation.item.membership.flatMap { membership in
+      state.overlapping.contains(membership.group) ? membership.group : nil
+    }
+    let next =
+      if let ofGroup {
+        state.groups[ofGroup]?.selected.flatMap { current(at: $0) }
+      } else if presentation.item.destination?.itemSettings?.replacement == .overlap, dismissal.reason == .replaced {
+        current(at: presentation.binding).flatMap {
+          $0.item.destinationName == presentation.item.destinationName && !$0.item.isQueued ? $0 : nil
+        }
+      } else {
+        Presentation?.none
+      }
+    guard let next, next.item.position == nil else { return false }
+    if let own = current(at: presentation.binding), !own.item.isQueued, own.handle != next.handle { return false }
+    return next.phase == .waiting && holdsNow(on: next).isEmpty || next.phase == .presenting
+  }
+
+  /// Whether something has to happen before a presentation is told to go: another one ends (C3, S2), or its successor comes (G10).
   private func hasToStay(_ presentation: Presentation) -> Bool {
-    state.presentations.values.contains { other in
+    if staysForSuccessor(presentation) { return true }
+    return state.presentations.values.contains { other in
       if other.parent == presentation.handle { return true }
       guard let position = presentation.item.position, let above = other.item.position, other.phase.isDismissing,
         !isSettling(other)
@@ -201,7 +232,7 @@ extension StateMachine {
     }
     let hasToStay = presentation.isProtected || state.fallbacks.contains { $0.declining == presentation.handle }
     let others = group.queue.entries.filter { current(at: $0.binding).map { holdsNow(on: $0).isEmpty } == true }
-    return hasToStay || others.isEmpty || state.hasNewFallbacks
+    return hasToStay || others.isEmpty || state.hasNewGroupSettings
       ? [] : ["group \(name) has its fallback selected, and \(others.map(\.tag)) wait (K1)"]
   }
 
@@ -224,8 +255,9 @@ extension StateMachine {
       }
       let live = placed.filter { $0.item.membership?.group == name && $0.phase.isLive }.map(
         \.handle)
-      if live.count > 1 { faults.append("group \(name) has \(live.count) live members (G1)") }
-      if group.live != live.first { faults.append("group \(name) is wrong about what is live") }
+      let staying = live.filter { state.presentations[$0]?.phase.isDismissing == false }
+      if live.count > 2 || staying.count > 1 { faults.append("group \(name) has \(live.count) live members (G1, G10)") }
+      if Set(group.live) != Set(live) { faults.append("group \(name) is wrong about what is live") }
       for entry in group.queue.entries {
         let item = state.slots[entry.binding]?.current.flatMap { state.presentations[$0]?.item }
         if item?.isQueued != true || item?.membership != GroupTag(group: name, tag: entry.tag)

@@ -43,7 +43,7 @@ final class RulesFixture {
       Destination(name: "bare", presenter: .none, source: RulesFixture.file("bare")),
     ]
     take(machine.load(standard + destinations))
-    machine.load(fallbacks: fallbacks)
+    machine.load(groups: fallbacks.mapValues { GroupSettings(fallback: $0) })
     log = []
   }
 
@@ -159,7 +159,7 @@ final class RulesFixture {
     expectNone("presentations that await their presenters", machine.state.abandoned.count)
     expectNone("groups that remember nothing", machine.state.groups.values.count { $0.remembered.isEmpty })
     expectNone(
-      "selections", machine.state.groups.values.count { $0.selected != nil || $0.live != nil || !$0.queue.isEmpty })
+      "selections", machine.state.groups.values.count { $0.selected != nil || !$0.live.isEmpty || !$0.queue.isEmpty })
     return found
   }
 

@@ -130,6 +130,7 @@ struct InputGenerator {
       : nil
     let restores = dice.chance(50)
     let isStartTimeoutWritten = dice.chance(50)
+    let replacement: Replacement = dice.chance(30) ? .overlap : .sequential
     func destination(
       _ name: String, _ presenter: Destination.Presenter, group: String? = nil, window: WindowFollowing? = nil,
       _ settings: ((inout ItemSettings) -> Void)? = nil
@@ -150,6 +151,7 @@ struct InputGenerator {
       destination("command", .command([Array("foot".utf8)])) {
         $0.restart = restart
         $0.restoresAtLogin = restores
+        $0.replacement = replacement
       },
       destination("hider", .command([Array("editor".utf8)]), window: WindowFollowing(hides: true)),
       destination(
@@ -157,6 +159,7 @@ struct InputGenerator {
       destination("browser", .unit("browser.service"), window: WindowFollowing()) {
         $0.restart = restart
         $0.restoresAtLogin = restores
+        $0.replacement = replacement
       },
       destination("unit", .unit("x.service")) {
         $0.options.title = "Unit"
@@ -172,6 +175,7 @@ struct InputGenerator {
         $0.onDismiss = [Array("bye".utf8)]
         $0.restart = restart
         $0.restoresAtLogin = restores
+        $0.replacement = replacement
       },
       destination("two words", .none, group: dice.chance(50) ? "h" : nil),
     ].filter { destination in
@@ -182,10 +186,16 @@ struct InputGenerator {
     }
   }
 
-  /// The fallbacks of groups (K1).
-  func fallbacks(_ dice: inout SplitMix64) -> [BindingID: String] {
-    guard hasDestinations, let group = groups.first, limits.items > 100, !isLive, dice.chance(30) else { return [:] }
-    return [group: dice.pick(["command", "b.x", "bus2", "state", "viewer"])]
+  /// The settings of groups: fallbacks (K1), and members that overlap (G10).
+  func groupSettings(_ dice: inout SplitMix64) -> [BindingID: GroupSettings] {
+    var settings: [BindingID: GroupSettings] = [:]
+    if hasDestinations, let group = groups.first, limits.items > 100, !isLive, dice.chance(30) {
+      settings[group] = GroupSettings(fallback: dice.pick(["command", "b.x", "bus2", "state", "viewer"]))
+    }
+    if !isLive, dice.chance(40) {
+      for group in groups where dice.chance(70) { settings[group, default: GroupSettings()].replacement = .overlap }
+    }
+    return settings
   }
 
   /// The registration of a program on the bus.

@@ -164,7 +164,11 @@ struct NaiveModel {
   /// The fallbacks of groups, by the names of their destinations (K1).
   var fallbacks: [BindingID: NaiveFallback] = [:]
   /// Whether a member may have been selected before it became the fallback.
-  var hasNewFallbacks = false
+  var hasNewGroupSettings = false
+  /// The groups whose members overlap (G10).
+  var overlapping: Set<BindingID> = []
+  /// The presentations that stay until others are there, by these others, and whether each goes only for the other one (G10).
+  var outlasting: [Token: (token: Token, isReplaced: Bool)] = [:]
   /// The groups whose fallback this input has selected.
   var fellBack: Set<BindingID> = []
 
@@ -307,8 +311,8 @@ struct NaiveModel {
   mutating func fallBack(at now: UInt64) {
     fellBack = []
     guard !isShutDown else { return }
-    if hasNewFallbacks {
-      hasNewFallbacks = false
+    if hasNewGroupSettings {
+      hasNewGroupSettings = false
       serveQueues(at: now)
     }
     for group in fallbacks.keys.sorted(by: { $0.text < $1.text }) {
@@ -492,7 +496,7 @@ struct NaiveModel {
 }
 
 /// The reasons that force: a dismissal for one of them cannot be declined (P15).
-let reasonsThatForce: Set<Reason> = [.closed, .failed, .lost, .owner, .shutdown]
+let reasonsThatForce: Set<Reason> = [.closed, .failed, .lost, .owner, .shutdown, .declined]
 
 // MARK: P15
 
@@ -505,6 +509,14 @@ extension NaiveModel {
     }) {
       going[next.showing.token]!.isForced = true
     }
+  }
+
+  /// Notes that a presentation was on the screen before another change of the same input ended it, which is no longer forced then.
+  mutating func becameSeen(_ token: Token) {
+    guard let one = going[token] else { return }
+    going[token]!.isForced =
+      !reasons[token, default: []].isDisjoint(with: reasonsThatForce)
+      || one.dependencies.contains { going[$0]?.isForced == true }
   }
 
   /// Declines a dismissal: the item stays, with everything that it depends on and that is going.
@@ -522,15 +534,20 @@ extension NaiveModel {
     try? plan.settle()
     self = plan.result(at: now)
     for one in kept {
-      let token = one.showing.token
-      slots[one.binding] = one.showing
-      if let stack = one.place?.stack { paths[stack, default: []].append(one.binding) }
-      if isFallback(one.showing.item) { fallbacks[one.showing.item.group!]!.declining = token }
-      presented.insert(token)
-      expiries[token] = one.timeLeft.map { saturatingSum(now, $0) }
-      reasons[token] = nil
-      going[token] = nil
+      giveBack(one, at: now)
+      if isFallback(one.showing.item) { fallbacks[one.showing.item.group!]!.declining = one.showing.token }
     }
+  }
+
+  /// Gives a slot back to a presentation that was going.
+  mutating func giveBack(_ one: Going, at now: UInt64) {
+    let token = one.showing.token
+    slots[one.binding] = one.showing
+    if let stack = one.place?.stack { paths[stack, default: []].append(one.binding) }
+    presented.insert(token)
+    expiries[token] = one.timeLeft.map { saturatingSum(now, $0) }
+    reasons[token] = nil
+    going[token] = nil
   }
 }
 
@@ -560,7 +577,9 @@ extension NaivePlan {
         clear(other.key, .declined)
       }
       if let other = selected(in: group) {
-        if let age = items[other]!.mayQueueAt, items[other]!.tag != tag {
+        // What is on the screen beside the other one does not wait again (G10).
+        let isLive = before.slots[other].map { before.live.contains($0.token) } ?? false
+        if let age = items[other]!.mayQueueAt, items[other]!.tag != tag, !isLive {
           loseChildren(of: other)
           items[other]!.queuedAt = age
         } else {

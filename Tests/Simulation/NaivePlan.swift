@@ -59,6 +59,8 @@ struct NaivePlan {
   var groupsOfKept: Set<BindingID> = []
   /// The items that get their slots back (P15).
   var itemsOfKept: [BindingID: NaiveItem] = [:]
+  /// The presentations that stay, since what was to take their place does not come (G10).
+  var kept: [NaiveModel.Going] = []
   /// The slots whose items are presented again, since they ended by themselves (K3).
   var again: [BindingID: NaiveModel.Again] = [:]
   /// The slots whose items gave way, and wait under a new handle unless a later request selects them (K2).
@@ -91,11 +93,15 @@ struct NaivePlan {
   }
 
   /// Whether an item can be a parent. A queued item is nobody's parent (G9).
-  func canBeParent(_ binding: BindingID) -> Bool { items[binding].map { $0.queuedAt == nil } ?? false }
+  func canBeParent(_ binding: BindingID) -> Bool {
+    items[binding].map { $0.queuedAt == nil } ?? kept.contains { $0.binding == binding }
+  }
 
   /// The implied parent: “the nearest binding it derives from that holds an item” (C1).
   func impliedParent(of binding: BindingID) -> BindingID? {
-    items.keys.filter { derives(binding, from: $0) && canBeParent($0) }.max { $0.text.count < $1.text.count }
+    (items.keys + kept.map(\.binding)).filter { derives(binding, from: $0) && canBeParent($0) }.max {
+      $0.text.count < $1.text.count
+    }
   }
 
   func parent(of binding: BindingID) -> BindingID? {

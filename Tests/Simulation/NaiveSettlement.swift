@@ -9,6 +9,7 @@ extension NaivePlan {
     let standing = standingOnChildren()
     takeAlong()
     while letFallbacksGiveWay() { takeAlong() }
+    while keepWhatIsShown() { takeAlong() }
     takeOver()
     let refused = refused().union(queueHeld())
     serveQueues()
@@ -190,6 +191,39 @@ extension NaivePlan {
     return false
   }
 
+  /// Keeps what is on the screen until another item is there, if that one does not come and nothing else does (G10).
+  /// - Returns: whether anything stays.
+  private mutating func keepWhatIsShown() -> Bool {
+    guard !before.isShutDown else { return false }
+    for (binding, slot) in before.slots where !stays.contains(binding) {
+      guard let other = before.outlasting[slot.token], other.isReplaced, let one = before.going[other.token],
+        !one.isForced, !kept.contains(where: { $0.showing.token == other.token })
+      else { continue }
+      if let parent = one.showing.parent {
+        guard let binding = before.binding(of: parent), stays.contains(binding) else { continue }
+      }
+      let wasAsked = causes[binding].map {
+        [.dismissed, .deselected, .replaced, .popped, .shutdown, .unfocused].contains($0)
+      }
+      var mayStay = items[one.binding] == nil && wasAsked == false
+      if let group = one.showing.item.group {
+        let next = items.filter {
+          $0.value.group == group && $0.value.queuedAt != nil && before.hold(on: itsHolder($0.key)) == .show
+        }.min { $0.value.isBefore($1.value) }
+        // What gave way to it does not begin anew (K2).
+        if let next {
+          mayStay = next.key == one.binding && next.value.isInterrupted && next.value.id == one.showing.item.id
+        }
+        if selected(in: group) != nil || groupsOfKept.contains(group) { mayStay = false }
+      }
+      guard mayStay else { continue }
+      makeRoom(for: one)
+      kept.append(one)
+      return true
+    }
+    return false
+  }
+
   /// The item as it began, for a presentation that stays: it keeps the actions of holds (H3).
   private func itsHolder(_ binding: BindingID) -> NaiveItem {
     stays.contains(binding) && given[binding] != nil ? before.slots[binding]!.item : items[binding]!
@@ -242,6 +276,7 @@ extension NaivePlan {
         hasNamedParent: named.contains(binding), again: again[binding] ?? continued(binding),
         creator: again[binding] ?? continued(binding) == nil ? client : before.slots[binding]?.creator)
     }
+    for one in kept { model.giveBack(one, at: now) }
     for binding in isNew {
       let slot = model.slots[binding]!
       let parent = parents[binding]!.map { model.slots[$0]!.token }

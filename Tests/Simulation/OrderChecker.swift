@@ -41,9 +41,21 @@ struct OrderChecker {
     var grace: UInt64
     let followsWindows: Bool
     let creator: Client?
+    /// Whether its destination has an item stay until the one with the next id is there (G10).
+    let overlaps: Bool
     var stage = Stage.waiting
     /// Whether it is being dismissed.
     var isGoing = false
+    /// Whether one of several changes of this input dismisses it.
+    var isAboutToGo = false
+    /// The reason for that, as it was told.
+    var reason: Reason?
+    /// Whether it was told to be presented.
+    var hasAppeared = false
+    /// Whether its successor has been on the screen since: it goes, whatever comes next (G10).
+    var hasHandedOver = false
+    /// Whether its presenter was asked to end it, by this navd or by one before.
+    var wasAsked = false
     /// Whether its presenter was asked to end it without leave to decline (P15).
     var isForced = false
     /// Whether its presenter ended it without being asked, or its windows are gone for good.
@@ -97,6 +109,15 @@ struct OrderChecker {
 
   /// The presentations that a hold keeps from being presented (H4).
   var held: Set<Token> = []
+  /// The groups whose members overlap (G10).
+  var overlapping: Set<BindingID> = []
+  /// The presentations of which their user sees nothing (N3).
+  var unseen: Set<Token> = []
+  /// The items that should be shown, and whether they are not queued.
+  var selected: [Token: Bool] = [:]
+  /// The presentations that stayed when an input of several changes came, by the tokens of those for which they did (G10).
+  private var outlastingBefore: [Token: Token] = [:]
+  private var areSeveralChanges = false
   /// The presentations that have not ended, the oldest first.
   private(set) var alive: [Showing] = []
   private(set) var lastHandle = Handle(0)
@@ -139,7 +160,7 @@ struct OrderChecker {
         startTimeout: destination?.startTimeout ?? 0,
         isStartLimited: destination?.window == nil || destination?.isStartTimeoutWritten == true,
         grace: destination?.grace ?? 0, followsWindows: destination?.window != nil, creator: presentation.creator,
-        startDue: startDue))
+        overlaps: destination?.itemSettings?.replacement == .overlap, startDue: startDue))
   }
 
   /// Lets time pass, after which presentations that waited for it may start (K3).
@@ -343,7 +364,8 @@ struct OrderChecker {
         alive[index].isForced = false
       case (.shown, .presenting) where !alive[index].isGoing: alive[index].stage = .presented
       case (.awaited, .presented) where !alive[index].isGoing: goAway(index, at: now)
-      case (.toBeShown, _) where !alive[index].isGoing:
+      // What is kept meanwhile is shown again, too (G10).
+      case (.toBeShown, _) where !alive[index].isGoing || alive[index].stage == .presented && !alive[index].wasAsked:
         alive[index].isToBeShownAgain = true
         alive[index].isShownByNobody = wasAway
       default: break
@@ -370,12 +392,19 @@ struct OrderChecker {
   ) throws(Violation) {
     defer {
       alive.removeAll { $0.stage == .ended }
+      for index in alive.indices { alive[index].isAboutToGo = false }
+      outlastingBefore = [:]
+      areSeveralChanges = false
       introduced = []
       acknowledged = []
       abandoned = []
       endedUnanswered = []
     }
     var goingAfterwards: [Handle] = []
+    outlastingBefore = isOneChange ? [:] : outlasting.mapValues(\.token)
+    areSeveralChanges = !isOneChange
+    self.selected = selected
+    noteGoing(outcome.changes, machine, isOneChange)
     settle(at: now)
     for change in outcome.changes {
       switch change.event {
@@ -387,7 +416,15 @@ struct OrderChecker {
           try require(alive[index].stage == .presented, "P1", "\(handle) was told to be presented without an answer")
         }
         try require(!alive[index].isGoing, "P11", "\(handle) was presented while it was going")
+        let former = outlastingBefore[alive[index].token]
         alive[index].stage = .presented
+        alive[index].hasAppeared = true
+        for other in alive.indices
+        where (alive[other].isGoing || alive[other].isAboutToGo)
+          && (alive[other].token == former || successor(of: alive[other])?.handle == handle)
+        {
+          alive[other].hasHandedOver = true
+        }
       case .phase(let handle, _, _, .dismissing):
         let index = try index(handle)
         // Of several changes, a presentation that came with the first may go with the second.
@@ -399,7 +436,7 @@ struct OrderChecker {
             && (alive[index].isAsked || alive[index].stage == .presented),
           "P15", "\(handle) is to stay, but is \(alive[index].stage)")
         alive[index].stage = .presented
-        alive[index].isGoing = false
+        (alive[index].isGoing, alive[index].wasAsked, alive[index].hasHandedOver) = (false, false, false)
         // The answer to showing it again is awaited no longer; the answer to an update is.
         if alive[index].againDue != nil { alive[index].isUpdateUnderWay = false }
         alive[index].againDue = nil
@@ -451,6 +488,7 @@ struct OrderChecker {
         try checkCanEnd(index)
         alive[index].isForced = isForced
         alive[index].stage = .asked(due: now + alive[index].grace)
+        alive[index].wasAsked = true
       case .kill(let handle):
         let index = try index(handle)
         guard case .asked(let due) = alive[index].stage, due <= now, alive[index].canBeKilled else {
@@ -467,6 +505,24 @@ struct OrderChecker {
     try require(
       abandoned == endedUnanswered, "P14",
       "given up: \(abandoned.sorted()), ended without an answer: \(endedUnanswered.sorted())")
+  }
+
+  /// Notes what was on the screen before the input and goes with it. Phases are told last, after what comes meanwhile (G10).
+  private mutating func noteGoing(_ changes: [Change], _ machine: borrowing StateMachine, _ isOneChange: Bool) {
+    for change in changes {
+      let (handle, reason): (Handle, Reason?)
+      switch change.event {
+      case .phase(let other, _, _, .dismissing):
+        (handle, reason) = (other, machine.presentation(other)?.phase.dismissal?.reason)
+      case .dismissed(let other, _, _, let why, _): (handle, reason) = (other, why)
+      default: continue
+      }
+      guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].isGoing,
+        alive[index].stage == .presented
+      else { continue }
+      alive[index].reason = reason
+      if isOneChange { alive[index].isGoing = true } else { alive[index].isAboutToGo = true }
+    }
   }
 
   // MARK: Coming (P13, G1, C1, C2, S2)
@@ -503,16 +559,18 @@ struct OrderChecker {
   /// The reason by P13 why a presentation has to wait; nil if it may start.
   func obstacle(to showing: Showing, _ selected: [Token: Bool]) -> Violation? {
     if let due = showing.startDue { return Violation("K3", "it may come at \(due)") }
-    if let other = alive.first(where: {
+    let formerOnes = alive.filter {
       $0.binding == showing.binding && $0.handle < showing.handle && $0.stage != .ended && !$0.isSettling
-    }) {
+    }
+    if let other = formerOnes.first(where: { formerOnes.count > 1 || !mayStay($0, beside: showing) }) {
       return Violation("P13", "\(other.handle) at the same binding is not gone")
     }
     if let group = showing.group {
       if selected[showing.token] == false { return Violation("G9", "it is not the selected one of \(group)") }
-      if let other = alive.first(where: {
+      let others = alive.filter {
         $0.group == group && $0.handle != showing.handle && $0.hasStarted && !$0.isSettling
-      }) {
+      }
+      if let other = others.first(where: { others.count > 1 || !mayStay($0, beside: showing) }) {
         return Violation("G1", "\(other.handle) of the group \(group) is live")
       }
     }
@@ -548,8 +606,60 @@ struct OrderChecker {
     }
   }
 
+  /// The presentation that comes while another one, which has to go for it, is still on the screen; nil if there is none (G10).
+  func successor(of showing: Showing) -> Showing? {
+    guard showing.isGoing || showing.isAboutToGo, !showing.hasHandedOver, !showing.hasDeparted, !showing.wasAsked,
+      showing.stage == .presented, showing.hasAppeared, showing.stack == nil,
+      !unseen.contains(showing.token), let reason = showing.reason,
+      [.deselected, .replaced, .dismissed, .expired].contains(reason),
+      showing.parent.flatMap({ self.showing($0) }).map({ $0.isGoing || $0.isAboutToGo }) != true
+    else { return nil }
+    let isOfGroup = showing.group.map { overlapping.contains($0) } ?? false
+    let next = alive.first {
+      guard !$0.isGoing, $0.stage != .ended, selected[$0.token] == true else { return false }
+      return isOfGroup
+        ? $0.group == showing.group
+        : showing.overlaps && reason == .replaced && $0.binding == showing.binding
+          && $0.destination == showing.destination
+    }
+    let hasOther = alive.contains {
+      $0.binding == showing.binding && !$0.isGoing && $0.stage != .ended && selected[$0.token] == true
+        && $0.token != next?.token
+    }
+    return next?.stack == nil && !hasOther ? next : nil
+  }
+
+  /// Whether a presentation, which has to go, may be on the screen beside the one that starts: now, or before later ones of several
+  /// changes (G10).
+  private func mayStay(_ showing: Showing, beside other: Showing) -> Bool {
+    successor(of: showing)?.handle == other.handle || outlastingBefore[other.token] == showing.token
+  }
+
+  /// The presentations that stay until others are there, by the tokens of these others, and whether each goes only for the other one
+  /// (G10).
+  var outlasting: [Token: (token: Token, isReplaced: Bool)] {
+    var found: [Token: (token: Token, isReplaced: Bool)] = [:]
+    for showing in alive {
+      guard let next = successor(of: showing), !next.isGoing, !next.hasAppeared else { continue }
+      found[next.token] = (showing.token, [.deselected, .replaced].contains(showing.reason!))
+    }
+    return found
+  }
+
   /// The reason why a presentation may not be dismissed yet; nil if it may.
   func obstacle(toEndOf showing: Showing) -> Violation? {
+    if let next = successor(of: showing) {
+      switch next.stage {
+      // Nobody knows when a hold is over.
+      case .waiting where held.contains(next.token): break
+      // A later one of several changes has brought it to the same slot.
+      case .waiting, .presenting:
+        let isOfGroup = showing.group.map { overlapping.contains($0) } ?? false
+        if areSeveralChanges, introduced.contains(next.handle), !isOfGroup { break }
+        return Violation("G10", "\(next.handle) is not there yet")
+      case .presented, .asked, .asking, .killed, .settling, .ended: break
+      }
+    }
     if let child = alive.first(where: { $0.parent == showing.handle && $0.stage != .ended }) {
       return Violation("C3", "its child \(child.handle) is not gone")
     }

@@ -15,7 +15,8 @@ struct World: ~Copyable {
   private var restarts = 0
   /// The last handle before each registration that is left, by the names of the destination and of the client (D4).
   private var registered: [String: Handle] = [:]
-  private let fallbacks: [BindingID: String]
+  private let groups: [BindingID: GroupSettings]
+  private var fallbacks: [BindingID: String] { groups.compactMapValues(\.fallback) }
   /// The number of commands that still reach presenters before navd is killed; nil if it is not to be killed.
   private var asked: Int?
   /// The presentations for which no command has reached a presenter.
@@ -63,14 +64,16 @@ struct World: ~Copyable {
     model.load(files)
     model.holdsOfAll = generator.holdsOfAll
     machine.setHolds(generator.holdsOfAll)
-    fallbacks = generator.fallbacks(&dice)
-    model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
-    model.hasNewFallbacks = true
+    groups = generator.groupSettings(&dice)
+    model.fallbacks = groups.compactMapValues(\.fallback).mapValues { NaiveFallback(destination: $0) }
+    model.overlapping = Set(groups.filter { $0.value.replacement == .overlap }.keys)
+    checker.overlapping = model.overlapping
+    model.hasNewGroupSettings = true
     model.containerValueDefaults = ["badge": .int32(0)]
     do {
       try machine.declareContainerValue("badge", defaultValue: .int32(0))
       let outcome = machine.load(files)
-      machine.load(fallbacks: fallbacks)
+      machine.load(groups: groups)
       try watcher.take(outcome.changes, from: machine, isOneChange: true)
       disk.apply(machine.takeUnrecorded())
     } catch {
@@ -294,6 +297,7 @@ struct World: ~Copyable {
     model.live = Set(checker.alive.filter(\.hasStarted).map(\.token))
     model.away = Set(checker.alive.filter(\.isAway).map(\.token))
     elsewhere = []
+    model.outlasting = checker.outlasting
     let before = (model: model, serial: machine.serial, handle: machine.lastHandle, deadline: machine.nextDeadline)
     let copy: StateMachine? = twin == nil && dice.chance(2) ? machine.copy() : nil
     let expected = modelled(input)
@@ -366,9 +370,9 @@ struct World: ~Copyable {
     }
     // Items that had ended by themselves did so while the session went on.
     machine.forgetOtherLoginItems()
-    machine.load(fallbacks: fallbacks)
+    machine.load(groups: groups)
     model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
-    model.hasNewFallbacks = true
+    model.hasNewGroupSettings = true
     twin = nil
     registered = [:]
     model.served = []
@@ -473,7 +477,9 @@ struct World: ~Copyable {
       case .resume(let survivals, let absent):
         model.loseParked(survivals)
         let lost = checker.note(survivals, at: now)
+        model.outlasting = checker.outlasting
         model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
+        model.force(model.going.filter { absent.contains($0.value.showing.item.owner ?? Client("")) }.keys)
         let owned = model.slots.values.filter { absent.contains($0.item.owner ?? Client("")) }.map(\.token)
         model.end(
           lost.map { ($0, .lost) } + owned.filter { !lost.contains($0) }.map { ($0, .owner) }, at: now,
@@ -603,10 +609,12 @@ struct World: ~Copyable {
     }
     try introduce(isOneChange: input.isOneChange)
     checker.held = model.held
+    checker.unseen = model.withoutWindow
     // A fallback is selected by a second change of the same input (K1).
     let isOneChange = input.isOneChange && model.fellBack.isEmpty
     try watcher.take(outcome.changes, from: machine, isOneChange: isOneChange)
     for case .present(let handle) in outcome.commands { findPresenter(of: handle) }
+    for case .presented(let handle, _, _, _) in outcome.changes.map(\.event) { model.becameSeen(tokens[handle]!) }
     let shown = shown
     let forced = Set(model.going.filter(\.value.isForced).keys)
     try checker.take(

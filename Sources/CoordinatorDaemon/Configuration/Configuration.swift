@@ -31,8 +31,8 @@ public struct Configuration {
   private var inlineCommands: InlineCommands?
   /// The effect of each hold, as last read without a mistake (H3).
   private var holds: [String: HoldAction] = [:]
-  /// The names of the fallback destinations in effect, by their groups (K1).
-  private(set) var fallbacks: [BindingID: String] = [:]
+  /// The settings of groups in effect (K1, G10).
+  private(set) var groups: [BindingID: GroupSettings] = [:]
   /// The transaction of the start; nil if there is none, or it has a mistake (K4).
   private(set) var startup: StartupFile?
   /// The path of the startup file, whether it can be read or not.
@@ -144,7 +144,7 @@ public struct Configuration {
     self.inlineCommands = inlineCommands
     holds = settings.holds ?? holds
     var faults = settings.faults
-    if faults.isEmpty { fallbacks = settings.fallbacks }
+    if faults.isEmpty { groups = settings.groups }
     startup = nil
     startupPath = settings.startup
     if let path = settings.startup {

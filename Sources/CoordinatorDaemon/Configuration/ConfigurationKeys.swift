@@ -12,6 +12,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   case restartDelayMax = "restart-delay-max"
   case restartLimit = "restart-limit"
   case restore
+  case replacement
   case window, unfocus, here
   case outputGone = "output-gone"
   case dismissal, holds, hold, inhibit
@@ -54,6 +55,9 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .restartLimit: "how many times it is presented again before it is given up; default `10`"
     case .restore:
       "whether its items are kept beyond the session, and presented again at the next login: `no` (the default) or `login`"
+    case .replacement:
+      "for a request with another id: whether the item goes before the next one comes, `sequential` (the default), or when the next one "
+        + "is on the screen, `overlap`; for a group, `navd.toml` says it"
     case .window:
       "whether the item follows the windows of its command or unit, and is on the screen while one of them is: `true`, or a "
         + "table with `app-id` and `title` (shell patterns), `windows`, `adopt`, `linger`, `leftover` and `kill`, and with where and how "
@@ -109,6 +113,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .restartDelayMax: "\"1m\""
     case .restartLimit: "10"
     case .restore: "\"login\""
+    case .replacement: "\"overlap\""
     case .window: "{ app-id = \"org.gnome.Nautilus\" }"
     case .unfocus: "\"dismiss\""
     case .here: "true"
@@ -141,7 +146,9 @@ public enum SettingsKey: String, CaseIterable, Sendable {
       "a table: what holds do with items whose destinations do not say it, by the name of the hold, `show` (the default), "
         + "`postpone`, `refuse` or `dismiss`"
     case .groups:
-      "a table of groups, each with its `fallback`: the destination that is shown while nothing else is selected"
+      "a table of groups, each with its `fallback`, the destination that is shown while nothing else is selected, or its "
+        + "`replacement`: whether a member goes before the next one comes, `sequential` (the default), or when the next one is on "
+        + "the screen, `overlap`"
     case .startup:
       "the path of a file with the requests that navd carries out when it starts with nothing on record, as one: a JSON list "
         + "as for `navctl apply`; relative to the directory of `navd.toml`"
@@ -154,7 +161,7 @@ public enum SettingsKey: String, CaseIterable, Sendable {
     case .containerValues: "{ badge = { signature = \"x\", default = 0 } }"
     case .inlineCommands: "false"
     case .holds: "{ dnd = \"postpone\", locked = \"postpone\" }"
-    case .groups: "{ main = { fallback = \"dashboard\" } }"
+    case .groups: "{ main = { fallback = \"dashboard\", replacement = \"overlap\" } }"
     case .startup: "\"startup.json\""
     }
   }

@@ -30,7 +30,7 @@ public struct ConfigurationReport {
     let startup =
       configuration.directories.isEmpty
       ? nil : configuration.startup?.rehearsal(found.destinations, found.containerValues, found.inlineCommands)
-    var ofConfiguration = ConfigurationWarnings(of: found.destinations, fallbacks: configuration.fallbacks)
+    var ofConfiguration = ConfigurationWarnings(of: found.destinations, groups: configuration.groups)
     warnings =
       ofConfiguration.all + (windowSystem?.faults(of: found.destinations) ?? []) + (startup.map { [$0] } ?? [])
   }

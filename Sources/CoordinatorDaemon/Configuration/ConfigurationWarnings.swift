@@ -22,9 +22,10 @@ struct ConfigurationWarnings {
 
   init() { (destinations, unknownFallbacks, ofNames) = ([], [], []) }
 
-  /// - Parameter fallbacks: the names of the fallback destinations, by their groups (K1).
-  init(of destinations: [Destination], fallbacks: [BindingID: String] = [:]) {
+  /// - Parameter groups: the settings of groups (K1).
+  init(of destinations: [Destination], groups: [BindingID: GroupSettings] = [:]) {
     self.destinations = destinations
+    let fallbacks = groups.compactMapValues(\.fallback)
     let names = Set(fallbacks.isEmpty ? [] : destinations.map(\.name))
     unknownFallbacks = fallbacks.filter { !names.contains($0.value) }.sorted { $0.key.text < $1.key.text }.map {
       ($0.key, $0.value)

@@ -16,7 +16,7 @@ extension CoordinatorRoot {
     service.load(
       loaded.destinations, mistakes: configuration.files.mistakes.mapValues { "\($0)" }, holds: loaded.holds)
     followWindows(for: loaded.destinations, loaded.holds)
-    if !isStart { loadFallbacks() }
+    if !isStart { loadGroups() }
     authorization.inlineCommands = loaded.inlineCommands
   }
 
@@ -38,8 +38,8 @@ extension CoordinatorRoot {
     }
   }
 
-  func loadFallbacks() {
-    service.load(fallbacks: configuration.files.fallbacks)
+  func loadGroups() {
+    service.load(groups: configuration.files.groups)
     service.expire()
   }
 

@@ -321,6 +321,8 @@ extension TableReader {
     settings.inhibits = inhibits()
     settings.restart = restart(of: destination)
     settings.restoresAtLogin = choice(.restore, of: ["no", "login"]) == "login"
+    settings.replacement =
+      choice(.replacement, of: Replacement.allCases.map(\.rawValue)).flatMap(Replacement.init) ?? .sequential
     do throws(Refusal) { try StateMachine().check(settings) } catch { fault(nil, error.message) }
     return settings == ItemSettings() ? nil : Shared(settings)
   }

@@ -26,8 +26,8 @@ enum SettingsFile {
     var inlineCommands: InlineCommands?
     /// The effects of holds on all items; nil if they cannot be read (H3).
     var holds: [String: HoldAction]?
-    /// The names of the fallback destinations, by their groups (K1).
-    var fallbacks: [BindingID: String] = [:]
+    /// The settings of groups (K1, G10).
+    var groups: [BindingID: GroupSettings] = [:]
     /// The absolute path of the file with the transaction of the start; nil if there is none (K4).
     var startup: [UInt8]?
     /// Every mistake, in the order of the file; the first one if the text is not TOML.
@@ -50,7 +50,7 @@ enum SettingsFile {
     let countBefore = reader.faults.count
     let holds = reader.holds(SettingsKey.holds.rawValue, example: SettingsKey.holds.example)
     content.holds = reader.faults.count == countBefore ? holds : nil
-    content.fallbacks = reader.fallbacks()
+    content.groups = reader.groups()
     content.startup = reader.startup()
     content.faults = reader.finish()
     if !content.faults.isEmpty { content.containerValues = [] }
@@ -97,8 +97,8 @@ extension TableReader {
 
   private static let groupExample = "{ fallback = \"dashboard\" }"
 
-  /// The fallbacks in the tables of groups (K1).
-  fileprivate mutating func fallbacks() -> [BindingID: String] {
+  /// The settings in the tables of groups (K1, G10).
+  fileprivate mutating func groups() -> [BindingID: GroupSettings] {
     guard let node = take(SettingsKey.groups.rawValue) else { return [:] }
     guard let entries = entries(of: node, at: "groups", "a table with groups such as main = \(Self.groupExample)")
     else { return [:] }
@@ -106,23 +106,29 @@ extension TableReader {
     if entries.count > maxCount {
       fault(node.position, "“groups”: expected at most \(maxCount) groups, found \(entries.count)")
     }
-    var fallbacks: [BindingID: String] = [:]
+    var groups: [BindingID: GroupSettings] = [:]
     for (name, node) in entries.sorted(by: { $0.value.position < $1.value.position }) {
       guard let table = self.entries(of: node, at: name, "a table such as \(Self.groupExample)") else { continue }
       var reader = TableReader(table, name: "groups.\(name)", file: file, position: node.position)
-      let fallback = reader.required("fallback", example: "\"dashboard\"") { text throws(Invalid) in
+      if table.isEmpty {
+        let missing = "“groups.\(name)” has neither “fallback” nor “replacement”; add one, for example "
+        reader.fault(node.position, missing + "fallback = \"dashboard\"")
+      }
+      let fallback = reader.value("fallback", example: "\"dashboard\"") { text throws(Invalid) in
         guard Destination.isName(text) else { throw Invalid(expected: "the name of a destination", found: text) }
         return text
       }
+      let replacement = reader.choice(
+        "replacement", of: Replacement.allCases.map(\.rawValue), example: "\"overlap\"")
       do throws(Refusal) {
-        let group = try BindingID(name, as: "group")
-        if let fallback { fallbacks[group] = fallback }
+        groups[try BindingID(name, as: "group")] = GroupSettings(
+          fallback: fallback, replacement: replacement.flatMap(Replacement.init) ?? .sequential)
       } catch {
         reader.fault(node.position, error.message)
       }
       add(reader.finish())
     }
-    return fallbacks
+    return groups
   }
 
   /// The default of one key, of the type in the key's table.

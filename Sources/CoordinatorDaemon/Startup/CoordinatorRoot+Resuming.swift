@@ -29,7 +29,7 @@ extension CoordinatorRoot {
     let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
     presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
       [self] survivals in
-      if !isFresh { service.load(fallbacks: configuration.files.fallbacks) }
+      if !isFresh { service.load(groups: configuration.files.groups) }
       let clients = service.machine.knownClients
       let absent = recovered.absent(of: clients)
       record.note(recovered.session)
@@ -55,7 +55,7 @@ extension CoordinatorRoot {
         guard isFresh else { return completion() }
         // The fallbacks come after the startup transaction, so that none is started for a moment (K1).
         func finish() {
-          loadFallbacks()
+          loadGroups()
           completion()
         }
         if let startup = configuration.files.startup { carryOut(startup, finish) } else { finish() }

@@ -87,7 +87,7 @@ func clientName(_ uniqueName: String) -> String {
   String(uniqueName.drop { $0 == ":" }.map { $0 == "." ? "-" : $0 })
 }
 
-/// An exclusive group (G1–G9).
+/// An exclusive group (G1–G10).
 ///
 ///     let selected = try await coordinator.state().groups["panels"]?.selection
 public struct GroupState: Hashable, Sendable {

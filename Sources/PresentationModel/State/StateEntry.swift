@@ -59,6 +59,9 @@ public struct StateEntry: TypedDictionary {
       "timeout-left", doc: "The remaining milliseconds of its timeout, if that runs.")
     public let heldBy = DictionaryKey<[String]>(
       "held-by", doc: "While it waits: the holds in force that keep it from being presented.")
+    public let replacing = DictionaryKey<UInt64>(
+      "replacing",
+      doc: "While the one before it is still on the screen, with a replacement that overlaps: the number of that one.")
     public let restarts = DictionaryKey<UInt32>(
       "restarts", doc: "How many times it was presented again after it had ended by itself; absent if it was not.")
     public let restartAt = DictionaryKey<UInt64>(
@@ -272,6 +275,8 @@ public struct DestinationEntry: TypedDictionary {
     )
     public let restore = DictionaryKey<String>(
       "restore", doc: "login, if its items are kept beyond the session and presented again at the next login.")
+    public let replacement = DictionaryKey<String>(
+      "replacement", doc: "overlap, if an item stays on the screen until the next one is there.")
     public let holds = DictionaryKey<[String: String]>(
       "holds", doc: "What holds do with its items, by their names: show, postpone, refuse or dismiss.")
     public let hold = DictionaryKey<String>("hold", doc: "The hold that is in force while one of its items is live.")
@@ -303,6 +308,8 @@ public struct PresentationResult: TypedDictionary {
     public let signal = DictionaryKey<String>("signal", doc: "The signal that ended a command.")
     public let output = DictionaryKey<[UInt8]>("output", doc: "The standard output of a command.")
     public let outputTruncated = DictionaryKey<Bool>("output-truncated", doc: "True if the output was cut.")
+    public let kept = DictionaryKey<String>(
+      "kept", doc: "The binding of what is still on the screen, since this one did not come to replace it.")
     public let stopped = DictionaryKey<Bool>(
       "stopped", doc: "True if somebody has stopped it by the service manager; it is not presented again.")
   }

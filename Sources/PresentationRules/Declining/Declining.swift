@@ -40,8 +40,8 @@ extension StateMachine {
   /// The presentations that are being dismissed and whose ends a slot, group or stack waits for.
   func awaited(by subject: Subject) -> [Handle] {
     switch subject {
-    case .slot(let binding): state.slots[binding]?.dismissing.map { [$0] } ?? []
-    case .group(let group): state.groups[group]?.live.map { [$0] } ?? []
+    case .slot(let binding): state.slots[binding]?.dismissing ?? []
+    case .group(let group): state.groups[group]?.live ?? []
     case .stack(let stack): state.stacks[stack].map { Array($0.dismissing) } ?? []
     }
   }
@@ -169,7 +169,8 @@ extension Transition {
   }
 
   /// Makes a presentation that was being dismissed `presented` again.
-  mutating func giveBack(_ handle: Handle) {
+  /// - Parameter hasDeclined: whether it, or one that depends on it, has declined the dismissal.
+  mutating func giveBack(_ handle: Handle, hasDeclined: Bool) {
     var presentation = state.presentations[handle]!
     let binding = presentation.binding
     presentation.expires = presentation.phase.dismissal?.timeLeft.map { now.after(nanoseconds: $0) }
@@ -180,9 +181,10 @@ extension Transition {
     presentation.result = [:]
     state.presentations[handle] = presentation
     state.schedule(presentation.expires, .expiry, handle)
-    state.slots[binding]!.dismissing = nil
+    state.slots[binding]!.dismissing.removeAll { $0 == handle }
     state.slots[binding]!.current = handle
-    if let membership = presentation.item.membership { note(handle, staysIn: membership) }
+    wakeOutlasting(presentation)
+    if hasDeclined, let membership = presentation.item.membership { note(handle, staysIn: membership) }
     if let stack = presentation.item.position?.stack {
       // The lowest element is the last, and comes first.
       if let index = state.stacks[stack]!.dismissing.lastIndex(of: handle) {
@@ -209,9 +211,12 @@ extension Transition {
 
 extension Planner {
   /// Plans that a presentation stays, with all that are being dismissed and that it depends on (P15). Items that took their places end.
-  mutating func giveBack(with handle: Handle, message: String) {
+  /// - Parameters:
+  ///   - message: the reason, in words.
+  ///   - missing: the successor that has not come (G10); nil if the presentation has declined.
+  mutating func giveBack(with handle: Handle, message: String, insteadOf missing: Handle? = nil) {
     let handles = machine.givenBack(with: handle)
-    draft.givenBack = (handles, message)
+    draft.givenBack.append(GivenBack(handles: handles, message: message, insteadOf: missing))
     for handle in handles.reversed() { vacate(state.presentations[handle]!) }
     for handle in handles {
       let (binding, item) = (state.presentations[handle]!.binding, state.presentations[handle]!.item)
@@ -283,13 +288,12 @@ extension StateMachine {
 }
 
 extension Reason {
-  /// Whether no presenter may decline a dismissal for this reason: the presentation has ended by
-  /// itself, its owner has left, or everything ends (P15).
+  /// Whether no presenter may decline a dismissal for this reason: the presentation has ended by itself, its owner has left, everything
+  /// ends, or the one that it was to replace has declined, so that both would decline in turns (P15, G10).
   var isForced: Bool {
     switch self {
-    case .closed, .failed, .lost, .owner, .shutdown: true
-    case .dismissed, .replaced, .deselected, .popped, .parent, .expired, .declined, .unfocused, .outputGone, .held:
-      false
+    case .closed, .failed, .lost, .owner, .shutdown, .declined: true
+    case .dismissed, .replaced, .deselected, .popped, .parent, .expired, .unfocused, .outputGone, .held: false
     }
   }
 }

@@ -8,8 +8,8 @@ struct Group: Sendable {
   var queue = Queue()
   /// The tags that the group remembers from requests; the requests are in `State.tagMemory` (G7).
   var remembered: Set<String> = []
-  /// The member that may be on screen (G1).
-  var live: Handle?
+  /// The members that may be on screen: at most one (G1), or two of which one is being dismissed (G10).
+  var live: [Handle] = []
 }
 
 /// The last request for a tag, as its group remembers it (G7).

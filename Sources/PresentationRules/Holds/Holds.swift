@@ -253,6 +253,7 @@ extension Transition {
     holder.since = wallTime
     state.add(holder, key)
     announce(.hold(key.name, isInForce: true))
+    letGo(forHold: key.name)
   }
 
   /// Ends holders. When a hold has none left, the items that waited for its end are presented.
@@ -305,6 +306,7 @@ extension Transition {
     guard let name = state.beginHolding(presentation) else { return }
     state.lists.begunHolds.insert(name)
     announce(.hold(name, isInForce: true))
+    letGo(forHold: name)
   }
 
   /// Ends the hold of a presentation that is gone.

@@ -25,13 +25,15 @@ public struct RefusedFallback: Sendable {
 }
 
 extension StateMachine {
-  /// Replaces the fallbacks of groups; the values are names of destinations (K1). The next input that has a time selects them.
-  public mutating func load(fallbacks: [BindingID: String]) {
-    state.fallbacks = fallbacks.sorted { $0.key.text < $1.key.text }.map {
-      Fallback(group: $0.key, destination: $0.value)
+  /// Replaces the settings of groups (K1, G10). The next input that has a time selects fallbacks, and applies the settings to what is
+  /// being dismissed.
+  public mutating func load(groups: [BindingID: GroupSettings]) {
+    state.overlapping = Set(groups.filter { $0.value.replacement == .overlap }.keys)
+    state.fallbacks = groups.sorted { $0.key.text < $1.key.text }.compactMap { group, settings in
+      settings.fallback.map { Fallback(group: group, destination: $0) }
     }
     // The selected item may be a fallback now, and then gives way.
-    state.hasNewFallbacks = true
+    state.hasNewGroupSettings = true
     // A fallback is not kept (K4).
     forgetOtherLoginItems()
   }
@@ -79,8 +81,9 @@ extension Transition {
   /// nothing. The next attempt follows after a delay, so that inputs until then cost nothing.
   mutating func fallBack() {
     guard !state.isShuttingDown else { return }
-    if state.hasNewFallbacks {
-      state.hasNewFallbacks = false
+    if state.hasNewGroupSettings {
+      state.hasNewGroupSettings = false
+      applyGroupSettings()
       presentHeld()
     }
     for index in state.fallbacks.indices {
@@ -92,6 +95,7 @@ extension Transition {
       if let due = fallback.due, due > now { continue }
       if let refusal = select(fallback) {
         note(refusal, of: index)
+        letGo(in: fallback.group)
       } else {
         state.fallbacks[index] = Fallback(group: fallback.group, destination: fallback.destination)
       }

@@ -107,7 +107,7 @@ extension StateMachine {
       guard let presentation = state.presentations[current] else { return nil }
       return loginItem(of: presentation)
     }
-    if let going = slot.dismissing.flatMap({ state.presentations[$0] }),
+    if let going = slot.dismissing.last.flatMap({ state.presentations[$0] }),
       going.phase.dismissal?.reason.isByItself == true
     {
       return loginItem(of: going)

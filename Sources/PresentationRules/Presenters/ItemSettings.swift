@@ -20,6 +20,8 @@ public struct ItemSettings: Hashable, Sendable {
   public var hold: String?
   /// The actions that the computer does not take while an item is presented (H7).
   public var inhibits: Set<InhibitedAction> = []
+  /// The order in which an item goes and one with another id comes (G10).
+  public var replacement = Replacement.sequential
   /// The rule for presenting an item again that ended by itself; nil for never (K3).
   public var restart: RestartRule?
   /// Whether items are kept beyond the session, and presented again at the next login (K4).

@@ -166,6 +166,7 @@ extension Transition {
       presentation.phase = .dismissing(dismissal)
       state.presentations[handle] = presentation
       state.lists.mayForce.append(handle)
+      state.lists.mayEnd.append(handle)
       advance()
     case .asked, .asking, .killed:
       end(handle, with: machine.limited(result))
@@ -182,7 +183,10 @@ extension Transition {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else { return }
     guard isFinal, machine.mayEndWithWindows(handle) else {
       // This stays true if the presentation gets its slot back (P15).
-      return state.presentations.modifyDerived(handle) { $0.isWithoutWindow = true }
+      state.presentations.modifyDerived(handle) { $0.isWithoutWindow = true }
+      // It has nothing to show until its successor is there (G10).
+      state.lists.mayEnd.append(handle)
+      return advance()
     }
     switch presentation.phase {
     case .waiting: break
@@ -199,6 +203,7 @@ extension Transition {
         dismissal.stage = .departed
         state.presentations[handle]!.phase = .dismissing(dismissal)
         state.lists.mayForce.append(handle)
+        state.lists.mayEnd.append(handle)
         advance()
       case .overtaken, .departed, .settling: break
       }

@@ -158,8 +158,10 @@ extension Transition {
     switch (state.presentations[handle]?.phase, survival) {
     case (.presenting?, .shown):
       becomePresented(handle)
-    case (.presenting?, .toBeShown), (.presented?, .toBeShown):
-      if presentation.phase == .presented { return presentAgain(handle) }
+    case (.presented?, .toBeShown):
+      // It may have been kept just now (G10).
+      presentAgain(handle)
+    case (.presenting?, .toBeShown):
       expectStart(of: handle)
       outcome.commands.append(.present(handle))
     case (.presented?, .awaited):
@@ -200,6 +202,10 @@ extension PresentationFields {
   var isShownByPresenter: Bool { item.destination.map { $0.presenter != .none } ?? false }
   fileprivate var isOver: Bool { phase.dismissal?.stage == .departed || phase.dismissal?.stage == .settling }
   fileprivate var hasDeadline: Bool { answerDue != nil || expires != nil || startsBy != nil }
+  /// Whether the next presentation may be on the screen before this one is gone (G10). The settings of groups are not known yet.
+  var mayOverlap: Bool {
+    item.position == nil && (item.membership != nil || item.destination?.itemSettings?.replacement == .overlap)
+  }
   /// Whether other presentations are restored with this one, or its phase is checked against theirs.
   fileprivate var isRelated: Bool {
     parent != nil || item.membership != nil || item.position != nil || phase.isDismissing
@@ -267,6 +273,13 @@ extension State {
     // Only differences are written, since a write copies the presentation.
     if presentation.announced != presentation.phase.name { presentation.announced = presentation.phase.name }
     if !presentation.children.isEmpty { presentation.children = [] }
+    // What could not be declined cannot be now, whatever a damaged record says.
+    if var dismissal = presentation.phase.dismissal, !dismissal.isForced,
+      dismissal.reason.isForced || presentation.presentedAt == nil || dismissal.stage == .departed
+    {
+      dismissal.isForced = true
+      presentation.phase = .dismissing(dismissal)
+    }
     if presentation.awaitsPresenter {
       presentation.awaitsPresenter =
         presentation.phase == .presented && presentation.isShownByPresenter && presentation.answerDue != nil
@@ -295,10 +308,10 @@ extension State {
     bindingsOfRoot[presentation.binding.root, default: []].insert(presentation.binding)
     var slot = slots[presentation.binding] ?? Slot()
     if case .dismissing = presentation.phase {
-      guard slot.dismissing == nil else {
-        throw RecordFault("two presentations are being dismissed at “\(presentation.binding)”")
+      guard slot.dismissing.count < 2 else {
+        throw RecordFault("three presentations are being dismissed at “\(presentation.binding)”")
       }
-      slot.dismissing = presentation.handle
+      slot.dismissing.append(presentation.handle)
     } else {
       guard slot.current == nil else { throw RecordFault("two presentations are current at “\(presentation.binding)”") }
       slot.current = presentation.handle
@@ -316,8 +329,8 @@ extension State {
     if let membership = presentation.item.membership {
       var group = groups[membership.group] ?? Group()
       if presentation.phase.isLive {
-        guard group.live == nil else { throw RecordFault("two members of “\(membership.group)” are live") }
-        group.live = presentation.handle
+        guard group.live.count < 2 else { throw RecordFault("three members of “\(membership.group)” are live") }
+        group.live.append(presentation.handle)
       }
       if presentation.item.isQueued, !isGoing {
         group.queue.insert(
@@ -395,7 +408,8 @@ extension State {
         isAllowed =
           (parent == .presented || parent.isDismissing)
           && (mayEnd || dismissal.stage == .held || dismissal.stage == .departed)
-          && (isSettling || slots[presentation.binding]?.current.flatMap { presentations[$0] }?.phase.isLive != true)
+          && (isSettling || presentation.mayOverlap
+            || slots[presentation.binding]?.current.flatMap { presentations[$0] }?.phase.isLive != true)
       }
       guard isAllowed else { throw RecordFault("presentation \(handle) is shown, or asked to end, before its turn") }
     }

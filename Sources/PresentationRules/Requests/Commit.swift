@@ -16,12 +16,19 @@ extension Transition {
     for index in draft.slots.indices where draft.slots[index].resolution == .stays {
       commitUpdate(of: draft.slots[index])
     }
+    // What stays may be the parent of what is new.
+    for given in draft.givenBack {
+      for handle in given.handles { giveBack(handle, hasDeclined: given.insteadOf == nil) }
+      if let missing = given.insteadOf, let kept = given.handles.last.flatMap({ state.presentations[$0]?.binding }) {
+        state.presentations[missing]?.result[PresentationResult.keys.kept] = kept.text
+      }
+    }
     for index in new { create(draft.slots.binding(at: index), draft.slots[index]) }
     for index in new { joinParent(draft.slots.binding(at: index)) }
-    for handle in draft.givenBack.handles { giveBack(handle) }
     for (group, drafted) in draft.groups {
       state.groups[group, default: Group()].selected = drafted.selected
       state.groups[group]!.queue = drafted.queue
+      state.lists.mayEnd += state.groups[group]!.live
     }
     if !draft.groups.isEmpty || !draft.forgotten.isEmpty { announceGroups(rememberTags(draft), draft) }
     if !draft.stacks.isEmpty {
@@ -30,8 +37,10 @@ extension Transition {
         announce(.path(stack))
       }
     }
-    for handle in draft.givenBack.handles {
-      announceGivenBack(handle, message: handle == draft.givenBack.handles.last ? draft.givenBack.message : "")
+    for given in draft.givenBack {
+      for handle in given.handles {
+        announceGivenBack(handle, message: handle == given.handles.last ? given.message : "")
+      }
     }
     for subject in draft.forced { state.lists.mayForce += machine.awaited(by: subject) }
     bring(draft.brought)
@@ -45,6 +54,7 @@ extension Transition {
     let binding = draft.slots.binding(at: index)
     state.lists.changed.insert(.slot(binding))
     state.slots[binding]!.current = nil
+    wakeOutlasting(state.presentations[handle]!)
     let cause = draft.slots[index].effectiveCause
     begin(
       endOf: handle, reason: cause.reason, animated: cause.animated, isOver: draft.over.contains(handle),
@@ -146,6 +156,7 @@ extension Transition {
     outcome.created.append(handle)
     state.lists.touched.append(handle)
     state.lists.mayStart.append(handle)
+    wakeOutlasting(presentation)
   }
 
   /// Sets the time for which a presentation may wait (H6).

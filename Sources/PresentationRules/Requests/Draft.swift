@@ -36,8 +36,8 @@ struct Draft: ~Copyable, Sendable {
   var raised: [BindingID] = []
   /// Slots whose windows requests bring to where their user is (N11).
   var brought: [Brought] = []
-  /// The presentations that are presented again, dependencies first, and the message of the one that declined (P15).
-  var givenBack: (handles: [Handle], message: String) = ([], "")
+  /// The presentations that stay although they were being dismissed (P15, G10).
+  var givenBack: [GivenBack] = []
   /// Slots with new items, in the order of the requests; a slot may be there more than once.
   var renewed: [BindingID] = []
   /// The count of `renewed` when all slots of a scope were emptied: only later entries can hold an item.
@@ -46,6 +46,16 @@ struct Draft: ~Copyable, Sendable {
   var steps = 0
   /// The number of elements of all paths that requests have set.
   var pathElements = 0
+}
+
+/// Presentations that were being dismissed, and stay.
+struct GivenBack: Sendable {
+  /// The presentations, dependencies first.
+  var handles: [Handle]
+  /// The message of the last one: why it has declined, or why it is kept.
+  var message: String
+  /// The successor that has not come (G10); nil if the last one has declined (P15).
+  var insteadOf: Handle?
 }
 
 /// The drafts of slots, in the order in which the transaction touched them.

@@ -8,6 +8,7 @@ extension Planner {
     try refuseStandingOnChildren()
     resolve()
     while letFallbacksGiveWay() { resolve() }
+    while keepWhatIsShown() { resolve() }
     try keepWhatCameBack()
     try requireTrustForWhatCameBack()
     nameOverStacks()

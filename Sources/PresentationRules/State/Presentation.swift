@@ -28,15 +28,19 @@ public struct PendingDismissal: Hashable, Sendable {
   /// Nanoseconds of the timeout that were left when the dismissal began; nil if there was no
   /// timeout (P15).
   public package(set) var timeLeft: UInt64?
+  /// Whether its successor has been on the screen meanwhile: it goes, whatever comes next (G10).
+  public package(set) var hasHandedOver: Bool
 
   package init(
-    _ stage: Stage, reason: Reason, animated: Bool = true, isForced: Bool = false, timeLeft: UInt64? = nil
+    _ stage: Stage, reason: Reason, animated: Bool = true, isForced: Bool = false, timeLeft: UInt64? = nil,
+    hasHandedOver: Bool = false
   ) {
     self.stage = stage
     self.reason = reason
     self.animated = animated
     self.isForced = isForced
     self.timeLeft = timeLeft
+    self.hasHandedOver = hasHandedOver
   }
 }
 

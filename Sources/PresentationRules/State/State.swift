@@ -6,8 +6,9 @@ import PresentationModel
 struct Slot: Sendable {
   /// The presentation of the item that the slot holds; nil for an empty slot.
   var current: Handle?
-  /// The previous presentation, while it is being dismissed. There is at most one, since the next one waits for its end.
-  var dismissing: Handle?
+  /// The previous presentations that are being dismissed. There is at most one, since the next one waits for its end; with a replacement
+  /// that overlaps, there may be two (G10).
+  var dismissing: [Handle] = []
 }
 
 /// A slot, group or stack that an input changes, or whose dismissals a request forces (P15).
@@ -76,8 +77,10 @@ struct State: Sendable {
 
   /// The fallbacks, in the order of their groups. They come from files, so they are not recorded (K1).
   var fallbacks: [Fallback] = []
-  /// Whether files have set fallbacks since the last input with a time.
-  var hasNewFallbacks = false
+  /// The groups whose next member is presented before the one before it is gone (G10). They come from files, so they are not recorded.
+  var overlapping: Set<BindingID> = []
+  /// Whether files have set fallbacks or overlapping groups since the last input with a time.
+  var hasNewGroupSettings = false
 
   // Facts of the window system. They are learned anew after a restart.
 
@@ -127,7 +130,7 @@ struct State: Sendable {
 extension State {
   /// Removes a slot that neither shows nor dismisses a presentation.
   mutating func dropIfUnused(slot binding: BindingID) {
-    guard let slot = slots[binding], slot.current == nil, slot.dismissing == nil else { return }
+    guard let slot = slots[binding], slot.current == nil, slot.dismissing.isEmpty else { return }
     _ = slots.removeValue(forKey: binding)
     let root = binding.root
     bindingsOfRoot[root]?.remove(binding)
@@ -136,7 +139,7 @@ extension State {
 
   /// Removes a group without a selection, a queue, a presentation being dismissed and remembered tags.
   mutating func dropIfUnused(group name: BindingID) {
-    guard let group = groups[name], group.selected == nil, group.live == nil, group.queue.isEmpty,
+    guard let group = groups[name], group.selected == nil, group.live.isEmpty, group.queue.isEmpty,
       group.remembered.isEmpty
     else { return }
     groups[name] = nil

@@ -134,8 +134,11 @@ struct Transition: ~Copyable {
   func canStart(_ presentation: Presentation) -> Bool {
     guard presentation.phase == .waiting, !presentation.item.isQueued, presentation.continuation?.due == nil
     else { return false }
-    if state.slots[presentation.binding]?.dismissing != nil { return false }
-    if let membership = presentation.item.membership, state.groups[membership.group]?.live != nil { return false }
+    let formerOnes = state.slots[presentation.binding]?.dismissing ?? []
+    let members = presentation.item.membership.flatMap { state.groups[$0.group]?.live } ?? []
+    guard machine.allows(presentation, beside: formerOnes), machine.allows(presentation, beside: members) else {
+      return false
+    }
     if let parent = presentation.parent, state.presentations[parent]?.phase != .presented { return false }
     if presentation.item.isHeld(by: state.holdsInForce) { return false }
     if let position = presentation.item.position, let stack = state.stacks[position.stack] {
@@ -147,10 +150,10 @@ struct Transition: ~Copyable {
     return true
   }
 
-  /// Whether a presentation may be dismissed: its children have ended, and so have those above it
-  /// in its stack (C3, S2).
+  /// Whether a presentation may be dismissed: its children have ended, so have those above it in its stack (C3, S2), and it waits for no
+  /// successor (G10).
   private func canEnd(_ presentation: Presentation) -> Bool {
-    guard presentation.children.isEmpty else { return false }
+    guard presentation.children.isEmpty, !machine.outlasts(presentation) else { return false }
     guard let position = presentation.item.position else { return true }
     return state.stacks[position.stack]?.dismissing.first == presentation.handle
   }
@@ -189,7 +192,7 @@ struct Transition: ~Copyable {
       // Its key was pressed long ago.
       state.presentations[handle]!.mustBeSeen = false
     }
-    if let membership = presentation.item.membership { state.groups[membership.group]!.live = handle }
+    if let membership = presentation.item.membership { state.groups[membership.group]!.live.append(handle) }
     if let position = presentation.item.position { state.stacks[position.stack]!.started += 1 }
     beginHold(of: presentation)
     findPresenter(of: handle)
@@ -216,6 +219,7 @@ struct Transition: ~Copyable {
     announce(.presented(handle, presentation.binding, id: presentation.item.id, presentation.item))
     if !presentation.children.isEmpty { state.lists.mayStart.append(contentsOf: presentation.children.sorted()) }
     if let position = presentation.item.position { wakeLowest(of: position.stack) }
+    handOver(to: presentation)
     leaveParking(handle)
   }
 
@@ -242,9 +246,11 @@ struct Transition: ~Copyable {
     state.abandoned.remove(handle)
     let stage = presentation.phase.dismissal?.stage
     if reason.isForced || stage == .departed { state.lists.mayForce.append(handle) }
-    if stage != .overtaken { state.slots[presentation.binding]!.dismissing = handle }
+    if stage != .overtaken { state.slots[presentation.binding]!.dismissing.append(handle) }
     if let position = presentation.item.position { insert(handle, intoDismissalsOf: position.stack) }
     state.lists.touched.append(handle)
+    // A child that stays until its successor is presented does not keep its parent (G10).
+    state.lists.mayEnd += presentation.children.filter { state.presentations[$0]?.phase.isDismissing == true }.sorted()
     state.lists.mayEnd.append(handle)
   }
 
@@ -363,10 +369,11 @@ struct Transition: ~Copyable {
   }
 
   private mutating func leaveGroup(_ presentation: Presentation) {
-    guard let name = presentation.item.membership?.group, state.groups[name]?.live == presentation.handle else {
-      return
-    }
-    state.groups[name]!.live = nil
+    guard let name = presentation.item.membership?.group,
+      let index = state.groups[name]?.live.firstIndex(of: presentation.handle)
+    else { return }
+    state.groups[name]!.live.remove(at: index)
+    state.lists.mayEnd += state.groups[name]!.live
     if let next = state.groups[name]!.selected.flatMap({ state.slots[$0]?.current }) {
       state.lists.mayStart.append(next)
     }
@@ -386,8 +393,9 @@ struct Transition: ~Copyable {
 
   private mutating func leaveSlot(_ presentation: Presentation) {
     let binding = presentation.binding
-    if state.slots[binding]!.dismissing == presentation.handle { state.slots[binding]!.dismissing = nil }
-    if let next = state.slots[binding]!.current {
+    state.slots[binding]?.dismissing.removeAll { $0 == presentation.handle }
+    state.lists.mayEnd += state.slots[binding]?.dismissing ?? []
+    if let next = state.slots[binding]?.current {
       state.lists.mayStart.append(next)
     } else {
       state.dropIfUnused(slot: binding)

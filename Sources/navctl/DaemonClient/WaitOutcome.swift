@@ -47,7 +47,7 @@ struct WaitOutcome: Equatable {
     let keys = PresentationResult.keys
     let names = [
       keys.status.name, keys.signal.name, keys.output.name, keys.outputTruncated.name, keys.stopped.name,
-      keys.error.name,
+      keys.kept.name, keys.error.name,
     ]
     var members = result.properties.filter { names.contains($0.key) }
     members[EndingEntry.keys.reason] = reason

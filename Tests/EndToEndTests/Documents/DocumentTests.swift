@@ -28,7 +28,7 @@ private struct Document {
   private(set) var examples: [Example] = []
   /// Destination files, by name.
   private(set) var destinations: [String: String] = [:]
-  /// The text of `navd.toml`, for examples with the group “kiosk”.
+  /// The text of `navd.toml`, for examples with its groups.
   private(set) var settings = ""
   /// The script that shows the items of the destination “editor”.
   private(set) var editor = ""
@@ -90,8 +90,11 @@ private struct ExampleSession {
       """
     let session = try Session(destinations: destinations)
     self.session = session
-    if example.mentions("kiosk") {
-      try session.write(document.settings, to: "config/navd/navd.toml")
+    let groups = document.settings.split(separator: "[groups.").filter { table in
+      example.mentions(String(table.prefix { $0 != "]" }))
+    }
+    if !groups.isEmpty {
+      try session.write(groups.map { "[groups.\($0)" }.joined(), to: "config/navd/navd.toml")
       try #require(session.navctl("reload").exitCode == 0)
     }
     let watch = try session.startNavctl(

@@ -129,7 +129,7 @@ struct FallbackTests {
     let fixture = RulesFixture()
     try fixture.present("home", "", .with(group: "main"))
     try fixture.present("film", "", .with(group: "main", ifBusy: .queue))
-    fixture.machine.load(fallbacks: ["main": "home"])
+    fixture.machine.load(groups: ["main": GroupSettings(fallback: "home")])
     fixture.report(.updateAnswered(1))
     #expect(fixture.machine.selection(of: "main") == "film")
   }

@@ -45,7 +45,7 @@ import Testing
         }
       }
       machine.forgetOtherLoginItems()
-      machine.load(fallbacks: fallbacks)
+      machine.load(groups: fallbacks.mapValues { GroupSettings(fallback: $0) })
       take(machine.expire(at: now))
       return refusals
     }
@@ -493,10 +493,10 @@ import Testing
     var login = try Login()
     try login.present("board") { ($0.destination, $0.group) = ("board", "main") }
     #expect(login.kept == ["board "])
-    login.machine.load(fallbacks: ["main": "board"])
+    login.machine.load(groups: ["main": GroupSettings(fallback: "board")])
     login.pass(0)
     #expect(login.kept == [])
-    login.machine.load(fallbacks: [:])
+    login.machine.load(groups: [:])
     login.pass(0)
     #expect(login.kept == ["board "])
   }

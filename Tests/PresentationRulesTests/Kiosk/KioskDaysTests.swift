@@ -36,7 +36,7 @@ struct KioskDaysTests {
 
     mutating func start() throws {
       machine = try StateMachine(restoring: disk, destinations: destinations)
-      machine.load(fallbacks: ["main": "dashboard"])
+      machine.load(groups: ["main": GroupSettings(fallback: "dashboard")])
       let survivals = Dictionary(
         uniqueKeysWithValues: machine.survivors.map {
           ($0.handle, screen.contains($0.handle) ? Survival.shown : .gone(result: [:]))

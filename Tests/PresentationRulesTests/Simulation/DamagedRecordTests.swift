@@ -48,7 +48,7 @@ private struct Damage {
       .dismissing(
         PendingDismissal(
           stage, reason: dice.pick(Reason.allCases), isForced: dice.chance(30),
-          timeLeft: dice.chance(50) ? nil : number())),
+          timeLeft: dice.chance(50) ? nil : number(), hasHandedOver: dice.chance(20))),
     ])
   }
 

@@ -61,7 +61,7 @@ import Testing
           window: WindowFollowing(endsUnfocused: true)),
         RulesFixture.bus("bus"),
       ])
-      machine.load(fallbacks: fallbacks)
+      machine.load(groups: fallbacks.mapValues { GroupSettings(fallback: $0) })
     }
 
     /// Carries out requests, some in each transaction, half of them for each of two clients.
