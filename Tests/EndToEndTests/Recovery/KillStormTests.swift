@@ -4,6 +4,7 @@ import DBusValues
 import EventLoops
 import Glibc
 import PresentationModel
+import PresentationRules
 import TestSupport
 import Testing
 import TextFormats
@@ -16,9 +17,11 @@ private typealias Rows = CoordinatorInterface
 /// The number of kills; the full storm runs with `NAVD_TEST_KILLS=300`.
 private var kills: Int { getenv("NAVD_TEST_KILLS").flatMap { Int(String(cString: $0)) } ?? 40 }
 
-@Test("R1–R6: killed at random instants under load, navd loses no acknowledged request and executes no request by half")
-func killStorm_underLoad_losesNothing() throws {
-  var storm = try KillStorm(clients: 16)
+@Test(
+  "R1–R6: killed at random instants under load, navd loses no acknowledged request and executes no request by half",
+  arguments: Replacement.allCases)
+func killStorm_underLoad_losesNothing(replacement: Replacement) throws {
+  var storm = try KillStorm(clients: 16, replacement)
   var pauses: [Duration] = []
   for _ in 0..<kills { pauses.append(try storm.killAndRestart()) }
   try storm.end()
@@ -188,16 +191,20 @@ private struct KillStorm {
   private let navctls: [Program]
   private(set) var carriedOut = 0
   private var serial: UInt64 = 0
+  /// How many panels may be live at once (G1, G10).
+  private let panels: Int
 
   var acknowledged: Int { clients.reduce(0) { $0 + $1.acknowledged } }
   var unanswered: Int { clients.reduce(0) { $0 + $1.unanswered } }
   var waitsAskedAgain: Int { clients.reduce(0) { $0 + $1.waitsAskedAgain } }
 
-  init(clients count: Int) throws {
-    let session = try Session(destinations: [
-      "window": "command = [\"sleep\", \"1000\"]\n", "panel": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n",
-    ])
+  init(clients count: Int, _ replacement: Replacement) throws {
+    let session = try Session(
+      destinations: [
+        "window": "command = [\"sleep\", \"1000\"]\n", "panel": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n",
+      ], files: ["config/navd/navd.toml": "[groups.panels]\nreplacement = '\(replacement.rawValue)'\n"])
     self.session = session
+    panels = replacement == .overlap ? 2 : 1
     clients = try (0..<count).map { try LoadClient(session, $0) }
     navctls = try (0..<3).map {
       try session.startNavctl("present", "navctl[\($0)]", "1", "--to", "window", "--wait", "--json")
@@ -246,7 +253,10 @@ private struct KillStorm {
       serial >= max(acknowledged, self.serial), "R3: the serial is \(serial), after \(acknowledged) and \(self.serial)")
     self.serial = serial
     var ids: [String: String] = [:]
-    for entry in JSON(state)["presentations"]?.array ?? [] where entry["phase"]?.string != "dismissing" {
+    let entries = JSON(state)["presentations"]?.array ?? []
+    let live = entries.filter { $0["group"] == "panels" && $0["phase"] != "waiting" }
+    try require(live.count <= panels, "G1, G10: \(live.map(\.text)) are live")
+    for entry in entries where entry["phase"]?.string != "dismissing" {
       ids[entry["binding"]?.string ?? ""] = entry["id"]?.string
     }
     for client in clients {
