@@ -55,7 +55,7 @@ DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 # The tests of NavigationGTK are built with all others. Programs to install need no GTK.
 check test test-debug-libdbus kill-storm check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
 
-.PHONY: help run build test check test-debug-libdbus bench soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build test check test-debug-libdbus bench soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-swift check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -75,6 +75,7 @@ help:
 	@echo 'make check-programs      presents well-known programs on sway, i3 and openbox, and writes what was seen to docs/windows.md'
 	@echo 'make check-clients       compiles what code generators for C++ make of the interfaces, and runs a program with it'
 	@echo 'make check-desktops      runs the adapters on the desktops of Debian 12, 13 and sid, and writes what was seen to docs/windows.md [ONLY=]'
+	@echo 'make check-swift         builds navd with the Swift of Debian sid, and runs the fast tests'
 	@echo 'make check-gtk           presents and dismisses with GTK many times, and counts what is alive after it [ROUNDS=300]'
 	@echo 'make screenshot          takes the pictures of the documentation'
 	@echo 'make screenshot-plasma   takes the picture of Plasma'
@@ -209,6 +210,12 @@ check-desktops:
 	@.ci/setup desktops
 	swift build --build-tests
 	.ci/check-desktops $(ONLY)
+
+# A root of Debian sid, without a network. Tests of the bus need programs that this root does not have.
+check-swift:
+	@.ci/setup build deb
+	swift package resolve
+	.ci/check-swift '$(FAST)'
 
 # One after another, since wake-ups are counted.
 check-gtk:

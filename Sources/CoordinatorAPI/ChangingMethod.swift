@@ -36,7 +36,7 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
     inValues = ValueList(repeat (each I).self)
     outValues = ValueList(repeat (each O).self)
     super.init(
-      CoordinatorInterface.name, name, in: repeat each inputs, out: repeat each outputs,
+      CoordinatorInterface.name, name, in: ArgumentList(repeat each inputs), out: ArgumentList(repeat each outputs),
       doc: doc() + (describesOptions ? "\n\nOptions:\n" + options().doc : ""))
   }
 

@@ -96,8 +96,9 @@ extension NavigationFixture {
     try await fixture.press(0, of: model)
     try await fixture.until { model.note == nil && display.ends == [.declined, .dismissed] }
     let title = "Discard “a”?"
-    let rounds = ["+\(title)", "-\(title)", "answered"]
-    #expect(display.log == ["+a"] + rounds + rounds + rounds + ["-a"])
+    let round = ["+\(title)", "-\(title)", "answered"]
+    let expected: [String] = ["+a"] + round + round + round + ["-a"]
+    #expect(display.log == expected)
     try await fixture.state { $0.presentations.isEmpty }
   }
 

@@ -44,8 +44,9 @@ private final class Model: Navigable {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
     let stack = fixture.navigator.stack()
-    stack.push(item: Bindable(model).pushed) { $child in
-      RecordingScreen(child.name, on: display) { showing in
+    // The Swift 6.2 of Debian stops at a closure within one with `$child`.
+    stack.push(item: Bindable(model).pushed) { child in
+      RecordingScreen(child.wrappedValue.name, on: display) { showing in
         showing.navigationDestination(for: Int.self) { RecordingScreen("\($0)", on: display) }
         showing.push(value: 7)
       }

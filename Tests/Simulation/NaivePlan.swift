@@ -266,7 +266,7 @@ struct NaivePlan {
     case .update, .forget, .dismissAll(.parked): return []
     case .dismissAll(.everything): return [.everything]
     case .dismissAll(.root(let root)):
-      let all = Array(items.keys) + before.going.values.map(\.binding) + before.slots.keys
+      let all = Array(items.keys) + before.going.values.map(\.binding) + Array(before.slots.keys)
       return Set(all.filter { $0.root == root }.map { .slot($0) })
     case .dismissAll(.group(let group)), .deselect(let group, _): return [.group(group)]
     case .select(let group, let tag, _, _, _), .toggleSelection(let group, let tag, _, _, _):

@@ -74,7 +74,10 @@ struct World: ~Copyable {
       try machine.declareContainerValue("badge", defaultValue: .int32(0))
       let outcome = machine.load(files)
       machine.load(groups: groups)
-      try watcher.take(outcome.changes, from: machine, isOneChange: true)
+      // Swift 6.2 takes both for an access to the whole world, since its initializer is not over.
+      var first = Watcher()
+      try first.take(outcome.changes, from: machine, isOneChange: true)
+      watcher = first
       disk.apply(machine.takeUnrecorded())
     } catch {
       preconditionFailure("\(error)")

@@ -2,7 +2,7 @@ import DBusValues
 
 /// The arguments of a call, of its reply or of a signal: their descriptions, and the code that reads and writes them. `Values` is the
 /// tuple of their Swift types.
-struct ArgumentList<Values>: Sendable {
+package struct ArgumentList<Values>: Sendable {
   let descriptions: [ArgumentDescription]
   let signature: Signature
   let read: @Sendable (inout MessageReader) throws(DBusError) -> Values
@@ -10,7 +10,7 @@ struct ArgumentList<Values>: Sendable {
   let write: @Sendable (UnsafePointer<Values>, inout MessageWriter) throws(DBusError) -> Void
 
   /// - Precondition: the types form a valid signature. Only debug builds check this, since a start of navd makes a hundred lists.
-  init<each T: ValueConvertible>(_ arguments: repeat Arg<each T>) where Values == (repeat each T) {
+  package init<each T: ValueConvertible>(_ arguments: repeat Arg<each T>) where Values == (repeat each T) {
     var descriptions: [ArgumentDescription] = []
     repeat descriptions.append((each arguments).description)
     self.descriptions = descriptions

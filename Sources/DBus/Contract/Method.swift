@@ -24,15 +24,26 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
   final let callFields: HeaderFields
   final let replyFields: HeaderFields
 
-  public init<each I: ValueConvertible, each O: ValueConvertible>(
+  public convenience init<each I: ValueConvertible, each O: ValueConvertible>(
     _ interface: InterfaceName, _ name: MemberName, in inputs: repeat Arg<each I>, out outputs: repeat Arg<each O>,
     isReading: Bool = false,
     doc: @autoclosure @escaping @Sendable () -> String = "", annotations: [Annotation] = []
   ) where Input == (repeat each I), Output == (repeat each O) {
+    self.init(
+      interface, name, in: ArgumentList(repeat each inputs), out: ArgumentList(repeat each outputs),
+      isReading: isReading, doc: doc(), annotations: annotations)
+  }
+
+  /// Makes a method of lists of arguments. A subclass calls this one: the compiler adds the designated initializers of a superclass to
+  /// each subclass, and Swift 6.2 crashes if they have packs.
+  package init(
+    _ interface: InterfaceName, _ name: MemberName, in inputs: ArgumentList<Input>, out outputs: ArgumentList<Output>,
+    isReading: Bool = false, doc: @autoclosure @escaping @Sendable () -> String, annotations: [Annotation] = []
+  ) {
     self.interface = interface
     self.name = name
-    inArguments = ArgumentList(repeat each inputs)
-    outArguments = ArgumentList(repeat each outputs)
+    inArguments = inputs
+    outArguments = outputs
     self.doc = Documentation(doc)
     self.annotations = annotations
     self.isReading = isReading

@@ -463,10 +463,10 @@ public final class Navigator: Presenting {
   private func tracking(_ driver: any Driver) -> Tracking {
     driver.noted.tracking { [weak self, weak driver, changed = drivers.changed] in
       guard let driver else { return }
-      TransactionBody.atEnd { self?.bodyEnded(of: driver) }
+      TransactionBody.atEnd { [weak self] in self?.bodyEnded(of: driver) }
       guard changed.add(driver) else { return }
       // One task serves all drivers that change in this turn.
-      Task { @MainActor in
+      Task { @MainActor [weak self] in
         for driver in changed.take() { self?.schedule(driver) }
       }
     }

@@ -2,7 +2,7 @@ import EventLoops
 import Logging
 
 /// The backends, in the order in which they are tried.
-package enum BackendName: String, CaseIterable {
+package enum BackendName: String, CaseIterable, Sendable {
   case sway, hyprland, niri, plasma, wlr, x11
 
   /// Finds a backend that works here.

@@ -115,8 +115,8 @@ final class XWindowFacts {
     let hints = connection.numbers(window, "WM_HINTS")
     // The ninth number is the group, if the flag says so (ICCCM 4.1.2.4).
     let group = hints.count > 8 && hints[0] & 64 != 0 ? hints[8] : 0
-    for leader in [connection.numbers(window, "WM_CLIENT_LEADER").first ?? 0, group]
-    where leader != 0 && leader != window {
+    let own = connection.numbers(window, "WM_CLIENT_LEADER").first ?? 0
+    for leader in [own, group] where leader != 0 && leader != window {
       if let id = ownStartupID(of: leader) { return (leader, id) }
     }
     return nil

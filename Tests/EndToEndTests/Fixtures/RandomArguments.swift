@@ -260,7 +260,8 @@ struct RandomArguments {
   }
 
   private mutating func integer<T: FixedWidthInteger>() -> T {
-    numbers.pick([0, 1, 2, .max, .min, .max - 1, T(truncatingIfNeeded: numbers.next())])
+    let values: [T] = [0, 1, 2, .max, .min, .max - 1, T(truncatingIfNeeded: numbers.next())]
+    return numbers.pick(values)
   }
 
   private static let texts = [

@@ -13,7 +13,8 @@ import Testing
     var disk = RecordedState()
     var now = Instant(nanoseconds: 1_000_000_000)
 
-    private let limits: Limits
+    // Swift 6.2 begins nothing in an initializer whose constants are set.
+    private var limits: Limits
 
     init(_ fallbacks: [BindingID: String] = [:], limits: Limits = Limits()) throws {
       self.limits = limits

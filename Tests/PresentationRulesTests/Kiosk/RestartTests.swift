@@ -66,7 +66,7 @@ struct RestartTests {
     let never = RestartRule(.always, delay: 0, maxDelay: 0)
     #expect([1, 2, 100].map { never.delay(before: $0) } == [1, 1, 1])
     let slow = RestartRule(.always, delay: .max / 2 + 1, maxDelay: .max)
-    #expect([1, 2, .max].map { slow.delay(before: $0) } == [.max / 2 + 1, .max, .max])
+    #expect([1, 2, .max].map { slow.delay(before: $0) } == [UInt64.max / 2 + 1, .max, .max])
     #expect(RestartRule(.always, delay: .max, maxDelay: 0).delay(before: 2) == 1)
     let patient = RestartRule(.always, delay: 1, maxDelay: 1 << 40)
     #expect([1, 11, 41, 42, .max].map { patient.delay(before: $0) } == [1, 1 << 10, 1 << 40, 1 << 40, 1 << 40])

@@ -34,7 +34,8 @@ private struct Damage {
   var dice: SplitMix64
 
   private mutating func number() -> UInt64 {
-    dice.pick([0, 1, 2, UInt64(dice.below(50)), 1 << 62, UInt64(Int64.max), 1 << 63, .max - 1, .max])
+    let large: [UInt64] = [1 << 62, UInt64(Int64.max), 1 << 63, .max - 1, .max]
+    return dice.pick([0, 1, 2, UInt64(dice.below(50))] + large)
   }
 
   private mutating func instant() -> Instant { Instant(nanoseconds: number()) }
