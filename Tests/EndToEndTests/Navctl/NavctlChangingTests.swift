@@ -218,7 +218,7 @@ func navctl_navdNotRunning_isStartedOnlyForChanges() throws {
   #expect(try session.navctl("quit").exitCode == 0)
 }
 
-@Test("navctl quit asks first: what stays keeps navd, and with --force it is not asked")
+@Test("R9: navctl quit asks first: what stays keeps navd, and with --force it is not asked")
 func navctl_quit_asksFirst() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "editor")
@@ -237,7 +237,7 @@ func navctl_quit_asksFirst() throws {
   #expect(try session.waitForEnd() == .exited(code: 0))
 }
 
-@Test("navctl quit waits for those that ask, and then stops navd")
+@Test("R9: navctl quit waits for those that ask, and then stops navd")
 func navctl_quit_waitsForAnswers() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "editor")
@@ -253,7 +253,24 @@ func navctl_quit_waitsForAnswers() throws {
   #expect(try session.waitForEnd() == .exited(code: 0))
 }
 
-@Test("navctl quit closes everything, then stops navd")
+@Test("R9, D12: navctl quit dismisses nothing while a protected item is shown")
+func navctl_quit_protectedItem_dismissesNothing() throws {
+  let session = try Session(destinations: ["lock": "command = ['sleep', '1000']\nprotected = true\n"])
+  let presenter = try BusPresenter(session, destination: "editor")
+  #expect(try session.navctl("present", "note", "letter", "--to", "editor").exitCode == 0)
+  #expect(try session.navctl("wait", "note", "--for", "presented").exitCode == 0)
+  #expect(try session.navctl("present", "lock").exitCode == 0)
+  #expect(try session.navctl("wait", "lock", "--for", "presented").exitCode == 0)
+  #expect(try session.navctl("quit").exitCode == 6)
+  #expect(try session.navctl("is-presented", "note").exitCode == 0)
+  #expect(!presenter.log.contains { $0.hasPrefix("dismiss") })
+  let process = try #require(session.processes().first { $0.binding == "lock" })
+  kill(process.pid, SIGTERM)
+  try session.poll("the lock is gone") { try session.navctl("is-presented", "lock").exitCode != 0 }
+  #expect(try session.navctl("quit").exitCode == 0)
+}
+
+@Test("R9: navctl quit closes everything, then stops navd")
 func navctl_quit_stopsNavd() throws {
   let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 20)])
   try session.present("fact", "1")
