@@ -30,7 +30,7 @@ private final class Model: Navigable {
 }
 
 /// A screen that stays although it was being dismissed has what was presented from it: it ended only with that dismissal.
-@Suite @MainActor struct KeptParentTests {
+@Suite(.serialized) @MainActor struct KeptParentTests {
   private static let all: Set = ["window", "items", "page 1", "page 2", "sheet", "note", "inner", "edit"]
 
   @Test("P15: a window that a sheet keeps presents its other children again", arguments: bothKinds)
@@ -128,7 +128,8 @@ private final class Model: Navigable {
     }
     (model.tab, model.path, model.sheet, model.note) = ("items", [1, 2], .init(id: 1), .init(id: 2))
     (model.inner, model.destination) = (.init(id: 3), .edit(.init(id: 4)))
-    try await fixture.until { Set(display.names) == Self.all }
+    // Eight screens in four levels take many turns of the main actor, which all tests share.
+    try await NavigationTesting.until(within: .seconds(60)) { Set(display.names) == Self.all }
     return (fixture, model)
   }
 }
