@@ -78,7 +78,7 @@ struct PlacementTests {
 
   @Test("N15: the place follows from the size that the program gives its window, for a second")
   func placing_programWithItsOwnSize_isPlacedAgain() throws {
-    var pending = PendingPlacements<Int>()
+    var pending = Placements<Int>()
     let placement = WindowPlacement(.anchor(.topRight), size: try .init("640 400"))
     func frame(_ width: Int, _ height: Int) -> ScreenArea { ScreenArea(x: 1500, y: 100, width: width, height: height) }
     pending.begin(1, placement, now: Self.start)
@@ -93,14 +93,14 @@ struct PlacementTests {
     // The window manager has lost the size.
     #expect(
       pending.next(1, frame(800, 600), in: Self.area, now: Self.start)?.size == ScreenSize(width: 640, height: 400))
-    let late = Self.start + PendingPlacements<Int>.timeToResize
+    let late = Self.start + Placements<Int>.timeToResize
     #expect(pending.next(1, frame(700, 500), in: Self.area, now: late) == nil)
     #expect(pending.isEmpty)
   }
 
   @Test("N15: a window that its user moves while its size is not final stays where it was moved")
   func placing_movedByItsUser_keepsItsPlace() throws {
-    var pending = PendingPlacements<Int>()
+    var pending = Placements<Int>()
     pending.begin(1, WindowPlacement(.anchor(.topRight), size: try .init("640 400")), now: Self.start)
     func frame(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> ScreenArea {
       ScreenArea(x: x, y: y, width: width, height: height)

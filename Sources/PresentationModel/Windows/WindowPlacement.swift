@@ -19,6 +19,28 @@ public struct WindowPlacement: Hashable, Sendable {
     case topRight = "top-right"
     case bottomLeft = "bottom-left"
     case bottomRight = "bottom-right"
+
+    /// The part of the usable area in which the window is, along both axes.
+    package var sides: (x: Side, y: Side) {
+      let x: Side =
+        switch self {
+        case .left, .topLeft, .bottomLeft: .start
+        case .right, .topRight, .bottomRight: .end
+        case .center, .top, .bottom: .middle
+        }
+      let y: Side =
+        switch self {
+        case .top, .topLeft, .topRight: .start
+        case .bottom, .bottomLeft, .bottomRight: .end
+        case .center, .left, .right: .middle
+        }
+      return (x, y)
+    }
+  }
+
+  /// A part of the usable area along one axis, from left to right or from top to bottom.
+  package enum Side: Sendable {
+    case start, middle, end
   }
 
   public enum Length: Hashable, Sendable {

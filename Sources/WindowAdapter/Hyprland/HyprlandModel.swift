@@ -26,7 +26,7 @@ struct HyprlandModel {
   private var meanwhile = Meanwhile()
   /// The effects of requests that no answer reports yet. One request may follow another before the answer.
   private var foreseen = Foresight()
-  private var placements = PendingPlacements<Key>()
+  private var placements = Placements<Key>()
   /// The windows that had the focus when others opened.
   private var formerFocus: [Key: Key] = [:]
 
@@ -293,13 +293,11 @@ extension HyprlandModel {
 
   /// The commands that go on with the placing of windows.
   mutating func placing(now: Instant) -> [HyprlandCommand] {
-    for key in placements.placedKeys {
-      let properties = state.windows.properties(of: key)
-      guard let frame = clients[key]?.area, let monitor = monitor(of: key), let area = monitor.usableArea,
-        properties?.floating == true, properties?.fullscreen != true, properties?.hidden != true
-      else { continue }
-      let spot = PlacedWindow.Spot(output: monitor.name, area: area, frame: frame)
-      placements.keepInView(key, spot, among: state.outputs, now: now)
+    placements.keepInView(among: state.outputs, now: now) { [self] key in
+      guard let frame = clients[key]?.area, let monitor = monitor(of: key), let area = monitor.usableArea
+      else { return nil }
+      return PlacedWindow.Spot(
+        state.windows.properties(of: key), output: monitor.name, area: area, frame: frame)
     }
     return placements.keys.sorted().flatMap { nextStep($0, now: now) }
   }

@@ -270,7 +270,7 @@ struct NiriModel {
 extension NiriModel {
   private mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) -> [String] {
     placing[key] = Placing(
-      placement: placement, end: now + PendingPlacements<Key>.timeToResize, size: nodes[key]?.size)
+      placement: placement, end: now + Placements<Key>.timeToResize, size: nodes[key]?.size)
     var actions = placement.makesFloating ? [Self.action("MoveWindowToFloating", "\"id\":\(key)")] : []
     for (name, length) in [("SetWindowWidth", placement.size?.width), ("SetWindowHeight", placement.size?.height)] {
       guard let length else { continue }
@@ -302,28 +302,20 @@ extension NiriModel {
   private func moves(_ key: Key) -> [String] {
     guard let placing = placing[key], let size = placing.size, let place = placing.placement.place else { return [] }
     let margin = Double(placing.placement.margin ?? 0)
-    let start = ["\"SetFixed\":\(margin)"]
-    func middle(_ length: Double) -> [String] { ["\"SetProportion\":50", "\"AdjustFixed\":\(-length / 2)"] }
-    // niri keeps a part of a window in view, so that no step may go beyond an edge.
-    func end(_ length: Double) -> [String] {
-      ["\"SetProportion\":50", "\"AdjustFixed\":\(-length - margin)", "\"AdjustProportion\":50"]
+    func steps(_ side: WindowPlacement.Side, _ length: Double) -> [String] {
+      switch side {
+      case .start: ["\"SetFixed\":\(margin)"]
+      case .middle: ["\"SetProportion\":50", "\"AdjustFixed\":\(-length / 2)"]
+      // niri keeps a part of a window in view, so that no step may go beyond an edge.
+      case .end: ["\"SetProportion\":50", "\"AdjustFixed\":\(-length - margin)", "\"AdjustProportion\":50"]
+      }
     }
-    var (x, y) = (middle(size.width), middle(size.height))
+    var (x, y) = (steps(.middle, size.width), steps(.middle, size.height))
     switch place {
     case .point(let left, let top): (x, y) = (["\"SetFixed\":\(left)"], ["\"SetFixed\":\(top)"])
     // niri does not tell where the pointer is.
     case .pointer: break
-    case .anchor(let anchor):
-      switch anchor {
-      case .left, .topLeft, .bottomLeft: x = start
-      case .right, .topRight, .bottomRight: x = end(size.width)
-      case .center, .top, .bottom: break
-      }
-      switch anchor {
-      case .top, .topLeft, .topRight: y = start
-      case .bottom, .bottomLeft, .bottomRight: y = end(size.height)
-      case .center, .left, .right: break
-      }
+    case .anchor(let anchor): (x, y) = (steps(anchor.sides.x, size.width), steps(anchor.sides.y, size.height))
     }
     let stay = "\"AdjustFixed\":0"
     return (0..<max(x.count, y.count)).map { step in

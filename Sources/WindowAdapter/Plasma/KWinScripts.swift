@@ -43,7 +43,7 @@ final class KWinScripts {
       Scripting.load, on: Scripting.bus, at: Scripting.path, (path, name), autoStart: false, report)
     connection.call(Scripting.start, on: Scripting.bus, at: Scripting.path, (), autoStart: false) { _ in }
     loaded[window] = name
-    connection.loop.timer(after: PendingPlacements<WindowTable.Key>.timeToResize) { [weak self] in
+    connection.loop.timer(after: Placements<WindowTable.Key>.timeToResize) { [weak self] in
       unlink(path)
       if let self, loaded[window] == name { unload(scriptOf: window) }
     }
@@ -134,26 +134,18 @@ extension WindowPlacement {
   /// The place in the usable area, as expressions; nil to leave it.
   private var kwinPlace: (x: String, y: String)? {
     let margin = margin ?? 0
-    func right(_ side: String) -> String { "area.\(side) - frame.\(side) - \(margin)" }
-    func middle(_ side: String) -> String { "(area.\(side) - frame.\(side)) / 2" }
+    func distance(_ side: Side, _ length: String) -> String {
+      switch side {
+      case .start: "\(margin)"
+      case .middle: "(area.\(length) - frame.\(length)) / 2"
+      case .end: "area.\(length) - frame.\(length) - \(margin)"
+      }
+    }
     switch place {
     case nil: return nil
     case .point(let x, let y): return ("\(x)", "\(y)")
     case .pointer: return ("workspace.cursorPos.x - area.x", "workspace.cursorPos.y - area.y")
-    case .anchor(let anchor):
-      let x =
-        switch anchor {
-        case .left, .topLeft, .bottomLeft: "\(margin)"
-        case .right, .topRight, .bottomRight: right("width")
-        case .center, .top, .bottom: middle("width")
-        }
-      let y =
-        switch anchor {
-        case .top, .topLeft, .topRight: "\(margin)"
-        case .bottom, .bottomLeft, .bottomRight: right("height")
-        case .center, .left, .right: middle("height")
-        }
-      return (x, y)
+    case .anchor(let anchor): return (distance(anchor.sides.x, "width"), distance(anchor.sides.y, "height"))
     }
   }
 }

@@ -179,7 +179,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
     let commands = model.placing(now: loop.now)
     if !commands.isEmpty { send(.command, commands.joined(separator: "; ")) { _ in } }
     guard model.isPlacing, placing?.isPending != true else { return }
-    placing = loop.timer(after: PendingPlacements<WindowTable.Key>.pauseBetweenReadings, of: self) { backend in
+    placing = loop.timer(after: Placements<WindowTable.Key>.pauseBetweenReadings, of: self) { backend in
       backend.model.readTree()
       backend.readWanted()
     }

@@ -28,7 +28,7 @@ struct I3Model {
   private var hasTree = false
   private var focusedWorkspace = ""
   /// The windows that are being placed.
-  private var placements = PendingPlacements<Key>()
+  private var placements = Placements<Key>()
   /// The container that had the focus when a window opened or was shown again.
   private var formerFocus: [Int64: Int64] = [:]
   /// The effects of requests that the tree does not show yet: requests before the pending request for the tree, and later ones.
@@ -256,12 +256,10 @@ struct I3Model {
 
   /// The commands that place windows, as far as their areas are known.
   mutating func placing(now: Instant) -> [String] {
-    for key in placements.placedKeys {
-      guard let node = nodes[Self.container(key)], let frame = node.frame, let area = node.usableArea,
-        node.properties.floating == true, node.properties.fullscreen != true, node.properties.hidden != true
-      else { continue }
-      let spot = PlacedWindow.Spot(output: node.properties.output ?? "", area: area, frame: frame)
-      placements.keepInView(key, spot, among: state.outputs, now: now)
+    placements.keepInView(among: state.outputs, now: now) { [nodes] key in
+      guard let node = nodes[Self.container(key)], let frame = node.frame, let area = node.usableArea
+      else { return nil }
+      return PlacedWindow.Spot(node.properties, output: node.properties.output ?? "", area: area, frame: frame)
     }
     return placements.keys.sorted().flatMap { key -> [String] in
       guard let node = nodes[Self.container(key)], let frame = node.frame, let area = node.usableArea else {

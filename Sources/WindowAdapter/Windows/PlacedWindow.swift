@@ -10,6 +10,17 @@ struct PlacedWindow {
     /// The area of the window, frame included.
     var frame: ScreenArea
 
+    init(output: String, area: ScreenArea, frame: ScreenArea) {
+      (self.output, self.area, self.frame) = (output, area, frame)
+    }
+
+    /// - Returns: nil unless the window floats, is shown and is not fullscreen.
+    init?(_ properties: WindowProperties?, output: String, area: ScreenArea, frame: ScreenArea) {
+      guard let properties, properties.floating == true, properties.fullscreen != true, properties.hidden != true
+      else { return nil }
+      self.init(output: output, area: area, frame: frame)
+    }
+
     var isInView: Bool { area.contains(frame) }
   }
 

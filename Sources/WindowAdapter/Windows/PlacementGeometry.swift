@@ -19,21 +19,18 @@ extension WindowPlacement {
   func origin(_ size: ScreenSize, in area: ScreenArea, pointer: ScreenPoint? = nil) -> ScreenPoint? {
     let room = ScreenSize(width: area.width - size.width, height: area.height - size.height)
     let margin = Int(margin ?? 0)
-    var x = room.width / 2
-    var y = room.height / 2
+    func distance(_ side: Side, in room: Int) -> Int {
+      switch side {
+      case .start: margin
+      case .middle: room / 2
+      case .end: room - margin
+      }
+    }
+    var (x, y) = (distance(.middle, in: room.width), distance(.middle, in: room.height))
     switch place {
     case nil: return nil
     case .anchor(let anchor)?:
-      switch anchor {
-      case .left, .topLeft, .bottomLeft: x = margin
-      case .right, .topRight, .bottomRight: x = room.width - margin
-      case .center, .top, .bottom: break
-      }
-      switch anchor {
-      case .top, .topLeft, .topRight: y = margin
-      case .bottom, .bottomLeft, .bottomRight: y = room.height - margin
-      case .center, .left, .right: break
-      }
+      (x, y) = (distance(anchor.sides.x, in: room.width), distance(anchor.sides.y, in: room.height))
     case .point(let left, let top)?: (x, y) = (Int(left), Int(top))
     case .pointer?: if let pointer { (x, y) = (pointer.x - area.x, pointer.y - area.y) }
     }

@@ -44,7 +44,7 @@ final class X11Backend: Backend, XEventReader {
   /// The number of the desktop that is shown; nil if the window manager has none.
   private var desktop: UInt32?
   /// The windows that are being placed.
-  private var placements = PendingPlacements<Window>()
+  private var placements = Placements<Window>()
   /// The windows that had the focus when others opened or were shown again.
   private var formerFocus: [Window: Window] = [:]
   /// The source of requests: they come from the user by way of a pager (EWMH, source indication).
@@ -319,8 +319,8 @@ final class X11Backend: Backend, XEventReader {
 
   private func readAll(of window: Window) {
     let key = WindowTable.Key(window)
-    // A window that is gone has no property, and the window manager may list it for a while. Told without
-    // any, it would hide the next window that gets its number. Its end, if it was told, is reported soon.
+    // The window manager may still list a window that is gone, and that has no properties any more. In the table, it
+    // would count as the next window with its number, whose properties would then never be read.
     guard let area = area(of: window) else { return }
     if !isKnown(window), isPartOfTheDesktop(window) { return }
     var sighting = WindowTable.Sighting()

@@ -80,19 +80,14 @@ struct CompositorRules {
     case nil, .pointer?: return nil
     case .point(let x, let y)?: return (.start(x), .start(y))
     case .anchor(let anchor)?:
-      let x: Position =
-        switch anchor {
-        case .left, .topLeft, .bottomLeft: .start(margin)
-        case .right, .topRight, .bottomRight: .end(margin)
-        case .center, .top, .bottom: .middle
+      func position(_ side: WindowPlacement.Side) -> Position {
+        switch side {
+        case .start: .start(margin)
+        case .middle: .middle
+        case .end: .end(margin)
         }
-      let y: Position =
-        switch anchor {
-        case .top, .topLeft, .topRight: .start(margin)
-        case .bottom, .bottomLeft, .bottomRight: .end(margin)
-        case .center, .left, .right: .middle
-        }
-      return (x, y)
+      }
+      return (position(anchor.sides.x), position(anchor.sides.y))
     }
   }
 
@@ -104,6 +99,14 @@ struct CompositorRules {
 
   // MARK: The windows
 
+  /// The patterns as criteria of a language.
+  /// - Parameters:
+  ///   - appID: the name of the criterion for the app-id.
+  ///   - form: makes a criterion of a name and a pattern.
+  func criteria(_ appID: String, _ title: String, _ form: (_ name: String, _ pattern: String) -> String) -> [String] {
+    [(appID, pattern.appID), (title, pattern.title)].compactMap { name, pattern in pattern.map { form(name, $0) } }
+  }
+
   /// A shell pattern as a regular expression for the whole text.
   static func expression(_ pattern: String) -> String {
     var (expression, rest) = ("", Substring(pattern))
@@ -112,19 +115,25 @@ struct CompositorRules {
       case "*": expression += ".*"
       case "?": expression += "."
       case "[":
-        guard let end = rest.dropFirst(rest.first == "!" ? 2 : 1).firstIndex(of: "]") else {
+        guard let inside = takeBrackets(&rest) else {
           expression += "\\["
           continue
         }
-        let isOther = rest.first == "!"
-        let inside = String(rest[..<end].dropFirst(isOther ? 1 : 0)).replacingAll("\\", with: "\\\\")
-        expression += "[\(isOther ? "^" : "")\(inside)]"
-        rest = rest[rest.index(after: end)...]
+        let isOther = inside.first == "!"
+        let characters = String(inside.dropFirst(isOther ? 1 : 0)).replacingAll("\\", with: "\\\\")
+        expression += "[\(isOther ? "^" : "")\(characters)]"
       case "\\": expression += escaped(rest.popFirst() ?? "\\")
       default: expression += escaped(character)
       }
     }
     return "^\(expression)$"
+  }
+
+  /// Takes the characters of a bracket expression, whose “[” is taken already, and its “]”; nil if it has no “]”.
+  private static func takeBrackets(_ rest: inout Substring) -> Substring? {
+    guard let end = rest.dropFirst(rest.first == "!" ? 2 : 1).firstIndex(of: "]") else { return nil }
+    defer { rest = rest[rest.index(after: end)...] }
+    return rest[..<end]
   }
 
   private static func escaped(_ character: Character) -> String {
@@ -137,12 +146,8 @@ struct CompositorRules {
     while let character = rest.popFirst() {
       switch character {
       case "[":
-        guard let end = rest.dropFirst(rest.first == "!" ? 2 : 1).firstIndex(of: "]") else {
-          text += "?"
-          continue
-        }
+        _ = takeBrackets(&rest)
         text += "?"
-        rest = rest[rest.index(after: end)...]
       case "\\": text += String(rest.popFirst().map { "*?".contains($0) ? "?" : $0 } ?? "?")
       default: text.append(character)
       }
@@ -163,6 +168,14 @@ struct CompositorRules {
 
   static func xml(_ text: String) -> String {
     text.replacingAll("&", with: "&amp;").replacingAll("<", with: "&lt;").replacingAll("\"", with: "&quot;")
+  }
+}
+
+extension WindowPlacement.Size {
+  /// The size in pixels; nil if a side is a share of the output.
+  var pixels: (width: UInt32, height: UInt32)? {
+    guard case (.pixels(let width), .pixels(let height)) = (width, height) else { return nil }
+    return (width, height)
   }
 }
 

@@ -9,10 +9,9 @@ extension CompositorRules {
 
   /// - Parameter appID: the name of the criterion for the app-id.
   func i3(appID: String) -> Text {
-    let criteria = [(appID, pattern.appID), ("title", pattern.title)].compactMap { name, pattern in
-      // sway cannot escape a quotation mark there. A point fits it, too.
-      pattern.map { "\(name)=\"\(Self.expression($0).replacingAll("\"", with: "."))\"" }
-    }.joined(separator: " ")
+    // sway cannot escape a quotation mark there. A point fits it, too.
+    let criteria = criteria(appID, "title") { "\($0)=\"\(Self.expression($1).replacingAll("\"", with: "."))\"" }
+      .joined(separator: " ")
     var (commands, notes): ([String], [String]) = ([], [])
     if placement.makesFloating { commands.append("floating enable") }
     if let size = placement.size { commands.append("resize set \(size.width.i3) \(size.height.i3)") }

@@ -4,15 +4,11 @@ import TextFormats
 /// Rules of labwc, whose actions put a window into the middle, then move it to edges and away from them.
 extension CompositorRules {
   func labwc() -> Text {
-    let match = [("identifier", pattern.appID), ("title", pattern.title)].compactMap { name, pattern in
-      pattern.map { "\(name)=\"\(Self.xml(Self.wildcards($0)))\"" }
-    }.joined(separator: " ")
+    let match = attributes("identifier")
     var (actions, notes): ([String], [String]) = ([], [widened].compactMap(\.self))
-    switch (placement.size?.width, placement.size?.height) {
-    case (.pixels(let width)?, .pixels(let height)?):
+    if let (width, height) = placement.size?.pixels {
       actions.append("name=\"ResizeTo\" width=\"\(width)\" height=\"\(height)\"")
-    case (nil, _), (_, nil): break
-    case (.some, .some):
+    } else if placement.size != nil {
       notes.append("\(sizeWritten) needs the size of the output; nearest is the size that the program chooses")
     }
     if isAtPointer {
@@ -48,12 +44,17 @@ extension CompositorRules {
   }
 }
 
+extension CompositorRules {
+  /// The windows as attributes of an element of XML, as labwc and openbox have them.
+  fileprivate func attributes(_ appID: String) -> String {
+    criteria(appID, "title") { "\($0)=\"\(Self.xml(Self.wildcards($1)))\"" }.joined(separator: " ")
+  }
+}
+
 /// Rules of openbox, whose negative positions count from the right and lower edges.
 extension CompositorRules {
   func openbox() -> Text {
-    let match = [("class", pattern.appID), ("title", pattern.title)].compactMap { name, pattern in
-      pattern.map { "\(name)=\"\(Self.xml(Self.wildcards($0)))\"" }
-    }.joined(separator: " ")
+    let match = attributes("class")
     var (settings, notes): ([String], [String]) = ([], [widened].compactMap(\.self))
     if let positions {
       settings.append(
@@ -115,10 +116,9 @@ extension CompositorRules {
     func add(_ key: String, _ value: String, _ rule: Int = KWin.apply) {
       keys += ["\(key)=\(value)", "\(key)rule=\(rule)"]
     }
-    switch (placement.size?.width, placement.size?.height) {
-    case (.pixels(let width)?, .pixels(let height)?): add("size", "\(width),\(height)")
-    case (nil, _), (_, nil): break
-    case (.some, .some):
+    if let (width, height) = placement.size?.pixels {
+      add("size", "\(width),\(height)")
+    } else if placement.size != nil {
       notes.append("\(sizeWritten) needs the size of the screen; nearest is the size that the program chooses")
     }
     switch (positions?.x, positions?.y) {

@@ -1,8 +1,9 @@
 import EventLoops
 import PresentationModel
 
-/// The placements that are under way. The place of a window follows from its size, which its program decides after it was asked for one.
-struct PendingPlacements<Key: Hashable> {
+/// The placements that are under way, and the windows that were placed. The place of a window follows from its size, which its program
+/// decides after it was asked for one.
+struct Placements<Key: Hashable> {
   /// A request to the window manager.
   struct Step: Equatable {
     var isFirst = false
@@ -59,16 +60,15 @@ struct PendingPlacements<Key: Hashable> {
 
   mutating func forget(_ key: Key) { (pending[key], awaitingReading[key], placed[key]) = (nil, nil, nil) }
 
-  /// The windows that were placed.
-  var placedKeys: [Key] { Array(placed.keys) }
-
-  /// Places a window again that is no longer wholly in view, since its output was unplugged or its usable area has changed (N15).
+  /// Places windows again that are no longer wholly in view, since their output was unplugged or its usable area has changed (N15).
   /// - Parameters:
-  ///   - spot: where it is now.
   ///   - outputs: the names of the outputs.
-  mutating func keepInView(_ key: Key, _ spot: PlacedWindow.Spot, among outputs: [String], now: MonotonicInstant) {
-    guard let again = placed[key]?.move(to: spot, among: outputs) else { return }
-    begin(key, again, now: now)
+  ///   - spot: where a window is now; nil if that is not known, or if it does not float there.
+  mutating func keepInView(among outputs: [String], now: MonotonicInstant, _ spot: (Key) -> PlacedWindow.Spot?) {
+    for key in Array(placed.keys) {
+      guard let spot = spot(key), let again = placed[key]?.move(to: spot, among: outputs) else { continue }
+      begin(key, again, now: now)
+    }
   }
 
   /// Forgets the placement of a window whose area was not told in time. Otherwise it would be asked for without end.
