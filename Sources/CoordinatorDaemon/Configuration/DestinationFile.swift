@@ -109,11 +109,11 @@ extension TableReader {
   }
 
   private mutating func scope(ofCommand isOfCommand: Bool) -> CommandScope {
-    let word = choice(.scope, of: CommandScope.allCases.map(\.rawValue))
-    if word != nil, !isOfCommand {
+    let scope: CommandScope? = choice(.scope)
+    if scope != nil, !isOfCommand {
       fault(node(.scope)?.position, "“scope” needs a “command”: it says which of its processes belong to the item")
     }
-    return word.flatMap(CommandScope.init(rawValue:)) ?? .tree
+    return scope ?? .tree
   }
 
   /// A program and its arguments, as written in the file.
@@ -321,8 +321,7 @@ extension TableReader {
     settings.inhibits = inhibits()
     settings.restart = restart(of: destination)
     settings.restoresAtLogin = choice(.restore, of: ["no", "login"]) == "login"
-    settings.replacement =
-      choice(.replacement, of: Replacement.allCases.map(\.rawValue)).flatMap(Replacement.init) ?? .sequential
+    settings.replacement = choice(.replacement) ?? .sequential
     do throws(Refusal) { try StateMachine().check(settings) } catch { fault(nil, error.message) }
     return settings == ItemSettings() ? nil : Shared(settings)
   }
@@ -485,6 +484,10 @@ extension TableReader {
 
   private mutating func choice(_ key: DestinationKey, of words: [String]) -> String? {
     choice(key.rawValue, of: words, example: key.example)
+  }
+
+  private mutating func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: DestinationKey) -> Choice? {
+    choice(key.rawValue, example: key.example)
   }
 
   fileprivate mutating func value<Value>(

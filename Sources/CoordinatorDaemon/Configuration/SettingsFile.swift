@@ -118,11 +118,10 @@ extension TableReader {
         guard Destination.isName(text) else { throw Invalid(expected: "the name of a destination", found: text) }
         return text
       }
-      let replacement = reader.choice(
-        "replacement", of: Replacement.allCases.map(\.rawValue), example: "\"overlap\"")
+      let replacement: Replacement? = reader.choice("replacement", example: "\"overlap\"")
       do throws(Refusal) {
         groups[try BindingID(name, as: "group")] = GroupSettings(
-          fallback: fallback, replacement: replacement.flatMap(Replacement.init) ?? .sequential)
+          fallback: fallback, replacement: replacement ?? .sequential)
       } catch {
         reader.fault(node.position, error.message)
       }

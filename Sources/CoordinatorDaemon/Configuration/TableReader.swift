@@ -62,6 +62,11 @@ struct TableReader {
     return nil
   }
 
+  /// The case with the word of a key; nil if the key is absent, or has another word, which is a fault.
+  mutating func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: String, example: String) -> Choice? {
+    choice(key, of: Choice.allCases.map(\.rawValue), example: example).flatMap(Choice.init)
+  }
+
   /// The words as in a sentence: `“a”, “b” or “c”`.
   static func alternatives(_ words: [String]) -> String {
     let words = words.map { "“\($0)”" }
