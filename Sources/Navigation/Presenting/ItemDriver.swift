@@ -470,7 +470,7 @@ final class ItemDriver: Driver {
         if end.reason == .parent, outlivesParent {
           presentAgain = { [weak self] in self?.onDifference?() }
         } else {
-          if end.reason == .parent || end.reason == .popped {
+          if end.followsAnother {
             presentAgain = { [content] in if content.isVacant() { wanted.putBack() } }
           }
           clear()

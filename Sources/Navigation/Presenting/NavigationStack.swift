@@ -499,7 +499,7 @@ final class PathDriver: Driver {
     cut(to: index, where: gone)
     // The request for the next element at this position may have been refused because of this end.
     if parent?.isHidden != true, path.read().count > index { onDifference?() }
-    guard end.reason == .parent || end.reason == .popped, retirement == nil, index < values.count,
+    guard end.followsAnother, retirement == nil, index < values.count,
       values.id(index) == gone
     else { return nil }
     return { [weak self, path] in

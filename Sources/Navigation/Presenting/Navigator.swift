@@ -610,9 +610,10 @@ public final class Navigator: Presenting {
     case .dismissed(let subject, let reason):
       let end = Dismissal(reason: reason, error: reason == .failed ? screens.failure(of: subject.presentation) : nil)
       let drivers = drivers[subject.binding]
-      let parent = drivers.lazy.compactMap { $0.parent(of: subject.presentation) }.first
+      // The drivers forget the place of a presentation with its end.
+      let parent = end.followsAnother ? drivers.lazy.compactMap { $0.parent(of: subject.presentation) }.first : nil
       let former = drivers.compactMap { $0.ended(subject.presentation, end) }
-      if reason == .parent || reason == .popped, let parent = parent.flatMap({ screens.last(at: $0) }) {
+      if let parent = parent.flatMap({ screens.last(at: $0) }) {
         parent.ended(screens[subject.presentation], isPopped: reason == .popped, former)
       }
       leave(subject.presentation)

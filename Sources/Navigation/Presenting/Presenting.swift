@@ -41,6 +41,9 @@ public struct Dismissal: Sendable {
   /// presentation, a ``NavigationError``, whose ``NavigationError/refusal`` is `busy` if another program shows the binding already.
   /// The result of ``Coordinator/waitUntilGone(_:)`` has the causes of other failures, as `error`.
   public let error: (any Error)?
+
+  /// Whether the presentation has ended only because another one, from which it was presented or above which it was pushed, ends.
+  var followsAnother: Bool { reason == .parent || reason == .popped }
 }
 
 /// Called when a presentation has ended and its screen is gone, or was refused, with the reason and the error. A screen that declines
