@@ -201,7 +201,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Sets whether a fact of the session is true (H2).
   package func set(_ fact: SessionFact, _ isTrue: Bool) { take(machine.set(fact, isTrue, at: tick())) }
 
-  /// Replaces the fallbacks of groups. The next input selects those that are missing (K1).
+  /// Replaces the settings of groups. The next input selects fallbacks that are missing, and applies the rest (K1, G10).
   package func load(groups: [BindingID: GroupSettings]) { machine.load(groups: groups) }
 
   /// Forgets the variables for commands, which belonged to another session.

@@ -70,8 +70,7 @@ extension StateMachine {
 
   /// The presentation that stays on the screen until the given one is presented; nil if there is none.
   func outlasting(_ presentation: Presentation) -> Presentation? {
-    let ofGroup = presentation.item.membership.flatMap { state.groups[$0.group]?.live } ?? []
-    for handle in ofGroup + (state.slots[presentation.binding]?.dismissing ?? []) {
+    for handle in holders(ofPlaceOf: presentation) {
       if let other = state.presentations[handle], successor(of: other)?.handle == presentation.handle { return other }
     }
     return nil
@@ -85,8 +84,13 @@ extension StateMachine {
     case .waiting, .dismissing: return nil
     case .presenting, .presented: break
     }
+    return holders(ofPlaceOf: presentation).first { $0 != presentation.handle }
+  }
+
+  /// The presentations that are on the screen in the group of a presentation, or are being dismissed from its slot.
+  private func holders(ofPlaceOf presentation: Presentation) -> [Handle] {
     let ofGroup = presentation.item.membership.flatMap { state.groups[$0.group]?.live } ?? []
-    return (ofGroup + (state.slots[presentation.binding]?.dismissing ?? [])).first { $0 != presentation.handle }
+    return ofGroup + (state.slots[presentation.binding]?.dismissing ?? [])
   }
 }
 
@@ -102,7 +106,9 @@ extension Transition {
 
   /// Lets the presentations go that a presentation has kept on the screen.
   mutating func wakeOutlasting(_ presentation: Presentation) {
-    state.lists.mayEnd += state.slots[presentation.binding]?.dismissing ?? []
+    for former in state.slots[presentation.binding]?.dismissing ?? [] {
+      state.lists.mayEnd.append(former)
+    }
     if let group = presentation.item.membership?.group { state.lists.mayEnd += state.groups[group]?.live ?? [] }
   }
 
@@ -121,13 +127,15 @@ extension Transition {
 
   /// Applies changed settings of groups to the presentations that are being dismissed.
   mutating func applyGroupSettings() {
-    for group in state.groups.keys.sorted(by: { $0.text < $1.text }) {
-      state.lists.mayEnd += state.groups[group]!.live
-      if let next = state.groups[group]!.selected.flatMap({ state.slots[$0]?.current }) {
-        state.lists.mayStart.append(next)
-      }
-    }
+    for group in state.groups.keys.sorted(by: { $0.text < $1.text }) { wake(group) }
     advance()
+  }
+
+  /// Lets the members of a group go, and the selected one come, as soon as they may.
+  mutating func wake(_ group: BindingID) {
+    guard let members = state.groups[group] else { return }
+    state.lists.mayEnd += members.live
+    if let next = members.selected.flatMap({ state.slots[$0]?.current }) { state.lists.mayStart.append(next) }
   }
 }
 

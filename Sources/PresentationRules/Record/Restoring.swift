@@ -273,9 +273,9 @@ extension State {
     // Only differences are written, since a write copies the presentation.
     if presentation.announced != presentation.phase.name { presentation.announced = presentation.phase.name }
     if !presentation.children.isEmpty { presentation.children = [] }
-    // What could not be declined cannot be now, whatever a damaged record says.
+    // A damaged record may say of a dismissal that it can be declined, although it is one that cannot (P15).
     if var dismissal = presentation.phase.dismissal, !dismissal.isForced,
-      dismissal.reason.isForced || presentation.presentedAt == nil || dismissal.stage == .departed
+      presentation.content.isForced(by: dismissal.reason, at: dismissal.stage)
     {
       dismissal.isForced = true
       presentation.phase = .dismissing(dismissal)

@@ -16,7 +16,7 @@ extension Transition {
     for index in draft.slots.indices where draft.slots[index].resolution == .stays {
       commitUpdate(of: draft.slots[index])
     }
-    // What stays may be the parent of what is new.
+    // Presentations that stay come first: a new one may have one of them as its parent.
     for given in draft.givenBack {
       for handle in given.handles { giveBack(handle, hasDeclined: given.insteadOf == nil) }
       if let missing = given.insteadOf, let kept = given.handles.last.flatMap({ state.presentations[$0]?.binding }) {

@@ -159,6 +159,11 @@ extension PresentationFields {
     continuation?.timeLeft = nil
   }
 
+  /// Whether no presenter may decline the dismissal for a reason, at a stage (P15).
+  func isForced(by reason: Reason, at stage: PendingDismissal.Stage) -> Bool {
+    reason.isForced || presentedAt == nil || stage == .departed
+  }
+
   /// - Parameter isOver: whether the presenter has ended the presentation already.
   mutating func beginDismissal(reason: Reason, animated: Bool, isOver: Bool, by requester: Requester?, at now: Instant)
   {
@@ -172,7 +177,7 @@ extension PresentationFields {
     phase = .dismissing(
       PendingDismissal(
         stage, reason: reason, animated: animated,
-        isForced: reason.isForced || presentedAt == nil || stage == .departed,
+        isForced: isForced(by: reason, at: stage),
         timeLeft: expires.flatMap { $0 > now ? $0.nanoseconds(since: now) : nil }))
     endedBy = requester
     answerDue = nil

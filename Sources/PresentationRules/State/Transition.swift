@@ -373,10 +373,7 @@ struct Transition: ~Copyable {
       let index = state.groups[name]?.live.firstIndex(of: presentation.handle)
     else { return }
     state.groups[name]!.live.remove(at: index)
-    state.lists.mayEnd += state.groups[name]!.live
-    if let next = state.groups[name]!.selected.flatMap({ state.slots[$0]?.current }) {
-      state.lists.mayStart.append(next)
-    }
+    wake(name)
     state.dropIfUnused(group: name)
   }
 
