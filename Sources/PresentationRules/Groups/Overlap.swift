@@ -108,6 +108,8 @@ extension Transition {
   mutating func wakeOutlasting(_ presentation: Presentation) {
     for former in state.slots[presentation.binding]?.dismissing ?? [] {
       state.lists.mayEnd.append(former)
+      // The selected member of its group may come beside it, once no other item waits for this slot.
+      if let group = state.presentations[former]?.item.membership?.group { wake(group) }
     }
     if let group = presentation.item.membership?.group { state.lists.mayEnd += state.groups[group]?.live ?? [] }
   }

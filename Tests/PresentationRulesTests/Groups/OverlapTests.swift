@@ -303,6 +303,22 @@ struct OverlapTests {
     try fixture.clearAway()
   }
 
+  @Test("G10: the next member comes once no other item waits for the slot of the one before")
+  func slotOfFormer_isFree_nextComes() throws {
+    try fixture.show("a", "1", member())
+    try fixture.show("a.dialog", "", .with(to: "cmd"))
+    try fixture.present("a", "2", .with(to: "cmd", group: "other"))
+    try fixture.present("b", "", member())
+    #expect(phases(1, 3, 4) == ["dismissing", "waiting", "waiting"])
+    try fixture.ask(.deselect("other", tag: nil))
+    #expect(phases(1, 4) == ["dismissing", "presenting"])
+    fixture.goes(2)
+    fixture.shows(4)
+    fixture.goes(1)
+    #expect(fixture.shown == ["b"])
+    try fixture.clearAway()
+  }
+
   @Test("G10, C3: nothing stays whose parent ends, too")
   func parent_dismissed_nothingStays() throws {
     try fixture.show("p", "", .with(to: "cmd"))
