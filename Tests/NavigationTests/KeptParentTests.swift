@@ -51,7 +51,7 @@ private final class Model: Navigable {
     try await fixture.shows()
     await fixture.navigator.settle()
     #expect(model.path == [] && model.note == nil && model.inner == nil && model.destination == nil)
-    // What has ended is no part of the next window.
+    // The next window does not present again what the former one did.
     model.isOpen = true
     try await fixture.shows("window", "items")
   }

@@ -207,7 +207,7 @@ extension StateMachine {
     return next.phase == .waiting && holdsNow(on: next).isEmpty || next.phase == .presenting
   }
 
-  /// Whether something has to happen before a presentation is told to go: another one ends (C3, S2), or its successor comes (G10).
+  /// Whether a presentation may not be asked to go yet: another one has to end first (C3, S2), or its successor has to come (G10).
   private func hasToStay(_ presentation: Presentation) -> Bool {
     if staysForSuccessor(presentation) { return true }
     return state.presentations.values.contains { other in

@@ -577,7 +577,7 @@ extension NaivePlan {
         clear(other.key, .declined)
       }
       if let other = selected(in: group) {
-        // What is on the screen beside the other one does not wait again (G10).
+        // A member that is on the screen already does not return to the queue (G10).
         let isLive = before.slots[other].map { before.live.contains($0.token) } ?? false
         if let age = items[other]!.mayQueueAt, items[other]!.tag != tag, !isLive {
           loseChildren(of: other)

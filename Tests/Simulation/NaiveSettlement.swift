@@ -210,7 +210,7 @@ extension NaivePlan {
         let next = items.filter {
           $0.value.group == group && $0.value.queuedAt != nil && before.hold(on: itsHolder($0.key)) == .show
         }.min { $0.value.isBefore($1.value) }
-        // What gave way to it does not begin anew (K2).
+        // The member that was interrupted for it stays, and is not presented again (K2).
         if let next {
           mayStay = next.key == one.binding && next.value.isInterrupted && next.value.id == one.showing.item.id
         }

@@ -48,7 +48,7 @@ struct OrderChecker {
     var isGoing = false
     /// Whether one of several changes of this input dismisses it.
     var isAboutToGo = false
-    /// The reason for that, as it was told.
+    /// The reason of its dismissal, as the machine announced it.
     var reason: Reason?
     /// Whether it was told to be presented.
     var hasAppeared = false

@@ -407,7 +407,7 @@ private func windows_moreChangesThanTheBusTakes_gapIsSeen() throws {
 }
 
 @Test(
-  "A window with the number of one that is gone, and that the window manager still lists, is told with its properties")
+  "A window has its properties, even if the window manager still lists an earlier one with the same number")
 func windows_numberUsedAgain_haveTheirProperties() throws {
   let session = try Session(starting: false, desktop: .i3)
   let first = try session.edit("first")
@@ -431,7 +431,7 @@ func windows_numberUsedAgain_haveTheirProperties() throws {
   // The adapter reads the list, in which the window is still.
   try session.runTool("/usr/bin/xprop", ["-id", other, "-f", "WM_STATE", "32c", "-set", "WM_STATE", "1"])
   try session.tell("stays", "title two")
-  try adapter.wait("the title is told") { adapter.window("stays", "two") != nil }
+  try adapter.wait("the adapter has the new title") { adapter.window("stays", "two") != nil }
 
   // The X server gives the number of the window again.
   let next = try session.edit("next")

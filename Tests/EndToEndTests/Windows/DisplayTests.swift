@@ -159,7 +159,7 @@ private typealias Rows = CoordinatorInterface
       ])
     let session = desktop.session
     _ = try session.open("plain")
-    // With one display, nothing is said of it.
+    // A line has no column for the display while there is only one.
     func rows() throws -> [[String]] {
       try session.navctl("windows").lines.map {
         $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
