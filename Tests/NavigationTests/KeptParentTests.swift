@@ -67,19 +67,37 @@ private final class Model: Navigable {
     #expect(model.path == [1, 2] && model.sheet?.id == 1 && model.inner?.id == 3)
   }
 
-  @Test("P15: what the program has set while the window was asked is not overwritten", arguments: bothKinds)
+  @Test("P15: what the program has set while a sheet was asked is not overwritten", arguments: bothKinds)
   func state_setWhileAParentIsAsked_isKept(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = try await opened(kind)
     let display = fixture.display
-    (display.declining, display.asking) = (["window"], ["window"])
+    (display.declining, display.asking) = (["sheet"], ["sheet"])
     model.isOpen = false
-    try await fixture.until { display.disappearing.contains("window") && display.names == ["window"] }
+    try await fixture.until { display.disappearing.contains("sheet") && Set(display.names) == ["window", "sheet"] }
     (model.destination, model.path) = (.help(.init(id: 5)), [7])
     display.asking = []
     try await fixture.until {
       Set(display.names) == ["window", "items", "page 7", "sheet", "note", "inner", "help"]
     }
     #expect(model.path == [7] && model.destination.is(\.help))
+  }
+
+  @Test(
+    "P15: a question of a window ends with the window's answer, and the items around it come back", arguments: bothKinds
+  )
+  func question_ofWindowThatDeclines_endsAndItemsComeBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = try await opened(kind)
+    let display = fixture.display
+    (display.declining, display.asking) = (["window"], ["window"])
+    model.isOpen = false
+    try await fixture.until { display.disappearing.contains("window") && display.names == ["window"] }
+    (model.destination, model.path) = (.help(.init(id: 5)), [7])
+    try await fixture.until { display.names == ["window", "help"] }
+    display.asking = []
+    try await fixture.until {
+      Set(display.names) == ["window", "items", "page 7", "sheet", "note", "inner", "edit"]
+    }
+    #expect(model.path == [7] && model.destination.is(\.edit))
   }
 
   @Test("P15: a tab that one of its sheets keeps selected presents the others again", arguments: bothKinds)
