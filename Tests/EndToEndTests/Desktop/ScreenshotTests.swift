@@ -328,6 +328,7 @@ private let pictureOfKWin = """
   import gi, os, sys, threading
   gi.require_version("GdkPixbuf", "2.0")
   gi.require_version("Gio", "2.0")
+  gi.require_version("GLib", "2.0")
   from gi.repository import GdkPixbuf, Gio, GLib
   width, height = 1280, 720
   bus = Gio.bus_get_sync(Gio.BusType.SESSION)
