@@ -76,6 +76,16 @@
     ) -> PageStack {
       PageStack(stack(path: path), title, root)
     }
+
+    /// Says what the elements of a path lack.
+    @available(
+      *, unavailable,
+      message:
+        "the elements of a path are ids on the bus, and have to be Hashable and Codable: make them so, or take their ids"
+    )
+    public func navigationStack<Element>(path: Binding<[Element]>, title: String = "", root: Widget) -> PageStack {
+      fatalError()
+    }
   }
 
   extension Widget {

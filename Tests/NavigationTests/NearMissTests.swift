@@ -55,6 +55,32 @@ import Testing
     #expect(errors.contains { $0.contains("program.swift:4:") && $0.contains("Identifiable") }, "\(errors)")
   }
 
+  @Test("An item whose id cannot be encoded is an error that says what to do")
+  func item_withUncodableID_isAnErrorOfTheCompiler() throws {
+    let calls: [(call: String, says: String)] = [
+      ("navigator.present(item: item) { _ in nil }", "by present(item:id:content:)"),
+      ("navigator.present(item: item, to: \"viewer\")", "by present(item:id:to:)"),
+      ("navigator.present(item: object, to: \"viewer\")", "by present(item:id:to:)"),
+      ("navigator.push(item: item) { _ in nil }", "by push(item:id:content:)"),
+      ("navigator.stack(path: path)", "have to be Hashable and Codable: make them so, or take their ids"),
+    ]
+    let state = "_ item: Binding<Item?>, _ object: Binding<Object?>, _ path: Binding<[Key]>"
+    let compiler = try typecheck(
+      calls.enumerated().map { number, call in "@MainActor func call\(number)(\(state)) { _ = \(call.call) }" } + [
+        "struct Key: Hashable {}", "struct Item: Identifiable { var id = Key() }",
+        "final class Object: Identifiable {}",
+        "@MainActor let navigator = Navigator(.embedded())",
+      ])
+    #expect(compiler.exitCode == 1)
+    let errors = compiler.errorText.split(separator: "\n").filter { $0.contains(": error:") }
+    #expect(errors.count == calls.count, "\(errors)")
+    for (number, (call, says)) in calls.enumerated() {
+      let said = errors.filter { $0.contains("program.swift:\(number + 3):") }
+      #expect(said.count == 1 && said[0].contains("has to be Codable") != call.contains("path:"), "\(call): \(said)")
+      #expect(said.allSatisfy { $0.contains(says) }, "\(call): \(said)")
+    }
+  }
+
   @Test("A usual program, such as one that asks before a screen disappears, compiles with one import")
   func program_withOneImport_compiles() throws {
     let compiler = try typecheck([
