@@ -101,7 +101,7 @@
     ///   - onAction: called before the dialog ends, when a button with an action was pressed, with the text of the field.
     @discardableResult
     public func present<Action>(
-      dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
+      dialog: Binding<Dialog<Action>?>, onDismiss: (@MainActor () -> Void)? = nil,
       onAction: @escaping @MainActor (_ action: Action, _ text: String) -> Void
     ) -> Presence {
       present(dialog: dialog, onDismiss: onDismiss, onAction: onAction) {

@@ -31,7 +31,7 @@
       var presence: Presence?
       // The alert of which no coordinator knows.
       var alert: (any Alert)?
-      presence = present(dialog: Bindable(question, .own("question")).dialog) { _ in
+      presence = present(dialog: Bindable(question, .own("question")).dialog) {
         end.finish()
       } onAction: { action, _ in
         answer = action

@@ -25,7 +25,7 @@ public final class Display {
 
   /// Records an end; to be used as onDismiss.
   ///
-  ///     navigator.present(isPresented: $model.isOpen, onDismiss: display.end) { RecordingScreen("main", on: display) }
+  ///     navigator.present(isPresented: $model.isOpen) { RecordingScreen("main", on: display) }.onDismiss(display.end)
   public func end(_ dismissal: Dismissal) {
     ends.append(dismissal.reason)
     if let error = dismissal.error { errors.append("\(error)") }

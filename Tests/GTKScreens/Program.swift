@@ -38,7 +38,7 @@ final class Program {
     }
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     navigator.present(
-      isPresented: Bindable(model, .shared("screens")).isOpen, onDismiss: { _ in end.finish() }, content: screens.main)
+      isPresented: Bindable(model, .shared("screens")).isOpen, onDismiss: { end.finish() }, content: screens.main)
     let writing = observe { [model] in MainActor.assumeIsolated { write("state \(model.description)") } }
     let input = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .main)
     input.setEventHandler { [unowned self] in MainActor.assumeIsolated { read() } }

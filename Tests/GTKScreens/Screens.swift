@@ -33,15 +33,15 @@ struct Screens {
       }
       let twin = window("Twin") { _ in label("twin") }
       showing.present(isPresented: bindings.twin) { twin }
-      showing.present(isPresented: bindings.otherTwin, onDismiss: note) { twin }
+      showing.present(isPresented: bindings.otherTwin) { twin }.onDismiss(note)
       let stack = showing.navigationStack(path: bindings.path, title: "Root", root: label("the root"))
       stack.navigationDestination(for: Int.self) { page($0) }
       let area = PageArea()
       gtk_widget_set_name(area.widget, "area")
       for panel in [Model.Panel.help, .history] {
-        showing.present(tag: panel, selection: bindings.panel, onDismiss: note) {
+        showing.present(tag: panel, selection: bindings.panel) {
           PageScreen(panel.rawValue, in: area) { showing in noted(showing, label(panel.rawValue)) }
-        }
+        }.onDismiss(note)
       }
       return box(button, stack.widget, area.widget)
     }

@@ -34,7 +34,7 @@ private final class Editor: DecliningScreen {
 
   func appear(_ showing: Showing) async throws {
     display.log.append("+\(name)")
-    showing.present(dialog: Bindable(model).question.named("question")) { [model, display] _ in
+    showing.present(dialog: Bindable(model).question.named("question")) { [model, display] in
       if model.answers.isEmpty { model.answers.append(nil) }
       display.log.append("answered")
     } onAction: { [model] answer, _ in
@@ -76,9 +76,9 @@ extension NavigationFixture {
   func dialog_fromAScreenBeingDismissed_isShown(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
-    fixture.navigator.present(
-      item: Bindable(model).note.named("note"), id: { $0 }, onDismiss: { display.end($0) }
-    ) { Editor($0.wrappedValue, model, display) }
+    fixture.navigator.present(item: Bindable(model).note.named("note"), id: { $0 }) {
+      Editor($0.wrappedValue, model, display)
+    }.onDismiss(display.end)
     model.note = "a"
     try await fixture.isPresented()
     model.note = nil

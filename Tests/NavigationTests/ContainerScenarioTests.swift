@@ -215,9 +215,8 @@ private final class Model {
     let display = fixture.display
     let binding = Bindable(model).sheet.named("sheet")
     let presence = fixture.navigator.present(
-      item: binding, options: { PresentationOptions(timeout: $0.id == 5 ? .milliseconds(20) : nil) },
-      onDismiss: { display.end($0) }
-    ) { RecordingScreen("sheet \($0.wrappedValue.id)", on: display) }
+      item: binding, options: { PresentationOptions(timeout: $0.id == 5 ? .milliseconds(20) : nil) }
+    ) { RecordingScreen("sheet \($0.wrappedValue.id)", on: display) }.onDismiss(display.end)
     func shown(_ id: Int) async throws {
       model.sheet = .init(id: id)
       try await fixture.shows("sheet \(id)")
@@ -259,15 +258,13 @@ extension NavigationFixture {
       if case .confirm(let text) = $0 { text } else { nil }
     }
     let destination = Bindable(model).destination.named("destination")
-    navigator.present(
-      item: destination.case(edit), onDismiss: { [display] in display.notes.append("edit \($0.reason)") }
-    ) {
-      [display] in RecordingScreen("edit \($0.wrappedValue.id)", on: display)
-    }
-    navigator.present(
-      item: destination.case(confirm), id: \.self,
-      onDismiss: { [display] in display.notes.append("confirm \($0.reason)") }
-    ) { [display] in RecordingScreen("confirm \($0.wrappedValue)", on: display) }
+    let display = display
+    navigator.present(item: destination.case(edit)) {
+      RecordingScreen("edit \($0.wrappedValue.id)", on: display)
+    }.onDismiss { display.notes.append("edit \($0.reason)") }
+    navigator.present(item: destination.case(confirm), id: \.self) {
+      RecordingScreen("confirm \($0.wrappedValue)", on: display)
+    }.onDismiss { display.notes.append("confirm \($0.reason)") }
   }
 
   fileprivate func presentStackInSheetInStack(_ model: Model) {

@@ -27,15 +27,15 @@ private final class Model {
       let session = try #require(fixture.session)
       navigator = Navigator(try await .bus(address: session.bus.address))
       let (display, bindable) = (display, Bindable(model, .shared("copies")))
-      navigator.present(item: bindable.note.named("note"), onDismiss: { display.end($0) }) {
+      navigator.present(item: bindable.note.named("note")) {
         RecordingScreen($0.wrappedValue.id, on: display)
-      }
-      navigator.present(isPresented: bindable.isOpen.named("isOpen"), onDismiss: { display.end($0) }) {
+      }.onDismiss(display.end)
+      navigator.present(isPresented: bindable.isOpen.named("isOpen")) {
         RecordingScreen("open", on: display)
-      }
-      navigator.present(tag: "a", selection: bindable.selection.named("selection"), onDismiss: { display.end($0) }) {
+      }.onDismiss(display.end)
+      navigator.present(tag: "a", selection: bindable.selection.named("selection")) {
         RecordingScreen("a", on: display)
-      }
+      }.onDismiss(display.end)
     }
   }
 
@@ -146,7 +146,7 @@ private final class Model {
   private static func driver() -> (ItemDriver, Model) {
     let model = Model()
     let content = DrivenContent.item(
-      Bindable(model).note, id: \.id, options: { _ in PresentationOptions() }, onDismiss: nil
+      Bindable(model).note, id: \.id, options: { _ in PresentationOptions() }
     ) { RecordingScreen($0.wrappedValue.id, on: Display()) }
     return (ItemDriver(content, at: ItemPlace(.presented, binding: "note", ownDestination: "own")), model)
   }

@@ -60,10 +60,10 @@ private final class Model {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
     var typing: Binding<Model.Note>?
-    fixture.navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.end($0) }) {
+    fixture.navigator.present(item: Bindable(model).note.named("note")) {
       if $0.wrappedValue.id == "a" { typing = $0 }
       return RecordingScreen($0.wrappedValue.id, on: display)
-    }
+    }.onDismiss(display.end)
     model.note = .init(id: "a")
     try await fixture.shows("a")
     for next in [nil, Model.Note(id: "b", text: "other")] {
@@ -108,9 +108,9 @@ private final class Model {
       RecordingScreen("panel", on: display)
     }
     for tag in ["wifi", "volume"] {
-      fixture.navigator.present(
-        tag: tag, selection: Bindable(model).selection.named("selection"), onDismiss: { display.end($0) }
-      ) { RecordingScreen(tag, on: display) }
+      fixture.navigator.present(tag: tag, selection: Bindable(model).selection.named("selection")) {
+        RecordingScreen(tag, on: display)
+      }.onDismiss(display.end)
     }
     (model.isPresented, model.selection) = (true, "wifi")
     try await fixture.until { Set(display.names) == ["panel", "wifi"] }
@@ -594,9 +594,9 @@ extension NavigationFixture {
   @discardableResult
   fileprivate func presentNote(of model: Model) -> Presence {
     let display = display
-    return navigator.present(item: Bindable(model).note.named("note").published(), onDismiss: { display.end($0) }) {
+    return navigator.present(item: Bindable(model).note.named("note").published()) {
       RecordingScreen($0.wrappedValue.id, on: display)
-    }
+    }.onDismiss(display.end)
   }
 
   /// A note, and two items that are presented from it.

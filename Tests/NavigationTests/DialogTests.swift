@@ -42,9 +42,9 @@ private final class Model: Navigable {
         items.append(item.value)
         return RecordingScreen(item.value["title"].flatMap(String.init(value:)) ?? "", on: display)
       }
-      fixture.navigator.present(
-        dialog: Bindable(model, .shared("model")).dialog, to: "dialogs", onDismiss: { display.end($0) }
-      ) { action, text in display.notes.append("\(action): \(text)") }
+      fixture.navigator.present(dialog: Bindable(model, .shared("model")).dialog, to: "dialogs") { action, text in
+        display.notes.append("\(action): \(text)")
+      }.onDismiss(display.end)
       model.ask()
       try await fixture.shows("Delete the note?")
       #expect(
@@ -95,11 +95,11 @@ private final class Model: Navigable {
   func dialog_answeredWithoutNavd_isAnswered() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())
     let (display, session) = (fixture.display, try #require(fixture.session))
-    fixture.navigator.present(dialog: Bindable(model).dialog, onDismiss: { display.end($0) }) { action, text in
+    fixture.navigator.present(dialog: Bindable(model).dialog) { action, text in
       display.notes.append("\(action): \(text)")
     } content: { $dialog in
       RecordingScreen(dialog.title, on: display)
-    }
+    }.onDismiss(display.end)
     model.ask()
     try await fixture.shows("Delete the note?")
     let (button, showing) = (
@@ -122,11 +122,11 @@ private final class Model: Navigable {
   func dialog_sameTitle_isAnotherDialog(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let display = fixture.display
-    fixture.navigator.present(dialog: Bindable(model).dialog, onDismiss: { display.end($0) }) { _, _ in
+    fixture.navigator.present(dialog: Bindable(model).dialog) { _, _ in
       display.notes.append("acted")
     } content: { $dialog in
       RecordingScreen(dialog.message, on: display)
-    }
+    }.onDismiss(display.end)
     model.dialog = Dialog("Delete?", message: "Hammer") { Dialog.Button("Delete", action: .delete) }
     try await fixture.shows("Hammer")
     try await fixture.isPresented()

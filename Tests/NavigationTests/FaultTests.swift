@@ -593,9 +593,9 @@ extension NavigationFixture {
   @discardableResult
   fileprivate func presentNote(of model: Model) -> Presence {
     let display = display
-    return navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.end($0) }) {
+    return navigator.present(item: Bindable(model).note.named("note")) {
       RecordingScreen($0.wrappedValue.id, on: display)
-    }
+    }.onDismiss(display.end)
   }
 
   /// Kills navd, and starts one without its record.
@@ -610,13 +610,13 @@ extension NavigationFixture {
   /// Shows a note, and another one that is presented from it.
   fileprivate func presentFamily(of model: Model) async throws {
     let display = display
-    navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.end($0) }) {
+    navigator.present(item: Bindable(model).note.named("note")) {
       RecordingScreen($0.wrappedValue.id, on: display) { showing in
         showing.present(item: Bindable(model).second.named("second")) {
           RecordingScreen($0.wrappedValue.id, on: display)
         }
       }
-    }
+    }.onDismiss(display.end)
     (model.note, model.second) = (.init(id: "a"), .init(id: "b"))
     try await state { $0.presentations.map(\.phase) == [.presented, .presented] }
   }

@@ -59,6 +59,7 @@ import Testing
   func item_withUncodableID_isAnErrorOfTheCompiler() throws {
     let calls: [(call: String, says: String)] = [
       ("navigator.present(item: item) { _ in nil }", "by present(item:id:content:)"),
+      ("navigator.present(item: item, onDismiss: {}) { _ in nil }", "by present(item:id:content:)"),
       ("navigator.present(item: item, to: \"viewer\")", "by present(item:id:to:)"),
       ("navigator.present(item: object, to: \"viewer\")", "by present(item:id:to:)"),
       ("navigator.push(item: item) { _ in nil }", "by push(item:id:content:)"),

@@ -54,7 +54,7 @@ private final class Screenless: Screen {
       let (fixture, model) = (try await NavigationFixture(kind), Model())
       var ends: [Dismissal] = []
       let binding = Bindable(model, .own("failing")).unfit.named("unfit")
-      fixture.navigator.present(item: binding, onDismiss: { ends.append($0) }) { _ in Screenless() }
+      fixture.navigator.present(item: binding) { _ in Screenless() }.onDismiss { ends.append($0) }
       model.unfit = .init(id: 1)
       try await fixture.until { model.unfit == nil && !ends.isEmpty }
       #expect(ends.first?.reason == .failed && ends.first?.error is Screenless.NoDisplay, "\(ends)")

@@ -88,10 +88,7 @@ private final class DeafBackend: ForwardingBackend {
 
 extension NavigationFixture {
   fileprivate func present(_ model: Model, on desk: Desk) {
-    navigator.present(item: Bindable(model).note.named("note"), id: { $0 }, onDismiss: { [display] in display.end($0) })
-    {
-      _ in Editor(desk)
-    }
+    navigator.present(item: Bindable(model).note.named("note"), id: { $0 }) { _ in Editor(desk) }.onDismiss(display.end)
   }
 }
 
@@ -297,13 +294,13 @@ extension NavigationFixture {
   func decline_recordLost_keepsTheProgram() async throws {
     let (fixture, model, desk) = (try await NavigationFixture(.navd), Model(), Desk())
     let display = fixture.display
-    fixture.navigator.present(isPresented: Bindable(model).isOpen.named("window"), onDismiss: { display.end($0) }) {
+    fixture.navigator.present(isPresented: Bindable(model).isOpen.named("window")) {
       RecordingScreen("window", on: display) { showing in
-        showing.present(item: Bindable(model).note.named("note"), id: { $0 }, onDismiss: { display.end($0) }) { _ in
+        showing.present(item: Bindable(model).note.named("note"), id: { $0 }) { _ in
           Editor(desk)
-        }
+        }.onDismiss(display.end)
       }
-    }
+    }.onDismiss(display.end)
     (model.isOpen, model.note) = (true, "a")
     try await fixture.state { $0.presentations.map(\.phase) == [.presented, .presented] }
     desk.answers = [false]

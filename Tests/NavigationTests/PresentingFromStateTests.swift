@@ -69,7 +69,7 @@ private final class Model {
   @Test("P3: if the id changes repeatedly during a dismissal, only the last is presented", arguments: bothKinds)
   @MainActor func present_changedWhileDismissing_showsTheLastOnly(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentFact(of: model) { [display = fixture.display] in display.end($0) }
+    fixture.presentFact(of: model).onDismiss(fixture.display.end)
     model.fact = .init(id: 1)
     try await fixture.shows("fact 1")
     fixture.display.stuck = ["fact 1"]
@@ -135,7 +135,7 @@ private final class Model {
   @MainActor func present_screenFails_writesNil(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.display.refused = ["fact 1"]
-    fixture.presentFact(of: model) { [display = fixture.display] in display.end($0) }
+    fixture.presentFact(of: model).onDismiss(fixture.display.end)
     model.fact = .init(id: 1)
     try await fixture.until { model.fact == nil }
     #expect(model.nilWrites == 1 && fixture.display.ends == [.failed] && fixture.display.log.isEmpty)
@@ -277,8 +277,8 @@ private final class Panels {
 
 extension NavigationFixture {
   @discardableResult
-  fileprivate func presentFact(of model: Model, onDismiss: OnDismiss? = nil) -> Presence {
-    navigator.present(item: Bindable(model).fact.named("fact").published(), onDismiss: onDismiss) { [display] in
+  fileprivate func presentFact(of model: Model) -> Presence {
+    navigator.present(item: Bindable(model).fact.named("fact").published()) { [display] in
       RecordingScreen("fact \($0.wrappedValue.id)", on: display)
     }
   }

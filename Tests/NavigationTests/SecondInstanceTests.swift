@@ -43,11 +43,11 @@ private final class Instance {
     navigator = Navigator(coordinator, startTimeout: Session.limit, grace: Session.limit)
     shop = Bindable(model, .shared("shop"))
     let (display, shop) = (display, shop)
-    navigator.present(isPresented: shop.isOpen, onDismiss: { display.end($0) }) {
+    navigator.present(isPresented: shop.isOpen) {
       RecordingScreen("shop", on: display) { window in
         window.present(item: shop.item) { item in RecordingScreen(item.wrappedValue.name, on: display) }
       }
-    }
+    }.onDismiss(display.end)
     for tag in ["list", "map"] {
       navigator.present(tag: tag, selection: shop.tab) { RecordingScreen(tag, on: display) }
     }

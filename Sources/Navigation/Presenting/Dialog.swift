@@ -203,10 +203,10 @@ extension Presenting {
   ///   - onAction: called before the dialog ends, when a button with an action was pressed, with the text of the field.
   @discardableResult
   public func present<Action>(
-    dialog: Binding<Dialog<Action>?>, to destination: String?, onDismiss: OnDismiss? = nil,
+    dialog: Binding<Dialog<Action>?>, to destination: String?, onDismiss: (@MainActor () -> Void)? = nil,
     onAction: @escaping @MainActor (_ action: Action, _ text: String) -> Void
   ) -> Presence {
-    drive(.dialog(dialog, to: destination, onDismiss: onDismiss, onAction: onAction))
+    drive(.dialog(dialog, to: destination, onAction: onAction), onDismiss)
   }
 
   /// Presents a dialog with a screen while the binding is not nil. The screen reports the pressed button with ``Showing/choose(_:text:isSecret:)``.
@@ -218,29 +218,29 @@ extension Presenting {
   ///     }
   @discardableResult
   public func present<Action>(
-    dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
+    dialog: Binding<Dialog<Action>?>, onDismiss: (@MainActor () -> Void)? = nil,
     onAction: @escaping @MainActor (_ action: Action, _ text: String) -> Void,
     content: @escaping (Binding<Dialog<Action>>) -> (any Screen)?
   ) -> Presence {
-    drive(.dialog(dialog, onDismiss: onDismiss, onAction: onAction, content: content))
+    drive(.dialog(dialog, onAction: onAction, content: content), onDismiss)
   }
 
   /// Presents a dialog with a screen, as `present(dialog:)` does.
   /// - Parameter onUnshown: called when the coordinator does not show the dialog, because it refuses it or cannot be reached.
   package func present<Action>(
-    dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
+    dialog: Binding<Dialog<Action>?>, onDismiss: (@MainActor () -> Void)? = nil,
     onAction: @escaping @MainActor (_ action: Action, _ text: String) -> Void,
     onUnshown: @escaping @MainActor () -> Void, content: @escaping (Binding<Dialog<Action>>) -> (any Screen)?
   ) -> Presence {
-    var driven = DrivenContent.dialog(dialog, onDismiss: onDismiss, onAction: onAction, content: content)
+    var driven = DrivenContent.dialog(dialog, onAction: onAction, content: content)
     driven.onUnshown = onUnshown
-    return drive(driven)
+    return drive(driven, onDismiss)
   }
 }
 
 extension DrivenContent {
   fileprivate static func dialog<Action>(
-    _ dialog: Binding<Dialog<Action>?>, to destination: String? = nil, onDismiss: OnDismiss?,
+    _ dialog: Binding<Dialog<Action>?>, to destination: String? = nil,
     onAction: @escaping @MainActor (Action, String) -> Void,
     content: ((Binding<Dialog<Action>>) -> (any Screen)?)? = nil
   ) -> DrivenContent {
@@ -255,7 +255,7 @@ extension DrivenContent {
             of: route.root)
         }
         return PresentationOptions(value: isSent ? value : nil, style: dialog.style.rawValue, title: dialog.title)
-      }, to: destination, onDismiss: onDismiss, content: content
+      }, to: destination, content: content
     ) { dialog, name, parameters in
       guard let action = dialog.buttons.first(where: { $0.actionName == name })?.action else { return }
       onAction(action, parameters["text"].flatMap(String.init(value:)) ?? "")

@@ -30,7 +30,6 @@ struct DrivenContent {
   let accepts: () -> ServedEntry
   /// Makes the screen of the current item, or no screen if the program cannot; nil if another destination presents it.
   let content: (() -> (any Screen)?)?
-  let onDismiss: OnDismiss?
   /// The values of the items that screens show; nil if these have no bindings of the items.
   private(set) var screens: (any AnyObject & InheritingValues)?
   /// Called when the request to present the item was refused, or could not be sent.
@@ -38,7 +37,7 @@ struct DrivenContent {
 
   static func item<Item, ID: Hashable & Codable>(
     _ item: Binding<Item?>, id: @escaping (Item) -> ID, options: @escaping @MainActor (Item) -> PresentationOptions,
-    to destination: String? = nil, onDismiss: OnDismiss?, content: ((Binding<Item>) -> (any Screen)?)? = nil,
+    to destination: String? = nil, content: ((Binding<Item>) -> (any Screen)?)? = nil,
     onAction: (@MainActor (Item, String, Properties) -> Void)? = nil
   ) -> DrivenContent {
     let (unencodableID, unencodableValue) = (OneReport(), OneReport())
@@ -104,15 +103,14 @@ struct DrivenContent {
             return content(Binding(item, last: last) { isSame(id($0), shown) })
           }
         }
-      }, onDismiss: onDismiss)
+      })
     driven.screens = screens
     return driven
   }
 
   static func bool(
     _ isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions,
-    to destination: String? = nil,
-    onDismiss: OnDismiss?, content: (@MainActor () -> (any Screen)?)? = nil
+    to destination: String? = nil, content: (@MainActor () -> (any Screen)?)? = nil
   ) -> DrivenContent {
     DrivenContent(
       route: isPresented.route,
@@ -125,7 +123,7 @@ struct DrivenContent {
       clear: { isPresented.wrappedValue = false }, isVacant: isPresented.isVacant ?? { !isPresented.wrappedValue },
       edit: nil, adopt: { _, _ in isPresented.restore(true) },
       accepts: { ServedEntry(of: Bool.self) },
-      content: content.map { content in { content() } }, onDismiss: onDismiss)
+      content: content.map { content in { content() } })
   }
 }
 

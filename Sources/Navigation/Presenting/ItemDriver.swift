@@ -86,7 +86,7 @@ final class ItemDriver: Driver {
   private weak var follower: ItemDriver?
   var onDifference: (() -> Void)?
   /// Called when a screen has ended and is gone.
-  var onDismiss: [@MainActor () -> Void] = []
+  var onDismiss: [@MainActor (Dismissal) -> Void] = []
   /// Calls a function when the screen of a presentation that has ended is gone.
   var whenGone: (PresentationHandle, @escaping @MainActor () -> Void) -> Void = { $1() }
   /// Asks the screen of a presentation whether its item may be changed, and calls a function with the answer.
@@ -477,17 +477,12 @@ final class ItemDriver: Driver {
         }
       }
     }
-    if content.onDismiss != nil || !onDismiss.isEmpty {
-      whenGone(presentation) { [self] in tellGone(end) }
-    }
+    if !onDismiss.isEmpty { whenGone(presentation) { [self] in tellGone(end) } }
     tellOver()
     return presentAgain
   }
 
-  private func tellGone(_ end: Dismissal) {
-    content.onDismiss?(end)
-    for body in onDismiss { body() }
-  }
+  private func tellGone(_ end: Dismissal) { for body in onDismiss { body(end) } }
 
   func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties) {
     if isRetired { return }

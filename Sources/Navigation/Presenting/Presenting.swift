@@ -31,9 +31,9 @@ public protocol Presenting {
 
 /// The end of a presentation.
 ///
-///     navigator.present(isPresented: $model.isOpen, onDismiss: { end in
+///     navigator.present(isPresented: $model.isOpen) { Window() }.onDismiss { end in
 ///       if let error = end.error { print(error) } else { print(end.reason) }
-///     }) { Window() }
+///     }
 public struct Dismissal: Sendable {
   /// The reason of the end. What the coordinator has refused has failed.
   public let reason: NavigationReason
@@ -45,13 +45,6 @@ public struct Dismissal: Sendable {
   /// Whether the presentation has ended only because another one, from which it was presented or above which it was pushed, ends.
   var followsAnother: Bool { reason == .parent || reason == .popped }
 }
-
-/// Called when a presentation has ended and its screen is gone, or was refused, with the reason and the error. A screen that declines
-/// when its presentation is lost is gone only when its user closes it.
-///
-///     let log: OnDismiss = { end in print(end.reason) }
-///     navigator.present(isPresented: $model.isOpen, onDismiss: log) { Window() }
-public typealias OnDismiss = @MainActor (Dismissal) -> Void
 
 extension Presenting {
   // MARK: Items
@@ -68,16 +61,16 @@ extension Presenting {
   ///   - id: the identity of an item.
   ///   - options: the options of the presentation. They are evaluated again when observed state in them changes; the screen then
   ///     stays and is updated (P2).
-  ///   - onDismiss: called after a screen has ended, with the reason, and the error if it could not be shown.
+  ///   - onDismiss: called when a screen has ended and is gone. The function of that name of the ``Presence`` also gets the reason.
   ///   - content: makes the screen when it is needed, with a binding of the item.
   /// - Returns: a handle that can end the presentation. It continues as long as the parent, whether or not the handle is retained.
   @discardableResult
   public func present<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID,
     options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Item>) -> (any Screen)?
+    onDismiss: (@MainActor () -> Void)? = nil, content: @escaping (Binding<Item>) -> (any Screen)?
   ) -> Presence {
-    drive(.item(item, id: id, options: options, onDismiss: onDismiss, content: content))
+    drive(.item(item, id: id, options: options, content: content), onDismiss)
   }
 
   /// Presents an `Identifiable` item while the binding is not nil.
@@ -89,7 +82,7 @@ extension Presenting {
   @discardableResult
   public func present<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Item>) -> (any Screen)?
+    onDismiss: (@MainActor () -> Void)? = nil, content: @escaping (Binding<Item>) -> (any Screen)?
   ) -> Presence where Item.ID: Codable {
     present(item: item, id: \.id, options: options, onDismiss: onDismiss, content: content)
   }
@@ -101,7 +94,7 @@ extension Presenting {
   public func present<Model: AnyObject & Identifiable>(
     item: Binding<Model?>,
     options: @escaping @MainActor (Model) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Model>) -> (any Screen)?
+    onDismiss: (@MainActor () -> Void)? = nil, content: @escaping (Binding<Model>) -> (any Screen)?
   ) -> Presence where Model.ID == ObjectIdentifier {
     present(item: item, id: ObjectNumber.of, options: options, onDismiss: onDismiss, content: content)
   }
@@ -115,10 +108,9 @@ extension Presenting {
   public func present<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID, to destination: String?,
     options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil
+    onDismiss: (@MainActor () -> Void)? = nil
   ) -> Presence {
-    drive(
-      .item(item, id: id, options: options, to: destination, onDismiss: onDismiss))
+    drive(.item(item, id: id, options: options, to: destination), onDismiss)
   }
 
   /// Presents an `Identifiable` item with a destination of the session.
@@ -128,7 +120,7 @@ extension Presenting {
   public func present<Item: Identifiable>(
     item: Binding<Item?>, to destination: String?,
     options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil
+    onDismiss: (@MainActor () -> Void)? = nil
   ) -> Presence where Item.ID: Codable {
     present(item: item, id: \.id, to: destination, options: options, onDismiss: onDismiss)
   }
@@ -143,9 +135,9 @@ extension Presenting {
   @discardableResult
   public func present(
     isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping @MainActor () -> (any Screen)?
+    onDismiss: (@MainActor () -> Void)? = nil, content: @escaping @MainActor () -> (any Screen)?
   ) -> Presence {
-    drive(.bool(isPresented, options: options, onDismiss: onDismiss, content: content))
+    drive(.bool(isPresented, options: options, content: content), onDismiss)
   }
 
   /// Presents a destination of the session while a binding is true.
@@ -154,9 +146,10 @@ extension Presenting {
   @discardableResult
   public func present(
     isPresented: Binding<Bool>, to destination: String?,
-    options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil
+    options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
+    onDismiss: (@MainActor () -> Void)? = nil
   ) -> Presence {
-    drive(.bool(isPresented, options: options, to: destination, onDismiss: onDismiss))
+    drive(.bool(isPresented, options: options, to: destination), onDismiss)
   }
 
   // MARK: One of many
@@ -173,12 +166,12 @@ extension Presenting {
   @discardableResult
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,
-    options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil,
+    options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
+    onDismiss: (@MainActor () -> Void)? = nil,
     content: @escaping @MainActor () -> (any Screen)?
   ) -> Presence {
     select(
-      tag, of: selection, options,
-      .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content))
+      tag, of: selection, options, .bool(Binding(selection, tag: tag), options: options, content: content), onDismiss)
   }
 
   /// Presents a destination of the session while a selection equals a tag.
@@ -187,11 +180,11 @@ extension Presenting {
   @discardableResult
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>, to destination: String?,
-    options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil
+    options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
+    onDismiss: (@MainActor () -> Void)? = nil
   ) -> Presence {
     select(
-      tag, of: selection, options,
-      .bool(Binding(selection, tag: tag), options: options, to: destination, onDismiss: onDismiss))
+      tag, of: selection, options, .bool(Binding(selection, tag: tag), options: options, to: destination), onDismiss)
   }
 
   // MARK: Pushing
@@ -203,10 +196,10 @@ extension Presenting {
   public func push<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID,
     options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
+    onDismiss: (@MainActor () -> Void)? = nil, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping (Binding<Item>) -> (any Screen)?
   ) -> Presence {
-    push(.item(item, id: id, options: options, onDismiss: onDismiss, content: content), file, line)
+    push(.item(item, id: id, options: options, content: content), onDismiss, file, line)
   }
 
   /// Pushes an `Identifiable` item on the stack while the binding is not nil.
@@ -215,7 +208,7 @@ extension Presenting {
   @discardableResult
   public func push<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
+    onDismiss: (@MainActor () -> Void)? = nil, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping (Binding<Item>) -> (any Screen)?
   ) -> Presence where Item.ID: Codable {
     push(item: item, id: \.id, options: options, onDismiss: onDismiss, file: file, line: line, content: content)
@@ -228,7 +221,7 @@ extension Presenting {
   public func push<Model: AnyObject & Identifiable>(
     item: Binding<Model?>,
     options: @escaping @MainActor (Model) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
+    onDismiss: (@MainActor () -> Void)? = nil, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping (Binding<Model>) -> (any Screen)?
   ) -> Presence where Model.ID == ObjectIdentifier {
     push(
@@ -241,10 +234,10 @@ extension Presenting {
   @discardableResult
   public func push(
     isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
-    onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
+    onDismiss: (@MainActor () -> Void)? = nil, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping @MainActor () -> (any Screen)?
   ) -> Presence {
-    push(.bool(isPresented, options: options, onDismiss: onDismiss, content: content), file, line)
+    push(.bool(isPresented, options: options, content: content), onDismiss, file, line)
   }
 
   /// Pushes a screen on the stack while a selection equals a tag, like one of several links.
@@ -253,12 +246,13 @@ extension Presenting {
   @discardableResult
   public func push<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,
-    options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil,
+    options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
+    onDismiss: (@MainActor () -> Void)? = nil,
     file: StaticString = #fileID, line: UInt = #line, content: @escaping @MainActor () -> (any Screen)?
   ) -> Presence {
     push(
-      .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),
-      in: (text(of: selection), Coding.id(of: tag) {}), file, line)
+      .bool(Binding(selection, tag: tag), options: options, content: content),
+      in: (text(of: selection), Coding.id(of: tag) {}), onDismiss, file, line)
   }
 
   // MARK: Stacks
@@ -306,7 +300,8 @@ extension Presenting {
   }
 
   private func push(
-    _ content: DrivenContent, in group: (name: String, tag: String)? = nil, _ file: StaticString, _ line: UInt
+    _ content: DrivenContent, in group: (name: String, tag: String)? = nil, _ onDismiss: (@MainActor () -> Void)?,
+    _ file: StaticString, _ line: UInt
   ) -> Presence {
     guard let stack = presentationSource.stack else {
       reportMisuse(
@@ -315,22 +310,24 @@ extension Presenting {
       return Presence(nil, presentationSource.navigator)
     }
     return drive(
-      content, as: group.map { .member(group: $0.name, tag: $0.tag, stack: stack) } ?? .pushed(stack: stack))
+      content, as: group.map { .member(group: $0.name, tag: $0.tag, stack: stack) } ?? .pushed(stack: stack), onDismiss)
   }
 
   private func select<Tag: Hashable & Codable>(
     _ tag: Tag, of selection: Binding<Tag?>, _ options: @escaping @MainActor () -> PresentationOptions,
-    _ content: DrivenContent
+    _ content: DrivenContent, _ onDismiss: (@MainActor () -> Void)?
   ) -> Presence {
     let group = text(of: selection)
-    let presence = drive(content, as: .member(group: group, tag: Coding.id(of: tag) {}))
+    let presence = drive(content, as: .member(group: group, tag: Coding.id(of: tag) {}), onDismiss)
     if presentationSource.isOver { return presence }
     presentationSource.navigator.declaredTabs.value.append(
       DeclaredTab(group: group, tag: tag, options: options, driver: presence.driver))
     return presence
   }
 
-  func drive(_ content: DrivenContent, as kind: ItemPlace.Kind = .presented) -> Presence {
+  func drive(
+    _ content: DrivenContent, as kind: ItemPlace.Kind = .presented, _ onDismiss: (@MainActor () -> Void)?
+  ) -> Presence {
     let navigator = presentationSource.navigator
     if presentationSource.isOver { return Presence(nil, navigator) }
     let place = ItemPlace(
@@ -340,6 +337,7 @@ extension Presenting {
       ownDestination: content.content == nil ? nil : navigator.destination)
     let driver = ItemDriver(content, at: place)
     let presence = navigator.add(driver)
+    if let onDismiss { presence.onDismiss(onDismiss) }
     keep(presence)
     return presence
   }
@@ -365,12 +363,18 @@ public final class Presence {
     self.navigator = navigator
   }
 
-  /// Calls a function each time that a screen has ended and is gone, for whatever reason. The argument `onDismiss` of `present(…)` also
-  /// gets the reason.
+  /// Calls a function each time that a screen has ended and is gone, as the argument `onDismiss` of `present(…)` does.
   ///
   ///     navigator.present(isPresented: $model.isOpen) { MainWindow() }.onDismiss { end.resume() }
   @discardableResult
-  public func onDismiss(_ body: @escaping @MainActor () -> Void) -> Presence {
+  public func onDismiss(_ body: @escaping @MainActor () -> Void) -> Presence { onDismiss { _ in body() } }
+
+  /// Calls a function each time that a screen has ended and is gone, or was refused, with the reason, and with the error if it could not be
+  /// shown. A screen that declines when its presentation is lost is gone only when its user closes it.
+  ///
+  ///     navigator.present(item: $model.note) { note in NoteWindow(note) }.onDismiss { end in print(end.reason) }
+  @discardableResult
+  public func onDismiss(_ body: @escaping @MainActor (Dismissal) -> Void) -> Presence {
     (driver as? ItemDriver)?.onDismiss.append(body)
     return self
   }

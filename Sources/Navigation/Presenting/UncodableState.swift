@@ -11,7 +11,7 @@ extension Presenting {
   @discardableResult
   public func present<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Item>) -> (any Screen)?
+    onDismiss: (@MainActor () -> Void)? = nil, content: @escaping (Binding<Item>) -> (any Screen)?
   ) -> Presence { fatalError() }
 
   /// Says what an item lacks that cannot be presented with a destination.
@@ -24,7 +24,7 @@ extension Presenting {
   public func present<Item: Identifiable>(
     item: Binding<Item?>, to destination: String?,
     options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil
+    onDismiss: (@MainActor () -> Void)? = nil
   ) -> Presence { fatalError() }
 
   /// Says what an item lacks that cannot be pushed.
@@ -36,7 +36,7 @@ extension Presenting {
   @discardableResult
   public func push<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Item>) -> (any Screen)?
+    onDismiss: (@MainActor () -> Void)? = nil, content: @escaping (Binding<Item>) -> (any Screen)?
   ) -> Presence { fatalError() }
 
   /// Says what the elements of a path lack.
