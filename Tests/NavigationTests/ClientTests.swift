@@ -624,7 +624,7 @@ extension Coordinator {
 
   @Test func embedded_command_isRefused() async throws {
     var options = PresentationOptions()
-    options.command = ["true"]
+    options.command.arguments = ["true"]
     let coordinator = Coordinator.embedded()
     do throws(NavigationError) {
       try await coordinator.present("fact", options)

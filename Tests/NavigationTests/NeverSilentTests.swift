@@ -91,7 +91,7 @@ private final class Screenless: Screen {
     #expect(MisuseLog.shared.files(of: name) == [file, file, file, file])
     // A refusal names no place in the state.
     var options = PresentationOptions()
-    options.group = "no group of \(kind)"
+    options.group.name = "no group of \(kind)"
     fixture.navigator.present(item: Bindable(model).other.named("other"), options: { [options] _ in options }) { _ in
       RecordingScreen("other", on: display)
     }
@@ -295,7 +295,7 @@ private final class Screenless: Screen {
     var refusals: [String] = []
     fixture.navigator.onRefused = { refusals.append("\($0)") }
     var options = PresentationOptions(destination: "nowhere")
-    options.mustBeKnown = true
+    options.request.mustBeKnown = true
     fixture.navigator.present(
       isPresented: Bindable(model).isPresented.named("panel"), to: nil, options: { [options] in options })
     model.isPresented = true

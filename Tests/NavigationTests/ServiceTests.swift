@@ -212,7 +212,7 @@ import Testing
     for name in ["here", "gone"] { try await coordinator.backend.serve(name, DestinationOptions(), by: host) }
     func options(_ destination: String, from: String? = nil, group: String? = nil) -> PresentationOptions {
       var options = PresentationOptions(destination: destination)
-      (options.from, options.group, options.ifBusy) = (from, group, group == nil ? nil : .queue)
+      (options.from, options.group) = (from, .init(group, ifBusy: group == nil ? nil : .queue))
       return options
     }
     host.isHeld = true

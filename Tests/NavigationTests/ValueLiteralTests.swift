@@ -13,7 +13,7 @@ import Testing
       "text": "a", "count": 3, "isNew": true, "size": 1.5, "tags": ["x", "y"], "more": ["z": 1],
     ]
     var options = PresentationOptions(value: value)
-    options.output = "DP-1"
+    options.window.output = "DP-1"
     try await fixture.coordinator.present("literal", options)
     let presented = try await fixture.coordinator.presentation(at: "literal")
     #expect(presented?.value == value && presented?.windows == [:] && presented?.output == "DP-1")

@@ -4,8 +4,13 @@ import PresentationModel
 /// Handling of a request while another member of its group is selected (G8).
 public typealias BusyPolicy = PresentationModel.BusyPolicy
 
-/// The options of an item. An option that is nil leaves the present item unchanged (P2). A plain record: one property for each
-/// option.
+/// The options of an item, in groups. An option that is nil leaves the present item unchanged (P2).
+///
+///     var options = PresentationOptions(destination: "mixer", title: "Volume")
+///     options.group = .init("panels", ifBusy: .queue)
+///     options.lifetime.timeout = .seconds(3)
+///     options.window.output = "focused"
+///     try await coordinator.present("mixer", options)
 public struct PresentationOptions: Hashable, Sendable {
   /// The destination that shows the item; nil for the destination with the binding's name, or else state only (D2).
   public var destination: String?
@@ -17,53 +22,23 @@ public struct PresentationOptions: Hashable, Sendable {
   public var style: String?
   /// The title, for people.
   public var title: String?
-  /// The output (screen) on which the item is to appear; `focused` stands for the output with the focus (U1).
-  public var output: String?
-  /// The place and the appearance of the windows, as far as they are not to be those of the destination. With a ``command``, the item then
-  /// follows the windows of the command (N15).
-  public var placement: WindowPlacement?
-  /// The binding from which the item is presented (C1).
-  public var from: String?
-  /// The group of which the item is a member; nil for the destination's group.
-  public var group: String?
-  /// The tag that selects the item in its group; nil for its binding (G7).
-  public var tag: String?
-  /// The stack on which the item is pushed.
-  public var stack: String?
-  /// The time from the presentation until the item expires, in whole milliseconds; zero for never,
-  /// and a negative time for at once (O2).
-  public var timeout: Duration?
-  /// The time from the request until the item expires if it has not been presented, in whole
-  /// milliseconds; zero for never, and a negative time for at once (H6).
-  public var within: Duration?
-  /// Whether the item ends when this program leaves the bus (O1).
-  public var isOwned: Bool?
-  /// The handling of the request while another member of the group is selected; nil for `replace`.
-  public var ifBusy: BusyPolicy?
-  /// The priority in a queue; the highest is selected first (G9).
-  public var priority: Int32?
-  /// The program that shows the item instead of a destination, and its arguments (D3).
-  public var command: [String]?
-  /// The working directory of ``command``.
-  public var directory: String?
-  /// Variables to add to the environment of ``command`` or of the destination's command.
-  public var environment: [String: String]?
-  /// The standard input of ``command`` or of the destination's command, instead of the item as JSON (D16).
-  public var input: [UInt8]?
   /// Data for the presenter: `activation-token`, `parent-window`.
   public var platformData: Properties?
-  /// Whether the windows of an item that is already shown are brought to the front.
-  public var raisesWindows = false
-  /// Whether the windows of an item that is shown on another workspace or output come to the one in
-  /// use; nil leaves that to the destination (N11).
-  public var bringsHere: Bool?
-  /// Whether the request is refused for an unknown name: an item needs a destination or a command,
-  /// and a tag that has neither must be known to the group (D2).
-  public var mustBeKnown = false
-  /// Whether the appearance is animated (T2).
-  public var animated: Bool?
-  /// Whether no presenter may decline to end an item that the request ends, or for whose end it still waits (P15).
-  public var isForced = false
+
+  /// The binding from which the item is presented (C1).
+  public var from: String?
+  /// The stack on which the item is pushed.
+  public var stack: String?
+  /// The group of which the item is a member.
+  public var group = Group()
+  /// The end of the item without a further request.
+  public var lifetime = Lifetime()
+  /// The windows of the item.
+  public var window = Window()
+  /// The command that shows the item.
+  public var command = Command()
+  /// The request itself, of which the item remembers nothing.
+  public var request = Request()
 
   /// Creates options from the most common ones; set the others afterwards.
   public init(
@@ -74,7 +49,108 @@ public struct PresentationOptions: Hashable, Sendable {
     self.value = value
     self.style = style
     self.title = title
-    self.timeout = timeout
+    lifetime.timeout = timeout
+  }
+
+  /// An item as a member of an exclusive group (G1).
+  ///
+  ///     options.group = .init("panels", tag: "wifi", ifBusy: .queue, priority: 5)
+  public struct Group: Hashable, Sendable {
+    /// The name of the group; nil for the destination's group.
+    public var name: String?
+    /// The tag that selects the item in its group; nil for its binding (G7).
+    public var tag: String?
+    /// The handling of the request while another member of the group is selected; nil for `replace`.
+    public var ifBusy: BusyPolicy?
+    /// The priority in a queue; the highest is selected first (G9).
+    public var priority: Int32?
+
+    /// Creates the options of a member.
+    public init(_ name: String? = nil, tag: String? = nil, ifBusy: BusyPolicy? = nil, priority: Int32? = nil) {
+      (self.name, self.tag, self.ifBusy, self.priority) = (name, tag, ifBusy, priority)
+    }
+  }
+
+  /// The times and the client with which an item ends.
+  ///
+  ///     options.lifetime = .init(timeout: .seconds(3), isOwned: true)
+  public struct Lifetime: Hashable, Sendable {
+    /// The time from the presentation until the item expires, in whole milliseconds; zero for never,
+    /// and a negative time for at once (O2).
+    public var timeout: Duration?
+    /// The time from the request until the item expires if it has not been presented, in whole
+    /// milliseconds; zero for never, and a negative time for at once (H6).
+    public var within: Duration?
+    /// Whether the item ends when this program leaves the bus (O1).
+    public var isOwned: Bool?
+
+    /// Creates a lifetime.
+    public init(timeout: Duration? = nil, within: Duration? = nil, isOwned: Bool? = nil) {
+      (self.timeout, self.within, self.isOwned) = (timeout, within, isOwned)
+    }
+  }
+
+  /// The place of an item's windows.
+  ///
+  ///     options.window = .init(output: "focused", comesHere: true)
+  public struct Window: Hashable, Sendable {
+    /// The output (screen) on which the item is to appear; `focused` stands for the output with the focus (U1).
+    public var output: String?
+    /// The place and the appearance of the windows, as far as they are not to be those of the destination. With a ``Command``, the item
+    /// then follows the windows of the command (N15).
+    public var placement: WindowPlacement?
+    /// Whether the windows of an item that is shown on another workspace or output come to the one in
+    /// use; nil leaves that to the destination (N11).
+    public var comesHere: Bool?
+    /// Whether the windows of an item that is already shown are brought to the front.
+    public var isRaised: Bool
+
+    /// Creates the options of windows.
+    public init(
+      output: String? = nil, placement: WindowPlacement? = nil, comesHere: Bool? = nil, isRaised: Bool = false
+    ) {
+      (self.output, self.placement, self.comesHere, self.isRaised) = (output, placement, comesHere, isRaised)
+    }
+  }
+
+  /// A program that shows an item instead of a destination, and what it or the destination's command gets.
+  ///
+  ///     options.command = .init(["foot", "-e", "top"], environment: ["LANG": "C.UTF-8"])
+  public struct Command: Hashable, Sendable {
+    /// The program and its arguments; nil for the destination's command (D3).
+    public var arguments: [String]?
+    /// The working directory of the program.
+    public var directory: String?
+    /// Variables to add to the environment of the program or of the destination's command.
+    public var environment: [String: String]?
+    /// The standard input of the program or of the destination's command, instead of the item as JSON (D16).
+    public var input: [UInt8]?
+
+    /// Creates the options of a command.
+    public init(
+      _ arguments: [String]? = nil, directory: String? = nil, environment: [String: String]? = nil,
+      input: [UInt8]? = nil
+    ) {
+      (self.arguments, self.directory, self.environment, self.input) = (arguments, directory, environment, input)
+    }
+  }
+
+  /// The ways in which a request is carried out.
+  ///
+  ///     options.request.mustBeKnown = true
+  public struct Request: Hashable, Sendable {
+    /// Whether the request is refused for an unknown name: an item needs a destination or a command,
+    /// and a tag that has neither must be known to the group (D2).
+    public var mustBeKnown: Bool
+    /// Whether the appearance is animated (T2).
+    public var animated: Bool?
+    /// Whether no presenter may decline to end an item that the request ends, or for whose end it still waits (P15).
+    public var isForced: Bool
+
+    /// Creates the options of a request.
+    public init(mustBeKnown: Bool = false, animated: Bool? = nil, isForced: Bool = false) {
+      (self.mustBeKnown, self.animated, self.isForced) = (mustBeKnown, animated, isForced)
+    }
   }
 
   /// Returns a copy with a container value.
@@ -94,27 +170,27 @@ public struct PresentationOptions: Hashable, Sendable {
     if !containerValues.properties.isEmpty { all[Options.containerValues] = containerValues.properties }
     all[Options.style] = style
     all[Options.title] = title
-    all[Options.output] = output
-    all[Options.window] = placement?.options.properties
-    all[Options.from] = from
-    all[Options.group] = group
-    all[Options.tag] = tag
-    all[Options.stack] = stack
-    all[Options.timeout] = timeout.map(\.milliseconds)
-    all[Options.within] = within.map(\.milliseconds)
-    all[Options.owned] = isOwned
-    all[Options.ifBusy] = ifBusy?.rawValue
-    all[Options.priority] = priority
-    all[Options.command] = command
-    all[Options.directory] = directory
-    all[Options.environment] = environment
-    all[Options.input] = input
     all[Options.platformData] = platformData
-    all[Options.animated] = animated
-    if isForced { all[Options.force] = true }
-    if raisesWindows { all[Options.raise] = true }
-    all[Options.here] = bringsHere
-    if mustBeKnown { all[Options.known] = true }
+    all[Options.from] = from
+    all[Options.stack] = stack
+    all[Options.group] = group.name
+    all[Options.tag] = group.tag
+    all[Options.ifBusy] = group.ifBusy?.rawValue
+    all[Options.priority] = group.priority
+    all[Options.timeout] = lifetime.timeout.map(\.milliseconds)
+    all[Options.within] = lifetime.within.map(\.milliseconds)
+    all[Options.owned] = lifetime.isOwned
+    all[Options.output] = window.output
+    all[Options.window] = window.placement?.options.properties
+    all[Options.here] = window.comesHere
+    if window.isRaised { all[Options.raise] = true }
+    all[Options.command] = command.arguments
+    all[Options.directory] = command.directory
+    all[Options.environment] = command.environment
+    all[Options.input] = command.input
+    if request.mustBeKnown { all[Options.known] = true }
+    all[Options.animated] = request.animated
+    if request.isForced { all[Options.force] = true }
     return all
   }
 }

@@ -84,7 +84,7 @@ extension Coordinator {
       try await backend.callWindowSystem(Rows.place, (id, placement.options.properties))
     }
 
-    /// Reads the names of the outputs, for ``PresentationOptions/output``.
+    /// Reads the names of the outputs, for ``PresentationOptions/Window/output``.
     ///
     ///     let outputs = try await coordinator.windowSystem.outputs()
     public func outputs() async throws(NavigationError) -> [String] { try await property(Rows.outputs) }

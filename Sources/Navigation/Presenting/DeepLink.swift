@@ -112,7 +112,7 @@ extension PresentationOptions {
 
   fileprivate static func known(_ value: Properties?) -> PresentationOptions {
     var options = PresentationOptions(value: value)
-    options.mustBeKnown = true
+    options.request.mustBeKnown = true
     return options
   }
 }

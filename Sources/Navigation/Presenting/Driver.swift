@@ -233,9 +233,9 @@ extension PresentationOptions {
   /// The options for state that only this program changes.
   func owned(in transaction: Transaction) -> PresentationOptions {
     var options = self
-    options.isOwned = true
-    options.animated = options.animated ?? transaction.animated
-    options.isForced = options.isForced || transaction.isForced
+    options.lifetime.isOwned = true
+    options.request.animated = options.request.animated ?? transaction.animated
+    options.request.isForced = options.request.isForced || transaction.isForced
     return options
   }
 }

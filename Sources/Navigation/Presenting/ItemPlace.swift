@@ -49,16 +49,14 @@ struct ItemPlace {
     } else {
       options.from = options.from ?? from
     }
-    if let enumGroup, options.group == nil {
-      options.group = enumGroup.name
-      options.tag = options.tag ?? enumGroup.tag
+    if let enumGroup, options.group.name == nil {
+      options.group.name = enumGroup.name
+      options.group.tag = options.group.tag ?? enumGroup.tag
     }
     switch kind {
     case .presented: break
     case .member(let group, let tag, let stack):
-      options.group = group
-      options.tag = tag
-      options.stack = stack
+      (options.group.name, options.group.tag, options.stack) = (group, tag, stack)
     case .pushed(let stack): options.stack = stack
     }
     return options
