@@ -136,7 +136,7 @@ struct Sample {
   let navigator: Navigator
   let coordinator: Coordinator
   let showing: Showing
-  let stack: NavigationStack
+  let stack: ScreenStack
   let fact: Binding<Fact>
   let hasChanges: Bool
   let display: Display

@@ -16,9 +16,9 @@
     /// The widget, to be put in a window. It retains the stack.
     public var widget: Widget { place.widget }
     let place: any PagePlace
-    private let stack: NavigationStack
+    private let stack: ScreenStack
 
-    init(_ stack: NavigationStack, _ title: String, _ root: Widget) {
+    init(_ stack: ScreenStack, _ title: String, _ root: Widget) {
       self.stack = stack
       place = AdwaitaPages(root, title) ?? StackPages(root, title)
       let source = stack.presentationSource

@@ -58,7 +58,7 @@ public final class Display {
   public subscript(name: String) -> RecordingScreen? { screens.last { $0.name == name } }
 
   /// Removes a screen, and logs the way in which it has gone.
-  public func take(_ screen: RecordingScreen, _ how: String) {
+  func take(_ screen: RecordingScreen, _ how: String) {
     guard screens.contains(where: { $0 === screen }) else { return }
     screens.removeAll { $0 === screen }
     log.append("\(how)\(screen.name)")

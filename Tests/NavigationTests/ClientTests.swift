@@ -46,8 +46,8 @@ extension Coordinator {
     let first = try await coordinator.present(
       "fact", id: "1", PresentationOptions(value: ["n": .int32(1)], style: "sheet", title: "Fact"))
     let handle = try #require(first.presentation)
-    #expect(first.changed)
-    #expect(try await coordinator.present("fact", id: "1").changed == false)
+    #expect(first.hasChanged)
+    #expect(try await coordinator.present("fact", id: "1").hasChanged == false)
     let state = try #require(try await coordinator.presentation(at: "fact"))
     #expect(
       state.presentation == handle && state.style == "sheet" && state.title == "Fact" && state.phase == .presented)
@@ -136,7 +136,7 @@ extension Coordinator {
     }
     // The slot is set and set back, so it has not changed.
     #expect(one.presentation == nil)
-    #expect(two.changed && two.serial == serial)
+    #expect(two.hasChanged && two.serial == serial)
     #expect(!isDismissed)
     #expect(two.presentation != nil && wifi.presentation != nil && three.presentation != nil)
     state = try await coordinator.state()
@@ -339,9 +339,9 @@ extension Coordinator {
     #expect(state.serial == serial && state.groups["panels"]?.selection == "volume")
     #expect(state.presentation(at: "a.one")?.value == ["y": 2, "z": 3])
     #expect(Set(state.presentations.map(\.binding)) == ["a.one", "a.two", "panels.volume", "p", "side[0]"])
-    #expect(one.presentation == state.presentation(at: "a.one")?.presentation && one.changed && one.serial == serial)
+    #expect(one.presentation == state.presentation(at: "a.one")?.presentation && one.hasChanged && one.serial == serial)
     #expect(two != nil && two == state.presentation(at: "a.two")?.presentation)
-    #expect(isUpdated && wifi.presentation == nil && isSelected && p.changed)
+    #expect(isUpdated && wifi.presentation == nil && isSelected && p.hasChanged)
     #expect(path.first == state.presentation(at: "side[0]")?.presentation && popped == 1 && poppedTo == 0)
 
     // An `if` has optional replies, and a `for` has an array of replies.

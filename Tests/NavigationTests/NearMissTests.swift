@@ -128,20 +128,52 @@ import Testing
     #expect(compiler.exitCode == 0, "\(compiler.errorText)")
   }
 
+  @Test("A file may import a toolkit that has types with the same names")
+  func names_besideAToolkit_areToldApart() throws {
+    let toolkit = """
+      public struct Binding<Value> { public init(_ value: Value) {} }
+      public struct Bindable<Value> {}
+      public struct Transaction { public init() {} }
+      public struct NavigationPath { public init() {} }
+      public struct ContainerValues {}
+      public struct NavigationStack { public init() {} }
+      public struct Tab { public init() {} }
+      """
+    let compiler = try typecheck(
+      [
+        "import Toolkit", "import struct Navigation.Bindable", "import Observation",
+        "func own() -> (NavigationStack, Tab, Toolkit.NavigationPath) { (NavigationStack(), Tab(), Toolkit.NavigationPath()) }",
+        "func text(_ text: Navigation.Binding<String>) -> Toolkit.Binding<String> { .init(text.wrappedValue) }",
+        "@MainActor @Observable final class Model { var isOpen = false; var path = Navigation.NavigationPath() }",
+        """
+        @MainActor func present(@Bindable _ model: Model, by navigator: Navigator) {
+          let stack: ScreenStack = navigator.stack(path: $model.path)
+          stack.navigationDestination(for: Int.self) { _ in nil }
+          withTransaction(Navigation.Transaction(animated: false)) { $model.isOpen.wrappedValue = true }
+        }
+        """,
+      ], beside: toolkit)
+    #expect(compiler.exitCode == 0, "\(compiler.errorText)")
+  }
+
   /// Type-checks declarations of a program with the library. The first declaration is in line 3.
-  private func typecheck(_ declarations: [String]) throws -> Program {
+  /// - Parameter toolkit: the source of a further module, `Toolkit`.
+  private func typecheck(_ declarations: [String], beside toolkit: String = "") throws -> Program {
     let directory = TemporaryDirectory()
     let file = directory.path(of: "program.swift")
     try Files.write((["import Navigation", ""] + declarations).joined(separator: "\n"), to: file)
+    try Files.write(toolkit, to: directory.path(of: "Toolkit.swift"))
     let loop = try EventLoop()
     let script = """
+      cd "$0"
+      [ -s Toolkit.swift ] && swiftc -emit-module -parse-as-library -module-name Toolkit Toolkit.swift
       for flag in $(pkg-config --cflags dbus-1); do set -- "$@" -Xcc "$flag"; done
-      exec swiftc -typecheck -swift-version 6 -warnings-as-errors -module-name Program "$@"
+      exec swiftc -typecheck -swift-version 6 -warnings-as-errors -parse-as-library -module-name Program -I . "$@"
       """
     let program = try Program(
       loop,
       [
-        "/bin/sh", "-c", script, "sh", "-I", Session.besideTests("Modules"), "-I",
+        "/bin/sh", "-c", script, directory.path, "-I", Session.besideTests("Modules"), "-I",
         "\(Files.package)/Sources/CDBus", "-I", "\(Files.package)/Sources/CLinux", file,
       ], environment: ["PATH": String(cString: getenv("PATH")), "HOME": directory.path])
     #expect(loop.turn(until: { program.hasEnded }))

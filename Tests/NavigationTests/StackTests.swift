@@ -310,8 +310,7 @@ private struct Counted: Hashable, Codable {
     #expect(model.path.isEmpty)
   }
 
-  @MainActor private func prepared(_ kind: CoordinatorKind) async throws -> (NavigationFixture, Model, NavigationStack)
-  {
+  @MainActor private func prepared(_ kind: CoordinatorKind) async throws -> (NavigationFixture, Model, ScreenStack) {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     return (fixture, model, fixture.numbers(model))
   }
@@ -345,7 +344,7 @@ private struct Counted: Hashable, Codable {
 
 extension NavigationFixture {
   @discardableResult
-  fileprivate func numbers(_ model: Model) -> NavigationStack {
+  fileprivate func numbers(_ model: Model) -> ScreenStack {
     let stack = navigator.stack(path: Bindable(model).path.named("path"))
     stack.navigationDestination(for: Int.self) { [display] in RecordingScreen("\($0)", on: display) }
     return stack

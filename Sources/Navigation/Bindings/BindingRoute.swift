@@ -73,7 +73,7 @@ public struct BindingRoute: Hashable, Sendable {
   /// The text of the binding on the bus, if its root is the first with its name (B1); see
   /// ``Coordinator/text(of:)``.
   /// - Parameter client: the program's identifier on the bus, which is part of the names of roots that are not shared.
-  public func text(client: String) -> String { text(root: root.name.text(client: client)) }
+  func text(client: String) -> String { text(root: root.name.text(client: client)) }
 
   /// The text without the program's identifier, for messages.
   var description: String { text(root: root.name.text) }

@@ -215,7 +215,7 @@ public final class Coordinator: Sendable {
   /// Reads the destinations that items can name now, by their names. Every key of the contract is a property: `destination.style`.
   ///
   ///     for (name, destination) in try await coordinator.destinations() { print(name, destination.style ?? "") }
-  public func destinations() async throws(NavigationError) -> [String: DestinationEntry] {
+  public func destinations() async throws(NavigationError) -> [String: DestinationState] {
     Dictionary(
       try await read(Rows.destinations, ()).map { ($0.fields.0, DestinationEntry($0.fields.1)) },
       uniquingKeysWith: { $1 })
@@ -231,7 +231,8 @@ public final class Coordinator: Sendable {
   /// - Parameters:
   ///   - most: the maximum number; nil for all that are stored, and 0 or less for none.
   ///   - filter: the required values by the keys of the contract, such as `binding`.
-  public func history(most: Int? = nil, _ filter: Properties = [:]) async throws(NavigationError) -> [EndingEntry] {
+  public func history(most: Int? = nil, _ filter: Properties = [:]) async throws(NavigationError) -> [EndedPresentation]
+  {
     // `History` takes 0 as “all”.
     if let most, most <= 0 { return [] }
     var endings = try await read(Rows.history, (most.map { UInt32(clamping: $0) } ?? 0, filter)).map(EndingEntry.init)

@@ -10,17 +10,17 @@ extension Coordinator {
   /// The reply to a request that presents an item.
   ///
   ///     let presented = try await coordinator.present("note", id: "7")
-  ///     if presented.changed, let note = presented.presentation { try await coordinator.waitUntilPresented(note) }
+  ///     if presented.hasChanged, let note = presented.presentation { try await coordinator.waitUntilPresented(note) }
   public struct Presented: Hashable, Sendable {
     /// The presentation; nil if a later request of the same transaction dismissed it.
     public let presentation: PresentationHandle?
     /// Whether the request changed anything.
-    public let changed: Bool
+    public let hasChanged: Bool
     /// The serial after the request.
     public let serial: UInt64
 
     init(_ answer: (ObjectPath, Bool, UInt64)) {
-      (presentation, changed, serial) = (Handle(path: answer.0), answer.1, answer.2)
+      (presentation, hasChanged, serial) = (Handle(path: answer.0), answer.1, answer.2)
     }
   }
 

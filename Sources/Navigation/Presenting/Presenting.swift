@@ -14,7 +14,7 @@ public struct PresentationSource {
   @MainActor package var isOver: Bool { parent?.isOver == true }
 }
 
-/// A type that can present: a ``Navigator``, a ``Showing``, a ``NavigationStack``.
+/// A type that can present: a ``Navigator``, a ``Showing``, a ``ScreenStack``.
 ///
 ///     @MainActor func showHelp(from parent: some Presenting) {
 ///       parent.present(isPresented: $model.isHinted) { Window("Help") }
@@ -263,7 +263,7 @@ extension Presenting {
   ///     let stack = navigator.stack(path: $model.path)
   ///     stack.navigationDestination(for: Note.ID.self) { id in Window("Note \(id)") }
   ///     model.path = [1, 2]        // Two screens, the second one on top.
-  public func stack<Element: Hashable & Codable>(path: Binding<[Element]>) -> NavigationStack {
+  public func stack<Element: Hashable & Codable>(path: Binding<[Element]>) -> ScreenStack {
     stack(PathState(path), text(of: path))
   }
 
@@ -273,7 +273,7 @@ extension Presenting {
   ///     stack.navigationDestination(for: Note.self) { note in Window(note.text) }
   ///     stack.navigationDestination(for: Int.self) { number in Window("Page \(number)") }
   ///     model.mixedPath.append(7)
-  public func stack(path: Binding<NavigationPath>) -> NavigationStack { stack(PathState(path), text(of: path)) }
+  public func stack(path: Binding<NavigationPath>) -> ScreenStack { stack(PathState(path), text(of: path)) }
 
   /// Creates a stack without a path in the program's state: its screens are pushed with `push(item:)` and
   /// ``Presenting/push(value:file:line:)``.
@@ -287,14 +287,14 @@ extension Presenting {
   ///   - line: the line in the file.
   public func stack(
     _ name: RootName = .own("stack"), file: StaticString = #fileID, line: UInt = #line
-  ) -> NavigationStack {
+  ) -> ScreenStack {
     stack(path: Binding(wrappedValue: NavigationPath(), name, file: file, line: line))
   }
 
   // MARK: Helpers
 
-  private func stack(_ path: PathState, _ name: String) -> NavigationStack {
-    let stack = NavigationStack(path, name: name, in: self)
+  private func stack(_ path: PathState, _ name: String) -> ScreenStack {
+    let stack = ScreenStack(path, name: name, in: self)
     if !presentationSource.isOver { keep(presentationSource.navigator.add(stack.driver)) }
     return stack
   }
@@ -305,7 +305,7 @@ extension Presenting {
   ) -> Presence {
     guard let stack = presentationSource.stack else {
       reportMisuse(
-        "\(presentationSource.navigator.coordinator.text(of: content.route)) is pushed, but there is no stack here; push from a NavigationStack, or from a "
+        "\(presentationSource.navigator.coordinator.text(of: content.route)) is pushed, but there is no stack here; push from a ScreenStack, or from a "
           + "screen in one", file: file, line: line)
       return Presence(nil, presentationSource.navigator)
     }

@@ -1,7 +1,7 @@
 /// One of the tags that are presented for a selection, selected or not, as in a tab bar.
 ///
 ///     for tab in navigator.tabs(of: $model.tab) { print(tab.title ?? "\(tab.tag)", tab.isSelected) }
-public struct Tab<Tag: Hashable & Codable>: Identifiable {
+public struct TabState<Tag: Hashable & Codable>: Identifiable {
   /// The tag that selects the tab.
   public let tag: Tag
   /// Whether the tab is selected.
@@ -23,11 +23,11 @@ extension Presenting {
   /// state behind a tag's options changes: the badge of a tag that is not selected is visible, too.
   ///
   ///     observe { bar.tabs = navigator.tabs(of: $model.tab).map { ($0.title, $0.containerValues.badge, $0.isSelected) } }
-  public func tabs<Tag: Hashable & Codable>(of selection: Binding<Tag?>) -> [Tab<Tag>] {
+  public func tabs<Tag: Hashable & Codable>(of selection: Binding<Tag?>) -> [TabState<Tag>] {
     let group = presentationSource.navigator.coordinator.text(of: selection)
     return presentationSource.navigator.declaredTabs.value.compactMap { declared in
       guard declared.group == group, let tag = declared.tag as? Tag else { return nil }
-      return Tab(tag: tag, isSelected: selection.wrappedValue == tag, options: declared.options())
+      return TabState(tag: tag, isSelected: selection.wrappedValue == tag, options: declared.options())
     }
   }
 }

@@ -45,5 +45,5 @@ extension Presenting {
     message:
       "the elements of a path are ids on the bus, and have to be Hashable and Codable: make them so, or take their ids"
   )
-  public func stack<Element>(path: Binding<[Element]>) -> NavigationStack { fatalError() }
+  public func stack<Element>(path: Binding<[Element]>) -> ScreenStack { fatalError() }
 }

@@ -8,7 +8,7 @@ import TextFormats
 ///     let stack = navigator.stack(path: $model.path)
 ///     stack.navigationDestination(for: Note.ID.self) { id in Window("Note \(id)") }
 @MainActor
-public final class NavigationStack: Presenting {
+public final class ScreenStack: Presenting {
   /// The source of presentations from the stack, which are pushed on it.
   public let presentationSource: PresentationSource
   let driver: PathDriver
