@@ -16,6 +16,7 @@ struct Fact: Codable, Hashable, Identifiable {
 struct Note: Codable, Hashable, Identifiable {
   var id = 7
   var text = ""
+  var due: String?
   var isDone = false
 }
 
@@ -144,6 +145,10 @@ struct Sample {
   let bar: Bar
   let draft: Draft
   let itemModel: ItemModel
+  var options: PresentationOptions {
+    get { PresentationOptions() }
+    nonmutating set {}
+  }
   let end: CheckedContinuation<Void, Never>
   let (button, list, name, street, cancel, save): (Widget, Widget, Widget, Widget, Widget, Widget)
   var observings: [Observing] {

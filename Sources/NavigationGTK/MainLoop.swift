@@ -12,6 +12,8 @@
   ///     }
   public enum MainLoop {
     /// The failure of GTK to start without a display.
+    ///
+    ///     do { try MainLoop.run { await navigator.waitUntilAllGone() } } catch let error as MainLoop.NoDisplay { print(error) }
     public struct NoDisplay: Error, CustomStringConvertible {
       public let description = "GTK finds no display: expected WAYLAND_DISPLAY or DISPLAY of a session"
     }
@@ -68,6 +70,12 @@
     }
 
     /// Starts GTK, and runs the main loop until the body has returned.
+    ///
+    ///     try MainLoop.run(adwaita: false) {
+    ///       navigator.present(isPresented: $model.isOpen) { mainWindow(model) }
+    ///       await navigator.waitUntilAllGone()
+    ///     }
+    ///
     /// - Parameters:
     ///   - adwaita: whether libadwaita is used where it is installed. It changes the look of all widgets.
     ///   - body: the program.

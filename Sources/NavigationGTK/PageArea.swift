@@ -7,6 +7,7 @@
   ///     showing.present(tag: .help, selection: $model.panel) {
   ///       PageScreen("Help", in: area) { showing in showing.label { "Help" } }
   ///     }
+  ///     let content: Widget = area.widget
   @MainActor
   public final class PageArea {
     /// The widget, to be put in a window. It retains the area.

@@ -9,6 +9,10 @@
   ///     }
   public final class PageScreen: WidgetScreen {
     /// The error of a page without a place.
+    ///
+    ///     showing.present(item: $model.note) { note in page(note) }.onDismiss { end in
+    ///       if end.error is PageScreen.NoPlace { print("a page needs a stack or an area") }
+    ///     }
     public struct NoPlace: Error, CustomStringConvertible {
       let binding: String
       /// Whether the program has destroyed the widget of the page's place.

@@ -9,6 +9,12 @@
   ///     }
   public final class PopoverScreen: WidgetScreen {
     /// The error of a popover whose widget is in no window.
+    ///
+    ///     showing.present(isPresented: $model.isHinted) {
+    ///       PopoverScreen(on: button) { showing in showing.label { "A hint" } }
+    ///     }.onDismiss { end in
+    ///       if end.error is PopoverScreen.NoWindow { print("the button is in no window") }
+    ///     }
     public struct NoWindow: Error, CustomStringConvertible {
       let binding: String
       public var description: String {

@@ -6,6 +6,14 @@
   ///
   ///     let scale = gtk_adjustment_new(1, 0, 10, 1, 1, 0)!
   ///     showing.bind(scale, "value", to: $model.price)
+  ///
+  /// A further type of values, for a property of GLib's type `gfloat`:
+  ///
+  ///     extension Float: ControlValue {
+  ///       public static var controlType: GType { GType(14 << G_TYPE_FUNDAMENTAL_SHIFT) }
+  ///       public static func read(_ value: UnsafePointer<GValue>) -> Float { g_value_get_float(value) }
+  ///       public func write(to value: UnsafeMutablePointer<GValue>) { g_value_set_float(value, self) }
+  ///     }
   public protocol ControlValue: Equatable {
     /// The type in GObject's type system.
     static var controlType: GType { get }

@@ -10,11 +10,20 @@
   @MainActor
   public class WidgetScreen: DecliningScreen {
     /// Makes the content of a screen.
+    ///
+    ///     let content: WidgetScreen.Content = { showing in showing.label { model.text } }
     public typealias Content = @MainActor (_ showing: Showing) -> Widget
     /// Prepares a screen to disappear, or throws an error to stay (`DecliningScreen`).
+    ///
+    ///     let prepare: WidgetScreen.Preparation = { _ in if hasChanges { throw Declined("the text is not saved") } }
     public typealias Preparation = @MainActor (_ showing: Showing) async throws -> Void
 
     /// The error of a screen that the program presents again while it is shown.
+    ///
+    ///     let window = mainWindow(model)
+    ///     navigator.present(isPresented: $model.isOpen) { window }.onDismiss { end in
+    ///       if end.error is WidgetScreen.AlreadyShown { print("make another window for each presentation") }
+    ///     }
     public struct AlreadyShown: Error, CustomStringConvertible {
       let binding: String
       public var description: String {

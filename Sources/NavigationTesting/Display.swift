@@ -7,7 +7,19 @@ import Observation
 ///     navigator.present(item: $model.note) { note in RecordingScreen("note \(note.id)", on: display) }
 ///     model.note = Note(id: 7)
 ///     try await navigator.settle(within: .seconds(10))
-///     assert(display.names == ["note 7"])
+///     assert(display.names == ["note 7"] && display.screens.count == 1 && display.log == ["+note 7"])
+///
+/// Screens behave as a test wants it:
+///
+///     display.slow = ["note 8"]               // It does not appear yet. It began to: `appearing`, and perhaps it was `cancelled`.
+///     display.uncancellable = ["note 8"]      // It goes on although it was dismissed.
+///     display.refused = ["note 9"]            // It throws.
+///     display.stuck = ["note 7"]              // It does not disappear yet.
+///     display.asking = ["note 7"]             // It asks its user, who has not answered.
+///     display.declining = ["note 7"]          // It stays. It was asked: `disappearing`.
+///     model.note = Note(id: 8)
+///     try await until { display.disappearing == ["note 7"] || display.appearing == ["note 8"] }
+///     assert(display.cancelled.isEmpty)
 @MainActor @Observable
 public final class Display {
   /// Creates an empty display.
@@ -19,8 +31,16 @@ public final class Display {
   /// animation, and `xname` for one that its user closed.
   public var log: [String] = []
   /// The reasons of ended presentations, as passed to onDismiss.
+  ///
+  ///     navigator.present(isPresented: $model.isOpen) { RecordingScreen("main", on: display) }.onDismiss(display.end)
+  ///     try await display["main"]?.close()
+  ///     try await until { display.ends == [.closed] }
   public var ends: [NavigationReason] = []
   /// The errors of failed presentations.
+  ///
+  ///     display.refused = ["main"]
+  ///     navigator.present(isPresented: $model.isOpen) { RecordingScreen("main", on: display) }.onDismiss(display.end)
+  ///     try await until { display.errors == ["there is no room"] }
   public var errors: [String] = []
 
   /// Records an end; to be used as onDismiss.
@@ -32,6 +52,8 @@ public final class Display {
   }
 
   /// The notes that a test takes for itself.
+  ///
+  ///     RecordingScreen("main", on: display) { _ in display.notes.append("main is there") }
   public var notes: [String] = []
   /// The names of screens that were asked to disappear.
   public var disappearing: [String] = []
@@ -55,6 +77,8 @@ public final class Display {
   /// The names of ``screens``.
   public var names: [String] { screens.map(\.name) }
   /// The screen with a name.
+  ///
+  ///     try await display["main"]?.close()
   public subscript(name: String) -> RecordingScreen? { screens.last { $0.name == name } }
 
   /// Removes a screen, and logs the way in which it has gone.

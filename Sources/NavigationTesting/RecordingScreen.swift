@@ -9,17 +9,25 @@ import Navigation
 @MainActor
 public final class RecordingScreen: DecliningScreen {
   /// The error of a screen in ``Display/refused``.
+  ///
+  ///     navigator.present(isPresented: $model.isOpen) { RecordingScreen("main", on: display) }.onDismiss { end in
+  ///       if let refusal = end.error as? RecordingScreen.Refusal { print(refusal.description) }
+  ///     }
   public struct Refusal: Error, CustomStringConvertible {
     /// The text of the error.
     public let description = "there is no room"
   }
 
   /// The screen's name in the log.
+  ///
+  ///     let last = display.screens.last?.name
   public let name: String
   private let display: Display
   /// Called after the screen has appeared.
   private let onAppear: (@MainActor (Showing) -> Void)?
   /// The presentation; nil until the screen appears.
+  ///
+  ///     try await display["main"]?.showing?.dismiss()
   public private(set) var showing: Showing?
   /// Whether the screen was asked to disappear, and has not declined.
   private var isPrepared = false

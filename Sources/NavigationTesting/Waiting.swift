@@ -1,6 +1,8 @@
 import Navigation
 
 /// The error of a test that has waited for longer than its limit.
+///
+///     do { try await until { display.names.isEmpty } } catch let error as TimeLimitExceeded { print(error.description) }
 public struct TimeLimitExceeded: Error, CustomStringConvertible {
   /// The condition that was not met, and the time limit.
   public let description: String

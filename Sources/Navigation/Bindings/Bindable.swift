@@ -36,12 +36,14 @@ public struct Bindable<Model: AnyObject & Observable> {
   }
 
   /// This value, for bindings of its properties: `$model.fact`.
+  ///
+  ///     let isOpen: Binding<Bool> = $model.isOpen
   public var projectedValue: Bindable<Model> { self }
 
   /// Passes on `$model`.
   ///
-  ///     @MainActor func show(@Bindable _ model: Model) { navigator.present(isPresented: $model.isOpen) { Window() } }
-  ///     show(model)
+  ///     @MainActor func show(@Bindable of model: Model) { navigator.present(isPresented: $model.isOpen) { Window() } }
+  ///     show($of: $model)
   public init(projectedValue: Bindable<Model>) { self = projectedValue }
 
   /// The binding of a property. The binding holds the model weakly, and keeps the property's last value.

@@ -20,6 +20,8 @@ public struct Binding<Value> {
   /// Writes a value against the state, where this differs from `write`; see ``restore(_:)``.
   private let overwrite: ((Value) -> Void)?
   /// The state that the binding refers to.
+  ///
+  ///     let isSamePlace = $model.note.named("letter").route == $model.note.route    // true: a name changes no place.
   public let route: BindingRoute
   /// The transaction of the binding's writes. It is merged into the current transaction.
   ///
@@ -186,6 +188,8 @@ public struct Binding<Value> {
   }
 
   /// The binding of an optional member of an optional; its value is nil while either is nil. Writing nil sets the member to nil.
+  ///
+  ///     let due: Binding<String?> = $model.note.due
   public subscript<Wrapped, Member>(dynamicMember keyPath: WritableKeyPath<Wrapped, Member?>) -> Binding<Member?>
   where Value == Wrapped? {
     derived(
@@ -231,6 +235,8 @@ extension Binding: Hashable {
 
 extension Binding: Identifiable where Value: Identifiable {
   /// The ID of the current value.
+  ///
+  ///     let id: Note.ID = $note.id
   public var id: Value.ID { wrappedValue.id }
 }
 

@@ -27,6 +27,9 @@ public struct EnumCase<Root, Payload>: @unchecked Sendable {
   }
 
   /// Creates a case for the macro `@Cases`. The types of a generic enum cannot be captured by functions that may be sent.
+  ///
+  ///     EnumCase(generated: "circle", Shape.circle) { if case .circle(let radius) = $0 { radius } else { nil } }
+  ///
   /// - Parameters:
   ///   - name: the name of the case.
   ///   - embed: the case as a function.
@@ -94,6 +97,9 @@ public protocol HasCases {
 
 extension HasCases {
   /// A case of the enum, for ``is(_:)``, ``subscript(case:)`` and ``modify(_:file:line:_:)``: `\.edit`.
+  ///
+  ///     let edit: Destination.CasePath<Note> = \.edit
+  ///     if model.destination.is(edit) { print("edited") }
   public typealias CasePath<Payload> = KeyPath<Cases, EnumCase<Self, Payload>>
 
   /// Whether the enum is this case: `destination.is(\.edit)`.

@@ -95,6 +95,9 @@ where Value: MutableCollection & RandomAccessCollection, Value.Index == Int, Val
 
   /// The bindings of the elements, in their order. The loop may change the collection: elements that are gone are left out, and new ones
   /// have no turn.
+  ///
+  ///     var notes: Binding<[Note]>.Iterator = $model.notes.makeIterator()
+  ///     while let note = notes.next() { note.isDone.wrappedValue = true }
   public struct Iterator: IteratorProtocol {
     fileprivate let base: Binding
     /// The elements at the beginning of the loop.

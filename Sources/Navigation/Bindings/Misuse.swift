@@ -7,6 +7,9 @@ import Synchronization
 ///     Misuse.report { message, file, line in print("\(file):\(line): \(message)") }
 public enum Misuse {
   /// Called with a report and the position in the program.
+  ///
+  ///     let stop: Misuse.Handler = { message, file, line in fatalError("\(file):\(line): \(message)") }
+  ///     Misuse.report(to: stop)
   public typealias Handler = @Sendable (_ message: String, _ file: String, _ line: UInt) -> Void
 
   private static let handler = Mutex<Handler?>(nil)
@@ -26,6 +29,8 @@ public enum Misuse {
   }
 
   /// Sends the reports of an asynchronous body to a handler, and also the reports of tasks that begin in the body.
+  ///
+  ///     await Misuse.reporting(to: { message, _, _ in print(message) }) { await navigator.settle() }
   public static func reporting<Result>(
     to handler: @escaping Handler, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {

@@ -25,6 +25,10 @@ public struct Transaction: Sendable {
   private var values: [ObjectIdentifier: any Sendable] = [:]
 
   /// Creates a transaction without values.
+  ///
+  ///     var transaction = Transaction()
+  ///     transaction.isForced = true
+  ///     withTransaction(transaction) { model.note = nil }
   public init() {}
 
   /// Creates a transaction whose changes are animated or not.
@@ -57,6 +61,8 @@ public struct Transaction: Sendable {
   }
 
   /// Whether no value is set.
+  ///
+  ///     if Transaction.current.isEmpty { print("changed as usual") }
   public var isEmpty: Bool { values.isEmpty }
 
   /// Returns this transaction with the values of `inner`, which override values of this one.

@@ -6,6 +6,9 @@ import PresentationModel
 extension Coordinator {
   /// Requests of a transaction, and the type of their reply (T1); see
   /// ``apply(animated:force:expecting:_:)``.
+  ///
+  ///     func close(_ changes: Coordinator.Changes) -> Coordinator.Change<Bool> { changes.dismiss("note") }
+  ///     try await coordinator.apply { close($0) }
   public struct Change<Reply: Sendable>: Sendable {
     let requests: [Request]
     /// Reads this change's replies from the remaining ones, and the serial after the transaction.
@@ -53,6 +56,7 @@ extension Coordinator {
   ///
   ///     try await coordinator.apply {
   ///       if model.count > 0 { $0.dismiss("note") }
+  ///       if model.isOpen { $0.dismiss("launcher") } else { $0.dismiss("menu") }
   ///       for note in model.notes { $0.present("notes.\(note.id)", id: "\(note.id)") }
   ///     }
   @resultBuilder

@@ -27,6 +27,8 @@ public protocol ContainerValueKey {
 
 extension ContainerValueKey {
   /// The names of the module and the type.
+  ///
+  ///     print(Badge.name)      // Facts-Badge, in a program named Facts.
   public static var name: String {
     let parts = TypeName.of(Self.self).split(separator: ".").filter { $0 != TypeName.hidden }
     return BindingName.name(for: parts.joined(separator: "-"))
@@ -49,11 +51,16 @@ extension ContainerValueKey {
 ///     }
 public struct ContainerValues: Hashable, Sendable {
   /// The values that were set, by their names on the bus.
+  ///
+  ///     let names = options.containerValues.properties.keys
   public internal(set) var properties: Properties
   /// The defaults of the keys that were set, for their declaration (V1).
   var declarations: Properties = [:]
 
   /// Creates container values in which every key has its default.
+  ///
+  ///     var values = ContainerValues()
+  ///     values.badge = 3
   public init() { properties = [:] }
 
   init(resolved properties: Properties) { self.properties = properties }
@@ -133,7 +140,9 @@ extension Optional: OptionalValue {
 
 /// One member of a container, with all declared values (V5).
 ///
-///     for member in try await coordinator.members(of: .group("tabs")) { print(member.binding, member.containerValues.badge) }
+///     for member in try await coordinator.members(of: .group("tabs")) {
+///       print(member.binding, member.id, member.presentation, member.containerValues.badge)
+///     }
 public struct Member: Hashable, Sendable {
   /// The binding that holds the member's item.
   public let binding: String

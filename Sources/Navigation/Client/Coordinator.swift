@@ -139,6 +139,8 @@ public final class Coordinator: Sendable {
   // MARK: Containers
 
   /// A container of presentations (V5).
+  ///
+  ///     let containers: [Coordinator.Container] = [.group("panels"), .stack("inventory.path"), .parent("mixer"), .everything]
   public typealias Container = PresentationModel.Container<String>
 
   /// Reads the members of a container with all declared values. The members of a stack are in the order of its path, those of other

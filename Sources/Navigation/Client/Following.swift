@@ -6,8 +6,16 @@ import PresentationModel
 /// that increase by one. The whole state comes again if the coordinator was restarted or the reader was too slow. The sequence throws
 /// `unreachable` when the bus is gone. While no coordinator runs, it waits; it never starts one.
 ///
-///     for try await element in coordinator.following {
-///       if case .state(let state) = element { print("\(state.presentations.count) are presented") }
+///     func log(_ element: Following.Element) {
+///       switch element {
+///       case .state(let state): print("\(state.presentations.count) are presented")
+///       case .event(let event): print(event)
+///       }
+///     }
+///     do throws(Following.Failure) {
+///       for try await element in coordinator.following { log(element) }
+///     } catch {
+///       print("the bus is gone: \(error)")
 ///     }
 public struct Following: AsyncSequence {
   /// The whole state, or the next difference.
@@ -26,6 +34,9 @@ public struct Following: AsyncSequence {
   public func makeAsyncIterator() -> Iterator { Iterator(backend: backend) }
 
   /// An iterator that begins to follow at the first call of `next`.
+  ///
+  ///     var iterator: Following.Iterator = coordinator.following.makeAsyncIterator()
+  ///     let state = try await iterator.next()
   public struct Iterator: AsyncIteratorProtocol {
     let backend: any CoordinatorBackend
     private var notices: AsyncStream<Notice>.Iterator?

@@ -4,7 +4,10 @@ import PresentationModel
 
 /// A reason for which a hold is in force: a client, a presentation or a fact of the session (H1).
 ///
-///     for hold in try await coordinator.holds() { print(hold.name, hold.message) }
+///     for hold in try await coordinator.holds() {
+///       print(hold.name, hold.message, hold.client ?? hold.binding ?? "a fact of the session", hold.since ?? 0)
+///       if !hold.isOwned, hold.timeoutLeft == nil, let cookie = hold.cookie { try await coordinator.release(hold: cookie) }
+///     }
 public struct HoldState: Hashable, Sendable {
   /// The name of the hold.
   public let name: String

@@ -6,10 +6,12 @@ import PresentationModel
 ///
 ///     do throws(NavigationError) {
 ///       try await coordinator.present("note")
-///     } catch .refused(let refusal) {
-///       print(refusal.message)
 ///     } catch {
-///       print("there is no coordinator: \(error)")
+///       switch error {
+///       case .refused(let refusal): print(refusal.name, refusal.message)
+///       case .unreachable(let why): print("there is no coordinator: \(why)")
+///       case .closed, .cancelled: break
+///       }
 ///     }
 public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The coordinator refused the request, and nothing has changed. docs/semantics.md lists the names. The message contains the
@@ -32,6 +34,8 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 
   /// The name of the refusal; nil for other errors.
+  ///
+  ///     navigator.onRefused = { error in if error.refusal == .limitExceeded { print("there are too many") } }
   public var refusal: CoordinatorError.Name? { if case .refused(let error) = self { error.name } else { nil } }
 
   /// Converts the error of a call of the window-system adapter.

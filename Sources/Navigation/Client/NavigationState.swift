@@ -7,32 +7,61 @@ import PresentationModel
 public typealias PresentationHandle = Handle
 
 /// The phase of a presentation (docs/semantics.md, *Words*).
+///
+///     let phase: NavigationPhase? = try await coordinator.presentation(at: "note")?.phase
+///     if phase == .presented { print("it is on the screen") }
 public typealias NavigationPhase = Phase
 
 /// The reason why a presentation ended (docs/semantics.md, *Words*).
+///
+///     let reason: NavigationReason? = try await coordinator.waitUntilGone(presentation).reason
+///     if reason == .expired { print("nobody has seen it") }
 public typealias NavigationReason = Reason
 
 /// One element of a stack's path (S1).
+///
+///     let path: [PathElement] = try await coordinator.state().stacks["inventory.path"] ?? []
+///     for element in path { print(element.binding, element.id) }
 public typealias PathElement = PresentationModel.PathElement
 
 /// A program whose windows a dismissal has hidden (N8).
+///
+///     let oldest: ParkedEntry? = try await coordinator.state().parked.first
+///     print(oldest?.binding ?? "", oldest?.id ?? "")
 public typealias ParkedEntry = PresentationModel.ParkedEntry
 
 /// One difference between two states (W1).
+///
+///     func log(_ event: NavigationEvent) {
+///       if case .dismissed(let subject, let reason) = event.kind { print(event.serial, subject.binding, reason) }
+///     }
 public typealias NavigationEvent = StateEvent
 
 /// An ended presentation (``Coordinator/history(most:_:)``).
+///
+///     let last: EndedPresentation? = try await coordinator.history(most: 1).first
+///     print(last?.binding ?? "", last?.reason ?? "")
 public typealias EndedPresentation = EndingEntry
 
 /// A destination that items can name (``Coordinator/destinations()``).
+///
+///     let mixer: DestinationState? = try await coordinator.destinations()["mixer"]
+///     print(mixer?.group ?? "it is in no group")
 public typealias DestinationState = DestinationEntry
 
 /// A window of a presentation, as far as it is known (N4). Every key of the contract is a property: `window.title`.
+///
+///     let windows: [String: WindowState] = try await coordinator.presentation(at: "mixer")?.windows ?? [:]
+///     for (id, window) in windows { print(id, window.title ?? "") }
 public typealias WindowState = WindowProperties
 
 /// A presentation that has not ended. Every key of the state is a property: `presentation.title`, `presentation.since`.
 ///
-///     if let note = try await coordinator.presentation(at: "note") { print(note.id, note.phase, note.title ?? "") }
+///     if let note = try await coordinator.presentation(at: "note") {
+///       print(note.presentation, note.binding, note.id, note.phase, note.title ?? "")
+///       print(note.value["text"] ?? "", note.windows.keys, note.containerValues.keys, note.all.keys)
+///       if let parent = note.parent { print(try await coordinator.waitUntilGone(parent)) }
+///     }
 @dynamicMemberLookup
 public struct PresentationState: Hashable, Sendable {
   /// The presentation's handle, which is never used twice.
@@ -89,7 +118,7 @@ func clientName(_ uniqueName: String) -> String {
 
 /// An exclusive group (G1–G10).
 ///
-///     let selected = try await coordinator.state().groups["panels"]?.selection
+///     if let panels = try await coordinator.state().groups["panels"] { print(panels.selection ?? "", panels.tags, panels.queue) }
 public struct GroupState: Hashable, Sendable {
   /// The selected tag; nil if no member is selected.
   public let selection: String?
@@ -102,7 +131,8 @@ public struct GroupState: Hashable, Sendable {
 /// The whole state of a session.
 ///
 ///     let state = try await coordinator.state()
-///     print(state.presentations.map(\.binding), state.stacks["inventory.path"]?.count ?? 0)
+///     print(state.serial, state.presentations.map(\.binding), state.groups.keys, state.stacks["inventory.path"]?.count ?? 0)
+///     print(state.holds, state.parked.map(\.properties))
 public struct NavigationState: Hashable, Sendable {
   /// The serial of the last event (W1).
   public let serial: UInt64

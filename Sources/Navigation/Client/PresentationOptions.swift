@@ -2,14 +2,20 @@ import DBusValues
 import PresentationModel
 
 /// Handling of a request while another member of its group is selected (G8).
+///
+///     options.group.ifBusy = BusyPolicy.queue
 public typealias BusyPolicy = PresentationModel.BusyPolicy
 
 /// The options of an item, in groups. An option that is nil leaves the present item unchanged (P2).
 ///
-///     var options = PresentationOptions(destination: "mixer", title: "Volume")
+///     var options = PresentationOptions(destination: "mixer", value: ["level": 40], style: "popover", title: "Volume")
+///     options.from = "bar"
+///     options.containerValues.badge = 3
 ///     options.group = .init("panels", ifBusy: .queue)
 ///     options.lifetime.timeout = .seconds(3)
 ///     options.window.output = "focused"
+///     options.command.environment = ["LANG": "C.UTF-8"]
+///     options.request.mustBeKnown = true
 ///     try await coordinator.present("mixer", options)
 public struct PresentationOptions: Hashable, Sendable {
   /// The destination that shows the item; nil for the destination with the binding's name, or else state only (D2).
@@ -23,11 +29,15 @@ public struct PresentationOptions: Hashable, Sendable {
   /// The title, for people.
   public var title: String?
   /// Data for the presenter: `activation-token`, `parent-window`.
+  ///
+  ///     options.platformData = ["activation-token": "xdg-7"]
   public var platformData: Properties?
 
   /// The binding from which the item is presented (C1).
   public var from: String?
   /// The stack on which the item is pushed.
+  ///
+  ///     options.stack = "inventory.path"
   public var stack: String?
   /// The group of which the item is a member.
   public var group = Group()
@@ -41,6 +51,8 @@ public struct PresentationOptions: Hashable, Sendable {
   public var request = Request()
 
   /// Creates options from the most common ones; set the others afterwards.
+  ///
+  ///     try await coordinator.present("note", id: "7", PresentationOptions(value: ["text": "Milk"], title: "Note"))
   public init(
     destination: String? = nil, value: Properties? = nil, style: String? = nil, title: String? = nil,
     timeout: Duration? = nil
@@ -57,6 +69,8 @@ public struct PresentationOptions: Hashable, Sendable {
   ///     options.group = .init("panels", tag: "wifi", ifBusy: .queue, priority: 5)
   public struct Group: Hashable, Sendable {
     /// The name of the group; nil for the destination's group.
+    ///
+    ///     options.group.name = "panels"
     public var name: String?
     /// The tag that selects the item in its group; nil for its binding (G7).
     public var tag: String?
@@ -73,7 +87,7 @@ public struct PresentationOptions: Hashable, Sendable {
 
   /// The times and the client with which an item ends.
   ///
-  ///     options.lifetime = .init(timeout: .seconds(3), isOwned: true)
+  ///     options.lifetime = .init(timeout: .seconds(3), within: .seconds(60), isOwned: true)
   public struct Lifetime: Hashable, Sendable {
     /// The time from the presentation until the item expires, in whole milliseconds; zero for never,
     /// and a negative time for at once (O2).
@@ -92,7 +106,7 @@ public struct PresentationOptions: Hashable, Sendable {
 
   /// The place of an item's windows.
   ///
-  ///     options.window = .init(output: "focused", comesHere: true)
+  ///     options.window = .init(output: "focused", placement: .init(.anchor(.topRight)), comesHere: true, isRaised: true)
   public struct Window: Hashable, Sendable {
     /// The output (screen) on which the item is to appear; `focused` stands for the output with the focus (U1).
     public var output: String?
@@ -115,9 +129,11 @@ public struct PresentationOptions: Hashable, Sendable {
 
   /// A program that shows an item instead of a destination, and what it or the destination's command gets.
   ///
-  ///     options.command = .init(["foot", "-e", "top"], environment: ["LANG": "C.UTF-8"])
+  ///     options.command = .init(["sort"], directory: "/tmp", environment: ["LANG": "C.UTF-8"], input: Array("tea\n".utf8))
   public struct Command: Hashable, Sendable {
     /// The program and its arguments; nil for the destination's command (D3).
+    ///
+    ///     options.command.arguments = ["foot", "-e", "top"]
     public var arguments: [String]?
     /// The working directory of the program.
     public var directory: String?
@@ -137,7 +153,7 @@ public struct PresentationOptions: Hashable, Sendable {
 
   /// The ways in which a request is carried out.
   ///
-  ///     options.request.mustBeKnown = true
+  ///     options.request = .init(mustBeKnown: true, animated: false, isForced: true)
   public struct Request: Hashable, Sendable {
     /// Whether the request is refused for an unknown name: an item needs a destination or a command,
     /// and a tag that has neither must be known to the group (D2).
@@ -154,6 +170,12 @@ public struct PresentationOptions: Hashable, Sendable {
   }
 
   /// Returns a copy with a container value.
+  ///
+  ///     navigator.present(tag: .items, selection: $model.tab) {
+  ///       PresentationOptions(title: "Items").containerValue(\.badge, model.count)
+  ///     } content: {
+  ///       Window("Items")
+  ///     }
   public func containerValue<Value>(
     _ keyPath: WritableKeyPath<ContainerValues, Value>, _ value: Value
   ) -> PresentationOptions {
@@ -196,6 +218,9 @@ public struct PresentationOptions: Hashable, Sendable {
 }
 
 /// The expected content of a request's slot. If the slot holds something else, the request is refused as `stale` (P10).
+///
+///     let note = try await coordinator.presentation(at: "note")
+///     try await coordinator.dismiss("note", expecting: Expectation(presentation: note?.presentation))
 public typealias Expectation = PresentationModel.Expectation
 
 extension Expectation {
@@ -231,6 +256,9 @@ extension Expectation {
 }
 
 /// The options of a destination (D1).
+///
+///     let options = DestinationOptions(group: "notes", style: "sheet", startTimeout: .seconds(3), grace: .seconds(5))
+///     try await navigator.serve("note-viewer", options) { item in Window("Note \(item.id)") }
 public struct DestinationOptions: Hashable, Sendable {
   /// The group of items that name no group.
   public var group: String?

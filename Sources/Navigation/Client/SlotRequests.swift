@@ -5,12 +5,15 @@ import PresentationModel
 /// Requests about slots.
 extension Coordinator {
   /// The bindings that ``dismissAll(_:animated:force:)`` clears.
+  ///
+  ///     let scopes: [Coordinator.Scope] = [.root("inventory"), .group("panels"), .stack("inventory.path"), .everything, .parked]
   public typealias Scope = PresentationModel.Scope<String>
 
   /// The reply to a request that presents an item.
   ///
   ///     let presented = try await coordinator.present("note", id: "7")
   ///     if presented.hasChanged, let note = presented.presentation { try await coordinator.waitUntilPresented(note) }
+  ///     try await coordinator.apply(expecting: presented.serial) { $0.dismiss("note") }
   public struct Presented: Hashable, Sendable {
     /// The presentation; nil if a later request of the same transaction dismissed it.
     public let presentation: PresentationHandle?

@@ -6,6 +6,9 @@ import PresentationModel
 extension Coordinator {
   /// An element of a new path.
   ///
+  ///     var last = Coordinator.PathItem(binding: "reader.note", id: "2")
+  ///     last.options.title = "The second note"
+  ///     try await coordinator.setPath([.init(id: "1"), last], of: "reader.path")
   ///     try await coordinator.setPath([.init(id: "1"), .init(id: "2")], of: "inventory.path")
   public struct PathItem: Hashable, Sendable {
     /// The slot; nil means `stack[i]` (S5).

@@ -15,15 +15,27 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Expres
   ExpressibleByFloatLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
   /// A text (`s`).
+  ///
+  ///     let title: Value = "Milk"
   public init(stringLiteral text: String) { self = .string(text) }
   /// A boolean (`b`).
+  ///
+  ///     let isDone: Value = true
   public init(booleanLiteral flag: Bool) { self = .boolean(flag) }
   /// An integer (`x`). Integers are equal by their numbers, whatever their types are.
+  ///
+  ///     let level: Value = 40
   public init(integerLiteral number: Int64) { self = .int64(number) }
   /// A floating-point number (`d`).
+  ///
+  ///     let share: Value = 0.5
   public init(floatLiteral number: Double) { self = .double(number) }
   /// An array of variants (`av`).
+  ///
+  ///     let choices: Value = ["tea", "coffee"]
   public init(arrayLiteral elements: Value...) { self = elements.value }
   /// A dictionary of variants (`a{sv}`).
+  ///
+  ///     let note: Value = ["text": "Milk", "isDone": false]
   public init(dictionaryLiteral entries: (String, Value)...) { self = .properties(Properties(entries) { $1 }) }
 }

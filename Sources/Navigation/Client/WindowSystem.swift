@@ -4,15 +4,25 @@ import DBusValues
 import PresentationModel
 
 /// A window of the session. Every key of the contract is a property: `window.properties.title`.
+///
+///     let windows: [SessionWindow] = try await coordinator.windowSystem.windows().windows
+///     for window in windows { print(window.id, window.properties.title ?? "") }
 public typealias SessionWindow = PresentationModel.Window
 
 /// An event: a window was opened, changed or closed.
+///
+///     func log(_ event: WindowEvent) { if case .closed(let id) = event.kind { print("\(id) is gone") } }
 public typealias WindowEvent = PresentationModel.WindowEvent
 
 /// A capability of the window-system adapter: a request that it can carry out, or a fact that it can report about windows.
+///
+///     let needed: Set<WindowCapability> = [.place, .activate]
+///     let isEnough = try await coordinator.windowSystem.capabilities().isSuperset(of: needed)
 public typealias WindowCapability = PresentationModel.WindowCapability
 
 /// The place, the size and the appearance of a window on its output (N15).
+///
+///     let placement = WindowPlacement(.anchor(.topRight), size: .init(width: .pixels(400), height: .percent(50)), margin: 8)
 public typealias WindowPlacement = PresentationModel.WindowPlacement
 
 extension Coordinator {
@@ -80,6 +90,8 @@ extension Coordinator {
     }
 
     /// Shows a window where and as a placement says.
+    ///
+    ///     try await coordinator.windowSystem.place("7", WindowPlacement(.anchor(.bottom), isAbove: true))
     public func place(_ id: String, _ placement: WindowPlacement) async throws(NavigationError) {
       try await backend.callWindowSystem(Rows.place, (id, placement.options.properties))
     }
@@ -112,6 +124,9 @@ extension Coordinator {
   }
 
   /// The windows and outputs of the session.
+  ///
+  ///     let system = coordinator.windowSystem
+  ///     if let first = try await system.windows().windows.first { try await system.activate(first.id) }
   public var windowSystem: WindowSystem { WindowSystem(backend: backend) }
 }
 

@@ -39,7 +39,8 @@ extension DecliningScreen {
 /// The refusal of a screen to disappear (P15). The state that presents the screen gets its item back. The same happens to the state
 /// of every other item that was being dismissed and has to stay because of the screen.
 ///
-///     guard await userAgrees() else { throw Declined("the text is not saved") }
+///     func prepare() async throws { guard await userAgrees() else { throw Declined("the text is not saved") } }
+///     do { try await prepare() } catch let declined as Declined { print(declined.message) }
 public struct Declined: Error, Hashable, Sendable {
   /// The reason, for watching clients; empty for none.
   public let message: String

@@ -21,6 +21,8 @@ public struct DeepLink {
   }
 
   /// Presents what is only on or off: sets true.
+  ///
+  ///     try await navigator.open([.isPresented($model.isOpen)])
   /// - Parameter binding: the state.
   public static func isPresented(_ binding: Binding<Bool>) -> DeepLink {
     DeepLink(binding.route) {
@@ -31,6 +33,8 @@ public struct DeepLink {
   }
 
   /// Presents a case of an enum without a payload.
+  ///
+  ///     try await navigator.open([.isPresented($model.destination.help)])
   /// - Parameter binding: the state.
   public static func isPresented(_ binding: Binding<Void?>) -> DeepLink {
     DeepLink(binding.route) {
@@ -41,6 +45,8 @@ public struct DeepLink {
   }
 
   /// Presents an item with an identity.
+  ///
+  ///     try await navigator.open([.item(Fact(text: "7 is prime."), in: $model.fact, id: \.text)])
   /// - Parameters:
   ///   - item: the item.
   ///   - binding: the state.
@@ -57,6 +63,8 @@ public struct DeepLink {
   }
 
   /// Presents an `Identifiable` item.
+  ///
+  ///     try await navigator.open([.item(Note(text: "Milk"), in: $model.note)])
   /// - Parameters:
   ///   - item: the item.
   ///   - binding: the state.
@@ -66,6 +74,8 @@ public struct DeepLink {
   }
 
   /// Selects a tag.
+  ///
+  ///     try await navigator.open([.tag(.items, in: $model.tab)])
   /// - Parameters:
   ///   - tag: the tag.
   ///   - selection: the state.
@@ -78,6 +88,8 @@ public struct DeepLink {
   }
 
   /// Replaces a path.
+  ///
+  ///     try await navigator.open([.path([1, 2], in: $model.path)])
   /// - Parameters:
   ///   - elements: the new path, from the bottom to the top.
   ///   - path: the state.
@@ -94,6 +106,8 @@ public struct DeepLink {
   }
 
   /// Replaces a path with values of several types.
+  ///
+  ///     try await navigator.open([.path(NavigationPath([1, 2]), in: $model.mixedPath)])
   /// - Parameters:
   ///   - values: the new path, from the bottom to the top.
   ///   - path: the state.

@@ -6,6 +6,10 @@ import DBusValues
 ///       Dialog.Button("Discard", role: .destructive, action: .discard)
 ///       Dialog.Button("Cancel", role: .cancel)
 ///     }
+///     // The same dialog, edited: it keeps its identity.
+///     let id = model.dialog?.id
+///     model.dialog?.title += " Really?"
+///     model.dialog?.buttons.append(Dialog.Button("Keep", action: .keep))
 ///
 /// The presenter reports the pressed button as an action, with the text of the field as the
 /// parameter `text`, and then ends the dialog (P8).
@@ -25,6 +29,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   ///     Dialog<Answer>.Button("Discard", role: .destructive, action: .discard)
   public struct Button: Hashable, Sendable {
     /// The title.
+    ///
+    ///     let titles = model.dialog?.buttons.map(\.title)
     public var title: String
     /// The purpose; nil for no special one.
     public var role: Role?
@@ -42,6 +48,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
 
     /// The name of the action on the bus; nil if the button only closes the dialog. A string is its own name; anything else is JSON,
     /// or its description in Swift if it cannot be encoded.
+    ///
+    ///     let names = model.dialog?.buttons.compactMap(\.actionName)      // ["discard"]
     public var actionName: String? { actionName { _ in } }
 
     fileprivate func actionName(unencodable report: (Action) -> Void) -> String? {
@@ -51,7 +59,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
 
   /// The way in which a dialog asks, for its presenter.
   ///
-  ///     model.dialog = Dialog("Add", style: .confirmation) { Dialog.Button("Keep", action: .keep) }
+  ///     model.dialog = Dialog("What next?", style: .confirmation) { Dialog.Button("Keep", action: .keep) }
+  ///     let isAlert = model.dialog?.style == .alert
   public enum Style: String, Hashable, Sendable {
     /// A message or a question, which its user must answer first.
     case alert = "dialog"
@@ -64,6 +73,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   ///     model.dialog = Dialog("Unlock", textField: .init("Password", isSecret: true)) { Dialog.Button("Unlock", action: .keep) }
   public struct TextField: Hashable, Sendable {
     /// The text shown while the field is empty.
+    ///
+    ///     model.dialog?.textField?.prompt = "The new name"
     public var prompt: String
     /// The initial text.
     public var text: String
@@ -86,10 +97,14 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
   /// Further text; may be empty.
   public var message: String
   /// A field for an answer; nil for none.
+  ///
+  ///     model.dialog?.textField = .init("Name", text: model.text)
   public var textField: TextField?
   /// The buttons in their order.
   public var buttons: [Button]
   /// The style, which is that of the presentation.
+  ///
+  ///     model.dialog?.style = .confirmation
   public var style: Style
   /// The identity: each dialog that is created is another one, even with the same texts, and equal to no other. The former one disappears
   /// before it appears. An edited dialog keeps its identity.
@@ -143,6 +158,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
 
   /// The dialog as an item's value: `title`, `message`, `buttons` (each with `title`, and with `role` and `action` if set), and
   /// `prompt`, `text` and perhaps `secret` if there is a text field.
+  ///
+  ///     print(model.dialog?.value["title"] ?? "")
   public var value: Properties { value { _ in } }
 
   fileprivate func value(unencodable report: (Action) -> Void) -> Properties {
@@ -169,6 +186,7 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
 ///
 ///     model.dialog = Dialog("Leave?") {
 ///       if model.count > 0 { Dialog.Button("Discard", role: .destructive, action: .discard) }
+///       if model.isOpen { Dialog.Button("Cancel", role: .cancel) } else { Dialog.Button("Close") }
 ///       for answer in [Answer.keep] { Dialog.Button("\(answer)", action: answer) }
 ///     }
 @resultBuilder

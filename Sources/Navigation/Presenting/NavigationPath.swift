@@ -3,12 +3,13 @@ import FoundationEssentials
 import TextFormats
 
 /// The values of a stack's path, of any types, from the bottom to the top. The path is encoded as a list of `{"type", "value"}`. A
-/// decoded value stays JSON until its type has a destination.
+/// decoded value stays JSON until its type has a destination. A value of a private or local type whose name another type has, too, cannot be
+/// encoded: when decoded, it could not be distinguished from a value of that type.
 ///
 ///     var path = NavigationPath([1, 2])
 ///     path.append(Note(id: 7, text: "Milk"))
 ///     path.removeLast()
-///     model.mixedPath = path
+///     if path.count == 1, !path.isEmpty { model.mixedPath = path }
 public struct NavigationPath: Hashable, Sendable, Codable {
   /// One value. Two elements are equal if their types and JSON are equal.
   struct Element: Hashable, Sendable, Codable {
@@ -34,6 +35,8 @@ public struct NavigationPath: Hashable, Sendable, Codable {
   init(elements: [Element]) { self.elements = elements }
 
   /// Creates an empty path.
+  ///
+  ///     model.mixedPath = NavigationPath()
   public init() { elements = [] }
 
   /// Creates a path of these values.
@@ -71,8 +74,6 @@ public struct NavigationPath: Hashable, Sendable, Codable {
 
   public init(from decoder: any Decoder) throws { elements = try [Element](from: decoder) }
 
-  /// - Throws: `EncodingError` for a value of a private or local type whose name another type has, too: when decoded, it could not be
-  ///   distinguished from a value of that type.
   public func encode(to encoder: any Encoder) throws {
     if let element = elements.first(where: { TypeName.isOfThisRun($0.type) }) {
       throw EncodingError.invalidValue(

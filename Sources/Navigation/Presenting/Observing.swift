@@ -70,6 +70,9 @@ public final class Observing: Sendable {
   public func store(in observings: inout some RangeReplaceableCollection<Observing>) { observings.append(self) }
 
   /// Adds this handle to a set, which retains it.
+  ///
+  ///     var kept: Set<Observing> = []
+  ///     observe { print(model.count) }.store(in: &kept)
   public func store(in observings: inout Set<Observing>) { observings.insert(self) }
 
   func run(in transaction: Transaction = Transaction(), isolation: isolated any Actor = #isolation) {

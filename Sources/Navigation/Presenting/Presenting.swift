@@ -1,6 +1,8 @@
 import DBusValues
 
 /// The parent and the stack for new presentations.
+///
+///     let source: PresentationSource = showing.presentationSource
 public struct PresentationSource {
   package let navigator: Navigator
   /// The binding of the parent; nil if there is none (C1).
@@ -21,6 +23,16 @@ public struct PresentationSource {
 ///     }
 ///     showHelp(from: navigator)
 ///     showHelp(from: showing)
+///
+/// A type that wraps another one can present, too:
+///
+///     final class Desk: Presenting {
+///       private let navigator: Navigator
+///       init(_ navigator: Navigator) { self.navigator = navigator }
+///
+///       var presentationSource: PresentationSource { navigator.presentationSource }
+///       func keep(_ presence: Presence) { navigator.keep(presence) }
+///     }
 @MainActor
 public protocol Presenting {
   /// The parent and the stack of presentations from here.

@@ -35,7 +35,10 @@ public protocol Screen: AnyObject {
 
 /// An item that the coordinator asks this program to show.
 ///
-///     func appear(_ showing: Showing) async throws { print(showing.presentedItem.id, showing.presentedItem.value) }
+///     func appear(_ showing: Showing) async throws {
+///       let item = showing.presentedItem
+///       print(item.presentation, item.binding, item.id, item.value, item.all.keys)
+///     }
 public struct PresentedItem: Hashable, Sendable {
   /// The handle of the presentation.
   public let presentation: PresentationHandle
@@ -66,6 +69,8 @@ public final class Showing: Presenting {
   /// is that of the ``Binding`` which the closure of the screen gets.
   public private(set) var presentedItem: PresentedItem
   /// The handle of the presentation.
+  ///
+  ///     let (reason, result) = try await coordinator.waitUntilGone(showing.presentation)
   public var presentation: PresentationHandle { presentedItem.presentation }
   package var binding: String { presentedItem.binding }
   package var id: String { presentedItem.id }
@@ -74,6 +79,10 @@ public final class Showing: Presenting {
   /// The transaction in which the program's state has requested the presentation and, while it disappears, its end (T2). It has no
   /// values of the program if another client has requested them. What the screen changes while it appears and disappears is not in this
   /// transaction.
+  ///
+  ///     func appear(_ showing: Showing) async throws {
+  ///       if showing.transaction.animated == false { print("it is there at once") }
+  ///     }
   public internal(set) var transaction: Transaction
 
   /// The screen; nil after the end, because the screen may retain this object.

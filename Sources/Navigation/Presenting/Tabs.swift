@@ -1,6 +1,8 @@
 /// One of the tags that are presented for a selection, selected or not, as in a tab bar.
 ///
-///     for tab in navigator.tabs(of: $model.tab) { print(tab.title ?? "\(tab.tag)", tab.isSelected) }
+///     for tab in navigator.tabs(of: $model.tab) {
+///       print(tab.title ?? "\(tab.tag)", tab.isSelected, tab.containerValues.badge, tab.options.style ?? "")
+///     }
 public struct TabState<Tag: Hashable & Codable>: Identifiable {
   /// The tag that selects the tab.
   public let tag: Tag
