@@ -168,7 +168,7 @@ struct NaiveModel {
   /// The groups whose members overlap (G10).
   var overlapping: Set<BindingID> = []
   /// The presentations that stay until others are there, by these others, and whether each goes only for the other one (G10).
-  var outlasting: [Token: (token: Token, isReplaced: Bool)] = [:]
+  var outlasting: [Token: [(token: Token, isReplaced: Bool)]] = [:]
   /// The groups whose fallback this input has selected.
   var fellBack: Set<BindingID> = []
 

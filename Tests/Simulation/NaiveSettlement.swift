@@ -196,32 +196,36 @@ extension NaivePlan {
   private mutating func keepWhatIsShown() -> Bool {
     guard !before.isShutDown else { return false }
     for (binding, slot) in before.slots where !stays.contains(binding) {
-      guard let other = before.outlasting[slot.token], other.isReplaced, let one = before.going[other.token],
-        !one.isForced, !kept.contains(where: { $0.showing.token == other.token })
-      else { continue }
-      if let parent = one.showing.parent {
-        guard let binding = before.binding(of: parent), stays.contains(binding) else { continue }
+      for other in before.outlasting[slot.token, default: []] where other.isReplaced {
+        guard let one = before.going[other.token], mayStay(one, insteadOf: binding) else { continue }
+        makeRoom(for: one)
+        kept.append(one)
+        return true
       }
-      let wasAsked = causes[binding].map {
-        [.dismissed, .deselected, .replaced, .popped, .shutdown, .unfocused].contains($0)
-      }
-      var mayStay = items[one.binding] == nil && wasAsked == false
-      if let group = one.showing.item.group {
-        let next = items.filter {
-          $0.value.group == group && $0.value.queuedAt != nil && before.hold(on: itsHolder($0.key)) == .show
-        }.min { $0.value.isBefore($1.value) }
-        // The member that was interrupted for it stays, and is not presented again (K2).
-        if let next {
-          mayStay = next.key == one.binding && next.value.isInterrupted && next.value.id == one.showing.item.id
-        }
-        if selected(in: group) != nil || groupsOfKept.contains(group) { mayStay = false }
-      }
-      guard mayStay else { continue }
-      makeRoom(for: one)
-      kept.append(one)
-      return true
     }
     return false
+  }
+
+  /// Whether something that is on the screen stays, since the item at a binding does not come (G10).
+  private func mayStay(_ one: NaiveModel.Going, insteadOf binding: BindingID) -> Bool {
+    if one.isForced || kept.contains(where: { $0.showing.token == one.showing.token }) { return false }
+    if let parent = one.showing.parent {
+      guard let parent = before.binding(of: parent), stays.contains(parent) else { return false }
+    }
+    let wasAsked = causes[binding].map {
+      [.dismissed, .deselected, .replaced, .popped, .shutdown, .unfocused].contains($0)
+    }
+    if let group = one.showing.item.group {
+      if selected(in: group) != nil || groupsOfKept.contains(group) { return false }
+      let next = items.filter {
+        $0.value.group == group && $0.value.queuedAt != nil && before.hold(on: itsHolder($0.key)) == .show
+      }.min { $0.value.isBefore($1.value) }
+      // The member that was interrupted for it stays, and is not presented again (K2).
+      if let next {
+        return next.key == one.binding && next.value.isInterrupted && next.value.id == one.showing.item.id
+      }
+    }
+    return items[one.binding] == nil && wasAsked == false
   }
 
   /// The item as it began, for a presentation that stays: it keeps the actions of holds (H3).

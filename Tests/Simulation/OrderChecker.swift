@@ -116,7 +116,7 @@ struct OrderChecker {
   /// The items that should be shown, and whether they are not queued.
   var selected: [Token: Bool] = [:]
   /// The presentations that stayed when an input of several changes came, by the tokens of those for which they did (G10).
-  private var outlastingBefore: [Token: Token] = [:]
+  private var outlastingBefore: [Token: [Token]] = [:]
   private var areSeveralChanges = false
   /// The presentations that have not ended, the oldest first.
   private(set) var alive: [Showing] = []
@@ -401,7 +401,7 @@ struct OrderChecker {
       endedUnanswered = []
     }
     var goingAfterwards: [Handle] = []
-    outlastingBefore = isOneChange ? [:] : outlasting.mapValues(\.token)
+    outlastingBefore = isOneChange ? [:] : outlasting.mapValues { $0.map(\.token) }
     areSeveralChanges = !isOneChange
     self.selected = selected
     noteGoing(outcome.changes, machine, isOneChange)
@@ -416,12 +416,12 @@ struct OrderChecker {
           try require(alive[index].stage == .presented, "P1", "\(handle) was told to be presented without an answer")
         }
         try require(!alive[index].isGoing, "P11", "\(handle) was presented while it was going")
-        let former = outlastingBefore[alive[index].token]
+        let formerOnes = outlastingBefore[alive[index].token, default: []]
         alive[index].stage = .presented
         alive[index].hasAppeared = true
         for other in alive.indices
         where (alive[other].isGoing || alive[other].isAboutToGo)
-          && (alive[other].token == former || successor(of: alive[other])?.handle == handle)
+          && (formerOnes.contains(alive[other].token) || successor(of: alive[other])?.handle == handle)
         {
           alive[other].hasHandedOver = true
         }
@@ -632,16 +632,16 @@ struct OrderChecker {
   /// Whether a presentation, which has to go, may be on the screen beside the one that starts: now, or before later ones of several
   /// changes (G10).
   private func mayStay(_ showing: Showing, beside other: Showing) -> Bool {
-    successor(of: showing)?.handle == other.handle || outlastingBefore[other.token] == showing.token
+    successor(of: showing)?.handle == other.handle || outlastingBefore[other.token, default: []].contains(showing.token)
   }
 
   /// The presentations that stay until others are there, by the tokens of these others, and whether each goes only for the other one
   /// (G10).
-  var outlasting: [Token: (token: Token, isReplaced: Bool)] {
-    var found: [Token: (token: Token, isReplaced: Bool)] = [:]
+  var outlasting: [Token: [(token: Token, isReplaced: Bool)]] {
+    var found: [Token: [(token: Token, isReplaced: Bool)]] = [:]
     for showing in alive {
       guard let next = successor(of: showing), !next.isGoing, !next.hasAppeared else { continue }
-      found[next.token] = (showing.token, [.deselected, .replaced].contains(showing.reason!))
+      found[next.token, default: []].append((showing.token, [.deselected, .replaced].contains(showing.reason!)))
     }
     return found
   }

@@ -68,12 +68,10 @@ extension StateMachine {
     return next
   }
 
-  /// The presentation that stays on the screen until the given one is presented; nil if there is none.
-  func outlasting(_ presentation: Presentation) -> Presentation? {
-    for handle in holders(ofPlaceOf: presentation) {
-      if let other = state.presentations[handle], successor(of: other)?.handle == presentation.handle { return other }
-    }
-    return nil
+  /// The presentations that stay on the screen until the given one is presented: one of its group, one of its slot, or both.
+  func outlasting(_ presentation: Presentation) -> [Presentation] {
+    holders(ofPlaceOf: presentation).compactMap { state.presentations[$0] }
+      .filter { successor(of: $0)?.handle == presentation.handle }
   }
 }
 
@@ -90,14 +88,16 @@ extension StateMachine {
   /// The presentations that are on the screen in the group of a presentation, or are being dismissed from its slot.
   private func holders(ofPlaceOf presentation: Presentation) -> [Handle] {
     let ofGroup = presentation.item.membership.flatMap { state.groups[$0.group]?.live } ?? []
-    return ofGroup + (state.slots[presentation.binding]?.dismissing ?? [])
+    let ofSlot = state.slots[presentation.binding]?.dismissing ?? []
+    return ofGroup + ofSlot.filter { !ofGroup.contains($0) }
   }
 }
 
 extension Transition {
-  /// Lets the presentation go whose successor is on the screen now.
+  /// Lets the presentations go whose successor is on the screen now.
   mutating func handOver(to presentation: Presentation) {
-    if let former = machine.outlasting(presentation), var dismissal = former.phase.dismissal {
+    for former in machine.outlasting(presentation) {
+      guard var dismissal = former.phase.dismissal else { continue }
       dismissal.hasHandedOver = true
       state.presentations[former.handle]!.phase = .dismissing(dismissal)
     }
@@ -148,12 +148,14 @@ extension Planner {
     var kept: [(Presentation, insteadOf: Presentation)] = []
     for index in draft.slots.indices where draft.slots[index].resolution == .replaced {
       guard let before = draft.slots[index].before.flatMap({ state.presentations[$0] }), !before.phase.isDismissing,
-        before.phase != .presented,
-        let shown = machine.outlasting(before), let dismissal = shown.phase.dismissal, dismissal.reason.isOfReplacement,
-        !dismissal.isForced,
-        mayKeep(shown, insteadOf: before, endingAs: draft.slots[index].effectiveCause.reason)
+        before.phase != .presented
       else { continue }
-      kept.append((shown, insteadOf: before))
+      for shown in machine.outlasting(before) {
+        guard let dismissal = shown.phase.dismissal, dismissal.reason.isOfReplacement, !dismissal.isForced,
+          mayKeep(shown, insteadOf: before, endingAs: draft.slots[index].effectiveCause.reason)
+        else { continue }
+        kept.append((shown, insteadOf: before))
+      }
     }
     for (shown, other) in kept {
       giveBack(

@@ -19,7 +19,10 @@ extension Transition {
     // Presentations that stay come first: a new one may have one of them as its parent.
     for given in draft.givenBack {
       for handle in given.handles { giveBack(handle, hasDeclined: given.insteadOf == nil) }
-      if let missing = given.insteadOf, let kept = given.handles.last.flatMap({ state.presentations[$0]?.binding }) {
+      // Of two that stay, the first is of the group; the other one has the binding of the request.
+      if let missing = given.insteadOf, let kept = given.handles.last.flatMap({ state.presentations[$0]?.binding }),
+        state.presentations[missing]?.result[PresentationResult.keys.kept] == nil
+      {
         state.presentations[missing]?.result[PresentationResult.keys.kept] = kept.text
       }
     }

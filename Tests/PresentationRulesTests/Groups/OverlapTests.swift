@@ -319,6 +319,40 @@ struct OverlapTests {
     try fixture.clearAway()
   }
 
+  @Test("G10: a member that comes for two, one of its group and one at its binding, leaves both if it fails")
+  func next_ofTwoFails_bothStay() throws {
+    try fixture.show("a", "", member())
+    try fixture.show("b", "1", .with(to: "page"))
+    try fixture.present("b", "2", member(to: "page"))
+    #expect(phases(1, 2, 3) == ["dismissing", "dismissing", "presenting"])
+    fixture.fails(3)
+    #expect(phases(1, 2) == ["presented", "presented"])
+    #expect(selection == "a")
+    #expect(fixture.ending(3)?.result[PresentationResult.keys.kept] == "a")
+    try fixture.clearAway()
+  }
+
+  @Test(
+    "G10: a member that comes for two, one of its group and one at its binding, has both go, and the third waits for that"
+  )
+  func next_ofTwoCame_bothGo() throws {
+    try fixture.show("a", "", member())
+    try fixture.show("b", "1", .with(to: "page"))
+    try fixture.show("b.dialog", "", .with(to: "cmd"))
+    try fixture.present("b", "2", member(to: "page"))
+    fixture.shows(4)
+    fixture.goes(1)
+    try fixture.present("b", "3", member(to: "page"))
+    fixture.goes(3)
+    #expect(phases(2, 4, 5) == ["dismissing", "dismissing", "waiting"])
+    fixture.goes(2)
+    #expect(phases(4, 5) == ["dismissing", "presenting"])
+    fixture.shows(5)
+    fixture.goes(4)
+    #expect(fixture.shown == ["b=3"])
+    try fixture.clearAway()
+  }
+
   @Test("G10, C3: nothing stays whose parent ends, too")
   func parent_dismissed_nothingStays() throws {
     try fixture.show("p", "", .with(to: "cmd"))
