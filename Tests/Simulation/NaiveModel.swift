@@ -169,6 +169,8 @@ struct NaiveModel {
   var overlapping: Set<BindingID> = []
   /// The presentations that stay until others are there, by these others, and whether each goes only for the other one (G10).
   var outlasting: [Token: [(token: Token, isReplaced: Bool)]] = [:]
+  /// The state before the input at hand, and the states after each of its changes.
+  var goals: [OrderChecker.Goal] = []
   /// The groups whose fallback this input has selected.
   var fellBack: Set<BindingID> = []
 
@@ -406,7 +408,12 @@ struct NaiveModel {
     return order.first { action in holders.contains { item.holds[$0.name] == action } } ?? .show
   }
 
-  var held: Set<Token> { Set(slots.values.filter { hold(on: $0.item) != .show }.map(\.token)) }
+  /// What should be shown now.
+  var goal: OrderChecker.Goal {
+    OrderChecker.Goal(
+      selected: Dictionary(uniqueKeysWithValues: slots.values.map { ($0.token, $0.item.queuedAt == nil) }),
+      held: Set(slots.values.filter { hold(on: $0.item) != .show }.map(\.token)))
+  }
 
   /// Begins a hold, which ends the items that it dismisses (H5).
   /// - Parameter live: the presentations that may be on the screen.
@@ -537,6 +544,7 @@ extension NaiveModel {
       giveBack(one, at: now)
       if isFallback(one.showing.item) { fallbacks[one.showing.item.group!]!.declining = one.showing.token }
     }
+    goals.append(goal)
   }
 
   /// Gives a slot back to a presentation that was going.

@@ -312,6 +312,7 @@ extension NaivePlan {
           }
         }
       }.keys)
+    model.goals.append(model.goal)
     return model
   }
 

@@ -107,17 +107,26 @@ struct OrderChecker {
     mutating func add(_ more: Properties) { result = (result ?? [:]).merging(more) { first, _ in first } }
   }
 
-  /// The presentations that a hold keeps from being presented (H4).
-  var held: Set<Token> = []
+  /// What should be shown after one of the changes of an input.
+  struct Goal {
+    /// The items that should be shown, and whether they are not queued.
+    var selected: [Token: Bool] = [:]
+    /// The items that a hold keeps from being presented (H4).
+    var held: Set<Token> = []
+  }
+
+  /// What should be shown after each change of the last input, if it made several: the state before it, and those after its changes, in
+  /// their order. Otherwise the state after it alone.
+  var goals = [Goal()]
+  private var goal: Goal { goals[goals.count - 1] }
+  /// The presentations that stayed when an input of several changes came, by the tokens of those for which they did (G10).
+  private var outlastingBefore: [Token: [Token]] = [:]
+  /// The groups whose fallback comes in the same input if nothing else is selected (K1).
+  var groupsWithFallback: Set<BindingID> = []
   /// The groups whose members overlap (G10).
   var overlapping: Set<BindingID> = []
   /// The presentations of which their user sees nothing (N3).
   var unseen: Set<Token> = []
-  /// The items that should be shown, and whether they are not queued.
-  var selected: [Token: Bool] = [:]
-  /// The presentations that stayed when an input of several changes came, by the tokens of those for which they did (G10).
-  private var outlastingBefore: [Token: [Token]] = [:]
-  private var areSeveralChanges = false
   /// The presentations that have not ended, the oldest first.
   private(set) var alive: [Showing] = []
   private(set) var lastHandle = Handle(0)
@@ -325,7 +334,7 @@ struct OrderChecker {
   /// depends (N3).
   private mutating func settle(at now: UInt64) {
     while let index = alive.firstIndex(where: {
-      $0.awaitsResult && $0.hasStarted && !$0.isSettling && obstacle(toEndOf: $0) == nil
+      $0.awaitsResult && $0.hasStarted && !$0.isSettling && obstacle(toEndOf: $0, by: goal) == nil
     }) {
       alive[index].stage = .settling(due: now + alive[index].grace)
     }
@@ -383,27 +392,22 @@ struct OrderChecker {
   /// Takes in the outcome of one input.
   ///
   /// - Parameters:
-  ///   - selected: the items that should be shown after it, and whether they are not queued.
   ///   - forced: the presentations that must not stay (P15).
   ///   - isOneChange: whether the input is one difference between two states.
   mutating func take(
-    _ outcome: Outcome, at now: UInt64, selected: [Token: Bool], forced: Set<Token>, isOneChange: Bool,
+    _ outcome: Outcome, at now: UInt64, forced: Set<Token>, isOneChange: Bool,
     machine: borrowing StateMachine
   ) throws(Violation) {
     defer {
       alive.removeAll { $0.stage == .ended }
       for index in alive.indices { alive[index].isAboutToGo = false }
-      outlastingBefore = [:]
-      areSeveralChanges = false
       introduced = []
       acknowledged = []
       abandoned = []
       endedUnanswered = []
     }
     var goingAfterwards: [Handle] = []
-    outlastingBefore = isOneChange ? [:] : outlasting.mapValues { $0.map(\.token) }
-    areSeveralChanges = !isOneChange
-    self.selected = selected
+    outlastingBefore = goals.count == 1 ? [:] : outlasting(by: goals[0]).mapValues { $0.map(\.token) }
     noteGoing(outcome.changes, machine, isOneChange)
     settle(at: now)
     for change in outcome.changes {
@@ -411,18 +415,15 @@ struct OrderChecker {
       case .presented(let handle, _, _, _):
         let index = try index(handle)
         if alive[index].isStateOnly {
-          try checkStart(index, selected, isOneChange)
+          try checkStart(index, isOneChange)
         } else {
           try require(alive[index].stage == .presented, "P1", "\(handle) was told to be presented without an answer")
         }
         try require(!alive[index].isGoing, "P11", "\(handle) was presented while it was going")
-        let formerOnes = outlastingBefore[alive[index].token, default: []]
         alive[index].stage = .presented
         alive[index].hasAppeared = true
         for other in alive.indices
-        where (alive[other].isGoing || alive[other].isAboutToGo)
-          && (formerOnes.contains(alive[other].token) || successor(of: alive[other])?.handle == handle)
-        {
+        where goals.contains(where: { mayStay(alive[other], beside: alive[index], by: $0) }) {
           alive[other].hasHandedOver = true
         }
       case .phase(let handle, _, _, .dismissing):
@@ -463,7 +464,7 @@ struct OrderChecker {
           }
           continue
         }
-        try checkStart(index, selected, isOneChange)
+        try checkStart(index, isOneChange)
         alive[index].stage = .presenting(due: startDue(of: index, at: now))
         alive[index].told = machine.presentation(handle)?.item
       case .update(let handle, _):
@@ -500,7 +501,7 @@ struct OrderChecker {
         abandoned.insert(handle)
       }
     }
-    try checkParents(selected)
+    try checkParents()
     for handle in goingAfterwards { alive[try index(handle)].isGoing = true }
     try require(
       abandoned == endedUnanswered, "P14",
@@ -528,11 +529,12 @@ struct OrderChecker {
   // MARK: Coming (P13, G1, C1, C2, S2)
 
   /// Checks new presentations against everything that is to be shown after their transaction (C1).
-  private func checkParents(_ selected: [Token: Bool]) throws(Violation) {
+  private func checkParents() throws(Violation) {
     for showing in alive
     where introduced.contains(showing.handle) && !showing.hasNamedParent && showing.stage != .ended {
       let nearest = alive.filter {
-        !$0.isGoing && $0.stage != .ended && selected[$0.token] == true && derives(showing.binding, from: $0.binding)
+        !$0.isGoing && $0.stage != .ended && goal.selected[$0.token] == true
+          && derives(showing.binding, from: $0.binding)
       }.max { $0.binding.text.count < $1.binding.text.count }
       try require(
         showing.parent == nearest?.handle, "C1",
@@ -541,40 +543,45 @@ struct OrderChecker {
     }
   }
 
-  private func checkStart(_ index: Int, _ selected: [Token: Bool], _ isOneChange: Bool) throws(Violation) {
+  private func checkStart(_ index: Int, _ isOneChange: Bool) throws(Violation) {
     let showing = alive[index]
     if isOneChange {
       for handle in [showing.handle, showing.parent].compactMap(\.self) {
         try require(
-          self.showing(handle).map { selected[$0.token] != nil } ?? true, "P11",
+          self.showing(handle).map { goal.selected[$0.token] != nil } ?? true, "P11",
           "\(showing.handle) was started, but \(handle) should not be shown")
       }
     }
     try require(showing.stage == .waiting, "P13", "\(showing.handle) was started while \(showing.stage)")
-    if let obstacle = obstacle(to: showing, selected) {
-      throw Violation(obstacle.rule, "\(showing.handle) was started, but \(obstacle.what)")
-    }
+    guard let obstacle = obstacle(to: showing, by: goal),
+      goals.allSatisfy({ $0.selected[showing.token] == nil || self.obstacle(to: showing, by: $0) != nil })
+    else { return }
+    throw Violation(obstacle.rule, "\(showing.handle) was started, but \(obstacle.what)")
   }
 
   /// The reason by P13 why a presentation has to wait; nil if it may start.
-  func obstacle(to showing: Showing, _ selected: [Token: Bool]) -> Violation? {
+  private func obstacle(to showing: Showing, by goal: Goal) -> Violation? {
     if let due = showing.startDue { return Violation("K3", "it may come at \(due)") }
     let formerOnes = alive.filter {
       $0.binding == showing.binding && $0.handle < showing.handle && $0.stage != .ended && !$0.isSettling
     }
-    if let other = formerOnes.first(where: { formerOnes.count > 1 || !mayStay($0, beside: showing) }) {
+    if let other = formerOnes.first(where: {
+      formerOnes.count > 1 || !mayStay($0, beside: showing, by: goal)
+    }) {
       return Violation("P13", "\(other.handle) at the same binding is not gone")
     }
     if let group = showing.group {
-      if selected[showing.token] == false { return Violation("G9", "it is not the selected one of \(group)") }
+      if goal.selected[showing.token] == false { return Violation("G9", "it is not the selected one of \(group)") }
       let others = alive.filter {
         $0.group == group && $0.handle != showing.handle && $0.hasStarted && !$0.isSettling
       }
-      if let other = others.first(where: { others.count > 1 || !mayStay($0, beside: showing) }) {
+      if let other = others.first(where: {
+        others.count > 1 || !mayStay($0, beside: showing, by: goal)
+      }) {
         return Violation("G1", "\(other.handle) of the group \(group) is live")
       }
     }
-    if held.contains(showing.token) { return Violation("H4", "a hold is in force") }
+    if goal.held.contains(showing.token) { return Violation("H4", "a hold is in force") }
     if let parent = showing.parent {
       guard let parent = self.showing(parent) else { return Violation("C6", "its parent \(parent) is gone") }
       if parent.stage != .presented { return Violation("C2", "its parent \(parent.handle) is \(parent.stage)") }
@@ -601,64 +608,87 @@ struct OrderChecker {
   // MARK: Going (C3, S2, P6, P12)
 
   private func checkCanEnd(_ index: Int) throws(Violation) {
-    if let obstacle = obstacle(toEndOf: alive[index]) {
-      throw Violation(obstacle.rule, "\(alive[index].handle) was asked to go, or ended, but \(obstacle.what)")
-    }
+    let showing = alive[index]
+    guard let obstacle = obstacle(toEndOf: showing, by: goal),
+      goals.allSatisfy({ $0.selected[showing.token] != nil || self.obstacle(toEndOf: showing, by: $0) != nil })
+    else { return }
+    throw Violation(obstacle.rule, "\(showing.handle) was asked to go, or ended, but \(obstacle.what)")
   }
 
   /// The presentation that comes while another one, which has to go for it, is still on the screen; nil if there is none (G10).
-  func successor(of showing: Showing) -> Showing? {
-    guard showing.isGoing || showing.isAboutToGo, !showing.hasHandedOver, !showing.hasDeparted, !showing.wasAsked,
-      showing.stage == .presented, showing.hasAppeared, showing.stack == nil,
-      !unseen.contains(showing.token), let reason = showing.reason,
-      [.deselected, .replaced, .dismissed, .expired].contains(reason),
-      showing.parent.flatMap({ self.showing($0) }).map({ $0.isGoing || $0.isAboutToGo }) != true
-    else { return nil }
-    let isOfGroup = showing.group.map { overlapping.contains($0) } ?? false
+  private func successor(of showing: Showing, by goal: Goal) -> Showing? {
+    guard mayOutlast(showing), goal.selected[showing.token] == nil else { return nil }
+    let isOfGroup = isOfOverlappingGroup(showing)
     let next = alive.first {
-      guard !$0.isGoing, $0.stage != .ended, selected[$0.token] == true else { return false }
+      guard !$0.isGoing, $0.stage != .ended, goal.selected[$0.token] == true else { return false }
       return isOfGroup
         ? $0.group == showing.group
-        : showing.overlaps && reason == .replaced && $0.binding == showing.binding
+        : showing.overlaps && showing.reason == .replaced && $0.binding == showing.binding
           && $0.destination == showing.destination
     }
     let hasOther = alive.contains {
-      $0.binding == showing.binding && !$0.isGoing && $0.stage != .ended && selected[$0.token] == true
+      $0.binding == showing.binding && !$0.isGoing && $0.stage != .ended && goal.selected[$0.token] == true
         && $0.token != next?.token
     }
     return next?.stack == nil && !hasOther ? next : nil
   }
 
-  /// Whether a presentation, which has to go, may be on the screen beside the one that starts: now, or before later ones of several
-  /// changes (G10).
-  private func mayStay(_ showing: Showing, beside other: Showing) -> Bool {
-    successor(of: showing)?.handle == other.handle || outlastingBefore[other.token, default: []].contains(showing.token)
+  /// Whether a presentation, which has to go, may be on the screen beside the one that starts, perhaps until a later change (G10).
+  private func mayStay(_ showing: Showing, beside other: Showing, by goal: Goal) -> Bool {
+    successor(of: showing, by: goal)?.handle == other.handle
+      || outlastingBefore[other.token, default: []].contains(showing.token)
+  }
+
+  /// Whether the fallback of its group comes for something that has to go, with a later change of the same input (K1).
+  private func isFallbackToCome(after showing: Showing, by goal: Goal) -> Bool {
+    guard let group = showing.group, groupsWithFallback.contains(group), isOfOverlappingGroup(showing),
+      mayOutlast(showing)
+    else { return false }
+    func isSelected(by goal: Goal) -> Bool {
+      alive.contains { $0.group == group && goal.selected[$0.token] == true }
+    }
+    return !isSelected(by: goal) && isSelected(by: self.goal)
+  }
+
+  private func isOfOverlappingGroup(_ showing: Showing) -> Bool {
+    showing.group.map { overlapping.contains($0) } ?? false
+  }
+
+  /// Whether something that has to go stays on the screen until another one comes, if there is one.
+  private func mayOutlast(_ showing: Showing) -> Bool {
+    guard showing.isGoing || showing.isAboutToGo, !showing.hasHandedOver, !showing.hasDeparted, !showing.wasAsked,
+      showing.stage == .presented, showing.hasAppeared, showing.stack == nil,
+      !unseen.contains(showing.token), let reason = showing.reason,
+      [.deselected, .replaced, .dismissed, .expired].contains(reason),
+      showing.parent.flatMap({ self.showing($0) }).map({ $0.isGoing || $0.isAboutToGo }) != true
+    else { return false }
+    return true
   }
 
   /// The presentations that stay until others are there, by the tokens of these others, and whether each goes only for the other one
   /// (G10).
-  var outlasting: [Token: [(token: Token, isReplaced: Bool)]] {
+  var outlasting: [Token: [(token: Token, isReplaced: Bool)]] { outlasting(by: goal) }
+
+  private func outlasting(by goal: Goal) -> [Token: [(token: Token, isReplaced: Bool)]] {
     var found: [Token: [(token: Token, isReplaced: Bool)]] = [:]
     for showing in alive {
-      guard let next = successor(of: showing), !next.isGoing, !next.hasAppeared else { continue }
+      guard let next = successor(of: showing, by: goal), !next.isGoing, !next.hasAppeared else { continue }
       found[next.token, default: []].append((showing.token, [.deselected, .replaced].contains(showing.reason!)))
     }
     return found
   }
 
   /// The reason why a presentation may not be dismissed yet; nil if it may.
-  func obstacle(toEndOf showing: Showing) -> Violation? {
-    if let next = successor(of: showing) {
+  private func obstacle(toEndOf showing: Showing, by goal: Goal) -> Violation? {
+    if let next = successor(of: showing, by: goal) {
       switch next.stage {
       // Nobody knows when a hold is over.
-      case .waiting where held.contains(next.token): break
-      // A later one of several changes has brought it to the same slot.
-      case .waiting, .presenting:
-        let isOfGroup = showing.group.map { overlapping.contains($0) } ?? false
-        if areSeveralChanges, introduced.contains(next.handle), !isOfGroup { break }
-        return Violation("G10", "\(next.handle) is not there yet")
+      case .waiting where goal.held.contains(next.token): break
+      case .waiting, .presenting: return Violation("G10", "\(next.handle) is not there yet")
       case .presented, .asked, .asking, .killed, .settling, .ended: break
       }
+    } else if isFallbackToCome(after: showing, by: goal) {
+      return Violation("G10", "the fallback of its group is not there yet")
     }
     if let child = alive.first(where: { $0.parent == showing.handle && $0.stage != .ended }) {
       return Violation("C3", "its child \(child.handle) is not gone")
@@ -705,7 +735,7 @@ struct OrderChecker {
 
   // MARK: No wait that nothing will end (P14)
 
-  func checkWaits(_ selected: [Token: Bool], now: UInt64, nextDeadline: UInt64?) throws(Violation) {
+  func checkWaits(now: UInt64, nextDeadline: UInt64?) throws(Violation) {
     for showing in alive {
       if let due = showing.due {
         try require(due > now, "P14", "\(showing.handle) is still \(showing.stage) at \(now)")
@@ -719,13 +749,15 @@ struct OrderChecker {
       switch showing.stage {
       case .waiting:
         if showing.isGoing {
-          try require(obstacle(toEndOf: showing) != nil, "P14", "\(showing.handle) was never shown, and could end")
+          try require(
+            obstacle(toEndOf: showing, by: goal) != nil, "P14", "\(showing.handle) was never shown, and could end")
         } else {
-          try require(obstacle(to: showing, selected) != nil, "P13", "\(showing.handle) waits, and could start")
+          try require(obstacle(to: showing, by: goal) != nil, "P13", "\(showing.handle) waits, and could start")
         }
       case .presenting, .presented:
         if showing.isGoing {
-          try require(obstacle(toEndOf: showing) != nil, "P14", "\(showing.handle) is to go, and could be told to")
+          try require(
+            obstacle(toEndOf: showing, by: goal) != nil, "P14", "\(showing.handle) is to go, and could be told to")
         }
       case .asked, .asking, .killed, .settling, .ended: break
       }
@@ -733,12 +765,12 @@ struct OrderChecker {
   }
 
   /// Checks the state when nothing is under way.
-  func checkRest(_ selected: [Token: Bool], machine: borrowing StateMachine) throws(Violation) {
+  func checkRest(machine: borrowing StateMachine) throws(Violation) {
     for showing in alive {
-      let isQueued = showing.group != nil && selected[showing.token] == false
+      let isQueued = showing.group != nil && goal.selected[showing.token] == false
       try require(
         showing.stage == .presented && !showing.isGoing
-          || showing.stage == .waiting && (isQueued || !held.isEmpty && !showing.isGoing), "P14",
+          || showing.stage == .waiting && (isQueued || !goal.held.isEmpty && !showing.isGoing), "P14",
         "\(showing.handle) is \(showing.stage)\(showing.isGoing ? " and to go" : "") when all is quiet")
       if showing.isBus, let told = showing.told, let item = machine.presentation(showing.handle)?.item {
         try require(

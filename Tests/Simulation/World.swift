@@ -272,7 +272,7 @@ struct World: ~Copyable {
       {
         if due > now { try pass(due - now, &dice) } else { try happen(.time, &dice) }
       } else {
-        try checker.checkRest(shown, machine: machine)
+        try checker.checkRest(machine: machine)
         try compareMembers()
         return
       }
@@ -297,6 +297,8 @@ struct World: ~Copyable {
     inputs += 1
     if isTracing { trace.append("\(now) ms: \(input)") }
     model.fellBack = []
+    model.goals = [model.goal]
+    checker.groupsWithFallback = model.isShutDown ? [] : Set(model.fallbacks.filter { $0.value.due == nil }.keys)
     model.live = Set(checker.alive.filter(\.hasStarted).map(\.token))
     model.away = Set(checker.alive.filter(\.isAway).map(\.token))
     elsewhere = []
@@ -599,11 +601,6 @@ struct World: ~Copyable {
     return showing
   }
 
-  /// The items that should be shown, and whether they are not queued.
-  private var shown: [Token: Bool] {
-    Dictionary(uniqueKeysWithValues: model.slots.values.map { ($0.token, $0.item.queuedAt == nil) })
-  }
-
   /// Takes in the outcome of an input, as watchers and presenters do.
   private mutating func take(_ outcome: Outcome, of input: Input, _ dice: inout SplitMix64) throws(Violation) {
     if isTracing {
@@ -611,17 +608,15 @@ struct World: ~Copyable {
       trace += outcome.commands.map { "    ⇒ \($0)" }
     }
     try introduce(isOneChange: input.isOneChange)
-    checker.held = model.held
     checker.unseen = model.withoutWindow
     // A fallback is selected by a second change of the same input (K1).
     let isOneChange = input.isOneChange && model.fellBack.isEmpty
+    checker.goals = isOneChange ? [model.goal] : model.goals + [model.goal]
     try watcher.take(outcome.changes, from: machine, isOneChange: isOneChange)
     for case .present(let handle) in outcome.commands { findPresenter(of: handle) }
     for case .presented(let handle, _, _, _) in outcome.changes.map(\.event) { model.becameSeen(tokens[handle]!) }
-    let shown = shown
     let forced = Set(model.going.filter(\.value.isForced).keys)
-    try checker.take(
-      outcome, at: now, selected: shown, forced: forced, isOneChange: isOneChange, machine: machine)
+    try checker.take(outcome, at: now, forced: forced, isOneChange: isOneChange, machine: machine)
     for change in outcome.changes {
       switch change.event {
       case .presented(let handle, _, _, _):
@@ -668,7 +663,7 @@ struct World: ~Copyable {
         command, faults: generator.presenterFaults, wishes: generator.presenterWishes,
         window: machine.presentation(command.handle)?.item.destination?.window, &dice)
     }
-    try checker.checkWaits(shown, now: now, nextDeadline: machine.nextDeadline.map { $0.nanoseconds / 1_000_000 })
+    try checker.checkWaits(now: now, nextDeadline: machine.nextDeadline.map { $0.nanoseconds / 1_000_000 })
     if case .time = input {
       try require(
         machine.nextDeadline.map { $0.nanoseconds > now * 1_000_000 } ?? true, "P14", "what is due was not done")
