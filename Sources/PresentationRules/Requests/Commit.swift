@@ -104,6 +104,8 @@ extension Transition {
     if before.isQueued != item.isQueued {
       state.lists.changed.insert(.slot(presentation.binding))
       state.lists.mayStart.append(handle)
+      // It waits for its slot from now on, or does so no longer (G10).
+      wakeOutlasting(presentation)
     }
     let differs = !item.content.looksLike(before.content)
     state.presentations[handle] = presentation

@@ -319,6 +319,21 @@ struct OverlapTests {
     try fixture.clearAway()
   }
 
+  @Test("G10, G9: what has stayed for the next member goes once a queued item at its binding is selected")
+  func queuedAtBindingOfFormer_selected_formerGoes() throws {
+    try fixture.show("a", "1", member())
+    try fixture.show("x", "", .with(to: "cmd", group: "other"))
+    try fixture.present("b", "", member())
+    try fixture.present("a", "2", .with(to: "cmd", group: "other", ifBusy: .queue))
+    #expect(phases(1, 3, 4) == ["dismissing", "presenting", "waiting"])
+    _ = fixture.taken()
+    try fixture.dismiss("x")
+    #expect(fixture.taken().suffix(2) == ["dismiss 2 dismissed", "dismiss 1 deselected"])
+    fixture.goes(1, 2)
+    #expect(phases(3, 4) == ["presenting", "presenting"])
+    try fixture.clearAway()
+  }
+
   @Test("G10: a member that comes for two, one of its group and one at its binding, leaves both if it fails")
   func next_ofTwoFails_bothStay() throws {
     try fixture.show("a", "", member())
