@@ -9,6 +9,7 @@ enum Input {
   case closed(Handle, Properties, byPresenter: Bool)
   case asking(Handle, byPresenter: Bool)
   case act(Handle, byPresenter: Bool)
+  /// The next deadline has come, and perhaps others after it.
   case time
   case left(Client)
   case register(Destination, Client)
@@ -46,15 +47,7 @@ enum Input {
       return Effect(outcome: try machine.asking(handle, message: "?", byPresenter: byPresenter, at: now))
     case .act(let handle, let byPresenter):
       return Effect(outcome: try machine.act(handle, action: "go", parameters: [:], byPresenter: byPresenter))
-    case .time:
-      var all = Outcome()
-      repeat {
-        let outcome = machine.expire(at: now)
-        all.created += outcome.created
-        all.changes += outcome.changes
-        all.commands += outcome.commands
-      } while machine.nextDeadline.map { $0 <= now } == true
-      return Effect(outcome: all)
+    case .time: return Effect(outcome: machine.expire(at: now))
     case .left(let client): return Effect(outcome: machine.clientLeft(client, at: now))
     case .register(let destination, let client):
       return Effect(outcome: try machine.register(destination, by: client, at: now))
@@ -76,8 +69,8 @@ enum Input {
     }
   }
 
-  /// Whether the input makes one difference between two states. Several timeouts may pass at once, and a client that leaves may end
-  /// both items and registrations.
+  /// Whether the input makes one difference between two states. A timeout and a hold may end at the same instant, and a client that
+  /// leaves may end both items and registrations.
   var isOneChange: Bool {
     switch self {
     case .time, .left, .resume: false

@@ -137,7 +137,7 @@ struct World: ~Copyable {
     case .close: try happen(.closed(someHandle(&dice), presenters.closing(), byPresenter: dice.chance(50)), &dice)
     case .act: try happen(.act(someHandle(&dice), byPresenter: dice.chance(50)), &dice)
     case .time:
-      try pass(dice.pick([1, 2, 5, 20, 200]), &dice)
+      try pass(dice.pick([1, 2, 5, 20, 200]), isLate: dice.chance(50), &dice)
     case .leave: try leave(dice.below(clients.count), &dice)
     case .register:
       let client = dice.pick(clients)
@@ -168,20 +168,23 @@ struct World: ~Copyable {
     }
   }
 
-  /// Lets time pass. Deadlines are served late, unless an item has one only while it waits (H6), since an earlier deadline may end
-  /// the wait.
-  private mutating func pass(_ span: UInt64, _ dice: inout SplitMix64) throws(Violation) {
+  /// Lets time pass. Deadlines are served one after the other: each in time, or all late.
+  private mutating func pass(_ span: UInt64, isLate: Bool, _ dice: inout SplitMix64) throws(Violation) {
     let end = now + span
-    // A fallback is tried after each deadline (K1).
-    if generator.hasPatience || !fallbacks.isEmpty {
-      while let due = machine.nextDeadline.map({ $0.nanoseconds / 1_000_000 }), due <= end {
-        now = max(now, due)
-        try happen(.time, &dice)
-      }
+    if isLate { now = end }
+    var count = 0
+    while let due = nextDeadline, due <= end {
+      now = max(now, due)
+      try happen(.time, &dice)
+      count += 1
+      try require(count < 1000, "P14", "what is due at \(due) was not done")
     }
     now = end
     try happen(.time, &dice)
   }
+
+  /// The time in milliseconds at which navd wakes up next; nil for never.
+  private var nextDeadline: UInt64? { machine.nextDeadline.map { $0.nanoseconds / 1_000_000 } }
 
   /// Kills navd after an input was recorded, when only some of its commands have reached presenters. Until the restart,
   /// presentations end and clients leave.
@@ -199,8 +202,7 @@ struct World: ~Copyable {
       lastClient += 1
       clients[index] = Client(":1.\(lastClient)")
     }
-    // The model does not know which of two late deadlines comes first, if one lets an item start that the other ends (H6).
-    now = max(now, min(now + dice.pick([0, 1, 20, 200]), (model.patience.values.min() ?? .max) - 1))
+    now += dice.pick([0, 1, 20, 200])
     let unheard = presenters.forgetAll()
     var survivals: [Handle: Survival] = [:]
     for showing in checker.alive where showing.hasStarted && !showing.isStateOnly && !showing.hasDeparted {
@@ -270,7 +272,7 @@ struct World: ~Copyable {
       } else if let due =
         (checker.alive.compactMap { $0.due ?? $0.startDue } + model.patience.values.filter { $0 < .max / 2 }).min()
       {
-        if due > now { try pass(due - now, &dice) } else { try happen(.time, &dice) }
+        if due > now { try pass(due - now, isLate: true, &dice) } else { try happen(.time, &dice) }
       } else {
         try checker.checkRest(machine: machine)
         try compareMembers()
@@ -429,26 +431,18 @@ struct World: ~Copyable {
       case .act(let handle, let byPresenter):
         _ = try reported(handle, byPresenter)
       case .time:
-        checker.pass(to: now)
-        model.pass(to: now)
-        // A deadline that is earlier ends its presentation first; deadlines at the same time make one change.
-        let late = checker.alive.compactMap { showing -> (at: UInt64, handle: Handle, reason: Reason)? in
-          let due: UInt64? = if case .presenting(let due) = showing.stage { due } else { showing.againDue }
-          guard let due, due <= now, !showing.isGoing else { return nil }
-          return (due, showing.handle, .failed)
+        // A deadline that is later has an input of its own. The next attempt to present a fallback has none.
+        let due = min(now, machine.state.nextDeadline.map { $0.nanoseconds / 1_000_000 } ?? now)
+        checker.pass(to: due)
+        model.pass(to: due)
+        let late = checker.alive.filter { showing in
+          let answer: UInt64? = if case .presenting(let answer) = showing.stage { answer } else { showing.againDue }
+          return answer.map { $0 <= due } ?? false && !showing.isGoing
         }
-        let expired = model.expiries.compactMap { token, at in
-          at <= now ? (at: at, handle: handles[token]!, reason: Reason.expired) : nil
-        }
-        let unseen = model.patience.compactMap { token, at in
-          at <= now ? (at: at, handle: handles[token]!, reason: Reason.expired) : nil
-        }
-        let ends = Dictionary(grouping: late + expired + unseen, by: \.at)
-        let released = Set(model.holders.compactMap(\.end).filter { $0 <= now })
-        for at in released.union(ends.keys).sorted() {
-          model.end((ends[at] ?? []).map { (tokens[$0.handle]!, $0.reason) }, at: now, results: liveResults)
-          model.release(at: now) { $0.end == at }
-        }
+        let expired = (Array(model.expiries) + Array(model.patience)).filter { $0.value <= due }
+        model.end(
+          late.map { ($0.token, .failed) } + expired.map { ($0.key, .expired) }, at: now, results: liveResults)
+        model.release(at: now) { $0.end.map { $0 <= due } ?? false }
       case .left(let client): model.left(client, at: now)
       case .register(let destination, let client):
         try model.register(destination, by: client)
@@ -663,15 +657,9 @@ struct World: ~Copyable {
         command, faults: generator.presenterFaults, wishes: generator.presenterWishes,
         window: machine.presentation(command.handle)?.item.destination?.window, &dice)
     }
-    try checker.checkWaits(now: now, nextDeadline: machine.nextDeadline.map { $0.nanoseconds / 1_000_000 })
-    if case .time = input {
-      try require(
-        machine.nextDeadline.map { $0.nanoseconds > now * 1_000_000 } ?? true, "P14", "what is due was not done")
-    }
+    try checker.checkWaits(now: now, nextDeadline: nextDeadline)
     if let expiry = model.expiries.values.min() {
-      try require(
-        machine.nextDeadline.map { $0.nanoseconds / 1_000_000 <= expiry } ?? false, "O2", "nobody wakes up at \(expiry)"
-      )
+      try require(nextDeadline.map { $0 <= expiry } ?? false, "O2", "nobody wakes up at \(expiry)")
     }
   }
 

@@ -23,7 +23,7 @@ struct Deadline: Comparable, Sendable {
 
 extension StateMachine {
   /// The time at which to call `expire` next; nil for never.
-  public var nextDeadline: Instant? { [state.deadlines.min?.at, nextFallback].compactMap(\.self).min() }
+  public var nextDeadline: Instant? { [state.nextDeadline, nextFallback].compactMap(\.self).min() }
 
   /// Carries out what is due, the earliest first. It is one change, so each stack and group is announced once (W1). `nextDeadline`
   /// tells whether more is due.
@@ -43,6 +43,9 @@ extension StateMachine {
 }
 
 extension State {
+  /// The earliest deadline; nil if there is none.
+  var nextDeadline: Instant? { deadlines.min?.at }
+
   mutating func schedule(_ at: Instant?, _ kind: Deadline.Kind, _ handle: Handle) {
     guard let at else { return }
     deadlines.insert(Deadline(at: at, kind: kind, handle: handle))
