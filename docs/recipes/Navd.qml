@@ -13,6 +13,14 @@
 //
 //   Button { text: navd.selection === "calendar" ? "[Calendar]" : "Calendar"; onClicked: navd.toggle("calendar") }
 //
+// What others may open by a name alone, with the types of ids and values. navd refuses everything else, and says what was expected:
+//
+//   Navd {
+//     names: ["shop"]
+//     serves: ({ "shop.item": { id: "Int", value: "{count: Int}" }, "shop.tab.list": { group: "shop.tab" } })
+//     onRefused: message => …                // “present shop.item: “shop.item”: expected count: Int, found “many””
+//   }
+//
 // navd waits for each answer, so a panel slides in when the one before it has slid out. `navctl help presenter` lists all lines.
 import QtQuick
 import Quickshell
@@ -27,6 +35,8 @@ Scope {
   property var names: []
   /** Options of navctl presenter, e.g. ["--group", "panels", "--grace", "3s"]. */
   property var options: []
+  /** What others may open here by a name alone: the keys of Serve in docs/dbus.md, by names. */
+  property var serves: ({})
 
   /** The state as navctl prints it: an object with presentations, groups and stacks. */
   property var state: ({ presentations: [], groups: {}, stacks: {} })
@@ -37,15 +47,27 @@ Scope {
   signal presented(var call)
   signal updated(var call)
   signal dismissed(var call)
+  /** A request of this shell was refused: why, and what was expected. */
+  signal refused(string message)
 
   /** Writes an answer or a report, such as { presented: 17 } or { closed: 17 }. */
   function say(line) { presenter.write(JSON.stringify(line) + "\n") }
 
-  /** Runs navctl, and does not wait for it. */
-  function navctl(args) { Quickshell.execDetached(["navctl", ...args]) }
+  /** Runs navctl, and does not wait for it. If it fails, `refused` says why. */
+  function navctl(args) { request.createObject(root, { command: ["navctl", ...args] }) }
 
   /** Opens what has this name, or closes it. */
   function toggle(name) { navctl(["toggle", name]) }
+
+  Component {
+    id: request
+    Process {
+      id: process
+      running: true
+      stderr: SplitParser { onRead: line => root.refused(line.replace("navctl: ", "")) }
+      onExited: Qt.callLater(() => process.destroy())
+    }
+  }
 
   Process {
     running: true
@@ -56,7 +78,10 @@ Scope {
   Process {
     id: presenter
     running: root.names.length > 0
-    command: ["navctl", "presenter", ...root.names, ...root.options]
+    command: [
+      "navctl", "presenter", ...root.names, ...root.options,
+      ...[].concat(...Object.keys(root.serves).map(name => ["--serve", `${name}:=${JSON.stringify(root.serves[name])}`]))
+    ]
     stdinEnabled: true
     stdout: SplitParser {
       onRead: line => {

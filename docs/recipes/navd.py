@@ -16,6 +16,17 @@
     shell = navd.Presenter(["calendar", "mixer"], called, "--group", "panels")
     shell.say(closed=17)                                # its user has closed it
 
+What others may open by a name alone, with the types of ids and values. navd refuses everything else, and says what was expected:
+
+    serves = {"shop.item": {"id": "Int", "value": "{count: Int}"}, "shop.tab.list": {"group": "shop.tab"}}
+    shell = navd.Presenter(["shop"], called, serves=serves)
+    try:
+        navd.navctl("present", "shop.item", "3", "--value", "count=many")
+    except navd.Refused as refusal:
+        print(refusal)                                  # present shop.item: “shop.item”: expected count: Int, found “many”
+
+A value that the types do not tell is refused by the program: shell.say(failed=17, error="expected a name").
+
 navd waits for each answer, so a panel slides in when the one before it has slid out. `navctl help presenter` lists all lines.
 
 Lines are read in a thread of their own. `navd.run` calls a function in the thread of your toolkit; set it first:
@@ -31,9 +42,20 @@ def run(function):
     function()
 
 
+class Refused(Exception):
+    """A request has failed. The text says why, and what was expected; status is that of navctl."""
+
+    def __init__(self, text, status):
+        super().__init__(text)
+        self.status = status
+
+
 def navctl(*arguments):
-    """Runs navctl, and returns what it prints. Raises CalledProcessError if it fails."""
-    return subprocess.run(["navctl", *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+    """Runs navctl, and returns what it prints. Raises Refused if it fails."""
+    run = subprocess.run(["navctl", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if run.returncode != 0:
+        raise Refused(run.stderr.strip().removeprefix("navctl: "), run.returncode)
+    return run.stdout
 
 
 def toggle(name, *options):
@@ -55,10 +77,13 @@ class Presenter:
     """Shows what is opened under these names.
 
     called gets each call of navd: a dictionary with call, presentation, and for "present" binding, id, destination and item.
+    serves has what others may open by a name alone: the keys of Serve in docs/dbus.md, by names.
     """
 
-    def __init__(self, names, called, *options):
+    def __init__(self, names, called, *options, serves={}):
         command = ["navctl", "presenter", *names, *options]
+        for name, accepts in serves.items():
+            command += ["--serve", f"{name}:={json.dumps(accepts)}"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         _read(self.process, called)
 

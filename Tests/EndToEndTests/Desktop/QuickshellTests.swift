@@ -11,10 +11,10 @@ import TextFormats
 /// The types of Quickshell that the recipe uses, as its documentation describes them.
 private let standIn = """
   # Runs shell.qml. Prints the texts that are visible whenever they change, and clicks on the bar at SIGUSR1. It is not Quickshell.
-  import json, signal, subprocess, sys
+  import signal, sys
   from PyQt6.QtCore import QEvent, QObject, QPointF, QProcess, Qt, QTimer, pyqtProperty, pyqtSignal, pyqtSlot
   from PyQt6.QtGui import QGuiApplication, QMouseEvent
-  from PyQt6.QtQml import QQmlApplicationEngine, QQmlParserStatus, qmlRegisterSingletonInstance, qmlRegisterType
+  from PyQt6.QtQml import QQmlApplicationEngine, QQmlParserStatus, qmlRegisterType
   from PyQt6.QtQuick import QQuickWindow
 
 
@@ -23,22 +23,31 @@ private let standIn = """
 
 
   class Process(QObject, QQmlParserStatus):
+      exited = pyqtSignal(int, int)
+
       def __init__(self, parent=None):
           super().__init__(parent)
-          self.process, self.values, self.rest = QProcess(self), {"command": [], "running": False}, b""
-          self.process.setProcessChannelMode(QProcess.ProcessChannelMode.ForwardedErrorChannel)
-          self.process.readyReadStandardOutput.connect(self.received)
+          self.process, self.values = QProcess(self), {"command": [], "running": False}
+          self.rest = {"stdout": b"", "stderr": b""}
+          self.process.readyReadStandardOutput.connect(
+              lambda: self.received("stdout", self.process.readAllStandardOutput()))
+          self.process.readyReadStandardError.connect(
+              lambda: self.received("stderr", self.process.readAllStandardError()))
+          self.process.finished.connect(lambda code, status: self.exited.emit(code, status.value))
 
-      def received(self):
-          *lines, self.rest = (self.rest + bytes(self.process.readAllStandardOutput())).split(b"\\n")
+      def received(self, stream, data):
+          *lines, self.rest[stream] = (self.rest[stream] + bytes(data)).split(b"\\n")
           for line in lines:
-              self.values["stdout"].read.emit(line.decode())
+              if self.values.get(stream):
+                  self.values[stream].read.emit(line.decode())
 
       def classBegin(self):
           pass
 
       def componentComplete(self):
           program, *arguments = self.values["command"]
+          if not self.values.get("stderr"):
+              self.process.setProcessChannelMode(QProcess.ProcessChannelMode.ForwardedErrorChannel)
           if self.values["running"]:
               self.process.start(program, arguments)
 
@@ -50,16 +59,11 @@ private let standIn = """
       running = property(bool, "running")
       stdinEnabled = property(bool, "stdinEnabled")
       stdout = property(SplitParser, "stdout")
+      stderr = property(SplitParser, "stderr")
 
       @pyqtSlot(str)
       def write(self, text):
           self.process.write(text.encode())
-
-
-  class Quickshell(QObject):
-      @pyqtSlot("QStringList")
-      def execDetached(self, command):
-          subprocess.Popen(command)
 
 
   def windows():
@@ -86,8 +90,6 @@ private let standIn = """
   application = QGuiApplication(sys.argv)
   qmlRegisterType(SplitParser, "Quickshell.Io", 1, 0, "SplitParser")
   qmlRegisterType(Process, "Quickshell.Io", 1, 0, "Process")
-  quickshell = Quickshell()
-  qmlRegisterSingletonInstance("Quickshell", 1, 0, "Quickshell", quickshell)
   engine = QQmlApplicationEngine()
   engine.addImportPath(sys.path[0])
   engine.load(sys.path[0] + "/shell.qml")
@@ -117,18 +119,55 @@ private let standInTypes = [
   """,
 ]
 
-@Test("The recipe for Quickshell, on a stand-in: a panel takes turns with a program, follows clicks, and survives navd")
-func recipe_quickshell_takesTurns() throws {
+/// The shells of the recipe.
+private func recipeShells() throws -> [String] {
+  try Markdown("recipes/quickshell.md").blocks.filter { $0.kind == "qml" }.map(\.text)
+}
+
+/// Starts a shell on the stand-in.
+private func startStandIn(_ shell: String, destinations: [String: String] = [:]) throws -> (Session, Program) {
   var files = standInTypes
   files["standin.py"] = standIn
   files["Navd.qml"] = try Files.text(inPackage: "docs/recipes/Navd.qml")
-  files["shell.qml"] = try #require(Markdown("recipes/quickshell.md").blocks.first { $0.kind == "qml" }).text
-  let session = try Session(
-    destinations: ["mixer": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n"], files: files)
+  files["shell.qml"] = shell
+  let session = try Session(destinations: destinations, files: files)
   session.environment["PATH"] = "\(Session.program("").dropLast()):/usr/bin:/bin"
   session.environment["QT_QPA_PLATFORM"] = "offscreen"
   session.environment["QT_QUICK_BACKEND"] = "software"
-  let shell = try session.start(program: "/usr/bin/python3", [session.path("standin.py")])
+  return (session, try session.start(program: "/usr/bin/python3", [session.path("standin.py")]))
+}
+
+@Test(
+  "The recipe for Quickshell, on a stand-in: what it serves is shown or refused, and it gets why its own request was")
+func recipe_quickshell_serves() throws {
+  let (session, shell) = try startStandIn(recipeShells()[1])
+  func shows(_ text: String) throws {
+    try session.poll("“\(text)” is shown, found \(shell.lines.last ?? "nothing"); \(shell.errorText)") {
+      shell.lines.last == text
+    }
+  }
+  try session.poll("it serves; \(shell.errorText)") {
+    try session.navctl("destinations").outputText.contains("shop.item")
+  }
+  try session.runNavctl("present", "shop.item", "3", "--value", "count:=2")
+  try shows("2 of 3")
+  try session.runNavctl("update", "shop.item", "count:=5")
+  try shows("now 5")
+  let refused = try session.navctl("present", "shop.item", "three", "--value", "count:=2")
+  #expect(refused.errorText == "navctl: present shop.item: “shop.item”: expected an id: Int, found “three”\n")
+  shell.send(SIGUSR1)
+  try shows("now 5, update shop.item: “shop.item”: expected count: Int, found “many”")
+  // The item of the program that it refuses itself.
+  let failed = try session.present("shop.item", "4", ["value": ["count": Value.int64(-1)].value])
+  let (reason, result) = try session.ending(of: failed)
+  #expect(reason == "failed" && "\(result)".contains("expected a count from 0"), "\(reason) \(result)")
+  #expect(shell.status == nil && shell.errorText == "", "\(shell.errorText)")
+}
+
+@Test("The recipe for Quickshell, on a stand-in: a panel takes turns with a program, follows clicks, and survives navd")
+func recipe_quickshell_takesTurns() throws {
+  let (session, shell) = try startStandIn(
+    recipeShells()[0], destinations: ["mixer": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n"])
   func shows(_ texts: String, _ presented: String...) throws {
     try session.poll("“\(texts)” is shown, found \(shell.lines.last ?? "nothing"); \(shell.errorText)") {
       try shell.lines.last == texts
@@ -162,7 +201,7 @@ func recipe_quickshell_takesTurns() throws {
   "The recipe for Quickshell, on Quickshell itself: a panel takes turns with a program, follows clicks, and stays when the shell is read anew",
   .enabled(if: access("/usr/bin/quickshell", X_OK) == 0, "make check-desktops has Quickshell"))
 func recipe_quickshellItself_takesTurns() throws {
-  let shell = try #require(Markdown("recipes/quickshell.md").blocks.first { $0.kind == "qml" }).text
+  let shell = try recipeShells()[0]
   let session = try Session(
     destinations: ["mixer": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n"], desktop: .sway,
     files: [

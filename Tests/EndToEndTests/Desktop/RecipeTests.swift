@@ -563,11 +563,12 @@ private final class PrintingPresenter {
     ]
   }
 
-  init(_ session: Session, in language: String) throws {
+  init(_ session: Session, in language: String, _ options: String = "") throws {
     self.session = session
     keys = try InputPipe(session, "keys")
     let command =
-      language == "Python" ? "/usr/bin/python3 \"$HOME/presenter.py\" board" : "\(Session.program("presenter")) board"
+      language == "Python"
+      ? "/usr/bin/python3 \"$HOME/presenter.py\" board \(options)" : "\(Session.program("presenter")) board"
     program = try session.start(program: "/bin/sh", ["-c", "exec \(command) <\"$HOME/keys\""])
     try waitUntilRegistered()
   }
@@ -637,6 +638,35 @@ func recipe_presenter_showsItems(_ language: String) throws {
   session.navd?.mayFail = true
   kill(session.bus.processID, SIGKILL)
   try session.wait("the presenter has ended") { presenter.program.status != nil }
+}
+
+@Test("The presenter in Python serves what it declares, and the next navd, too; it says why a declaration was refused")
+func recipe_presenterInPython_serves() throws {
+  let session = try Session(files: PrintingPresenter.files())
+  let note = "'board.note:={\"id\": \"Int\", \"value\": \"{text: String}\"}'"
+  let presenter = try PrintingPresenter(session, in: "Python", "--serve \(note)")
+  func waitUntilServed() throws {
+    try session.poll("it serves") { try session.navctl("destinations").outputText.contains("board.note") }
+  }
+  try waitUntilServed()
+  try session.runNavctl("present", "board.note", "1", "--value", "text=Hello")
+  #expect(try presenter.line("+ board.note 1").contains("Hello"))
+  let refused = try session.navctl("present", "board.note", "2", "--value", "text:=7")
+  #expect(refused.errorText == "navctl: present board.note: “board.note”: expected text: String, found 7\n")
+  let failed = try session.present("board.note", "2", ["value": ["text": Value.string("")].value])
+  let (reason, result) = try session.ending(of: failed)
+  #expect(reason == "failed" && "\(result)".contains("expected a text that is not empty"), "\(reason) \(result)")
+  try session.stop()
+  try session.start()
+  try waitUntilServed()
+  try session.runNavctl("present", "board.note", "3", "--value", "text=Bye")
+  #expect(try presenter.line("+ board.note 3").contains("Bye"))
+
+  // A text that is no type.
+  let other = try session.start(
+    program: "/bin/sh",
+    ["-c", "exec /usr/bin/python3 \"$HOME/presenter.py\" other --serve 'x:={\"id\": \"{\"}' </dev/null"])
+  try session.wait("it is refused; \(other.lines)") { other.errorText.hasPrefix("refused: “x”: the type") }
 }
 
 /// The editor of the recipe on a desktop, whose user types and answers its question.

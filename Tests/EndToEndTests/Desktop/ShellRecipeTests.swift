@@ -171,3 +171,63 @@ func recipe_listener_panelsNeverOverlap() throws {
   try shell.waitForPanel("calendar")
   shell.check(try shell.record())
 }
+
+/// A shell without windows, which serves what the description of `navd.py` does, and sends each line of its input as a request.
+private let servingShell = """
+  import sys
+
+  import navd
+
+
+  def called(call):
+      number = call["presentation"]
+      if call["call"] == "present":
+          if call["item"].get("value", {}).get("count", 0) < 0:
+              return shell.say(failed=number, error="expected a count from 0")
+          print("+", call["binding"], call["id"], call["item"].get("value", {}), flush=True)
+          shell.say(presented=number)
+      elif call["call"] == "dismiss":
+          print("-", call["reason"], flush=True)
+          shell.say(dismissed=number)
+
+
+  serves = {"shop.item": {"id": "Int", "value": "{count: Int}"}, "shop.tab.list": {"group": "shop.tab"}}
+  shell = navd.Presenter(["shop"], called, serves=serves)
+  for line in sys.stdin:
+      try:
+          navd.navctl(*line.split())
+      except navd.Refused as refusal:
+          print(refusal, f"[{refusal.status}]", flush=True)
+  """
+
+@Test("The recipe navd.py serves what it declares, and gets why a request was refused, with what was expected")
+func recipe_navdInPython_serves() throws {
+  let session = try Session(files: [
+    "navd.py": Files.text(inPackage: "docs/recipes/navd.py"), "shell.py": servingShell,
+  ])
+  session.environment["PATH"] = "\(Session.program("").dropLast()):/usr/bin:/bin"
+  let requests = try InputPipe(session, "requests")
+  let shell = try session.start(
+    program: "/bin/sh", ["-c", "exec /usr/bin/python3 \"$HOME/shell.py\" <\"$HOME/requests\""])
+  func prints(_ line: String) throws {
+    try session.wait("it prints “\(line)”; it has printed \(shell.lines) \(shell.errorText)") {
+      shell.lines.last == line
+    }
+  }
+  try session.poll("it serves; \(shell.errorText)") {
+    try session.navctl("destinations").outputText.contains("shop.item")
+  }
+  try session.runNavctl("present", "shop.item", "3", "--value", "count:=2")
+  try prints("+ shop.item 3 {'count': 2}")
+  #expect(requests.write("update shop.item count=many"))
+  try prints("update shop.item: “shop.item”: expected count: Int, found “many” [2]")
+  #expect(requests.write("select shop.tab nothing"))
+  try prints(
+    "select shop.tab nothing: a program shows the group “shop.tab”, which has no tag “nothing”; expected “list”; "
+      + "for a member that a program shows by itself, add --state [4]")
+  try session.runNavctl("select", "shop.tab", "list")
+  try prints("+ shop.tab.list  {}")
+  let failed = try session.present("shop.item", "4", ["value": ["count": Value.int64(-1)].value])
+  let (reason, result) = try session.ending(of: failed)
+  #expect(reason == "failed" && "\(result)".contains("expected a count from 0"), "\(reason) \(result)")
+}
