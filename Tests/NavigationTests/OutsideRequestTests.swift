@@ -349,6 +349,46 @@ private final class Editor: DecliningScreen {
     try await fixture.until { model.edited?.name == "Axe" }
   }
 
+  @Test(
+    "D18: an update of an element of a path is proposed to its page, too, whose text stays if it declines",
+    arguments: bothKinds)
+  func update_elementWhileItsUserTypes_isProposed(kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    let other =
+      if let session = fixture.session { try await Coordinator.bus(address: session.bus.address) } else {
+        fixture.coordinator
+      }
+    @Bindable(.shared("desk")) var model = Inventory()
+    let (desk, page) = (Desk(), "desk.path[0]")
+    let stack = fixture.navigator.stack(path: $model.path.published())
+    stack.navigationDestination(for: Binding<Inventory.Item>.self) { Editor($0, on: desk) }
+    model.path = [Inventory.Item(id: 3, name: "Saw", count: 1)]
+    try await fixture.isPresented()
+    func held(_ name: Value) async throws -> Bool {
+      try await other.presentation(at: page)?.value["name"] == name
+    }
+    try await other.update(page, ["name": .string("Axe")])
+    try await fixture.until { desk.proposed.count == 1 }
+    #expect(desk.proposed[0]["name"] == .string("Axe"))
+    #expect(model.path[0].name == "Saw")
+    desk.item?.wrappedValue.name = "Saw, sharp"
+    try await poll { try await held(.string("Saw, sharp")) }
+    desk.allow(true)
+    try await fixture.navigator.settle(within: Session.limit)
+    #expect(model.path[0].name == "Saw, sharp")
+
+    try await other.update(page, ["name": .string("Axe")])
+    try await fixture.until { desk.proposed.count == 2 }
+    desk.allow(false)
+    try await poll { try await held(.string("Saw, sharp")) }
+    #expect(model.path[0].name == "Saw, sharp")
+
+    try await other.update(page, ["name": .string("Axe")])
+    try await fixture.until { desk.proposed.count == 3 }
+    desk.allow(true)
+    try await fixture.until { model.path[0].name == "Axe" }
+  }
+
   /// The number of random requests: some seconds of them in `make test`, and minutes in `make fuzz`.
   private static let steps = getenv("NAVD_TEST_SERVED_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 150
 

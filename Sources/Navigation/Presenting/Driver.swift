@@ -3,6 +3,9 @@ import DBusValues
 import PresentationModel
 import Synchronization
 
+/// Asks the screen of a presentation whether another client may change its value, and calls a function with the answer.
+typealias AskChange = (PresentationHandle, Properties, @escaping @MainActor (Bool) -> Void) -> Void
+
 /// Keeps a piece of state and its presentations in agreement, in both directions.
 @MainActor
 protocol Driver: AnyObject, Sendable {

@@ -90,7 +90,7 @@ final class ItemDriver: Driver {
   /// Calls a function when the screen of a presentation that has ended is gone.
   var whenGone: (PresentationHandle, @escaping @MainActor () -> Void) -> Void = { $1() }
   /// Asks the screen of a presentation whether its item may be changed, and calls a function with the answer.
-  var askChange: ((PresentationHandle, Properties, @escaping @MainActor (Bool) -> Void) -> Void)?
+  var askChange: AskChange?
 
   init(_ content: DrivenContent, at place: ItemPlace) {
     self.content = content

@@ -259,12 +259,10 @@ public final class Navigator: Presenting {
         // The screen may decline, because its presentation was lost, or because the coordinator has not waited for its answer.
         if let showing = self?.screens[presentation], showing.isShown { showing.atEnd(body) } else { body() }
       }
-      driver.askChange = { [weak self] presentation, value, answer in
-        guard let showing = self?.screens[presentation], showing.mayAllowChanges else { return answer(true) }
-        Task { answer(await showing.allowsChange(to: value)) }
-      }
+      driver.askChange = askChange
       takeOver(driver)
     }
+    (driver as? PathDriver)?.askChange = askChange
     if let driver = driver as? PathDriver, let former = path(named: driver.name), former.hasState(of: driver) {
       reportMisuse(
         "“\(driver.name)” has two stacks, of which the first counts; keep the one that the first call has returned",
@@ -275,6 +273,14 @@ public final class Navigator: Presenting {
     drivers.add(driver)
     schedule(driver, in: Transaction.current)
     return Presence(driver, self)
+  }
+
+  /// Asks the screen of a presentation whether another client may change its value.
+  private var askChange: AskChange {
+    { [weak self] presentation, value, answer in
+      guard let showing = self?.screens[presentation], showing.mayAllowChanges else { return answer(true) }
+      Task { answer(await showing.allowsChange(to: value)) }
+    }
   }
 
   /// Notes that this navigator presents a subject. Two navigators with one subject would end each other's presentations. A model that

@@ -201,7 +201,13 @@ final class PathDriver: Driver {
   private typealias Stray = (index: Int, presentation: PresentationHandle?)
   /// The path that the coordinator has refused. It is requested again after a change.
   private var refused: (any PathValues)?
+  /// The values that other clients have written into elements, until their screens have answered.
+  private var proposed: [PresentationHandle: Properties] = [:]
+  /// The elements whose values other clients have written against the path.
+  private var overwritten: Set<PresentationHandle> = []
   var onDifference: (() -> Void)?
+  /// Asks the screen of a presentation whether its value may be changed, and calls a function with the answer.
+  var askChange: AskChange?
   private let from: String?
   /// The screen that the stack belongs to, if this program shows it.
   weak var parent: Showing?
@@ -251,8 +257,12 @@ final class PathDriver: Driver {
       guard isShowable == .now else { break }
       added.append(element)
     }
+    // A later edit of the program or its user has priority over what others propose.
+    for index in same.edited { if let presentation = places.all[index].presentation { proposed[presentation] = nil } }
+    let restored = overwritten.compactMap { places.position(of: $0) }
     // An edit of a value that others do not get is no request.
-    let edits = path.isPublished ? same.edited.filter { $0 < kept } : []
+    let edits = path.isPublished ? Set(same.edited + restored).filter { $0 < kept }.sorted() : []
+    overwritten = []
     let edited = isRefused ? [] : edits
     let unsent = Dictionary(uniqueKeysWithValues: edits.map { ($0, values) })
     // Screens above this position end with its screen (S2); lower screens that others pushed stay (S8).
@@ -480,6 +490,7 @@ final class PathDriver: Driver {
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) -> (@MainActor () -> Void)? {
     screens.ended(presentation)
     asked?.ended(presentation)
+    proposed[presentation] = nil
     if let left = leaving.removeValue(forKey: presentation) {
       // A request may have been refused because of this end.
       if strays.contains(where: { $0.presentation == presentation }) { onDifference?() }
@@ -549,11 +560,33 @@ final class PathDriver: Driver {
   }
 
   func updated(_ presentation: PresentationHandle, value: Properties, at moment: Moment) {
-    // A later request has priority, and so has a change of the path that was not requested yet.
-    guard retirement == nil, asked == nil, moment > acceptance, let index = places.position(of: presentation),
-      index < path.read().count, path.read().kept(of: places.values, places.count) == (places.count, []),
-      path.edit(index, value)
-    else { return }
+    guard moment > acceptance, let index = editable(presentation) else { return }
+    if path.isPublished, options(of: places.all[index].element).value == value { return }
+    proposed[presentation] = value
+    guard let askChange else { return edited(presentation, value, isAllowed: true) }
+    askChange(presentation, value) { [weak self] in self?.edited(presentation, value, isAllowed: $0) }
+  }
+
+  /// The position of an element that another client may edit. A later request has priority, and so has a change of the path that was not
+  /// requested yet.
+  private func editable(_ presentation: PresentationHandle) -> Int? {
+    guard retirement == nil, asked == nil, let index = places.position(of: presentation), index < path.read().count,
+      path.read().kept(of: places.values, places.count) == (places.count, [])
+    else { return nil }
+    return index
+  }
+
+  /// Writes the value of an element that another client has edited, or has that client's value replaced by that of the path.
+  private func edited(_ presentation: PresentationHandle, _ value: Properties, isAllowed: Bool) {
+    // A later edit has priority.
+    guard proposed[presentation] == value else { return }
+    proposed[presentation] = nil
+    guard let index = editable(presentation) else { return }
+    guard isAllowed, path.edit(index, value) else {
+      overwritten.insert(presentation)
+      onDifference?()
+      return
+    }
     places.values = path.read()
     places.set(places.values.element(index), at: index)
   }
