@@ -112,6 +112,8 @@ extension Transition {
     }
     _ = machine.force(machine.dismissed(before: ends.map { $0.handle } + owned + departed.map { $0.0.handle }))
     for client in absent.sorted() { unregister(client) }
+    // An item that waits for a presentation that is gone may end itself.
+    state.lists.startsLater = true
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
     loseParked(survivals)
     // The result of a program whose windows were gone is lost (N3).
@@ -122,6 +124,7 @@ extension Transition {
     let gone = Set(ends.map { $0.handle } + owned)
     clear(
       ends + owned.sorted().map { PlannedEnd(handle: $0, reason: .owner) } + held.filter { !gone.contains($0.handle) })
+    state.lists.startsLater = false
     for client in absent.sorted() {
       releaseHolds(of: client)
       state.countsOfClients[client] = nil

@@ -160,7 +160,7 @@ struct Transition: ~Copyable {
 
   /// Starts and ends all presentations that can. After the end of a presentation's hold, the items
   /// that waited for that end are considered before any other starts, since one of them may come
-  /// instead (H8).
+  /// instead (H8). After a restart, all that is gone ends before anything starts (R2).
   mutating func advance() {
     force()
     var (ended, started) = (0, 0)
@@ -169,7 +169,7 @@ struct Transition: ~Copyable {
         let handle = state.lists.mayEnd[ended]
         ended += 1
         proceed(withEndOf: handle)
-      } else if started < state.lists.mayStart.count, state.lists.endedHolds.isEmpty {
+      } else if started < state.lists.mayStart.count, state.lists.endedHolds.isEmpty, !state.lists.startsLater {
         let handle = state.lists.mayStart[started]
         started += 1
         if let presentation = state.presentations[handle], canStart(presentation) { start(presentation) }

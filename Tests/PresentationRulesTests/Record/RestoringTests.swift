@@ -349,6 +349,19 @@ private final class RestartableMachine {
     #expect(navd.machine.knownClients == ["bert"])
   }
 
+  @Test("R2: an item whose owner or parent is gone is not started because the one before it is gone, too")
+  func restored_waitingForOneThatIsGone_isNotStarted() throws {
+    let navd = try RestartableMachine()
+    let parent = try navd.present("p", to: "cmd")
+    let former = [try navd.present("a", "1", to: "cmd"), try navd.present("b", "1", to: "cmd")]
+    for handle in [parent] + former { navd.hear(.presentAnswered(handle, error: nil)) }
+    let owned = try navd.present("a", "2", to: "cmd", by: "anna") { $0.owned = true }
+    let child = try navd.present("b", "2", to: "cmd") { $0.from = "p" }
+    #expect([owned, child].map(navd.phase) == ["waiting", "waiting"])
+    #expect(try navd.restart(absent: ["anna"]) == [])
+    #expect(([parent] + former + [owned, child]).map(navd.reason) == [.lost, .replaced, .replaced, .owner, .parent])
+  }
+
   @Test("O2: a timeout that passed without navd ends the item at once; another one continues")
   func restored_timeout_runsOn() throws {
     let navd = try RestartableMachine()
