@@ -401,6 +401,7 @@ struct OrderChecker {
     defer {
       alive.removeAll { $0.stage == .ended }
       for index in alive.indices { alive[index].isAboutToGo = false }
+      outlastingBefore = [:]
       introduced = []
       acknowledged = []
       abandoned = []
