@@ -7,6 +7,8 @@ import TextFormats
 extension CompletionKind {
   /// The names under which an item is open.
   static var bindings: CompletionKind { candidates { $0.bindings } }
+  /// The names under which an item is open, or which a program serves.
+  static var shown: CompletionKind { candidates { $0.bindings + $0.servedBindings } }
   /// The names under which an item is open, and the names of destinations that can be opened.
   static var presentable: CompletionKind { candidates { $0.presentable } }
   static var roots: CompletionKind { candidates { $0.bindings.map { String($0.prefix { $0 != "." && $0 != "[" }) } } }
@@ -94,11 +96,20 @@ private struct CompletionCandidates {
   var bindings: [String] { state.entries.compactMap(\.binding) }
   /// The bindings that programs serve.
   var served: [(binding: String, accepts: ServedEntry)] { destinations.flatMap(\.served) }
-  var presentable: [String] { bindings + destinations.map(\.name) + served.map(\.binding) }
+  /// The served bindings that can be presented: of a path, the next element.
+  var servedBindings: [String] {
+    served.map { binding, accepts in
+      accepts.elements == true ? "\(binding)[\(state.paths[binding]?.count ?? 0)]" : binding
+    }
+  }
+  var presentable: [String] { bindings + destinations.map(\.name) + servedBindings }
   /// The tags of each group.
   var groups: [String: [String]] {
     served.reduce(into: state.groupEntries.mapValues { $0.tags ?? [] }) { groups, served in
-      if let group = served.accepts.group, let tag = served.accepts.tag { groups[group, default: []].append(tag) }
+      guard let group = served.accepts.group else { return }
+      let standard =
+        served.binding.hasPrefix("\(group).") ? served.binding.dropFirst(group.count + 1) : served.binding[...]
+      groups[group, default: []].append(served.accepts.tag ?? String(standard))
     }
   }
 }

@@ -10,7 +10,7 @@ struct Show: ParsableCommand {
     verb: "show", "Print everything known about what is open under a name; exit status 3 if nothing is open.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: .binding, completion: .bindings) var binding: String
+  @Argument(help: .binding, completion: .shown) var binding: String
 
   func run() throws {
     let daemon = try DaemonClient(global, "show \(binding)")
@@ -18,7 +18,9 @@ struct Show: ParsableCommand {
     let others = try daemon.state().entries
     // An item whose presenter asks its user may come back to its slot (P15).
     let asking = presentation == .root ? others.last { $0.binding == binding && $0.asking == true } : nil
-    let accepts = try daemon.destinations().lazy.flatMap(\.served).first { $0.binding == binding }?.accepts
+    let accepts = try daemon.destinations().lazy.flatMap(\.served).first {
+      $0.binding == binding || $0.accepts.elements == true && binding.hasPrefix("\($0.binding)[")
+    }?.accepts
     guard presentation != .root || asking != nil else {
       let left = try daemon.diagnosis().left?.first { $0.hasPrefix("“\(binding)” ") }
       throw Failure(

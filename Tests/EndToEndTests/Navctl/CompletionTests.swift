@@ -135,6 +135,30 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
 }
 
 @Test(
+  "D18: completion and show know what a program serves: its bindings, its tags, and the next element of a path",
+  arguments: Shell.allCases)
+private func completion_servedBindings_areOffered(shell: Shell) throws {
+  let session = try Session()
+  try session.install(for: shell)
+  let presenter = try session.startNavctl(
+    "presenter", "shop", "--auto-present", "--auto-dismiss", "0s",
+    "--serve", #"shop.item:={"id":"Int","value":"{count: Int}"}"#, "--serve", #"shop.tab.list:={"group":"shop.tab"}"#,
+    "--serve", #"shop.path:={"elements":true,"id":"Int"}"#)
+  try session.poll("it serves") { try session.navctl("destinations").outputText.contains("shop.item") }
+  #expect(try session.offered(shell, "navctl", "present", "shop.i") == ["shop.item"])
+  #expect(try session.offered(shell, "navctl", "show", "shop.i") == ["shop.item"])
+  #expect(try session.offered(shell, "navctl", "select", "shop.") == ["shop.tab"])
+  #expect(try session.offered(shell, "navctl", "select", "shop.tab", "l") == ["list"])
+  #expect(try session.offered(shell, "navctl", "push", "shop.") == ["shop.path"])
+  #expect(try session.offered(shell, "navctl", "push", "shop.path", "shop.p") == ["shop.path[0]"])
+  try session.runNavctl("push", "shop.path", "shop.path[0]", "1")
+  #expect(
+    try session.navctl("show", "shop.path[1]").errorText
+      == "navctl: show shop.path[1]: nothing is open under that name; a program shows it when asked (id: Int)\n")
+  #expect(presenter.status == nil, "\(presenter.errorText)")
+}
+
+@Test(
   "bash completes a name without “/” if there is a directory of that name, and quotes characters that it would expand")
 private func completion_nameOfDirectory_staysName() throws {
   let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"60\"]\n"])
