@@ -6,8 +6,15 @@ const TITLE_PATIENCE = 50;
 const FRAME_PATIENCE = 500;
 /** The windows that are looked at as covers of others, the topmost first. */
 const MAX_COVERS = 64;
-/** Milliseconds in which a program adopts a size that it was asked to have. */
-const RESIZING_PATIENCE = 1000;
+/** Milliseconds in which a program adopts a size that it was asked to have, and the shell may give its window the focus. */
+const OPENING_PATIENCE = 1000;
+/** The same for a window that was placed before its first frame, since its program draws slowly. */
+const MAPPING_PATIENCE = 5000;
+
+/** The windows that are expected at once, beyond which the oldest is forgotten. A program that starts takes seconds. */
+const MAX_EXPECTED = 64;
+/** The variable of a command by which its window is known. */
+const PRESENTATION_VARIABLE = 'NAVD_PRESENTATION';
 
 /** A request that is refused, with the name of an error of the contract. */
 class Refusal extends Error {
@@ -24,6 +31,18 @@ class Refusal extends Error {
  */
 function quoted(text) {
     return text.length <= 100 ? `“${text}”` : `“${text.slice(0, 100)}…”`;
+}
+
+/**
+ * Whether two sets of options are the same.
+ *
+ * @param {object} options - of Place, or null
+ * @param {object} others - of Place
+ */
+function isSame(options, others) {
+    const keys = Object.keys(others);
+    return options !== null && Object.keys(options).length === keys.length &&
+        keys.every(key => options[key] === others[key]);
 }
 
 /**
@@ -55,6 +74,8 @@ class ShellWindows {
         /** By Meta.Window: announced windows, and those that wait for a frame or a title. */
         this._entries = new Map();
         this._windows = new Map();
+        /** The options of Place for windows that are yet to open, by the presentations of their programs. */
+        this._expected = new Map();
         this._stale = new Set();
         this._focus = null;
         /** The windows that others cover, and whether they may be others now. */
@@ -167,8 +188,13 @@ class ShellWindows {
         if (this._entries.has(window))
             return;
         const id = `${this._memory.token}-${window.get_stable_sequence()}`;
-        const formerFocus = isOld ? null : this._focus;
-        const entry = {id, isShown: isOld, isDue: isOld, timer: 0, formerFocus, placement: null, placedUntil: 0};
+        const formerFocus = isOld ? null : global.display.focus_window;
+        const expected = isOld ? null : this._takeExpected(window);
+        const entry = {
+            id, isShown: isOld, isDue: isOld, timer: 0, formerFocus, expected, placement: null, placedUntil: 0,
+            // Until it has had the focus once, it gives it back; -1 after that.
+            unfocusedUntil: expected?.focus === false ? Infinity : 0, hasFrame: isOld, isPlaced: false,
+        };
         this._entries.set(window, entry);
         this._windows.set(id, window);
         const note = () => this._note(window);
@@ -206,7 +232,14 @@ class ShellWindows {
             this._stale.add(window);
             this._onShown();
         };
-        window.get_compositor_private()?.connectObject('first-frame', shown, this);
+        window.get_compositor_private()?.connectObject('first-frame', () => {
+            entry.hasFrame = true;
+            if (entry.expected) {
+                this._place(window, entry.expected);
+                entry.isPlaced = true;
+            }
+            shown();
+        }, this);
         this._after(entry, FRAME_PATIENCE, shown);
     }
 
@@ -265,6 +298,12 @@ class ShellWindows {
 
     _noteFocus() {
         const window = global.display.focus_window;
+        const entry = this._entries.get(window);
+        // Within this signal, so that no key gets there.
+        if (GLib.get_monotonic_time() < entry?.unfocusedUntil) {
+            entry.unfocusedUntil = -1;
+            this._returnFocus(window);
+        }
         for (const changed of [this._focus, window]) {
             if (this._entries.has(changed))
                 this._stale.add(changed);
@@ -453,6 +492,54 @@ class ShellWindows {
 
     place(id, options) {
         const window = this._window(id);
+        const entry = this._entries.get(window);
+        // Its user may have moved it since it opened.
+        if (!entry.isPlaced || !isSame(entry.expected, options))
+            this._place(window, options);
+        // To move it before its first frame is in vain.
+        entry.expected = entry.hasFrame ? null : options;
+    }
+
+    /**
+     * Announces the first window of a program that is about to start.
+     *
+     * @param {string} presentation - the variable of its process
+     * @param {object} options - of Place; none if it is no longer expected
+     */
+    expect(presentation, options) {
+        this._expected.delete(presentation);
+        if (Object.keys(options).length === 0)
+            return;
+        new Placement(options);
+        this._expected.set(presentation, options);
+        if (this._expected.size > MAX_EXPECTED)
+            this._expected.delete(this._expected.keys().next().value);
+    }
+
+    /**
+     * The options of Place for a new window that was expected; null if it was not.
+     *
+     * @param {Meta.Window} window - a window that has just been created
+     */
+    _takeExpected(window) {
+        if (this._expected.size === 0 || window.get_pid() <= 0)
+            return null;
+        let variables;
+        try {
+            const [, bytes] = GLib.file_get_contents(`/proc/${window.get_pid()}/environ`);
+            variables = new TextDecoder().decode(bytes).split('\0');
+        } catch {
+            // It belongs to another user, or has ended.
+            return null;
+        }
+        const prefix = `${PRESENTATION_VARIABLE}=`;
+        const presentation = variables.find(variable => variable.startsWith(prefix))?.slice(prefix.length);
+        const options = this._expected.get(presentation) ?? null;
+        this._expected.delete(presentation);
+        return options;
+    }
+
+    _place(window, options) {
         const placement = new Placement(options);
         const entry = this._entries.get(window);
         if (options['fullscreen'])
@@ -468,10 +555,21 @@ class ShellWindows {
             window.move_resize_frame(false, x, y, width, height);
             // The program decides about its size later, and the place follows from it.
             entry.placement = placement;
-            entry.placedUntil = GLib.get_monotonic_time() + RESIZING_PATIENCE * 1000;
+            entry.placedUntil = GLib.get_monotonic_time() + OPENING_PATIENCE * 1000;
         }
-        if (options['focus'] === false && window.has_focus() && this._entries.has(entry.formerFocus))
-            entry.formerFocus.focus(this._now);
+        if (options['focus'] !== false)
+            return;
+        // The shell may give it the focus only after that.
+        const patience = entry.hasFrame ? OPENING_PATIENCE : MAPPING_PATIENCE;
+        if (entry.unfocusedUntil !== -1)
+            entry.unfocusedUntil = window.has_focus() ? -1 : GLib.get_monotonic_time() + patience * 1000;
+        this._returnFocus(window);
+    }
+
+    _returnFocus(window) {
+        const {formerFocus} = this._entries.get(window);
+        if (window.has_focus() && this._entries.has(formerFocus))
+            formerFocus.focus(this._now);
     }
 
     _usableArea(window) {

@@ -3,7 +3,7 @@
 const WINDOW_SYSTEM = 'org.navd.WindowSystem1';
 const WINDOW_SYSTEM_PATH = '/org/navd/WindowSystem1';
 const CAPABILITIES = [
-    'close', 'activate', 'hide', 'move', 'summon', 'place', 'pid', 'parent', 'output', 'focus', 'in-view', 'startup-id',
+    'close', 'activate', 'hide', 'move', 'summon', 'place', 'expect', 'pid', 'parent', 'output', 'focus', 'in-view', 'startup-id',
 ];
 
 /** Milliseconds between two readings of changes: a program that changes its title all the time costs the shell little. */
@@ -27,6 +27,15 @@ function packed(properties) {
     };
     return Variant.new_array(ENTRY_TYPE, Object.entries(properties).map(([key, value]) => Variant.new_dict_entry(
         Variant.new_string(key), Variant.new_variant(values[PROPERTY_TYPES[key]](value)))));
+}
+
+/**
+ * The values of an `a{sv}`.
+ *
+ * @param {object} options - variants
+ */
+function plain(options) {
+    return Object.fromEntries(Object.entries(options).map(([key, value]) => [key, value.deepUnpack()]));
 }
 
 class WindowService {
@@ -180,10 +189,11 @@ class WindowService {
     }
 
     PlaceAsync([id, options], invocation) {
-        this._answer(invocation, () => {
-            const plain = Object.entries(options).map(([key, value]) => [key, value.deepUnpack()]);
-            this._windows.place(id, Object.fromEntries(plain));
-        });
+        this._answer(invocation, () => this._windows.place(id, plain(options)));
+    }
+
+    ExpectAsync([presentation, options], invocation) {
+        this._answer(invocation, () => this._windows.expect(presentation, plain(options)));
     }
 
     _answer(invocation, body) {

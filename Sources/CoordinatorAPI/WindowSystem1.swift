@@ -26,6 +26,9 @@ public enum WindowSystemInterface {
     return BusName("\(bus.text).\(element.joined())")
   }
 
+  /// The variable of a command by which an adapter knows the window that is expected of it.
+  public static let presentationVariable = "NAVD_PRESENTATION"
+
   /// The adapter's object.
   public static let object: ObjectPath = "/org/navd/WindowSystem1"
 
@@ -52,7 +55,7 @@ public enum WindowSystemInterface {
       Capabilities, or not possible for this window, and org.navd.Error.InvalidArgument for an output that does not exist.
       """,
     members: [
-      getWindows, close, activate, hide, show, moveToOutput, summon, place, opened, changed, closed,
+      getWindows, close, activate, hide, show, moveToOutput, summon, place, expect, opened, changed, closed,
       capabilities, outputs, focusedOutput, backend, displays,
     ])
 
@@ -104,8 +107,19 @@ extension WindowSystemInterface {
     name, "Place", in: window,
     Arg<Properties>("options", doc: "Where and how it is to be shown; what is left out stays as it is."),
     doc: """
-      Shows the window where and as the options say, once: what its user moves later stays. It is wholly in the usable area of its       output, if that is large enough. Options:
+      Shows the window where and as the options say, once: what its user moves later stays. It is wholly in the usable area of its \
+      output, if that is large enough. Options:
       \(WindowPlacement.Options.table.doc)
+      """)
+
+  public static let expect = Method(
+    name, "Expect",
+    in: Arg<String>("presentation", doc: "The value of \(presentationVariable) of a program that is about to start."),
+    Arg<Properties>("options", doc: "Those of Place; none if the window is no longer expected."),
+    doc: """
+      Announces a window: the first one of a program with this variable in its environment is shown as the options say as soon as \
+      it opens, before it has a title or is told, so that what its user types meanwhile goes where it went before. Place follows, \
+      once the coordinator knows that it is the item's.
       """)
 }
 
@@ -129,7 +143,7 @@ extension WindowSystemInterface {
   public static let capabilities = Property<[String]>(
     name, "Capabilities",
     doc: """
-      The requests that work here (close, activate, hide, move, summon, place), and the keys of windows that the adapter knows \
+      The requests that work here (close, activate, hide, move, summon, place, expect), and the keys of windows that the adapter knows \
       (pid, parent, output, focus, in-view, startup-id). A request that the protocol has but the compositor ignores is not among them.
       """)
   public static let outputs = Property<[String]>(

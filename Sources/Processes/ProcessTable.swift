@@ -152,7 +152,7 @@ package enum ProcessTable {
     }
   }
 
-  enum Variable: Hashable {
+  package enum Variable: Hashable {
     case value(ByteString)
     case absent
     /// The environment is empty: the process was started without one, or is in the middle of `execve`.
@@ -162,7 +162,7 @@ package enum ProcessTable {
   }
 
   /// The value that a variable had when the process's program was started.
-  static func variable(_ name: ByteString, of pid: pid_t) -> Variable {
+  package static func variable(_ name: ByteString, of pid: pid_t) -> Variable {
     guard let environment = read("/proc/\(pid)/environ") else { return .hidden }
     if environment.isEmpty { return .empty }
     let prefix = name.bytes + [UInt8(ascii: "=")]

@@ -192,6 +192,7 @@ extension WindowTracker {
     }
     effects.append(.windowsChanged(handle))
     if case .withdrawing = stage { return force(handle) }
+    stopExpecting(handle)
     place(id, of: handle)
     placeAsWritten(id, of: handle)
     if wasAwaiting { effects.append(.presented(presentation(of: handle))) }

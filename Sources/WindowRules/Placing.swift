@@ -3,6 +3,24 @@ import PresentationModel
 // MARK: Places (N15)
 
 extension WindowTracker {
+  /// Tells the window system how to show the first window of a program that is about to start. Otherwise the window has
+  /// the focus until it belongs to the presentation. Its place follows from its output, so that comes first.
+  mutating func expectFirstWindow(of handle: Handle) {
+    guard let following = followed[handle], capabilities?.contains(.expect) == true, !following.isOnOtherDisplay
+    else { return }
+    var placement = following.rule.placement
+    if following.output != nil { placement = WindowPlacement(takesFocus: placement.takesFocus) }
+    guard placement != WindowPlacement() else { return }
+    followed[handle]!.isExpected = true
+    effects.append(.expect(handle, placement))
+  }
+
+  mutating func stopExpecting(_ handle: Handle) {
+    guard followed[handle]?.isExpected == true else { return }
+    followed[handle]!.isExpected = false
+    effects.append(.stopExpecting(handle))
+  }
+
   /// Shows a window that has become a presentation's where and as the file says. Dialogs are left to the compositor.
   mutating func placeAsWritten(_ id: String, of handle: Handle) {
     guard let following = followed[handle], following.rule.placement != WindowPlacement(), following.guest == nil,

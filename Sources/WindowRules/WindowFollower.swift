@@ -183,6 +183,8 @@ struct WindowFollower {
   var mustBeSeen = false
   /// The windows that were asked to be hidden before the program was ended by force.
   var mayBeHidden: Set<String> = []
+  /// Whether the window system was told of the first window before it opens (N15).
+  var isExpected = false
   /// The outputs on which windows were placed, empty if not known (N15).
   var placedOn: [String: String] = [:]
   /// The windows that were hidden, and are placed again if they come to another output (N15).

@@ -7,6 +7,10 @@ import PresentationModel
 public struct WindowTracker {
   /// The consequences of an input, in this order.
   public enum Effect: Hashable, Sendable {
+    /// Tell the window system how to show the first window of a program that is about to start.
+    case expect(Handle, WindowPlacement)
+    /// Tell the window system that this window has come, or will not.
+    case stopExpecting(Handle)
     /// Start the program.
     case start(Handle)
     /// The presentation has its first window (N2).
@@ -201,7 +205,9 @@ public struct WindowTracker {
     // While the window system is away, unknown windows may open.
     if capabilities != nil { following.beginning.earlierWindows = Set(windows.all.keys) }
     followed[handle] = following
-    effects += [.windowsChanged(handle), .start(handle)]
+    effects.append(.windowsChanged(handle))
+    expectFirstWindow(of: handle)
+    effects.append(.start(handle))
     expectWindow(of: handle)
   }
 
@@ -234,6 +240,7 @@ public struct WindowTracker {
   mutating func release(_ program: Handle) {
     guard let following = followed[program] else { return }
     uncoverWindows(of: program)
+    stopExpecting(program)
     followed[program] = nil
     for window in following.windows { windows[window]?.owner = following.guest == nil ? .former : .none }
     effects += [.stopWaiting(program), .released(program)]

@@ -120,6 +120,7 @@ import TextFormats
       "MoveToOutput (s id, s output) → ()",
       "Summon (s id) → ()",
       "Place (s id, a{sv} options) → ()",
+      "Expect (s presentation, a{sv} options) → ()",
       "signal Opened (s id, a{sv} properties, t serial)",
       "signal Changed (s id, a{sv} changed, t serial)",
       "signal Closed (s id, t serial)",

@@ -45,7 +45,7 @@ import Testing
   #expect(
     WindowCapability.allCases.map(\.rawValue)
       == [
-        "close", "activate", "hide", "move", "summon", "place", "pid", "parent", "output", "focus", "in-view",
+        "close", "activate", "hide", "move", "summon", "place", "expect", "pid", "parent", "output", "focus", "in-view",
         "startup-id",
       ])
 }

@@ -76,6 +76,10 @@ public final class ScriptedWindowSystem {
       requests.append("place \(input.0) \(input.1.keys.sorted().joined(separator: " "))")
       call.reply()
     }
+    object.implement(Rows.expect) { [unowned self] input, call in
+      requests.append("expect \(input.0) \(input.1.keys.sorted().joined(separator: " "))")
+      call.reply()
+    }
     object.implement(Rows.capabilities) { _ in capabilities.map(\.rawValue).sorted() }
     object.implement(Rows.outputs) { [unowned self] _ in outputs }
     object.implement(Rows.focusedOutput) { [unowned self] _ in focusedOutput }

@@ -68,6 +68,56 @@ struct PlacingTests {
     #expect(places(&tracker) == ["w1"])
   }
 
+  private func expectations(_ tracker: inout WindowTracker) -> [WindowTracker.Effect] {
+    tracker.takeEffects().filter { effect in
+      switch effect {
+      case .expect, .stopExpecting, .start: true
+      default: false
+      }
+    }
+  }
+
+  @Test("N15: the first window is announced before its program starts, and once")
+  func expect_placedItem_precedesItsProgram() {
+    var tracker = tracker()
+    tracker.follow(one, Self.rule, grace: 2000)
+    #expect(expectations(&tracker) == [.expect(one, Self.placement), .start(one)])
+    tracker.opened(window("w1"), program: one)
+    #expect(expectations(&tracker) == [.stopExpecting(one)])
+    tracker.opened(window("w2"), program: one)
+    #expect(expectations(&tracker).isEmpty)
+  }
+
+  @Test("N15: a program that ends without a window is no longer expected to open one")
+  func expect_programThatEnds_isWithdrawn() {
+    var tracker = tracker()
+    tracker.follow(one, Self.rule, grace: 2000)
+    _ = tracker.takeEffects()
+    tracker.drop(one)
+    #expect(expectations(&tracker) == [.stopExpecting(one)])
+  }
+
+  @Test("N15: where an item is to be on an output, only the focus of its first window is announced")
+  func expect_itemOfAnOutput_isAboutTheFocusAlone() {
+    var tracker = tracker()
+    var rule = Self.rule
+    tracker.follow(one, rule, grace: 2000, output: "B")
+    #expect(expectations(&tracker) == [.start(one)])
+    rule.placement.takesFocus = false
+    tracker.follow(two, rule, grace: 2000, output: "B")
+    #expect(expectations(&tracker) == [.expect(two, WindowPlacement(takesFocus: false)), .start(two)])
+  }
+
+  @Test("N15: what needs no place, and an adapter that expects nothing, are told nothing")
+  func expect_withoutNeed_isNotTold() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(WindowPattern(appID: "app")), grace: 2000)
+    #expect(expectations(&tracker) == [.start(one)])
+    tracker = WindowRulesTests.tracker(capabilities: all.subtracting([.expect]))
+    tracker.follow(one, Self.rule, grace: 2000)
+    #expect(expectations(&tracker) == [.start(one)])
+  }
+
   @Test("N15: an adapter that cannot place windows is not asked to")
   func place_withoutCapability_isNotAsked() {
     var tracker = tracker(capabilities: all.subtracting([.place]))

@@ -539,8 +539,8 @@ final class RandomDesktop {
     case .released(let handle):
       recorded[handle] = nil
       timers[handle] = nil
-    case .parkedStays, .abandon, .activate, .move, .waitForFocus, .stopWaitingForFocus, .waitForArrival,
-      .windowsChanged:
+    case .expect, .stopExpecting, .parkedStays, .abandon, .activate, .move, .waitForFocus, .stopWaitingForFocus,
+      .waitForArrival, .windowsChanged:
       break
     }
   }

@@ -333,6 +333,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   private func perform(_ effect: WindowTracker.Effect) {
     switch effect {
+    case .expect(let program, let placement): expect(program, placement)
+    case .stopExpecting(let program): expect(program, WindowPlacement())
     case .start(let program): start(program)
     case .presented(let handle):
       let program = tracker.program(of: handle)
@@ -396,6 +398,13 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       programs[handle]?.timer = nil
     case .windowsChanged(let handle): if programs[handle] != nil { record.windowsChanged(of: handle) }
     case .released(let handle): release(handle)
+    }
+  }
+
+  /// - Parameter placement: empty if the window is no longer expected.
+  private func expect(_ program: Handle, _ placement: WindowPlacement) {
+    system.request(Rows.expect, (program.description, placement.options.properties)) { [log] message in
+      log.warning("a window that opens could not be announced: \(message)")
     }
   }
 

@@ -100,6 +100,8 @@ public enum WindowCapability: String, Hashable, Sendable, CaseIterable {
   case summon
   /// `Place`.
   case place
+  /// `Expect`.
+  case expect
   /// The property `pid`.
   case pid
   /// The property `parent`.

@@ -45,7 +45,7 @@ struct HyprlandModel {
 
   /// - Parameter makeID: makes an id for a window, for versions that do not report one.
   init(_ ids: NumberedIDs, makeID: @escaping () -> String) {
-    state.capabilities = [.close, .activate, .hide, .move, .summon, .place, .pid, .output, .focus, .inView]
+    state.capabilities = [.close, .activate, .hide, .move, .summon, .place, .expect, .pid, .output, .focus, .inView]
     self.ids = ids
     self.makeID = makeID
   }
@@ -285,7 +285,9 @@ extension HyprlandModel {
     }
     if placement.isAbove == true { commands.append(.raise(key)) }
     if placement.isFullscreen == true { commands += [.focus(key), .makeFullscreen(key)] }
-    if placement.takesFocus == false, let former = formerFocus[key], state.windows.contains(former) {
+    if placement.takesFocus == false, let former = formerFocus[key], state.windows.contains(former),
+      state.windows.returnsFocus(of: key, to: former)
+    {
       commands.append(.focus(former))
     }
     return commands

@@ -58,7 +58,7 @@ struct NiriModel {
   private let findProcess: FindingProcess
 
   init(_ ids: NumberedIDs, findProcess: @escaping FindingProcess) {
-    state.capabilities = [.close, .activate, .move, .summon, .place, .pid, .output, .focus, .inView]
+    state.capabilities = [.close, .activate, .move, .summon, .place, .expect, .pid, .output, .focus, .inView]
     self.ids = ids
     self.findProcess = findProcess
   }
@@ -282,7 +282,9 @@ extension NiriModel {
       actions.append(Self.action(name, "\"id\":\(key),\"change\":{\(change)}"))
     }
     actions += moves(key)
-    if placement.takesFocus == false, let former = formerFocus[key], nodes[former] != nil {
+    if placement.takesFocus == false, let former = formerFocus[key], nodes[former] != nil,
+      state.windows.returnsFocus(of: key, to: former)
+    {
       actions.append(Self.action("FocusWindow", "\"id\":\(former)"))
     }
     return actions

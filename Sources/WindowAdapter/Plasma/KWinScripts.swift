@@ -68,10 +68,8 @@ final class KWinScripts {
 
 extension WindowPlacement {
   /// A script of KWin 5 or 6 that places a window, and places it again when its program has adopted its size.
-  /// - Parameters:
-  ///   - window: the name of the window, its `internalId`.
-  ///   - former: the name of the window that gets the focus; nil to leave it.
-  func kwinScript(for window: String, focusing former: String?) -> String {
+  /// - Parameter window: the name of the window, its `internalId`.
+  func kwinScript(for window: String) -> String {
     var actions: [String] = []
     if isSticky == true { actions.append("window.onAllDesktops = true;") }
     if isAbove == true { actions.append("window.keepAbove = true;") }
@@ -80,17 +78,11 @@ extension WindowPlacement {
       actions.append("place(true);")
       if place != nil { actions.append("window.frameGeometryChanged.connect(follow);") }
     }
-    if takesFocus == false, let former {
-      actions.append(
-        "if (find(\"\(former)\")) workspace[workspace.windowList ? 'activeWindow' : 'activeClient'] = find(\"\(former)\");"
-      )
-    }
     let (x, y) = kwinPlace ?? ("frame.x", "frame.y")
     return """
       (() => {
         const windows = workspace.windowList ? workspace.windowList() : workspace.clientList();
-        const find = id => windows.find(window => String(window.internalId) === id);
-        const window = find("\(window)");
+        const window = windows.find(window => String(window.internalId) === "\(window)");
         if (!window)
           return;
         const inside = (at, start, room) => start + Math.max(0, Math.min(Math.round(at), room));

@@ -28,7 +28,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
     WindowCapability.allCases.filter { capability in
       switch capability {
       case .close, .activate, .hide, .pid, .parent, .focus: true
-      case .place: scripts != nil
+      case .place, .expect: scripts != nil
       case .move: connection.canSendToOutputs && connection.knowsOutputs
       case .output: connection.knowsOutputs
       case .summon, .inView: connection.knowsDesktops
@@ -126,7 +126,12 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
       }
       activate(window)
     case .place(let placement):
-      scripts?.run(placement.kwinScript(for: window.uuid, focusing: formerFocus[window.uuid]), for: window.uuid)
+      if placement.takesFocus == false, let former = known.first(where: { $0.uuid == formerFocus[window.uuid] }),
+        state.windows.returnsFocus(of: window.key, to: former.key)
+      {
+        set(PLASMA_WINDOW_ACTIVE, true, former)
+      }
+      scripts?.run(placement.kwinScript(for: window.uuid), for: window.uuid)
     }
   }
 

@@ -18,6 +18,7 @@ final class WindowService {
 
   /// Calls of GetWindows that this turn answers.
   private var readers: [Call<([Structure<String, Properties>], UInt64)>] = []
+  private var expected = ExpectedWindows()
   private var leftOut = 0
   private var last: WindowEvent?
   private let log: Logger
@@ -48,6 +49,15 @@ final class WindowService {
         call.fail(DBusError(error))
       }
     }
+    object.implement(Rows.expect) { [unowned self] input, call in
+      do throws(Refusal) {
+        try require(.expect, for: "announcing a window")
+        expected.expect(input.0, try WindowPlacement(reading: input.1), besides: backend.state.windows)
+        call.reply()
+      } catch {
+        call.fail(DBusError(error))
+      }
+    }
     object.implement(Rows.capabilities) { [unowned self] _ in backend.state.capabilities.map(\.rawValue) }
     object.implement(Rows.outputs) { [unowned self] _ in backend.state.outputs }
     object.implement(Rows.focusedOutput) { [unowned self] _ in backend.state.focusedOutput }
@@ -62,6 +72,7 @@ final class WindowService {
       log.warning("the bus does not read fast enough; signals were dropped", metadata: ["count": "\($0)"])
     }
     connection.handlers.beforeFlush = { [weak self] in
+      self?.placeExpected()
       self?.tell()
       self?.answerReaders()
     }
@@ -78,6 +89,13 @@ final class WindowService {
       call.reply((windows.windows.map { Structure($0.id, $0.properties.properties) }, windows.serial))
     }
     readers = []
+  }
+
+  /// Places the expected windows that have opened. A window that is gone meanwhile, or that cannot be placed, is left.
+  private func placeExpected() {
+    for (key, placement) in expected.takeDue(backend.state.windows, now: connection.loop.now) {
+      backend.perform(.place(placement), key) { _ in }
+    }
   }
 
   /// Sends the changes to clients.
@@ -112,21 +130,29 @@ final class WindowService {
     }
   }
 
+  private func require(_ capability: WindowCapability, for noun: String) throws(Refusal) {
+    guard backend.state.capabilities.contains(capability) else {
+      throw Refusal(
+        .notSupported,
+        "\(noun) needs the capability “\(capability.rawValue)”, which the backend “\(backend.name)” does not "
+          + "offer with this window manager")
+    }
+  }
+
   private func perform(_ request: WindowRequest, _ id: String, _ call: Call<Void>) {
     do throws(Refusal) {
       guard let key = backend.state.windows.key(of: id) else {
         throw Refusal(.unknownWindow, "there is no window with the id \(quoted(id)); GetWindows lists all")
       }
-      let capability = request.capability
-      guard backend.state.capabilities.contains(capability) else {
-        throw Refusal(
-          .notSupported,
-          "\(request.noun) needs the capability “\(capability.rawValue)”, which the backend “\(backend.name)” does not "
-            + "offer with this window manager")
-      }
+      try require(request.capability, for: request.noun)
       if case .move(let output) = request, !backend.state.outputs.contains(output) {
         let outputs = backend.state.outputs.map { quoted($0) }.joined(separator: ", ")
         throw Refusal(.invalidArgument, "output: expected \(outputs), found \(quoted(output))")
+      }
+      if case .place(let placement) = request,
+        expected.take(key, placement, backend.state.windows, now: connection.loop.now)
+      {
+        return call.reply()
       }
       backend.perform(request, key) { result in
         switch result {

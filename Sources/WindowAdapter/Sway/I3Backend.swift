@@ -52,7 +52,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
 
   private func begin(isSway: Bool) {
     var capabilities: [WindowCapability] = [
-      .close, .activate, .hide, .move, .summon, .place, .pid, .parent, .output, .focus, .inView, .startupID,
+      .close, .activate, .hide, .move, .summon, .place, .expect, .pid, .parent, .output, .focus, .inView, .startupID,
     ]
     if isSway {
       // sway reports no parents of Wayland windows, and no startup ids.
@@ -70,7 +70,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
         display = facts
       } catch {
         log.warning("no X display, so that the processes of windows are not known: \(error)")
-        capabilities.removeAll { $0 == .pid || $0 == .startupID }
+        capabilities.removeAll { [.expect, .pid, .startupID].contains($0) }
       }
       // i3's container ids are addresses, which later windows may get again.
       model = I3Model(capabilities: capabilities) { [display, ids] node, isTaken in
@@ -176,13 +176,16 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
   }
 
   private func goOnPlacing() {
-    let commands = model.placing(now: loop.now)
-    if !commands.isEmpty { send(.command, commands.joined(separator: "; ")) { _ in } }
+    command(model.placing(now: loop.now))
     guard model.isPlacing, placing?.isPending != true else { return }
     placing = loop.timer(after: Placements<WindowTable.Key>.pauseBetweenReadings, of: self) { backend in
       backend.model.readTree()
       backend.readWanted()
     }
+  }
+
+  private func command(_ commands: [String]) {
+    if !commands.isEmpty { send(.command, commands.joined(separator: "; ")) { _ in } }
   }
 
   private func becomeReady() {
@@ -215,7 +218,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
       }
     }
     if case .place(let placement) = request {
-      model.place(key, placement, now: loop.now)
+      command(model.place(key, placement, now: loop.now))
       goOnPlacing()
       readWanted()
       return completion(.success(()))

@@ -29,8 +29,8 @@ struct I3Model {
   private var focusedWorkspace = ""
   /// The windows that are being placed.
   private var placements = Placements<Key>()
-  /// The container that had the focus when a window opened or was shown again.
-  private var formerFocus: [Int64: Int64] = [:]
+  /// The container that had the focus when a window opened or was shown again; nil for an empty workspace.
+  private var formerFocus: [Int64: Int64?] = [:]
   /// The effects of requests that the tree does not show yet: requests before the pending request for the tree, and later ones.
   private var (asked, unasked) = (Foresight(), Foresight())
 
@@ -147,7 +147,7 @@ struct I3Model {
       containers[window] = nil
     }
     placements.forget(key)
-    formerFocus[container] = nil
+    formerFocus.removeValue(forKey: container)
     state.windows.close(key)
   }
 
@@ -160,7 +160,7 @@ struct I3Model {
       identity = identify(node) { windows.key(of: $0) != nil }
       if node.properties.pid == nil, let identity { sighting.properties.pid = identity.pid ?? 0 }
       sighting.properties.startupID = identity?.startupID
-      if hasTree { formerFocus[node.container] = state.windows.focused.map(Self.container) }
+      if hasTree { formerFocus.updateValue(state.windows.focused.map(Self.container), forKey: node.container) }
     }
     nodes[node.container] = node
     if let window = node.xWindow {
@@ -241,11 +241,16 @@ struct I3Model {
     }
   }
 
-  /// Begins to place a window; ``placing(now:)`` has the commands.
-  mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) {
+  /// Begins to place a window; ``placing(now:)`` has the commands that follow.
+  /// - Returns: the commands that give the focus back to the window that had it, if the placement says so.
+  mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) -> [String] {
     placements.beginLater(key, placement, now: now)
     // Only the tree contains the areas.
     wants.insert(.tree)
+    guard placement.takesFocus == false, let former = formerFocus[Self.container(key)],
+      state.windows.returnsFocus(of: key, to: former.map(Self.key))
+    else { return [] }
+    return returning(to: former)
   }
 
   /// Whether windows are being placed, so that the tree is to be read until they are.
@@ -282,14 +287,14 @@ struct I3Model {
       }
       if step.isFirst, placement.isFullscreen == true { words.append("fullscreen enable") }
       let window = "[con_id=\(node.container)]"
-      let placing = words.isEmpty ? [] : ["\(window) \(words.joined(separator: ", "))"]
-      guard step.isFirst, placement.takesFocus == false else { return placing }
-      return placing + returning(to: formerFocus[node.container])
+      return words.isEmpty ? [] : ["\(window) \(words.joined(separator: ", "))"]
     }
   }
 
   private mutating func foreseeShown(_ container: Int64, wasHidden: Bool, _ foreseen: Foresight) {
-    if wasHidden { formerFocus[container] = foreseen.focused ?? state.windows.focused.map(Self.container) }
+    if wasHidden {
+      formerFocus.updateValue(foreseen.focused ?? state.windows.focused.map(Self.container), forKey: container)
+    }
     unasked.focused = container
     unasked.hidden[container] = false
     // The request may change nothing, and so cause no event.

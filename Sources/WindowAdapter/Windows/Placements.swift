@@ -27,11 +27,12 @@ struct Placements<Key: Hashable> {
     var former: ScreenArea?
     /// The upper left corner that was asked for last; nil for none.
     var origin: ScreenPoint?
-    /// The number of times that the size may be asked for again. sway gives a window its former size back if its program draws in that
-    /// size once more.
-    var attempts = 5
+    /// The number of times that the size may be asked for again.
+    var attempts: Int
   }
 
+  /// The number of times that the size of a window may be asked for again.
+  private let attempts: Int
   private var pending: [Key: Pending] = [:]
   /// The placements that begin once the areas are read again: an earlier request may have moved their windows to another output.
   private var awaitingReading: [Key: (placement: WindowPlacement, now: MonotonicInstant)] = [:]
@@ -39,17 +40,22 @@ struct Placements<Key: Hashable> {
   /// The windows that were placed, also those whose placement is over.
   private var placed: [Key: PlacedWindow] = [:]
 
+  /// - Parameter attempts: the number of times that the size of a window may be asked for again. sway gives a window its former size
+  ///   back if its program draws in that size once more. Where programs have the last word, it is 0.
+  init(attempts: Int = 5) { self.attempts = attempts }
+
   var isEmpty: Bool { pending.isEmpty && awaitingReading.isEmpty }
   var keys: [Key] { Array(pending.keys) }
 
   mutating func begin(_ key: Key, _ placement: WindowPlacement, now: MonotonicInstant) {
-    pending[key] = Pending(placement: placement, end: now + Self.timeToResize)
+    guard !placement.isAboutFocusAlone else { return }
+    pending[key] = Pending(placement: placement, end: now + Self.timeToResize, attempts: attempts)
     placed[key] = PlacedWindow(placement, at: placed[key]?.spot)
   }
 
   /// Begins a placement with the next reading of the areas; ``beginWithReading()`` says when that is asked for.
   mutating func beginLater(_ key: Key, _ placement: WindowPlacement, now: MonotonicInstant) {
-    awaitingReading[key] = (placement, now)
+    if !placement.isAboutFocusAlone { awaitingReading[key] = (placement, now) }
   }
 
   /// Begins the placements that have waited for a reading, which is asked for now.
@@ -91,7 +97,8 @@ struct Placements<Key: Hashable> {
       let size = placement.size(in: area)
       let origin = placement.origin(size ?? frame.size, in: area, pointer: pointer)
       pending[key] = Pending(
-        placement: placement, end: current.end, size: size ?? frame.size, former: frame, origin: origin)
+        placement: placement, end: current.end, size: size ?? frame.size, former: frame, origin: origin,
+        attempts: attempts)
       return Step(isFirst: true, size: size, origin: origin)
     }
     guard now < current.end else {
@@ -114,4 +121,8 @@ struct Placements<Key: Hashable> {
     (pending[key]!.size, pending[key]!.origin) = (frame.size, origin)
     return origin.map { Step(origin: $0) }
   }
+}
+
+extension WindowPlacement {
+  fileprivate var isAboutFocusAlone: Bool { self == WindowPlacement(takesFocus: takesFocus) }
 }

@@ -157,6 +157,10 @@ package struct WindowTable {
     if let key { set(focused: true, key) }
   }
 
+  /// Whether a window that is not to have the focus gives it back. Its user may have gone on to a third window.
+  /// - Parameter former: the window that had the focus before; nil if none had.
+  func returnsFocus(of key: Key, to former: Key?) -> Bool { focused == key || focused == former }
+
   mutating func close(_ key: Key) {
     guard let entry = entries.removeValue(forKey: key) else { return }
     if focused == key { focused = nil }

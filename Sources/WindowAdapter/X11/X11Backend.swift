@@ -44,7 +44,7 @@ final class X11Backend: Backend, XEventReader {
   /// The number of the desktop that is shown; nil if the window manager has none.
   private var desktop: UInt32?
   /// The windows that are being placed.
-  private var placements = Placements<Window>()
+  private var placements = Placements<Window>(attempts: 0)
   /// The windows that had the focus when others opened or were shown again.
   private var formerFocus: [Window: Window] = [:]
   /// The source of requests: they come from the user by way of a pager (EWMH, source indication).
@@ -206,6 +206,9 @@ final class X11Backend: Backend, XEventReader {
     managerCloses = supports("_NET_CLOSE_WINDOW")
     // dwm claims that it activates windows, but only marks them.
     let activates = supports("_NET_ACTIVE_WINDOW") && managerWindow.flatMap(name(of:)) != "dwm"
+    // These have the request, but place no tile.
+    let places =
+      supports("_NET_MOVERESIZE_WINDOW") && !["i3", "herbstluftwm"].contains(managerWindow.flatMap(name(of:)))
     state.capabilities = WindowCapability.allCases.filter { capability in
       switch capability {
       case .close: true
@@ -214,9 +217,8 @@ final class X11Backend: Backend, XEventReader {
       // i3 has the state, but ignores the request.
       case .hide: supports("_NET_WM_ACTION_MINIMIZE") && supports("_NET_WM_STATE_HIDDEN")
       case .move: false
-      // These have the request, but place no tile.
-      case .place:
-        supports("_NET_MOVERESIZE_WINDOW") && !["i3", "herbstluftwm"].contains(managerWindow.flatMap(name(of:)))
+      case .place: places
+      case .expect: places && connection.knowsProcesses
       case .summon: activates && supports("_NET_WM_DESKTOP") && supports("_NET_CURRENT_DESKTOP")
       case .pid: connection.knowsProcesses
       case .parent: true
@@ -452,7 +454,9 @@ final class X11Backend: Backend, XEventReader {
     for (state, isSet) in [("ABOVE", placement.isAbove), ("FULLSCREEN", placement.isFullscreen)] where isSet == true {
       tell(window, "_NET_WM_STATE", 1, connection.atom("_NET_WM_STATE_\(state)"), 0, Self.pager)
     }
-    if placement.takesFocus == false, let former = formerFocus[window], isKnown(former) {
+    if placement.takesFocus == false, let former = formerFocus[window], isKnown(former),
+      state.windows.returnsFocus(of: .init(window), to: .init(former))
+    {
       tell(former, "_NET_ACTIVE_WINDOW", Self.pager, 0)
     }
   }

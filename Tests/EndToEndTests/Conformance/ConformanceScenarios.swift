@@ -28,6 +28,7 @@ extension Conformance {
       Scenario(name: "in view", capabilities: [.inView]) { try $0.inView() },
       Scenario(name: "summon", capabilities: [.summon]) { try $0.summon() },
       Scenario(name: "place", capabilities: [.place]) { try $0.place() },
+      Scenario(name: "expect", capabilities: [.expect]) { try $0.expected() },
       Scenario(name: "startup id", capabilities: [.startupID]) { try $0.startupID() },
       Scenario(name: "what is not claimed is refused") { try $0.refusals() },
       Scenario(name: "restarted adapter") { try $0.restart() },
@@ -271,6 +272,30 @@ extension Conformance {
     try expect(program.status == nil && adapter.window("editor")?.id == window.id, "the same window")
   }
 
+  private func expected() throws {
+    _ = try open("other")
+    guard try screen.window("other")?.frame != nil else { throw Unjudged() }
+    let options: Properties = ["place": .string("center"), "size": .string("400 300"), "focus": .boolean(false)]
+    for (name, presentation) in [("editor", "100"), ("withdrawn", "101"), ("unknown", "102")] {
+      if name != "unknown" { try adapter.call(Rows.expect, (presentation, options)) }
+      if name == "withdrawn" { try adapter.call(Rows.expect, (presentation, [:])) }
+    }
+    _ = try open("editor", [WindowSystemInterface.presentationVariable: "100"])
+    func isPlaced(_ window: ManagersWindows.Window?) -> Bool {
+      window?.frame.map { abs($0.width - 400) <= 1 && abs($0.height - 300) <= 1 } ?? false
+    }
+    try judge("editor", "has the size that was expected", until: isPlaced)
+    if claimed.contains(.focus) { try judge("other", "has the focus") { $0?.isFocused != false } }
+    for (name, presentation) in [("withdrawn", "101"), ("unknown", "102"), ("second", "100")] {
+      _ = try open(name, [WindowSystemInterface.presentationVariable: presentation])
+      // What is asked later is done after what would have been done for the window.
+      try adapter.call(Rows.expect, ("103", [:]))
+      try judge(name, "is where the compositor puts it") { !isPlaced($0) }
+      if claimed.contains(.focus) { try judge(name, "has the focus") { $0?.isFocused != false } }
+    }
+    try expect(refusal(Rows.expect, ("103", ["size": .string("50%x400")])) == .invalidArgument, "an error")
+  }
+
   private func refusals() throws {
     let (program, window) = try open("editor")
     let output = [String](value: adapter.properties["Outputs"] ?? .string(""))?.first ?? ""
@@ -284,6 +309,9 @@ extension Conformance {
     }
     if !claimed.contains(.place) {
       try expect(refusal(Rows.place, (window.id, [:])) == .notSupported, "Place is refused")
+    }
+    if !claimed.contains(.expect) {
+      try expect(refusal(Rows.expect, ("1", [:])) == .notSupported, "Expect is refused")
     }
     try expect(program.status == nil && adapter.window("editor") != nil, "the window stays")
   }

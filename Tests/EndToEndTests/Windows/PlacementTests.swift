@@ -137,20 +137,27 @@ private typealias Rows = CoordinatorInterface
     try test.wait(for: "mixer", "is where its user put it", of: (300, 200), in: area, x: { _ in 30 }, y: { _ in 40 })
   }
 
-  @Test("N15: a request says where a window is, of a file or of a command, and another one moves it")
-  func place_ofRequest_isThatOfTheWindow() throws {
-    let test = try PlacementTests(.sway, ["mixer": "place = 'top-right', size = '300 200'"])
-    let (session, area) = (test.session, try test.area(of: .sway))
+  @Test(
+    "N15: a request says where a window is, of a file or of a command, and another one moves it",
+    arguments: [Desktop.Manager.sway, .openbox])
+  func place_ofRequest_isThatOfTheWindow(_ manager: Desktop.Manager) throws {
+    let test = try PlacementTests(manager, ["mixer": "place = 'top-right', size = '300 200'"])
+    let (session, area) = (test.session, try test.area(of: manager))
     try session.runNavctl("present", "mixer", "--place", "left", "--margin", "10")
     try test.wait(
       for: "mixer", "is at the left", of: (300, 200), in: area, x: { _ in 10 }, y: { (area.height - $0.height) / 2 })
+    // The program already has the size of whole cells that is nearest.
+    try session.runNavctl("present", "mixer", "--place", "right", "--margin", "10")
+    try test.wait(
+      for: "mixer", "is at the right", of: (300, 200), in: area, x: { area.width - $0.width - 10 },
+      y: { (area.height - $0.height) / 2 })
     try session.runNavctl("present", "mixer", "--place", "bottom-right", "--size", "50% 300")
     try test.wait(
       for: "mixer", "is at the bottom right", of: (640, 300), in: area, x: { area.width - $0.width },
       y: { area.height - $0.height })
     try session.runNavctl(
-      "present", "clock", "--place", "100 50", "--size", "300 200", "--", "foot", "--app-id=clock", "-e", "sleep",
-      "1000")
+      "present", "clock", "--place", "100 50", "--size", "300 200", "--",
+      manager == .sway ? "foot" : "xterm", manager == .sway ? "-a" : "-class", "clock", "-e", "sleep", "1000")
     try test.wait(for: "clock", "is at its point", of: (300, 200), in: area, x: { _ in 100 }, y: { _ in 50 })
   }
 
