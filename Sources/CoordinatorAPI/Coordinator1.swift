@@ -37,7 +37,7 @@ public enum CoordinatorInterface {
     apply, wait, get, getState, members, hold, releaseHold, holds,
     declareContainerValue, containerValue,
     registerPresenter, unregisterPresenter, serve, destinations,
-    closed, asking, act, history, reload, importEnvironment, quit,
+    closed, asking, ready, act, history, reload, importEnvironment, quit,
     presented, updated, phaseChanged, dismissed, declined, askingChanged, action,
     selectionChanged, pathChanged, groupChanged, holdChanged, parkedChanged, destinationsChanged,
     version, release, serial, limits, diagnosis,
@@ -428,6 +428,17 @@ extension CoordinatorInterface {
     doc: """
       Reports that the caller, which is to dismiss the presentation and may decline that, asks its user first. Its grace \
       period ends: it may take any time to answer, unless the dismissal is forced. A report that arrives too late has no \
+      effect.
+      """)
+
+  public static let ready = Method(
+    name, "Ready", in: Arg<ObjectPath>("presentation"),
+    out: Arg<Bool>("changed", doc: "False if nobody waits for the report."),
+    Arg<UInt64>("serial", doc: "The serial after the report."),
+    doc: """
+      Reports that the program of a presentation is on the screen. That is awaited for an item whose destination's file says \
+      ready = "notify", which is presented only then. The program finds the number of its presentation in its environment \
+      (NAVD_PRESENTATION). A presenter on the bus says it by its answer to Present instead. A report that nobody awaits has no \
       effect.
       """)
 

@@ -29,6 +29,7 @@ package enum CoordinatorMethod: String, CaseIterable, Sendable {
   case destinations = "Destinations"
   case closed = "Closed"
   case asking = "Asking"
+  case ready = "Ready"
   case act = "Act"
   case history = "History"
   case reload = "Reload"
@@ -52,8 +53,8 @@ package enum CoordinatorMethod: String, CaseIterable, Sendable {
     case .popTo: CoordinatorInterface.popTo
     case .setPath: CoordinatorInterface.setPath
     case .apply, .wait, .get, .getState, .members, .hold, .releaseHold, .holds, .declareContainerValue, .containerValue,
-      .registerPresenter, .unregisterPresenter, .serve, .destinations, .closed, .asking, .act, .history, .reload,
-      .importEnvironment, .quit:
+      .registerPresenter, .unregisterPresenter, .serve, .destinations, .closed, .asking, .ready, .act, .history,
+      .reload, .importEnvironment, .quit:
       nil
     }
   }

@@ -111,6 +111,14 @@ extension CoordinatorService {
         take(try machine.asking(handle, message: input.1, byPresenter: byPresenter, at: tick()))
         return serial
       }
+    case .ready:
+      binder.bind(answerOf: Rows.ready) { [unowned self] path, call throws(Refusal) in
+        let handle = try Handle(path)
+        let byPresenter = host.isPresenter(call.client, of: handle)
+        let (changed, outcome) = try machine.ready(handle, byPresenter: byPresenter, at: tick())
+        take(outcome)
+        return (changed, serial)
+      }
     case .act:
       binder.bind(answerOf: Rows.act) { [unowned self] input, call throws(Refusal) in
         let handle = try Handle(input.0)

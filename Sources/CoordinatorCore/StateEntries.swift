@@ -204,6 +204,7 @@ extension Destination {
       entry.restart = settings.restart?.properties
       if settings.restoresAtLogin { entry.restore = "login" }
       if settings.replacement != .sequential { entry.replacement = settings.replacement.rawValue }
+      if settings.awaitsReady { entry.ready = "notify" }
       entry.hold = settings.hold
       if !settings.holds.isEmpty { entry.holds = settings.holds.mapValues(\.rawValue) }
       if !settings.inhibits.isEmpty { entry.inhibit = settings.inhibits.map(\.rawValue).sorted() }
@@ -243,6 +244,7 @@ extension WindowFollowing {
     var all: Properties = ["adopt": .boolean(adopts), "kill": .boolean(kills)]
     all["windows"] = .string(takesAll ? "all" : "first")
     all["leftover"] = .string(endsLeftover ? "end" : "leave")
+    if settle > 0 { all["settle"] = .uint64(settle) }
     if let linger { all["linger"] = .uint64(linger) }
     all["unfocus"] = .string(endsUnfocused ? "dismiss" : "keep")
     all["here"] = .boolean(comesHere)

@@ -50,6 +50,7 @@ extension PresentationFields {
     try coder.field("starts-by", &startsBy)
     try coder.field("answer-due", &answerDue)
     try coder.mark("awaits-presenter", &awaitsPresenter)
+    try coder.mark("ready", &isReady)
     var isUnderWay = updates == .underWay
     var author: String? = if case .underWayAndPending(let author) = updates { author?.name ?? "" } else { nil }
     try coder.mark("updating", &isUnderWay)
@@ -258,6 +259,7 @@ extension WindowFollowing: Fielded {
     try coder.field("title", &pattern.title)
     try coder.field("all", &takesAll, default: true)
     try coder.mark("adopt", &adopts)
+    try coder.field("settle", &settle, default: 0)
     try coder.field("linger", &linger)
     try coder.mark("end-leftover", &endsLeftover)
     try coder.mark("kill", &kills)
@@ -285,6 +287,7 @@ extension ItemSettings: Fielded {
     try coder.field("restart", &restart)
     try coder.mark("restore-at-login", &restoresAtLogin)
     try coder.field("replacement", &replacement, default: .sequential)
+    try coder.mark("awaits-ready", &awaitsReady)
     (holds, inhibits) = (actions.actions, Set(words.compactMap(InhibitedAction.init)))
   }
 }

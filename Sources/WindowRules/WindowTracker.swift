@@ -155,6 +155,11 @@ public struct WindowTracker {
   /// Whether a presentation has ever had a window.
   public func hasHadWindow(_ handle: Handle) -> Bool { followed[handle]?.hasHadWindow == true }
 
+  /// Whether the last window of a presentation is gone, and another one may still open (N3).
+  public func isBetweenWindows(_ handle: Handle) -> Bool {
+    if case .lingering? = followed[program(of: handle)]?.stage { true } else { false }
+  }
+
   /// Whether windows of a presentation were lost, since they cannot be told from others.
   public func hasLost(_ handle: Handle) -> Bool { followed[handle]?.hasLost == true }
 

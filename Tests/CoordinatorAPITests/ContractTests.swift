@@ -41,6 +41,7 @@ import TextFormats
       "Destinations () → (a(sa{sv}) destinations)",
       "Closed (o presentation, a{sv} outcome) → (b changed, t serial)",
       "Asking (o presentation, s message) → (t serial)",
+      "Ready (o presentation) → (b changed, t serial)",
       "Act (o presentation, s action, a{sv} parameters) → (t serial)",
       "History (u most, a{sv} filter) → (aa{sv} endings)",
       "Reload () → ()",

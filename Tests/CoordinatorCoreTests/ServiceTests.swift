@@ -476,6 +476,7 @@ import Testing
     fixture.service.report(.presentAnswered(handle, error: nil))
     #expect(fixture.call(Rows.closed, (handle.path, [:])).refusal?.code == .accessDenied)
     #expect(fixture.call(Rows.act, (handle.path, "ok", [:])).refusal?.code == .accessDenied)
+    #expect(fixture.call(Rows.ready, handle.path).refusal?.code == .accessDenied)
     fixture.presented = [handle]
     #expect(try fixture.call(Rows.act, (handle.path, "ok", [:])).output() == fixture.service.serial)
     #expect(try fixture.call(Rows.closed, (handle.path, [:])).output() == (true, fixture.service.serial))

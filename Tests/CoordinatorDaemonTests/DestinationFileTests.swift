@@ -121,12 +121,20 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
     "window = { place = '100 50', float = true, fullscreen = true }",
     WindowFollowing(placement: WindowPlacement(.point(x: 100, y: 50), floats: true, isFullscreen: true))
   ),
+  ("[window]\nsettle = '1s300ms'", WindowFollowing(settle: 1300)), ("[window]\nsettle = '0s'", WindowFollowing()),
   ("[window]\nlinger = '0ms'\nleftover = 'end'", WindowFollowing(linger: 0, endsLeftover: true)),
   ("[window]\nwindows = 'first'\nleftover = 'leave'", WindowFollowing(takesAll: false)),
 ])
 func destinationFile_window_isRead(_ text: String, _ window: WindowFollowing?) throws {
   #expect(try read("command = ['nautilus']\n\(text)").window == window)
   #expect(try read("unit = 'nautilus.service'\n\(text)").window == window)
+}
+
+@Test("D19: a program may say itself that it is on the screen") func destinationFile_ready_isRead() throws {
+  for program in ["command = ['impressive']", "unit = 'impressive.service'"] {
+    #expect(try read("\(program)\nready = 'notify'").itemSettings?.awaitsReady == true)
+    #expect(try read("\(program)\nready = 'shown'").itemSettings == nil)
+  }
 }
 
 @Test("U3: a group for each output") func destinationFile_groupPerOutput_isRead() throws {
@@ -213,7 +221,7 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
     "colour = 'x'",
-    "1:1: “colour” is not a key of a destination; use one of desktop-action, command, desktop, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, replacement, start-timeout, grace"
+    "1:1: “colour” is not a key of a destination; use one of desktop-action, command, desktop, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, replacement, ready, start-timeout, grace"
   ),
   (
     "command = \"foot -e pulsemixer\"",
@@ -286,6 +294,19 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
     "3:1: “restart-limit”: expected a number such as restart-limit = 10, found a string"
   ),
   ("restore = 'boot'", "1:1: “restore”: expected “no” or “login”, found “boot”"),
+  ("command = ['a']\nready = 'now'", "2:1: “ready”: expected “shown” or “notify”, found “now”"),
+  (
+    "ready = 'notify'",
+    "1:1: “ready” needs a “command” or a “unit”: a program on the bus says it by its answer"
+  ),
+  (
+    "command = ['a']\n[window]\nsettle = '300'",
+    "3:1: “settle”: expected a duration (numbers with ms, s, m or h), found “300”, for example settle = \"300ms\""
+  ),
+  (
+    "command = ['a']\nstart-timeout = '2s'\nwindow = { settle = '2s' }",
+    "2:1: “settle” takes all of “start-timeout” (2000 ms), so no item would be presented in time; use a longer “start-timeout”"
+  ),
   ("replacement = 'both'", "1:1: “replacement”: expected “sequential” or “overlap”, found “both”"),
   (
     "command = ['a']\nrestore = true",
@@ -408,7 +429,7 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
   ),
   (
     "command = ['x']\n[window]\nclass = 'x'",
-    "3:1: “class” is not a key of window; use one of app-id, title, linger, windows, kill, leftover, place, size, margin, float, focus, sticky, above, fullscreen, adopt"
+    "3:1: “class” is not a key of window; use one of app-id, title, settle, linger, windows, kill, leftover, place, size, margin, float, focus, sticky, above, fullscreen, adopt"
   ),
   (
     "command = ['x']\n[window]\nsize = '50%x400'",

@@ -49,7 +49,7 @@ private final class UnitFixture {
     try present()
     try systemd.finish(try systemd.accept())
     try bus.settle()
-    try #require(reports == [.presentAnswered(handle, error: nil)])
+    try #require(reports == [.ready(handle), .presentAnswered(handle, error: nil)])
     reports = []
   }
 
@@ -93,7 +93,7 @@ func unitPresenter_jobDone_isPresented(endsBeforeTheAnswer: Bool) throws {
   if !endsBeforeTheAnswer { try fixture.bus.settle() }
   try systemd.finish(job)
   try fixture.bus.settle()
-  #expect(fixture.reports == [.presentAnswered(handle, error: nil)])
+  #expect(fixture.reports == [.ready(handle), .presentAnswered(handle, error: nil)])
   #expect(fixture.presenter.platform(of: handle) == ["unit": .string("mixer.service"), "pid": .uint64(7)])
 }
 

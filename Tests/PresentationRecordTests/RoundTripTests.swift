@@ -158,9 +158,10 @@ private func stateOfThisRelease() throws -> RecordedState {
   state.presentations[Handle(2)]?.presentation.item.destination?.presenter = .command([[1]], scope: .process)
   state.presentations[Handle(3)]?.presentation.item.destination?.isProtected = true
   state.presentations[Handle(3)]?.presentation.item.destination?.window = WindowFollowing(
-    WindowPattern(appID: "a*"), adopts: true, linger: 7, kills: true, endsUnfocused: true, comesHere: true,
+    WindowPattern(appID: "a*"), adopts: true, settle: 300, linger: 7, kills: true, endsUnfocused: true, comesHere: true,
     endsWithOutput: true,
     hides: true)
+  state.presentations[Handle(2)]?.presentation.isReady = true
   state.presentations[Handle(4)]?.isParked = true
   state.presentations[Handle(5)]?.presentation.program = Handle(4)
   state.presentations[Handle(3)]?.presentation.item.output = "DP-1"
@@ -195,6 +196,7 @@ private func settingsWithAllFields() -> ItemSettings {
   settings.hold = "quiet"
   settings.options.within = 5000
   settings.inhibits = [.idle, .lidSwitch]
+  settings.awaitsReady = true
   return settings
 }
 

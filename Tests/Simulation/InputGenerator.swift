@@ -131,6 +131,9 @@ struct InputGenerator {
     let restores = dice.chance(50)
     let isStartTimeoutWritten = dice.chance(50)
     let replacement: Replacement = dice.chance(30) ? .overlap : .sequential
+    // The other worlds stay as they were.
+    var other = dice
+    let awaitsReady = other.chance(20)
     func destination(
       _ name: String, _ presenter: Destination.Presenter, group: String? = nil, window: WindowFollowing? = nil,
       _ settings: ((inout ItemSettings) -> Void)? = nil
@@ -152,6 +155,7 @@ struct InputGenerator {
         $0.restart = restart
         $0.restoresAtLogin = restores
         $0.replacement = replacement
+        $0.awaitsReady = awaitsReady
       },
       destination("hider", .command([Array("editor".utf8)]), window: WindowFollowing(hides: true)),
       destination(
@@ -160,6 +164,7 @@ struct InputGenerator {
         $0.restart = restart
         $0.restoresAtLogin = restores
         $0.replacement = replacement
+        $0.awaitsReady = awaitsReady
       },
       destination("unit", .unit("x.service")) {
         $0.options.title = "Unit"

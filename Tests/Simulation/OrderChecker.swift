@@ -43,6 +43,9 @@ struct OrderChecker {
     let creator: Client?
     /// Whether its destination has an item stay until the one with the next id is there (G10).
     let overlaps: Bool
+    /// Whether its program still has to say that it is on the screen, and whether its presenter has answered before that (D19).
+    var awaitsReady: Bool
+    var isStarted = false
     var stage = Stage.waiting
     /// Whether it is being dismissed.
     var isGoing = false
@@ -167,9 +170,11 @@ struct OrderChecker {
         position: presentation.item.position?.index ?? 0, parent: presentation.parent, hasNamedParent: hasNamedParent,
         destination: destination?.name, presenter: destination?.presenter ?? .none,
         startTimeout: destination?.startTimeout ?? 0,
-        isStartLimited: destination?.window == nil || destination?.isStartTimeoutWritten == true,
+        isStartLimited: destination?.window == nil || destination?.isStartTimeoutWritten == true
+          || destination?.itemSettings?.awaitsReady == true,
         grace: destination?.grace ?? 0, followsWindows: destination?.window != nil, creator: presentation.creator,
-        overlaps: destination?.itemSettings?.replacement == .overlap, startDue: startDue))
+        overlaps: destination?.itemSettings?.replacement == .overlap,
+        awaitsReady: destination?.itemSettings?.awaitsReady == true, startDue: startDue))
   }
 
   /// Lets time pass, after which presentations that waited for it may start (K3).
@@ -201,6 +206,10 @@ struct OrderChecker {
       }
       alive[index].againDue = nil
       guard let error else {
+        if alive[index].awaitsReady {
+          alive[index].isStarted = true
+          return nil
+        }
         alive[index].stage = .presented
         alive[index].isUpdateUnderWay = false
         return nil
@@ -208,6 +217,14 @@ struct OrderChecker {
       alive[index].hasDeparted = true
       alive[index].result = ["error": .string(error)]
       return (handle, .failed)
+
+    case .ready(let handle):
+      guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].isGoing,
+        case .presenting = alive[index].stage, alive[index].awaitsReady
+      else { return nil }
+      alive[index].awaitsReady = false
+      if alive[index].isStarted { alive[index].stage = .presented }
+      return nil
 
     // Only presenters of windows report these; other presenters make a call on the bus.
     case .asking, .focused, .focusLost, .noFocus: return nil
@@ -355,6 +372,7 @@ struct OrderChecker {
     var lost: [Token] = []
     for index in alive.indices {
       alive[index].isUpdateUnderWay = false
+      alive[index].isStarted = false
       alive[index].againDue = nil
       let wasAway = alive[index].isAway
       alive[index].isAway = false
@@ -371,7 +389,9 @@ struct OrderChecker {
       case (_, .asked), (_, .asking), (_, .killed):
         alive[index].stage = .presented
         alive[index].isForced = false
-      case (.shown, .presenting) where !alive[index].isGoing: alive[index].stage = .presented
+      case (.shown, .presenting) where !alive[index].isGoing:
+        alive[index].isStarted = true
+        alive[index].stage = alive[index].awaitsReady ? .presenting(due: startDue(of: index, at: now)) : .presented
       case (.awaited, .presented) where !alive[index].isGoing: goAway(index, at: now)
       // What is kept meanwhile is shown again, too (G10).
       case (.toBeShown, _) where !alive[index].isGoing || alive[index].stage == .presented && !alive[index].wasAsked:
@@ -453,6 +473,8 @@ struct OrderChecker {
       case .present(let handle):
         let index = try index(handle)
         try require(!alive[index].isStateOnly, "D2", "\(handle) is nothing but state, and its presenter was called")
+        // A program that was parked has said so before (D19).
+        if machine.presentation(handle)?.program != nil { alive[index].awaitsReady = false }
         if alive[index].isToBeShownAgain {
           alive[index].isToBeShownAgain = false
           alive[index].isShownByNobody = false

@@ -56,6 +56,11 @@ struct Presenters {
     }
   }
 
+  /// Puts what a program says by itself about a presentation that is starting into the box, most times.
+  mutating func sayReady(_ handle: Handle, _ dice: inout SplitMix64) {
+    if dice.chance(90) { box.append(.report(.ready(handle))) }
+  }
+
   private mutating func answers(to command: PresenterCommand, faults: Int, _ dice: inout SplitMix64) -> [Report] {
     switch command {
     case .present(let handle):
@@ -158,7 +163,8 @@ struct Presenters {
   /// A report that no presenter would make.
   mutating func nonsense(_ handles: UInt64, _ dice: inout SplitMix64) -> Report {
     let handle = Handle(handles + 2 - min(handles + 2, UInt64(dice.below(16))))
-    return switch dice.below(16) {
+    return switch dice.below(17) {
+    case 16: .ready(handle)
     case 15: .guestHidden(handle)
     case 14: .startsSlowly(handle)
     case 8: .windowsGone(handle, isFinal: true)
@@ -193,7 +199,8 @@ struct Presenters {
 extension Report {
   fileprivate var handle: Handle? {
     switch self {
-    case .presentAnswered(let handle, _), .updateAnswered(let handle), .dismissAnswered(let handle, _),
+    case .presentAnswered(let handle, _), .ready(let handle), .updateAnswered(let handle),
+      .dismissAnswered(let handle, _),
       .declined(let handle, _), .hidden(let handle), .guestHidden(let handle), .outputGone(let handle),
       .parkedEnded(let handle),
       .parkedStays(let handle),

@@ -362,6 +362,7 @@ struct World: ~Copyable {
       disk.presentations[handle]!.presentation.awaitsResult = before?.awaitsResult ?? false
       disk.presentations[handle]!.presentation.isWithoutWindow = before?.isWithoutWindow ?? false
       disk.presentations[handle]!.presentation.isLate = before?.isLate ?? false
+      disk.presentations[handle]!.presentation.isStarted = before?.isStarted ?? false
     }
     if !hearsPresenters { (model.withoutWindow, model.late) = ([], []) }
     do throws(RecordFault) {
@@ -656,6 +657,11 @@ struct World: ~Copyable {
       presenters.take(
         command, faults: generator.presenterFaults, wishes: generator.presenterWishes,
         window: machine.presentation(command.handle)?.item.destination?.window, &dice)
+      if case .present(let handle) = command,
+        machine.presentation(handle)?.item.destination?.itemSettings?.awaitsReady == true
+      {
+        presenters.sayReady(handle, &dice)
+      }
     }
     try checker.checkWaits(now: now, nextDeadline: nextDeadline)
     if let expiry = model.expiries.values.min() {

@@ -12,7 +12,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   case restartDelayMax = "restart-delay-max"
   case restartLimit = "restart-limit"
   case restore
-  case replacement
+  case replacement, ready
   case window, unfocus, here
   case outputGone = "output-gone"
   case dismissal, holds, hold, inhibit
@@ -58,10 +58,13 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .replacement:
       "for a request with another id: whether the item goes before the next one comes, `sequential` (the default), or when the next one "
         + "is on the screen, `overlap`; for a group, `navd.toml` says it"
+    case .ready:
+      "with `notify` an item is on the screen once its program has said so, by `navctl ready`, or as a unit by `READY=1`; default `shown`: "
+        + "once its program runs, or its window is there"
     case .window:
       "whether the item follows the windows of its command or unit, and is on the screen while one of them is: `true`, or a "
-        + "table with `app-id` and `title` (shell patterns), `windows`, `adopt`, `linger`, `leftover` and `kill`, and with where and how "
-        + "it is shown: `place`, `size`, `margin`, `float`, `focus`, `sticky`, `above` and `fullscreen`; default `false`"
+        + "table with `app-id` and `title` (shell patterns), `windows`, `adopt`, `settle`, `linger`, `leftover` and `kill`, and with where "
+        + "and how it is shown: `place`, `size`, `margin`, `float`, `focus`, `sticky`, `above` and `fullscreen`; default `false`"
     case .unfocus:
       "with `dismiss` the item ends when its windows lose the focus to others, as popups need; default `keep`"
     case .here:
@@ -114,6 +117,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .restartLimit: "10"
     case .restore: "\"login\""
     case .replacement: "\"overlap\""
+    case .ready: "\"notify\""
     case .window: "{ app-id = \"org.gnome.Nautilus\" }"
     case .unfocus: "\"dismiss\""
     case .here: "true"

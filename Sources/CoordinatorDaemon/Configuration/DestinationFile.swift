@@ -51,6 +51,7 @@ enum DestinationFile {
     destination.startTimeout = startTimeout ?? Destination.defaultStartTimeout
     destination.isStartTimeoutWritten = startTimeout != nil
     destination.grace = reader.duration(.grace) ?? Destination.defaultGrace
+    reader.checkSettling(of: destination)
     let faults = reader.finish()
     guard faults.isEmpty else { throw FileFaults(all: faults) }
     return destination
@@ -76,6 +77,16 @@ extension TableReader {
       fault(node.position, "“desktop”: \(error.why)")
       return nil
     }
+  }
+
+  /// Reports a window that settles for so long that its item would always fail.
+  fileprivate mutating func checkSettling(of destination: Destination) {
+    guard let settle = destination.window?.settle, settle > 0, let limit = destination.startLimit, settle >= limit
+    else { return }
+    fault(
+      (node(.startTimeout) ?? node(.window))?.position,
+      "“settle” takes all of “start-timeout” (\(limit) ms), so no item would be presented in time; use a longer “start-timeout”"
+    )
   }
 
   fileprivate mutating func presenter(of application: Application?) -> Destination.Presenter? {
@@ -267,6 +278,7 @@ extension TableReader {
     }
     let appID = value("app-id", example: "\"org.gnome.*\"", pattern)
     let title = value("title", example: "\"Files*\"", pattern)
+    let settle = value("settle", example: "\"300ms\"") { text throws(Invalid) in try Self.milliseconds(text) }
     let linger = value("linger", example: "\"500ms\"") { text throws(Invalid) in try Self.milliseconds(text) }
     let share = choice("windows", of: ["first", "all"], example: "\"first\"")
     let kills = bool("kill", default: false) ?? false
@@ -277,8 +289,8 @@ extension TableReader {
     let placement = windowPlacement()
     return WindowFollowing(
       WindowPattern(appID: appID, title: title), takesAll: share.map { $0 == "all" } ?? (scope == .tree),
-      adopts: bool("adopt", default: false) ?? false, linger: linger, endsLeftover: kills || leftover == "end",
-      kills: kills, placement: placement)
+      adopts: bool("adopt", default: false) ?? false, settle: settle ?? 0, linger: linger,
+      endsLeftover: kills || leftover == "end", kills: kills, placement: placement)
   }
 
   /// Reads the keys that say where and how the window is shown (N15).
@@ -322,8 +334,18 @@ extension TableReader {
     settings.restart = restart(of: destination)
     settings.restoresAtLogin = choice(.restore, of: ["no", "login"]) == "login"
     settings.replacement = choice(.replacement) ?? .sequential
+    settings.awaitsReady = awaitsReady(destination)
     do throws(Refusal) { try StateMachine().check(settings) } catch { fault(nil, error.message) }
     return settings == ItemSettings() ? nil : Shared(settings)
+  }
+
+  private mutating func awaitsReady(_ destination: Destination) -> Bool {
+    guard choice(.ready, of: ["shown", "notify"]) == "notify" else { return false }
+    switch destination.presenter {
+    case .command, .unit: break
+    case .bus, .none: fault(.ready, needs: "a “command” or a “unit”: a program on the bus says it by its answer")
+    }
+    return true
   }
 
   private mutating func inhibits() -> Set<InhibitedAction> {

@@ -17,6 +17,8 @@ final class UnitPresenter: ProcessPresenter {
     var watch: UnitWatch?
     /// Whether the start was reported.
     var isStarted = false
+    /// Whether it was reported that the unit is active (D19).
+    var isReady = false
     var isStopping = false
 
     init(_ unit: UnitName) { self.unit = unit }
@@ -98,8 +100,16 @@ final class UnitPresenter: ProcessPresenter {
 
   private func started(_ handle: Handle) {
     showing[handle]?.isStarted = true
+    // The job of a unit with Type=notify is done when the unit has said READY=1.
+    reportReady(handle)
     reports.take(.presentAnswered(handle, error: nil))
     changed(handle)
+  }
+
+  private func reportReady(_ handle: Handle) {
+    guard let showing = showing[handle], !showing.isReady else { return }
+    showing.isReady = true
+    reports.take(.ready(handle))
   }
 
   private func failed(_ handle: Handle, _ error: String) {
@@ -113,7 +123,9 @@ final class UnitPresenter: ProcessPresenter {
   // MARK: Ending
 
   private func changed(_ handle: Handle) {
-    guard let showing = showing[handle], let state = showing.watch?.state, state.hasEnded else { return }
+    guard let showing = showing[handle], let state = showing.watch?.state else { return }
+    if showing.isStarted, state.active == "active" { reportReady(handle) }
+    guard state.hasEnded else { return }
     if showing.isStopping {
       stopped(handle)
     } else if showing.isStarted {
@@ -223,6 +235,7 @@ final class UnitPresenter: ProcessPresenter {
           } else {
             showing.isStarted = true
             survivals[handle] = .shown
+            changed(handle)
           }
           answered()
         }

@@ -25,6 +25,9 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     var timer: Timer?
     /// The time of the program's first window.
     var shown: EventLoop.Instant?
+    /// Milliseconds from that time until the presentation counts as presented (N2), and what waits for it.
+    var settle: UInt64 = 0
+    var settling: Timer?
   }
 
   private let loop: EventLoop
@@ -66,7 +69,9 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   /// Assigns the presenter that runs the program of a presentation.
   func follow(_ presentation: Presentation, runBy presenter: any ProcessPresenter) {
     let program = presentation.program ?? presentation.handle
-    if programs[program] == nil { programs[program] = Program(presenter: presenter) }
+    guard programs[program] == nil else { return }
+    programs[program] = Program(presenter: presenter)
+    programs[program]!.settle = presentation.item.content.following?.settle ?? 0
   }
 
   /// The known facts of the process that shows a window (N1).
@@ -306,6 +311,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   private func release(_ program: Handle) {
     guard let released = programs.removeValue(forKey: program) else { return }
     released.timer?.cancel()
+    released.settling?.cancel()
     record.forget(program)
     released.presenter.forget(program)
     system.restIfUnneeded()
@@ -338,8 +344,9 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     case .start(let program): start(program)
     case .presented(let handle):
       let program = tracker.program(of: handle)
-      if programs[program]?.shown == nil { programs[program]?.shown = loop.now }
-      reports.take(.presentAnswered(handle, error: nil))
+      guard programs[program]?.shown == nil else { return reports.take(.presentAnswered(handle, error: nil)) }
+      programs[program]?.shown = loop.now
+      settle(handle)
     case .report(let report): if focus.counts(report, on: system.name) { reports.take(report) }
     case .parkedStays(let program, let message):
       log.notice("a hidden program does not end: \(message)", metadata: ["presentation": "\(program)"])
@@ -405,6 +412,19 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   private func expect(_ program: Handle, _ placement: WindowPlacement) {
     system.request(Rows.expect, (program.description, placement.options.properties)) { [log] message in
       log.warning("a window that opens could not be announced: \(message)")
+    }
+  }
+
+  /// Reports that a presentation is on the screen, once its program has had time to paint its first window (N2).
+  private func settle(_ handle: Handle) {
+    let program = tracker.program(of: handle)
+    guard let time = programs[program]?.settle, time > 0 else {
+      return reports.take(.presentAnswered(handle, error: nil))
+    }
+    programs[program]!.settling = loop.timer(after: .milliseconds(Int64(clamping: time))) { [weak self] in
+      guard let self else { return }
+      // The next window paints anew.
+      if tracker.isBetweenWindows(handle) { settle(handle) } else { reports.take(.presentAnswered(handle, error: nil)) }
     }
   }
 

@@ -205,6 +205,17 @@ public final class Coordinator: Sendable {
     try await change(Rows.asking, (presentation.path, message))
   }
 
+  /// Reports that the program of a presentation is on the screen, which counts if the file of its destination says `ready = "notify"`
+  /// (D19). A program that navd has started finds the number of its presentation in `NAVD_PRESENTATION`.
+  ///
+  ///     try await coordinator.reportReady(PresentationHandle(number))
+  ///
+  /// - Returns: whether that was awaited.
+  @discardableResult
+  public func reportReady(_ presentation: PresentationHandle) async throws(NavigationError) -> Bool {
+    try await change(Rows.ready, presentation.path).0
+  }
+
   /// Reports an action in a presentation, such as a pressed button, to all watching clients (P8).
   ///
   ///     try await coordinator.act(presentation, "reply", ["text": "Milk"])

@@ -4,6 +4,8 @@ import DBusValues
 public enum Report: Hashable, Sendable {
   /// The answer to the command `present`; with an error if the item could not be shown (D7).
   case presentAnswered(Handle, error: String?)
+  /// The program says that it is on the screen, before the answer to the command `present` or after it (D19).
+  case ready(Handle)
   /// The answer to the command `update`.
   case updateAnswered(Handle)
   /// The answer to the commands `dismiss` and `kill`; an error also counts as the end (P4).

@@ -277,6 +277,8 @@ public struct DestinationEntry: TypedDictionary {
       "restore", doc: "login, if its items are kept beyond the session and presented again at the next login.")
     public let replacement = DictionaryKey<String>(
       "replacement", doc: "overlap, if an item stays on the screen until the next one is there.")
+    public let ready = DictionaryKey<String>(
+      "ready", doc: "notify, if an item is on the screen only once its program has said so (Ready).")
     public let holds = DictionaryKey<[String: String]>(
       "holds", doc: "What holds do with its items, by their names: show, postpone, refuse or dismiss.")
     public let hold = DictionaryKey<String>("hold", doc: "The hold that is in force while one of its items is live.")
@@ -291,7 +293,7 @@ public struct DestinationEntry: TypedDictionary {
     public let window = DictionaryKey<Properties>(
       "window",
       doc:
-        "If its items follow windows: app-id s, title s, windows s, adopt b, linger t, leftover s, kill b, unfocus s, here b, output-gone s, dismissal s, and options of org.navd.WindowSystem1.Place."
+        "If its items follow windows: app-id s, title s, windows s, adopt b, settle t, linger t, leftover s, kill b, unfocus s, here b, output-gone s, dismissal s, and options of org.navd.WindowSystem1.Place."
     )
   }
 }

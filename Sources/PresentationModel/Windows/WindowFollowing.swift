@@ -6,6 +6,8 @@ public struct WindowFollowing: Hashable, Sendable {
   public var takesAll: Bool
   /// Whether a window that was there before the request may belong to the presentation.
   public var adopts: Bool
+  /// Milliseconds from the first frame of the first window until the presentation counts as presented (N2).
+  public var settle: UInt64
   /// Milliseconds without a window after which the presentation counts as closed (N3). If nil, two seconds while its program is young,
   /// and none later.
   public var linger: UInt64?
@@ -25,14 +27,16 @@ public struct WindowFollowing: Hashable, Sendable {
   public var placement: WindowPlacement
 
   public init(
-    _ pattern: WindowPattern = WindowPattern(), takesAll: Bool = true, adopts: Bool = false, linger: UInt64? = nil,
-    endsLeftover: Bool = false, kills: Bool = false, endsUnfocused: Bool = false, comesHere: Bool = false,
+    _ pattern: WindowPattern = WindowPattern(), takesAll: Bool = true, adopts: Bool = false, settle: UInt64 = 0,
+    linger: UInt64? = nil, endsLeftover: Bool = false, kills: Bool = false, endsUnfocused: Bool = false,
+    comesHere: Bool = false,
     endsWithOutput: Bool = false,
     hides: Bool = false, placement: WindowPlacement = WindowPlacement()
   ) {
     self.pattern = pattern
     self.takesAll = takesAll
     self.adopts = adopts
+    self.settle = settle
     self.linger = linger
     self.endsLeftover = endsLeftover
     self.kills = kills

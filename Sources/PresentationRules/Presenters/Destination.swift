@@ -63,8 +63,10 @@ public struct Destination: Hashable, Sendable {
   }
 
   /// Milliseconds after which an item that is not shown has failed; nil if its presenter decides that: a program may need longer for its
-  /// first window (N2).
-  public var startLimit: UInt64? { window == nil || isStartTimeoutWritten ? startTimeout : nil }
+  /// first window (N2), but not one that says itself when it is there (D19).
+  public var startLimit: UInt64? {
+    window == nil || isStartTimeoutWritten || itemSettings?.awaitsReady == true ? startTimeout : nil
+  }
 
   /// Whether a dismissal that times out is followed by SIGKILL (P14).
   var canBeKilled: Bool {

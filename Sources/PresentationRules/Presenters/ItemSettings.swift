@@ -22,6 +22,8 @@ public struct ItemSettings: Hashable, Sendable {
   public var inhibits: Set<InhibitedAction> = []
   /// The order in which an item goes and one with another id comes (G10).
   public var replacement = Replacement.sequential
+  /// Whether an item is presented only once its program has said that it is on the screen (D19).
+  public var awaitsReady = false
   /// The rule for presenting an item again that ended by itself; nil for never (K3).
   public var restart: RestartRule?
   /// Whether items are kept beyond the session, and presented again at the next login (K4).

@@ -51,6 +51,24 @@ extension StateMachine {
     return (serial != before, outcome)
   }
 
+  /// Notes that the program of a presentation says that it is on the screen (D19).
+  ///
+  /// - Returns: whether that was awaited; it is not if the presentation has ended, or is presented without it.
+  /// - Throws: `Refusal`: `unknownPresentation`, `accessDenied`.
+  public mutating func ready(
+    _ handle: Handle, byPresenter: Bool, at now: Instant
+  ) throws(Refusal) -> (changed: Bool, outcome: Outcome) {
+    guard let presentation = presentation(handle) else {
+      try requireGivenOut(handle)
+      return (false, Outcome())
+    }
+    if presentation.item.destination?.isBus == true, !byPresenter {
+      throw .notItsPresenter(handle, "say that it is ready")
+    }
+    guard presentation.phase == .presenting, presentation.awaitsReady else { return (false, Outcome()) }
+    return (true, report(.ready(handle), at: now))
+  }
+
   /// Announces an action of a presentation, before its end is announced (P8).
   ///
   /// - Throws: `Refusal`: `unknownPresentation`, `accessDenied`, `invalidArgument`, `limitExceeded`.
@@ -81,11 +99,21 @@ extension Transition {
       }
       if let error {
         take(endOf: handle, reason: .failed, result: ["error": .string(error)])
+      } else if state.presentations[handle]!.awaitsReady {
+        state.presentations.modifyDerived(handle) { $0.isStarted = true }
       } else {
         becomePresented(handle)
         updateAnswered(handle)
         advance()
       }
+
+    case .ready(let handle):
+      guard let presentation = state.presentations[handle], presentation.phase == .presenting, presentation.awaitsReady
+      else { break }
+      state.presentations[handle]!.isReady = true
+      guard presentation.isStarted else { break }
+      becomePresented(handle)
+      advance()
 
     case .updateAnswered(let handle):
       state.presentations.modifyDerived(handle) { $0.awaitsUpdateAnswer = false }

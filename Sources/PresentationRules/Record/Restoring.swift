@@ -159,6 +159,9 @@ extension Transition {
     let handle = presentation.handle
     // The presentation may be dismissed by now, because another one was lost or its owner left.
     switch (state.presentations[handle]?.phase, survival) {
+    case (.presenting?, .shown) where state.presentations[handle]!.awaitsReady:
+      state.presentations.modifyDerived(handle) { $0.isStarted = true }
+      expectStart(of: handle)
     case (.presenting?, .shown):
       becomePresented(handle)
     case (.presented?, .toBeShown):

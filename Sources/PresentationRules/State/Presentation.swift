@@ -115,6 +115,10 @@ public struct PresentationFields: Hashable, Sendable {
   @Unrecorded var awaitsUpdateAnswer = false
   /// The part of the result that is already known.
   public package(set) var result: Properties = [:]
+  /// Whether the program has said that it is on the screen, which counts before the presenter's answer, too (D19).
+  public package(set) var isReady = false
+  /// Whether the presenter has answered, and the program has not said yet that it is on the screen (D19).
+  @Unrecorded var isStarted = false
   /// Whether the windows are gone, and another one may follow (N3).
   @Unrecorded public package(set) var isWithoutWindow = false
   /// Whether the start timeout is over, and the program runs without a window (N2).
@@ -145,6 +149,9 @@ public struct Unrecorded<Value: Sendable>: Hashable, Sendable {
 }
 
 extension PresentationFields {
+  /// Whether the program still has to say that it is on the screen (D19). One that was parked has said so before.
+  var awaitsReady: Bool { item.destination?.itemSettings?.awaitsReady == true && !isReady && program == nil }
+
   /// - Parameter wallTime: milliseconds since 1970; nil if unknown.
   mutating func becomePresented(at now: Instant, _ wallTime: UInt64?) {
     phase = .presented

@@ -130,8 +130,16 @@ extension Transition {
   }
 
   private func lateness(of handle: Handle) -> String {
-    let destination = state.presentations[handle]!.item.destination
-    let late = destination?.window == nil ? "not shown" : "no window of it opened"
+    let presentation = state.presentations[handle]!
+    let destination = presentation.item.destination
+    let late =
+      if presentation.isStarted {
+        "it runs, but has not said that it is ready (navctl ready)"
+      } else if let window = destination?.window {
+        "no window of it opened" + (window.settle == 0 ? "" : " and settled for \(window.settle) ms")
+      } else {
+        "not shown"
+      }
     return "\(late) within \(destination?.startTimeout ?? 0) ms (start-timeout)"
   }
 

@@ -117,6 +117,7 @@ struct NamedDestination {
       entry.protected == true ? "protected" : nil, restart.map { "restart=\($0)" },
       entry.restore.map { "restore=\($0)" },
       entry.replacement.map { "replacement=\($0)" },
+      entry.ready.map { "ready=\($0)" },
       entry.hold.map { "hold=\($0)" },
       entry.inhibit.map { "inhibit=\($0.joined(separator: ","))" },
       entry.holds.map { holds in

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import Glibc
 import PresentationModel
 
 struct Act: ParsableCommand {
@@ -52,5 +53,39 @@ struct Closed: ParsableCommand {
     let (changed, serial) = try daemon.call(
       CoordinatorInterface.closed, (presentation, try result.properties(daemon.operation)))
     global.report(changed: changed, presentation: presentation, serial: serial)
+  }
+}
+
+struct Ready: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    verb: "ready", "Report that a program is on the screen.",
+    """
+    For programs of destinations whose files say ready = "notify": only then is the item presented. Elsewhere, and if it comes \
+    too late, it does nothing.
+    """)
+
+  @OptionGroup var global: GlobalOptions
+  @Argument(
+    help: ArgumentHelp(
+      "Number of a presentation; without it, that of the command from within which navctl is called (NAVD_PRESENTATION).",
+      valueName: "presentation"),
+    completion: .presentations, transform: ObjectPath.init(argument:))
+  var presentation: ObjectPath?
+
+  func run() throws {
+    let daemon = try DaemonClient(global, "ready")
+    guard let presentation = presentation ?? Self.own else {
+      throw Failure(
+        daemon.operation,
+        "NAVD_PRESENTATION, which navd gives to commands, is not set, so nothing tells which item is ready",
+        hint: "call it from within the command of an item, or give the number of its presentation", status: .usage)
+    }
+    let (changed, serial) = try daemon.call(CoordinatorInterface.ready, presentation)
+    global.report(changed: changed, presentation: presentation, serial: serial)
+  }
+
+  /// The presentation whose command calls navctl; nil if none does.
+  private static var own: ObjectPath? {
+    getenv("NAVD_PRESENTATION").flatMap { UInt64(String(cString: $0)) }.map(CoordinatorNames.presentation)
   }
 }

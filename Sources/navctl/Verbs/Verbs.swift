@@ -35,7 +35,8 @@ enum Verbs {
     (
       "PRESENTER",
       [
-        ("act", { Act.self }), ("closed", { Closed.self }), ("presenter", { PresenterVerb.self }),
+        ("act", { Act.self }), ("closed", { Closed.self }), ("ready", { Ready.self }),
+        ("presenter", { PresenterVerb.self }),
         ("value", { ContainerValue.self }),
       ]
     ),

@@ -310,6 +310,10 @@ private func worstInput(of method: String) -> WorstInput? {
       prepare: { try $0.presentFamily($1) },
       ask: { session, client in [session.begun(Rows.asking, (try session.call(Rows.get, "parent").0, "Save?"), client)]
       })
+  case "Ready":
+    return WorstInput(
+      prepare: { try $0.presentFamily($1) },
+      ask: { session, client in [session.begun(Rows.ready, try session.call(Rows.get, "parent").0, client)] })
   case "Act":
     return WorstInput(
       prepare: { session, _ in try session.present("large") },
