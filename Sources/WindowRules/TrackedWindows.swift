@@ -22,6 +22,8 @@ struct TrackedWindow {
   /// Whether the next window system is to show it, since its item was given up while there was none.
   var isToBeShown = false
 
+  var isOfPresentation: Bool { if case .presentation = owner { true } else { false } }
+
   /// Whether the adapter has named a process. 0 is none, which may turn out to be one.
   var hasProcess: Bool { properties.pid ?? 0 != 0 }
 }

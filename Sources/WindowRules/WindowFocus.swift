@@ -11,17 +11,29 @@ extension WindowTracker {
     effects.append(.activate(window: id))
   }
 
+  /// Notes that the first window of a presentation counts as painted (N2).
+  public mutating func settled(_ handle: Handle) {
+    let program = program(of: handle)
+    guard followed[program] != nil else { return }
+    followed[program]!.hasSettled = true
+    raiseIfUnseen(program)
+  }
+
   /// Raises the first window of a presentation that a key has asked for, if it has opened behind a fullscreen one, or if its user sees
-  /// no window at all, as in an overview of the windows.
+  /// no window at all, as in an overview of the windows; and that of one that takes over, if that of another presentation hides it.
   mutating func raiseIfUnseen(_ handle: Handle) {
-    guard let following = followed[handle], following.mustBeSeen, following.rule.placement.takesFocus != false,
-      case .shown = following.stage,
+    guard let following = followed[handle], following.mustBeSeen || following.takesOver && following.hasSettled,
+      following.rule.placement.takesFocus != false, case .shown = following.stage,
       let first = following.windows.first.flatMap({ windows[$0]?.properties }), let isInView = first.inView
     else { return }
     followed[handle]!.mustBeSeen = false
+    if following.hasSettled { followed[handle]!.takesOver = false }
     guard !isInView, capabilities?.contains(.activate) == true else { return }
-    let seen = windows.all.values.lazy.map(\.properties).filter { $0.inView == true }
-    if seen.isEmpty || seen.contains(where: { $0.fullscreen == true && $0.output == first.output }) { raise(handle) }
+    let seen = windows.all.values.lazy.filter { $0.properties.inView == true }
+    let covers = seen.filter { $0.properties.fullscreen == true && $0.properties.output == first.output }
+    if following.mustBeSeen ? seen.isEmpty || !covers.isEmpty : covers.contains(where: \.isOfPresentation) {
+      raise(handle)
+    }
   }
 
   /// Reports the focus if it has moved to another window, if its window now belongs to a presentation, or if no window has it any more.

@@ -181,6 +181,9 @@ struct WindowFollower {
   var showing: Set<String> = []
   /// Whether a key has asked for the presentation, and it is not known yet whether its first window is in view (N7).
   var mustBeSeen = false
+  /// Whether its first window is still to come out from behind that of the presentation before (G10), once it has settled.
+  var takesOver = false
+  var hasSettled = false
   /// The windows that were asked to be hidden before the program was ended by force.
   var mayBeHidden: Set<String> = []
   /// Whether the window system was told of the first window before it opens (N15).

@@ -185,12 +185,15 @@ public struct WindowTracker {
   /// - Parameters:
   ///   - output: the output on which the windows are to appear; nil to leave it to the window system (U1).
   ///   - mustBeSeen: whether a key has asked for the presentation, so that its first window comes out from behind a fullscreen one (N7).
+  ///   - takesOver: whether another presentation stays on the screen until this one is there, so that its first window comes out from
+  ///     behind that one's when it has settled (G10).
   public mutating func request(
     _ handle: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, output: String? = nil,
-    mustBeSeen: Bool = false
+    mustBeSeen: Bool = false, takesOver: Bool = false
   ) {
     followed[handle] = WindowFollower(.requested, rule, settings, output: output, for: .presentation(handle))
     followed[handle]!.mustBeSeen = mustBeSeen
+    followed[handle]!.takesOver = takesOver
     findDisplay(of: handle)
   }
 

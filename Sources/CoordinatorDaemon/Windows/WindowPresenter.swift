@@ -148,7 +148,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     programs[handle]?.start = (presentation, properties)
     tracker.request(
       handle, following, settings(of: presentation), output: presentation.item.output,
-      mustBeSeen: presentation.mustBeSeen)
+      mustBeSeen: presentation.mustBeSeen, takesOver: presentation.takesOver)
     system.whenKnown { [self] in begin(handle, following) }
   }
 
@@ -418,14 +418,17 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   /// Reports that a presentation is on the screen, once its program has had time to paint its first window (N2).
   private func settle(_ handle: Handle) {
     let program = tracker.program(of: handle)
-    guard let time = programs[program]?.settle, time > 0 else {
-      return reports.take(.presentAnswered(handle, error: nil))
-    }
+    guard let time = programs[program]?.settle, time > 0 else { return settled(handle) }
     programs[program]!.settling = loop.timer(after: .milliseconds(Int64(clamping: time))) { [weak self] in
       guard let self else { return }
       // The next window paints anew.
-      if tracker.isBetweenWindows(handle) { settle(handle) } else { reports.take(.presentAnswered(handle, error: nil)) }
+      if tracker.isBetweenWindows(handle) { settle(handle) } else { settled(handle) }
     }
+  }
+
+  private func settled(_ handle: Handle) {
+    track { $0.settled(handle) }
+    reports.take(.presentAnswered(handle, error: nil))
   }
 
   /// Asks for a window to be shown. The tracker asks again only if the adapter leaves before its answer.

@@ -133,6 +133,8 @@ public struct PresentationFields: Hashable, Sendable {
   public package(set) var continuation: Continuation?
   /// Whether a key has asked for the presentation: a toggle, or a request with `raise`. Its first window is to be seen (N7).
   @Unrecorded public package(set) var mustBeSeen = false
+  /// Whether another one is still on the screen when it comes, so that its first window has to come before that (G10).
+  @Unrecorded public package(set) var takesOver = false
   /// Whether the request says that windows come to where their user is; nil if it leaves that to the destination (N11).
   @Unrecorded public package(set) var bringsHere: Bool?
   /// The phase that was last announced to watchers.

@@ -201,6 +201,7 @@ struct Transition: ~Copyable {
       return
     }
     state.presentations[handle]!.phase = .presenting
+    if !machine.outlasting(presentation).isEmpty { state.presentations.modifyDerived(handle) { $0.takesOver = true } }
     claimParked(for: handle)
     expectStart(of: handle)
     state.lists.touched.append(handle)
