@@ -72,7 +72,7 @@ help:
 	@echo 'make fuzz                calls navd for long with valid and invalid arguments [SEED=] [CALLS=1000000]'
 	@echo 'make kill-storm          kills navd many times at random instants under load [KILLS=300]'
 	@echo 'make walk                worlds of the simulation with a real navd on a bus [SEED=] [STEPS=40000]'
-	@echo 'make check-programs      presents well-known programs on sway, i3 and openbox, and writes what was seen to docs/windows.md'
+	@echo 'make check-programs      presents well-known programs on sway, i3 and openbox, and writes what was seen to docs/windows.md; takes pictures of handovers'
 	@echo 'make check-clients       compiles what code generators for C++ make of the interfaces, and runs a program with it'
 	@echo 'make check-desktops      runs the adapters on the desktops of Debian 12, 13 and sid, and writes what was seen to docs/windows.md [ONLY=]'
 	@echo 'make check-swift         builds navd with the Swift of Debian sid, and runs the fast tests'
@@ -196,7 +196,7 @@ fuzz:
 check-programs:
 	@.ci/setup
 	@.ci/setup programs
-	NAVD_TEST_PROGRAMS=1 swift test --no-parallel --filter ProgramTests
+	NAVD_TEST_PROGRAMS=1 swift test --no-parallel --filter 'ProgramTests|HandoverPicturesTests'
 
 # Compilers need a minute for it.
 check-clients:

@@ -1,63 +1,280 @@
+import CoordinatorAPI
 import Glibc
+import PresentationModel
+import PresentationRules
 import TestSupport
 import Testing
+import TextFormats
 
-/// Pictures of the screen while windows hand over (G10). The screen behind them is black, and each window has a color of its own.
-@Suite struct HandoverPicturesTests {
-  private static let colors = ["red": "ff0000", "green": "00ff00", "blue": "0000ff"]
+private typealias Rows = CoordinatorInterface
 
-  @Test("G10: with a replacement that overlaps no picture shows the screen behind the windows")
-  func handover_overlapping_showsNoBackground() throws {
-    #expect(try Self.gaps(replacement: "overlap", handovers: isThorough ? 50 : 9) == 0)
+/// A program whose windows have one color each. The screen behind them is black.
+struct ColoredProgram: Sendable, CustomTestStringConvertible {
+  enum Color: String, CaseIterable, Sendable {
+    case red, green, blue
+
+    var hexadecimal: String {
+      switch self {
+      case .red: "ff0000"
+      case .green: "00ff00"
+      case .blue: "0000ff"
+      }
+    }
+
+    /// A picture of this color.
+    fileprivate var picture: String {
+      let pixel = Color.allCases.map { $0 == self ? "255" : "0" }.joined(separator: " ")
+      return "P3 16 9 255\n" + String(repeating: pixel + "\n", count: 144)
+    }
   }
 
-  @Test("G1: with a replacement in sequence some pictures show it, so these would be seen")
-  func handover_sequential_showsBackground() throws {
-    #expect(try Self.gaps(replacement: "sequential", handovers: isThorough ? 50 : 9) > 0)
+  let name: String
+  /// The file of the destination with a window of a color.
+  let destination: @Sendable (Color, Desktop.Manager) -> String
+  let managers: [Desktop.Manager]
+  /// Whether only `make check-programs` installs its packages.
+  var isHeavy = false
+  var testDescription: String { name }
+
+  /// What the programs show.
+  static var files: [String: String] {
+    Color.allCases.reduce(into: [:]) { files, color in
+      files["\(color.rawValue).ppm"] = color.picture
+      files["\(color.rawValue).html"] = "<style>html { background: #\(color.hexadecimal) }</style>\n"
+    }
   }
 
-  /// Takes pictures, one after the other, while items of a group hand over to each other.
-  /// - Returns: the number of pictures that show no window, since the first item was on the screen.
-  private static func gaps(replacement: String, handovers: Int) throws -> Int {
-    let destinations = colors.map { name, color in
-      (
-        name,
-        """
-        command = ["foot", "--app-id=\(name)", "-o", "colors.background=\(color)", "-e", "sleep", "1000"]
-        window = { app-id = "\(name)", fullscreen = true }
-        group = "sign"
+  static let terminals = ColoredProgram(
+    name: "terminals (foot)",
+    destination: { color, _ in
+      """
+      command = ["foot", "-o", "colors.background=\(color.hexadecimal)", "-e", "sleep", "1000"]
+      window = { fullscreen = true }
 
+      """
+    }, managers: [.sway])
+
+  static let pictures = ColoredProgram(
+    name: "pictures (mpv)",
+    destination: { color, manager in
+      """
+      command = ["mpv", "--no-config", "--no-terminal", "--osd-level=0", "--vo=\(manager == .sway ? "wlshm" : "x11")",
+        "--image-display-duration=inf", "\(color.rawValue).ppm"]
+      directory = "~"
+      window = { fullscreen = true, settle = "200ms" }
+
+      """
+    }, managers: [.sway, .i3], isHeavy: true)
+
+  static let pages = ColoredProgram(
+    name: "pages (chromium)",
+    destination: { color, manager in
+      """
+      command = ["chromium", "--no-sandbox", "--disable-gpu", "--ozone-platform=\(manager == .sway ? "wayland" : "x11")",
+        "--no-first-run", "--user-data-dir=chromium-\(color.rawValue)", "--app=file:\(color.rawValue).html"]
+      directory = "~"
+      window = { fullscreen = true, settle = "1s" }
+
+      """
+    }, managers: [.sway, .i3], isHeavy: true)
+
+  /// The programs of this run, each with each window manager.
+  static let onManagers = [terminals, pictures, pages].filter { isMeasured || !$0.isHeavy }
+    .flatMap { program in program.managers.map { (program, $0) } }
+
+  /// Whether all programs are tried (`make check-programs`).
+  static let isMeasured = getenv("NAVD_TEST_PROGRAMS") != nil
+}
+
+/// Three windows of different colors in a group, and a camera that takes pictures of the screen, one after the other.
+private final class ColoredScreen {
+  let session: Session
+  private let desktop: WindowedDesktop
+  private var camera: Program?
+  private let picture: String
+
+  typealias Color = ColoredProgram.Color
+
+  init(_ program: ColoredProgram, on manager: Desktop.Manager, _ replacement: Replacement, fallback: Color? = nil)
+    throws
+  {
+    let destinations = Color.allCases.map { color in
+      (color.rawValue, program.destination(color, manager) + "group = 'sign'\n")
+    }
+    let settings =
+      "[groups.sign]\nreplacement = '\(replacement.rawValue)'\n"
+      + (fallback.map { "fallback = '\($0.rawValue)'\n" } ?? "")
+    desktop = try WindowedDesktop(
+      manager, destinations: Dictionary(uniqueKeysWithValues: destinations),
+      files: ColoredProgram.files.merging(["config/navd/navd.toml": settings]) { $1 })
+    session = desktop.session
+    // Both write the color of one pixel, where no terminal has text and no tile its edge.
+    switch manager {
+    case .sway: picture = "grim -t ppm -g '300,360 1x1' - | tail -c 3 | od -An -tx1 | tr -d ' \\n'"
+    default:
+      // The X server keeps its screen in a file, in the format of xwd(1).
+      picture = """
+        f='\(session.desktop?.directory ?? "")/Xvfb_screen0'
+        field() { echo $((0x$(od -An -tx1 -j $(($1 * 4)) -N 4 $f | tr -d ' '))); }
+        [ -n "$at" ] || at=$(($(field 0) + 12 * $(field 19) + 360 * $(field 12) + 300 * 4))
+        od -An -tx1 -j $at -N 3 $f | { read -r b g r; printf %s $r$g$b; }
         """
-      )
     }
-    let desktop = try WindowedDesktop(
-      .sway, destinations: Dictionary(uniqueKeysWithValues: destinations),
-      files: ["config/navd/navd.toml": "[groups.sign]\nreplacement = '\(replacement)'\n"])
-    let (session, screen) = (desktop.session, desktop.screen)
-    let names = ["red", "green", "blue"]
-    _ = try session.open(names[0])
-    try session.poll("the first window is in the picture") {
-      let picture = try session.run(program: "/bin/sh", ["-c", Self.picture])
-      return picture.outputText.contains(colors[names[0]]!)
-    }
-    let camera = try session.start(
-      program: "/bin/sh", ["-c", "while :; do \(Self.picture) || exit; done"], mayFail: true)
-    for number in 1...handovers {
-      let name = names[number % names.count]
-      try session.runNavctl("present", name)
-      try screen.wait(for: [name])
-      let count = camera.outputText.count
-      try session.wait("a picture was taken since") { camera.outputText.count > count + 14 }
-    }
+  }
+
+  func look() throws -> Color? {
+    let text = try session.run(program: "/bin/bash", ["-c", picture]).outputText
+    return Color.allCases.first { $0.hexadecimal == text }
+  }
+
+  func wait(for color: Color) throws { try session.poll("the screen is \(color)") { try look() == color } }
+
+  /// Presents the window of a color, and waits until the one before is gone.
+  func show(_ color: Color) throws {
+    try session.runNavctl("present", color.rawValue)
+    try session.poll("\(color) is alone", within: .seconds(60)) { try isAlone(color) }
+  }
+
+  func isAlone(_ color: Color) throws -> Bool {
+    let entries = try session.state()["presentations"]?.array ?? []
+    return entries.count == 1 && entries[0]["binding"]?.string == color.rawValue && entries[0]["phase"] == "presented"
+  }
+
+  func startCamera() throws {
+    camera = try session.start(
+      program: "/bin/bash",
+      ["-c", "while :; do t=$EPOCHREALTIME; color=$(\(picture)) || exit; echo \"$t $color\"; done"], mayFail: true)
+  }
+
+  /// Waits until some more pictures are taken.
+  func takePictures() throws {
+    guard let camera else { return }
+    let count = camera.lines.count
+    try session.wait("pictures were taken since") { camera.lines.count > count + 2 }
+  }
+
+  struct Pictures {
+    var count = 0
+    var ofGaps = 0
+    /// Milliseconds without a window.
+    var gaps: [Int] = []
+    var colors: Set<String> = []
+  }
+
+  func stopCamera() throws -> Pictures {
+    guard let camera else { return Pictures() }
     camera.send(SIGTERM)
     try session.wait("the camera has ended") { camera.hasEnded }
+    var pictures = Pictures()
+    var since: Int?
     // The last one may be incomplete.
-    let pictures = camera.outputText.split(separator: "\n").filter { $0.count == 6 }.map(String.init)
-    let gaps = pictures.count { !colors.values.contains($0) }
-    print("\(handovers) handovers, \(replacement): \(pictures.count) pictures, \(gaps) of the background")
-    return gaps
+    for line in camera.lines.dropLast() {
+      let words = line.split(separator: " ")
+      guard words.count == 2, let time = Double(words[0]).map({ Int($0 * 1000) }) else { continue }
+      pictures.count += 1
+      if Color.allCases.contains(where: { $0.hexadecimal == words[1] }) {
+        if let since { pictures.gaps.append(time - since) }
+        since = nil
+      } else {
+        pictures.ofGaps += 1
+        pictures.colors.insert(String(words[1]))
+        if since == nil { since = time }
+      }
+    }
+    return pictures
+  }
+}
+
+/// Pictures of the screen while windows hand over (G10).
+@Suite struct HandoverPicturesTests {
+  @Test(
+    "G10: with a replacement that overlaps no picture shows the screen behind the windows",
+    arguments: ColoredProgram.onManagers)
+  func handover_overlapping_showsNoBackground(_ program: ColoredProgram, _ manager: Desktop.Manager) throws {
+    let pictures = try Self.pictures(of: program, on: manager, .overlap)
+    #expect(pictures.ofGaps == 0, "\(pictures)")
   }
 
-  /// Writes the color of one pixel, in the middle of the screen, where no terminal has text.
-  private static let picture = "grim -t ppm -g '640,360 1x1' - | tail -c 3 | od -An -tx1 | tr -d ' '"
+  @Test(
+    "G1: with a replacement in sequence some pictures show it, so these would be seen",
+    arguments: ColoredProgram.onManagers)
+  func handover_sequential_showsBackground(_ program: ColoredProgram, _ manager: Desktop.Manager) throws {
+    #expect(try Self.pictures(of: program, on: manager, .sequential).ofGaps > 0)
+  }
+
+  /// Takes pictures while items of a group hand over to each other, and prints a row of the table in docs/kiosk.md.
+  private static func pictures(
+    of program: ColoredProgram, on manager: Desktop.Manager, _ replacement: Replacement
+  ) throws -> ColoredScreen.Pictures {
+    let screen = try ColoredScreen(program, on: manager, replacement)
+    let colors = ColoredProgram.Color.allCases
+    let handovers = isThorough || ColoredProgram.isMeasured ? 50 : 9
+    try screen.show(colors[0])
+    try screen.wait(for: colors[0])
+    try screen.startCamera()
+    for number in 1...handovers {
+      try screen.show(colors[number % colors.count])
+      try screen.takePictures()
+    }
+    let pictures = try screen.stopCamera()
+    let longest = pictures.gaps.max().map { "\($0) ms" } ?? "none"
+    let mean = pictures.gaps.reduce(0, +) / handovers
+    print(
+      "| \(program.name) | \(manager.rawValue) | \(replacement.rawValue) | \(handovers) | \(pictures.count) | \(pictures.ofGaps) | \(mean) ms | \(longest) | \(pictures.colors.sorted())"
+    )
+    return pictures
+  }
+
+  /// The stages of a handover at which a program crashes.
+  enum Stage: String, CaseIterable, Sendable {
+    case nextStarts = "the next one, before its window"
+    case nextSettles = "the next one, once its window is there"
+    case nextIsThere = "the next one, once it is presented"
+    case formerStays = "the one before, while the next one starts"
+  }
+
+  @Test(
+    "G10: a crash at any stage of a handover leaves one item on the screen",
+    arguments: ColoredProgram.onManagers.flatMap { pair in Stage.allCases.map { (pair.0, pair.1, $0) } }.map(Crash.init)
+  )
+  fileprivate func crash_atAnyStage_leavesOneItem(_ crash: Crash) throws {
+    let screen = try ColoredScreen(crash.program, on: crash.manager, .overlap, fallback: .blue)
+    let session = screen.session
+    try session.poll("the fallback is there", within: .seconds(60)) { try screen.isAlone(.blue) }
+    try screen.show(.red)
+    try screen.wait(for: .red)
+    try screen.startCamera()
+    try session.runNavctl("present", "green")
+    let victim = crash.stage == .formerStays ? "red" : "green"
+    try session.poll("it is at that stage", within: .seconds(60)) {
+      let next = StateEntry(try session.call(Rows.get, "green").1)
+      switch crash.stage {
+      case .nextStarts, .formerStays:
+        return next.knownPhase == .presenting && session.processes().contains { $0.binding == victim }
+      case .nextSettles: return next.windows?.isEmpty == false
+      case .nextIsThere: return next.knownPhase == .presented
+      }
+    }
+    if let first = session.processes().filter({ $0.binding == victim }).map(\.pid).min() { kill(first, SIGKILL) }
+    let left: ColoredProgram.Color =
+      switch crash.stage {
+      case .nextStarts: .red
+      // Without time to settle it is presented at once, and the one before is going.
+      case .nextSettles: crash.program.name.hasPrefix("terminals") ? .blue : .red
+      case .nextIsThere: .blue
+      case .formerStays: .green
+      }
+    try session.poll("\(left) is left", within: .seconds(60)) { try screen.isAlone(left) }
+    try screen.wait(for: left)
+    let pictures = try screen.stopCamera()
+    print("\(crash): \(pictures.count) pictures, \(pictures.ofGaps) of the background")
+    if crash.stage == .nextStarts { #expect(pictures.ofGaps == 0, "\(pictures)") }
+  }
+
+  fileprivate struct Crash: Sendable, CustomTestStringConvertible {
+    let program: ColoredProgram
+    let manager: Desktop.Manager
+    let stage: Stage
+    var testDescription: String { "\(program.name) on \(manager.rawValue): \(stage.rawValue)" }
+  }
 }
