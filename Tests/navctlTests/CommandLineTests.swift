@@ -32,7 +32,8 @@ private func accepts(_ line: String) -> Bool {
   "watch --format {id}", "graph", "graph --stack s", "rofi", "rofi --group g", "rofi text", "history -n 3",
   "list --no-legend --format {id}",
   "history --group g --format {by.pid}", "value declare k s x", "value get b k", "value set b k v", "act 17 press a=1",
-  "closed 17", "apply -", "destinations", "reload", "check-config", "check-config dir", "introspect",
+  "closed 17", "ready", "ready 17", "play g a b --for 10s --loop", "play g 1 2 --to slide", "apply -", "destinations",
+  "reload", "check-config", "check-config dir", "introspect",
   "introspect --xml org.navd.Presenter1", "quit", "is-presented fact --address unix:path=/x",
 ])
 func commandLine_ofTheContract_isAccepted(line: String) {

@@ -208,7 +208,7 @@ public final class Coordinator: Sendable {
   /// Reports that the program of a presentation is on the screen, which counts if the file of its destination says `ready = "notify"`
   /// (D19). A program that navd has started finds the number of its presentation in `NAVD_PRESENTATION`.
   ///
-  ///     try await coordinator.reportReady(PresentationHandle(number))
+  ///     try await coordinator.reportReady(presentation)
   ///
   /// - Returns: whether that was awaited.
   @discardableResult

@@ -18,7 +18,8 @@ enum Verbs {
       "GROUP AND STACK",
       [
         ("select", { Select.self }), ("deselect", { Deselect.self }), ("toggle-selection", { ToggleSelection.self }),
-        ("selection", { Selection.self }), ("forget", { Forget.self }), ("push", { Push.self }), ("pop", { Pop.self }),
+        ("selection", { Selection.self }), ("forget", { Forget.self }), ("play", { Play.self }),
+        ("push", { Push.self }), ("pop", { Pop.self }),
         ("pop-to", { PopTo.self }), ("set-path", { SetPath.self }), ("path", { Path.self }),
       ]
     ),

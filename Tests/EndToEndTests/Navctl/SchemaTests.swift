@@ -180,6 +180,7 @@ private final class RecordedOutput {
   func selectInAGroup() throws {
     try record("select --state panels wifi")
     try record("forget panels nothing")
+    try record("play panels wifi")
     try record("toggle-selection --state panels wifi")
     try record("selection panels")
     try record("deselect panels")
@@ -209,6 +210,7 @@ private final class RecordedOutput {
 
   func applyEachRequest() throws {
     try record("act 1 press button:=3")
+    try record("ready 1")
     try record(
       "apply -",
       input: """
