@@ -39,7 +39,7 @@ public enum CoordinatorInterface {
     registerPresenter, unregisterPresenter, serve, destinations,
     closed, asking, ready, act, history, reload, importEnvironment, quit,
     presented, updated, phaseChanged, dismissed, declined, askingChanged, action,
-    selectionChanged, pathChanged, groupChanged, holdChanged, parkedChanged, destinationsChanged,
+    selectionChanged, pathChanged, groupChanged, holdChanged, parkedChanged, requested, destinationsChanged,
     version, release, serial, limits, diagnosis,
   ]
 }
@@ -566,6 +566,15 @@ extension CoordinatorInterface {
   public static let parkedChanged = Signal(
     name, "ParkedChanged", Arg<[Properties]>("parked", doc: "As GetState has them."), Arg<UInt64>("serial"),
     doc: "Windows of other programs are hidden: a dismissal has hidden some, or some are shown again or have closed.")
+
+  public static let requested = Signal(
+    name, "Requested",
+    Arg<[Properties]>("items", doc: "In the order of the requests. Each: binding s, id s, destination s, value a{sv}."),
+    Arg<UInt64>("serial"),
+    doc: """
+      A transaction asks for items at bindings that a program serves with waits, while nothing is open under their from. navd \
+      presents nothing, and the path of the reply is “/”; the program keeps them, and presents them with that.
+      """)
 
   public static let destinationsChanged = Signal(
     name, "DestinationsChanged", doc: "The answer of Destinations has changed.")

@@ -67,6 +67,9 @@ extension StateEvent {
     case Rows.parkedChanged.name:
       let (parked, serial) = try Rows.parkedChanged.arguments(of: message)
       self.init(.parked(parked.map(ParkedEntry.init)), serial: serial)
+    case Rows.requested.name:
+      let (items, serial) = try Rows.requested.arguments(of: message)
+      self.init(.requested(items.map(RequestedEntry.init)), serial: serial)
     default: return nil
     }
   }
@@ -96,6 +99,7 @@ extension StateEvent {
       emitter.emit(Rows.pathChanged, (stack, path.map { Structure($0.binding, $0.id) }, serial))
     case .hold(let name, let isInForce): emitter.emit(Rows.holdChanged, (name, isInForce, serial))
     case .parked(let parked): emitter.emit(Rows.parkedChanged, (parked.map(\.properties), serial))
+    case .requested(let items): emitter.emit(Rows.requested, (items.map(\.properties), serial))
     }
   }
 
@@ -155,6 +159,9 @@ extension StateEvent {
     case .parked(let parked):
       set("parked")
       members[StateSnapshot.keys.parked] = parked.map(\.properties)
+    case .requested(let items):
+      set("requested")
+      members["items"] = items.map(\.properties).value
     }
     return JSON(members)
   }

@@ -286,6 +286,9 @@ extension StateEvent {
       kind = .group(group.text, tags: machine.tags(of: group), queue: machine.queuedTags(of: group))
     case .path(let stack): kind = .path(stack: stack.text, machine.path(of: stack))
     case .parked: kind = .parked(machine.parkedEntries.map(ParkedEntry.init))
+    case .requested(let items):
+      kind = .requested(
+        items.map { RequestedEntry($0.binding.text, id: $0.id, destination: $0.destination, value: $0.value) })
     }
     self.init(kind, serial: change.serial.number)
   }

@@ -59,6 +59,7 @@ import TextFormats
       "signal GroupChanged (s group, as tags, as queue, t serial)",
       "signal HoldChanged (s name, b in_force, t serial)",
       "signal ParkedChanged (aa{sv} parked, t serial)",
+      "signal Requested (aa{sv} items, t serial)",
       "signal DestinationsChanged ()",
       "property Version u read const",
       "property Release s read const",

@@ -23,3 +23,12 @@ import TextFormats
     event.json.text
       == #"{"binding":"volume","event":"dismissed","id":"","presentation":17,"reason":"deselected","serial":43}"#)
 }
+
+@Test("The items that a program keeps are in the event with their destinations and values (D20)")
+func event_ofRequestedItems_hasThem() {
+  let item = RequestedEntry("shop.item", id: "3", destination: "shop", value: ["count": .int64(1)])
+  #expect(
+    StateEvent(.requested([item]), serial: 44).json.text
+      == #"{"event":"requested","items":[{"binding":"shop.item","destination":"shop","id":"3","value":{"count":1}}],"serial":44}"#
+  )
+}

@@ -266,6 +266,7 @@ final class ServiceFixture: CoordinatorHost {
     case .path(let stack, _): log.append("path \(stack)")
     case .hold(let name, let isInForce): log.append("hold \(name) \(isInForce)")
     case .parked(let parked): log.append("parked \(parked.count)")
+    case .requested(let items): log.append("requested \(items.count)")
     }
   }
 

@@ -32,15 +32,17 @@ private struct ExpectedState {
       if tag != "none" { tab = tag }
       return (["select", "inventory.tab", tag], tag != "none")
     case 2, 3:
-      let index = numbers.chance(0.8) ? path.count : path.count + 1
-      let isAccepted = isItem && index == path.count && tab == "items"
-      if isAccepted { path.append(id) }
+      // A path that is out of view is replaced.
+      let height = tab == "items" ? path.count : 0
+      let index = numbers.chance(0.8) ? height : height + 1
+      let isAccepted = isItem && index == height
+      if isAccepted { path = path.prefix(height) + [id] }
       return (["push", "inventory.path", "inventory.path[\(index)]", id], isAccepted)
     case 4:
       let ids = (0..<Int.random(in: 0..<4, using: &numbers)).map { _ in numbers.pick(["1", "2", "1", "2", "x"]) }
-      // The path of a tab that is out of view stays as it is.
-      let isAccepted = ids.isEmpty || !ids.contains("x") && tab == "items"
-      if isAccepted, tab == "items" { path = ids }
+      let isAccepted = !ids.contains("x")
+      // navd has no path of a tab that is out of view, which it could end.
+      if isAccepted, tab == "items" || !ids.isEmpty { path = ids }
       return (["set-path", "inventory.path"] + ids.enumerated().map { "inventory.path[\($0)]=\($1)" }, isAccepted)
     case 5:
       var value = Self.saved[id] ?? ["name=Axe", "count:=1"]

@@ -111,6 +111,23 @@ func inventory_drivenByNavctl_showsItOrRefuses() throws {
   try inventory.wait(presented: [], tab: "totals")
   #expect(try inventory.navctl("select", "inventory.tab", "items") == nil)
   try inventory.wait(presented: ["path[0] 2"])
+
+  // What the tab presents that is out of view.
+  #expect(try inventory.navctl("select", "inventory.tab", "totals") == nil)
+  #expect(
+    try inventory.navctl("push", "inventory.path", "inventory.path[0]", "two")?.contains("expected an id: Int") == true)
+  #expect(try inventory.navctl("set-path", "inventory.path", "inventory.path[0]=1", "inventory.path[1]=2") == nil)
+  try inventory.wait(presented: [], tab: "totals")
+  #expect(try inventory.navctl("select", "inventory.tab", "items") == nil)
+  try inventory.wait(presented: ["path[0] 1", "path[1] 2"])
+  #expect(try inventory.navctl("select", "inventory.tab", "totals") == nil)
+  try inventory.wait(presented: [], tab: "totals")
+  try inventory.session.write(
+    """
+    [["SetPath", "inventory.path", [["inventory.path[0]", "2", {}]], {}], ["Select", "inventory.tab", "items", {}]]
+    """, to: "link.json")
+  #expect(try inventory.navctl("apply", inventory.session.path("link.json")) == nil)
+  try inventory.wait(presented: ["path[0] 2"])
   #expect(try inventory.navctl("pop", "inventory.path") == nil)
   try inventory.wait(presented: [])
 

@@ -109,6 +109,7 @@ final class RulesFixture {
     case .path(let stack): (["path", stack.text] + path(stack)).joined(separator: " ")
     case .hold(let name, let isInForce): "hold \(name)" + (isInForce ? "" : " over")
     case .parked: (["parked"] + machine.parked.map { item($0.binding, $0.item.id) }).joined(separator: " ")
+    case .requested(let items): (["requested"] + items.map { item($0.binding, $0.id) }).joined(separator: " ")
     }
   }
 

@@ -98,6 +98,7 @@ struct InputGenerator {
         var path = ServedEntry(["elements": .boolean(true)])
         path.id = dice.pick(["Int", "Int", "String", nil])
         path.value = dice.pick([nil, nil, "{k: Int}", "Any"])
+        if dice.chance(30) { (path.from, path.waits) = (dice.pick(bindings).text, true) }
         found.append((dice.pick(stacks), path))
         continue
       }
@@ -111,6 +112,7 @@ struct InputGenerator {
       }
       if !stacks.isEmpty, dice.chance(8) { entry.stack = dice.pick(stacks).text }
       if dice.chance(8) { entry.from = dice.pick(bindings).text }
+      if dice.chance(15) { (entry.from, entry.waits) = (dice.pick(bindings).text, true) }
       let binding = dice.pick(bindings)
       // The tags of a group that a program shows differ.
       if let group = entry.group, !binding.text.hasPrefix(group), dice.chance(30) { entry.tag = dice.pick(tags) }

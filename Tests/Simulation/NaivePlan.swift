@@ -65,6 +65,8 @@ struct NaivePlan {
   var again: [BindingID: NaiveModel.Again] = [:]
   /// The slots whose items gave way, and wait under a new handle unless a later request selects them (K2).
   var interrupted: [BindingID: NaiveModel.Again] = [:]
+  /// The items whose parents are out of view, with their ids and values (D20).
+  var requested: [(binding: BindingID, id: String, value: Properties)] = []
   /// Whether a fallback has given way (K1).
   var hasGivenWay = false
   // The results of settling follow. Its functions are in NaiveSettlement.swift.
@@ -283,7 +285,8 @@ struct NaivePlan {
   ) throws(NaiveRefusal) {
     var (id, options) = (itsID(id, binding, options), options)
     do throws(NaiveRefusal) {
-      (id, options) = try accepted(binding, id, options)
+      guard let found = try accepted(binding, id, options) else { return }
+      (id, options) = found
     } catch {
       let isUnknown = options.destination.map { before.destination($0) == nil } ?? false
       throw NaiveRefusal(error.codes.union(faults(of: options)).union(isUnknown ? [.unknownDestination] : []))

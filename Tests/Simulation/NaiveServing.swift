@@ -66,9 +66,10 @@ extension NaiveModel {
 
 extension NaivePlan {
   /// Completes a request for an item by what the program says that serves the binding, or refuses it (D18).
-  func accepted(
+  /// - Returns: nil if the program keeps the item, whose parent is out of view (D20).
+  mutating func accepted(
     _ binding: BindingID, _ id: String, _ options: ItemOptions
-  ) throws(NaiveRefusal) -> (id: String, options: ItemOptions) {
+  ) throws(NaiveRefusal) -> (id: String, options: ItemOptions)? {
     let found = before.servingOne(binding)
     if let client, let name = options.destination, before.destination(name)?.source == .client(client) {
       var others = [found?.0.client]
@@ -116,7 +117,12 @@ extension NaivePlan {
     if let path {
       stack = path.text
       let height = paths[path]?.count ?? 0
-      guard items[binding] != nil && place(of: binding, in: paths)?.stack == path || index == height else {
+      // “The next of its path” counts those elements, too, that this transaction has for the program to keep.
+      let kept = requested.compactMap { before.servingOne($0.binding) }.last { $0.path == path }?.index
+      guard
+        items[binding] != nil && place(of: binding, in: paths)?.stack == path || index == height
+          || kept.map({ index <= $0 + 1 }) == true
+      else {
         throw NaiveRefusal(.invalidArgument)
       }
       if index > 0 { from = "\(path)[\(index - 1)]" }
@@ -124,11 +130,15 @@ extension NaivePlan {
     let group = entry.group.flatMap { try? BindingID($0) }
     let tag = group.map { entry.tag ?? standardTag(of: binding, in: $0) }
     guard options.stack == nil || options.stack?.text == stack, options.group == nil || options.group == group,
-      options.tag == nil || options.tag == tag
+      options.tag == nil || options.tag == tag, from == nil || options.from == nil || options.from?.text == from
     else { throw NaiveRefusal(.invalidArgument) }
     (options.stack, options.group, options.tag) = (stack.flatMap { try? BindingID($0) }, group, tag)
     options.from = options.from ?? from.flatMap { try? BindingID($0) }
     options.destination = served.destination
+    if entry.waits == true, items[binding] == nil, let parent = options.from, !canBeParent(parent) {
+      requested.append((binding, id, options.value ?? [:]))
+      return nil
+    }
     return (id, options)
   }
 

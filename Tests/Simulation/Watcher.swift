@@ -97,6 +97,8 @@ struct Watcher {
         let now = Self.parked(machine)
         try require(parked != now || !isOneChange, "W1", "an event without a change of the parked programs: \(now)")
         parked = now
+      case .requested(let items):
+        try require(!items.isEmpty, "D20", "a request for no items was told")
       }
     }
     lastHandle = machine.lastHandle

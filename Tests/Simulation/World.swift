@@ -295,6 +295,19 @@ struct World: ~Copyable {
 
   // MARK: Both sides
 
+  /// Compares the items that programs are told to keep (D20).
+  private func compare(_ outcome: Outcome, _ plan: NaivePlan?) throws(Violation) {
+    let told = outcome.changes.flatMap { change in
+      if case .requested(let items) = change.event {
+        items.map { "\($0.binding)=\($0.id) \($0.value)" }
+      } else {
+        [String]()
+      }
+    }
+    let expected = (plan?.requested ?? []).map { "\($0.binding)=\($0.id) \($0.value)" }
+    try require(told == expected, "D20", "told to keep \(told), not \(expected)")
+  }
+
   private mutating func happen(_ input: Input, _ dice: inout SplitMix64) throws(Violation) {
     inputs += 1
     if isTracing { trace.append("\(now) ms: \(input)") }
@@ -319,10 +332,12 @@ struct World: ~Copyable {
     switch (actual, expected) {
     case (.success(let effect), .success(let plan)):
       try require(effect.elsewhere == elsewhere, "D18", "served elsewhere: \(effect.elsewhere), not \(elsewhere)")
+      try compare(effect.outcome, plan)
       try take(effect.outcome, of: input, &dice)
       if let plan { try compare(effect.replies, plan.answers, before.model) }
       if case .perform(let requests, _) = input {
-        try judgeLast(requests, effect.replies, fallbackGaveWay: plan?.hasGivenWay == true)
+        try judgeLast(
+          requests, effect.replies, isExcused: plan?.hasGivenWay == true || plan?.requested.isEmpty == false)
       }
     case (.success, .failure(let refusal)):
       throw Violation("refusals", "accepted, but the rules refuse it: \(refusal)")
@@ -820,9 +835,10 @@ struct World: ~Copyable {
     }
   }
 
-  /// Checks that the last request of a transaction is presented. Only a fallback gives way, with all that depends on it (T1, K1).
+  /// Checks that the last request of a transaction is presented. Only a fallback gives way, with all that depends on it (T1, K1), and
+  /// what is out of view is not there (D20).
   private func judgeLast(
-    _ requests: [Request], _ replies: [Reply], fallbackGaveWay: Bool
+    _ requests: [Request], _ replies: [Reply], isExcused: Bool
   ) throws(Violation) {
     let isThere =
       switch (requests.last?.operation, replies.last) {
@@ -832,7 +848,7 @@ struct World: ~Copyable {
       case (.setPath, .path(let handles)): !handles.contains(nil)
       default: true
       }
-    try require(isThere || fallbackGaveWay, "T1", "the last request has nothing to show: \(replies)")
+    try require(isThere || isExcused, "T1", "the last request has nothing to show: \(replies)")
   }
 
   private func handle(at binding: BindingID) -> Handle? { model.slots[binding].flatMap { handles[$0.token] } }
@@ -909,6 +925,7 @@ extension Change.Event {
     case .path(let stack): "path \(stack)"
     case .hold(let name, let isInForce): "hold \(name) \(isInForce)"
     case .parked: "parked"
+    case .requested(let items): "requested " + items.map { "\($0.binding)=\($0.id)" }.joined(separator: " ")
     }
   }
 }

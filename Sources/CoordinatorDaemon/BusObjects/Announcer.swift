@@ -51,7 +51,7 @@ final class Announcer: SignalEmitter {
       guard isInForce != holdsInForce.contains(name) else { break }
       if isInForce { holdsInForce.insert(name) } else { holdsInForce.remove(name) }
       changedHolds.insert(name)
-    case .action, .selection, .group, .path, .parked: break
+    case .action, .selection, .group, .path, .parked, .requested: break
     }
     last = event
   }

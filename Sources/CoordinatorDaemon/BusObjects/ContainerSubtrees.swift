@@ -58,7 +58,7 @@ final class ContainerSubtrees {
         groups.noteDifference(of: group, on: connection) { connection.propertyChanged($0, GroupInterface.hidden) }
       }
       groupsWithHidden = current
-    case .presented, .updated, .phase, .dismissed, .declined, .asking, .action: break
+    case .presented, .updated, .phase, .dismissed, .declined, .asking, .action, .requested: break
     }
   }
 

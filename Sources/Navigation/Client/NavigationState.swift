@@ -30,6 +30,13 @@ public typealias PathElement = PresentationModel.PathElement
 ///     print(oldest?.binding ?? "", oldest?.id ?? "")
 public typealias ParkedEntry = PresentationModel.ParkedEntry
 
+/// An item that a client has requested while its parent was out of view (D20).
+///
+///     func kept(_ event: NavigationEvent) -> [RequestedEntry] {
+///       if case .requested(let items) = event.kind { items } else { [] }
+///     }
+public typealias RequestedEntry = PresentationModel.RequestedEntry
+
 /// One difference between two states (W1).
 ///
 ///     func log(_ event: NavigationEvent) {
@@ -154,6 +161,9 @@ public struct NavigationState: Hashable, Sendable {
   public func presentation(at binding: String) -> PresentationState? {
     presentations.last { $0.binding == binding && $0.phase != .dismissing }
   }
+
+  /// The state of a coordinator without presentations.
+  static let empty = NavigationState(StateSnapshot([:]), serial: .max)
 
   init(_ state: StateSnapshot, serial: UInt64) {
     self.serial = serial

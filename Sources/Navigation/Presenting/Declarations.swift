@@ -10,6 +10,8 @@ struct Declarations {
   private var waiting: [String: WeakDriver?] = [:]
   /// The drivers of all declared bindings.
   private var all: [String: WeakDriver] = [:]
+  /// The bindings of state that is served while its screens are out of view.
+  private var hidden: Set<String> = []
   /// The bindings that another program shows.
   private(set) var elsewhere: Set<String> = []
 
@@ -31,6 +33,12 @@ struct Declarations {
     isPostponed = false
   }
 
+  /// Notes whether the state of a binding is served while its screens are out of view.
+  mutating func set(_ binding: String, isHidden: Bool) {
+    if isHidden { hidden.insert(binding) } else { hidden.remove(binding) }
+    if let driver = all[binding]?.driver { note(driver) }
+  }
+
   mutating func withdraw(_ driver: any Driver, for successor: (any Driver)?) {
     if let successor { return note(successor) }
     guard let binding = driver.served?.binding, all[binding]?.driver === driver else { return }
@@ -45,7 +53,8 @@ struct Declarations {
   mutating func take() -> [Structure<String, Properties>] {
     defer { waiting = [:] }
     return waiting.sorted { $0.key < $1.key }.compactMap { binding, driver in
-      let accepts = driver?.driver?.served?.accepts
+      var accepts = driver?.driver?.served?.accepts
+      if hidden.contains(binding) { accepts?.waits = true }
       guard accepts != declared[binding] else { return nil }
       declared[binding] = accepts
       return Structure(binding, accepts?.properties ?? [:])

@@ -35,6 +35,11 @@ struct DrivenContent {
   /// Called when the request to present the item was refused, or could not be sent.
   var onUnshown: (@MainActor () -> Void)?
 
+  /// Writes the last of the items that other clients have requested.
+  func adopt(_ items: [RequestedEntry]) {
+    if let last = items.last { adopt(last.id ?? "", last.value ?? [:]) }
+  }
+
   static func item<Item, ID: Hashable & Codable>(
     _ item: Binding<Item?>, id: @escaping (Item) -> ID, options: @escaping @MainActor (Item) -> PresentationOptions,
     to destination: String? = nil, content: ((Binding<Item>) -> (any Screen)?)? = nil,

@@ -66,6 +66,10 @@ protocol Driver: AnyObject, Sendable {
   /// - Parameter entries: the presentations of the subject that are not being dismissed.
   func adopt(_ entries: [PresentationState])
 
+  /// Writes into the state what other clients have requested while its parent was out of view (D20).
+  /// - Parameter items: the items at bindings of the subject, in the order of the requests.
+  func request(_ items: [RequestedEntry])
+
   /// Whether another client may have requested a presentation of which the driver does not know.
   func isUnknown(_ presentation: PresentationHandle) -> Bool
 

@@ -430,6 +430,10 @@ final class ItemDriver: Driver {
     }
   }
 
+  func request(_ items: [RequestedEntry]) {
+    if !isRetired { content.adopt(items) }
+  }
+
   func appeared(_ presentation: PresentationHandle, id: String, value: Properties, destination: String?) {
     guard !isRetired, !isAwaiting, shown[presentation] == nil,
       current.map({ $0 < presentation }) ?? true

@@ -38,6 +38,17 @@ struct ItemPlace {
     self.ownDestination = ownDestination
   }
 
+  /// Creates the place of a program's state.
+  init(
+    _ kind: Kind, of content: DrivenContent, in navigator: Navigator, from: String?, parent: Showing? = nil,
+    ownDestination: String?
+  ) {
+    self.init(
+      kind, binding: navigator.coordinator.text(of: content.route),
+      enumGroup: content.route.enumCase.map { (navigator.coordinator.text(of: $0.whole), $0.name) }, from: from,
+      of: parent, ownDestination: ownDestination)
+  }
+
   /// Returns the options for presenting an item here now.
   mutating func starting(_ options: PresentationOptions) -> PresentationOptions {
     var options = options

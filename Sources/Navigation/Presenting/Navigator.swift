@@ -38,6 +38,8 @@ public final class Navigator: Presenting {
   private var drivers = Drivers()
   /// The drivers whose state a later one presents, with their tabs, the earliest first. The last one counts again when the later one ends.
   private var covered: [DrivenSubject: [(driver: ItemDriver, tab: DeclaredTab?)]] = [:]
+  /// The drivers of state that the screens of tabs present, which serve it while no screen does.
+  private var hidden: [DrivenSubject: HiddenDriver] = [:]
   private var isSending = false
   /// The number of times that requests were sent.
   private var sendCount = 0
@@ -88,10 +90,9 @@ public final class Navigator: Presenting {
           }
           // Everything that another client has requested becomes the program's state in one change.
           // The events up to that state follow, with the reasons of ends.
-          if case .event(let event) = element, mayBeOfAnother(event),
-            let (state, moment) = try? await coordinator.stateAndMoment()
-          {
-            adopt(StateIndex(state, at: moment))
+          if case .event(let event) = element, mayBeOfAnother(event) {
+            let (state, moment) = (try? await coordinator.stateAndMoment()) ?? (.empty, Moment())
+            adopt(StateIndex(state, at: moment), requestedItems(of: event))
           }
           take(element, at: iterator.moment)
           if case .state(let state) = element {
@@ -269,8 +270,10 @@ public final class Navigator: Presenting {
         of: driver.root)
       return Presence(nil, self)
     }
+    stepAside(for: driver)
     claim(driver)
     drivers.add(driver)
+    inherit(driver)
     schedule(driver, in: Transaction.current)
     return Presence(driver, self)
   }
@@ -351,6 +354,7 @@ public final class Navigator: Presenting {
     if coordinator.navigators[driver.subject]?.navigator === self { coordinator.navigators[driver.subject] = nil }
     let ending = driver.retire()
     drivers.keepEnded(driver)
+    showHidden(driver.subject)
     guard dismissing else { return }
     drivers.dismiss(ending)
     plan()
@@ -382,6 +386,49 @@ public final class Navigator: Presenting {
   func declare(_ driver: any Driver) {
     drivers.declarations.note(driver)
     plan()
+  }
+
+  // MARK: State out of view
+
+  /// Serves state that the screen of a tab presents, also while the tab is not selected (D20).
+  /// - Parameters:
+  ///   - parent: the binding of the tab.
+  ///   - presence: the presence of the tab.
+  func serve(_ state: [PresentedState], from parent: String, until presence: Presence) {
+    for driver in state.flatMap({ $0.drivers(self, parent) }) {
+      hidden[driver.subject] = driver
+      drivers.declarations.set(driver.subject.name, isHidden: true)
+      showHidden(driver.subject)
+      presence.atEnd { [weak self] in
+        guard let self, hidden[driver.subject] === driver else { return }
+        hidden[driver.subject] = nil
+        drivers.declarations.set(driver.subject.name, isHidden: false)
+        _ = forget(driver)
+        plan()
+      }
+    }
+    if !state.isEmpty { plan() }
+  }
+
+  /// Has the hidden driver of a subject serve it, unless another one does.
+  private func showHidden(_ subject: DrivenSubject) {
+    guard let driver = hidden[subject], drivers.live.first(of: subject) == nil else { return }
+    coordinator.navigators[subject] = coordinator.navigators[subject] ?? WeakNavigator(self)
+    drivers.add(driver)
+    plan()
+  }
+
+  private func stepAside(for driver: any Driver) {
+    if let hidden = hidden[driver.subject] { _ = drivers.remove(hidden) }
+  }
+
+  /// Gives a driver the presentations that were requested before it was there.
+  private func inherit(_ driver: any Driver) {
+    guard let waiting = hidden[driver.subject]?.takeWaiting(), !waiting.isEmpty else { return }
+    if let driver = driver as? PathDriver { return driver.inherit(waiting) }
+    for entry in waiting.values {
+      driver.appeared(entry.presentation, id: entry.id, value: entry.value, destination: entry.destination)
+    }
   }
 
   // MARK: State to coordinator
@@ -514,8 +561,11 @@ public final class Navigator: Presenting {
   }
 
   /// Writes what other clients have presented into the program's state, in one change.
-  private func adopt(_ state: StateIndex) {
+  /// - Parameter requested: the items whose parents are out of view.
+  private func adopt(_ state: StateIndex, _ requested: [RequestedEntry]) {
     for driver in drivers.live.inOrder {
+      let items = requested.filter { item in drivers.live[item.binding ?? ""].contains { $0 === driver } }
+      if !items.isEmpty { driver.request(items) }
       driver.adopt(
         state[driver.subject].filter {
           $0.phase != .dismissing && !drivers.hasGivenUp($0.presentation, at: $0.binding)
@@ -528,8 +578,14 @@ public final class Navigator: Presenting {
     switch event.kind {
     case .phase(let subject, let phase) where phase != .dismissing:
       drivers.live[subject.binding].contains { $0.isUnknown(subject.presentation) }
+    case .requested: !requestedItems(of: event).isEmpty
     default: false
     }
+  }
+
+  /// The items of this program that another client has requested while their parents were out of view.
+  private func requestedItems(of event: NavigationEvent) -> [RequestedEntry] {
+    if case .requested(let items) = event.kind { items.filter { $0.destination == destination } } else { [] }
   }
 
   // MARK: Presenting for others
@@ -640,7 +696,7 @@ public final class Navigator: Presenting {
     case .phase(let subject, .dismissing):
       screens[subject.presentation]?.beginsDismissal()
       return []
-    case .phase, .declined, .asking, .group, .path, .hold, .parked: return []
+    case .phase, .declined, .asking, .group, .path, .hold, .parked, .requested: return []
     }
   }
 
@@ -703,7 +759,7 @@ public final class Navigator: Presenting {
   private func lost(_ error: NavigationError) {
     received.end()
     drivers.forgetPostponed()
-    reconcile(NavigationState(StateSnapshot([:]), serial: .max), at: .end)
+    reconcile(.empty, at: .end)
     collectLeftovers(of: drivers.retired.inOrder)
     // The program that closed its coordinator gets no report of that.
     if error != .closed { tellRefused(error) }

@@ -206,13 +206,7 @@ struct PathState {
     }
     // Each value is its own identity.
     edit = { _, _ in false }
-    accepts = { screens in
-      var accepts = ServedEntry([:])
-      accepts.elements = true
-      let types = screens.types
-      if !types.isEmpty { accepts.types = types.mapValues { TypeSchema.of($0).text } }
-      return accepts
-    }
+    accepts = { ServedEntry(pathOf: $0.types) }
     replace = { index, value in
       let element = NavigationPath.Element(value)
       var values = path.wrappedValue
@@ -220,6 +214,21 @@ struct PathState {
       values.elements[index] = element
       path.wrappedValue = values
     }
+  }
+
+  /// Writes the elements that other clients have requested, in one change. Each ends those above it.
+  func adopt(_ items: [RequestedEntry]) {
+    var kept = read().count
+    var added: [(id: String, value: Properties)] = []
+    for item in items {
+      guard let index = item.binding.flatMap(StackElement.parts)?.index, index >= 0, index <= kept + added.count else {
+        continue
+      }
+      if index < kept { (kept, added) = (index, []) }
+      added.removeSubrange((index - kept)...)
+      added.append((item.id ?? "", item.value ?? [:]))
+    }
+    if !added.isEmpty { _ = splice(kept, added) }
   }
 
   /// Appends a value of an earlier reading, as its screen has written it since.

@@ -175,15 +175,25 @@ extension Presenting {
   ///     navigator.present(tag: .help, selection: $model.panel) { Window("Help") }
   ///     navigator.present(tag: .history, selection: $model.panel) { Window("History") }
   ///     model.panel = .help
+  ///
+  /// Other programs can request what the screen of a tag presents while the screen is there. What is listed in `presented` they can
+  /// request at any time: while the tag is not selected, it is written into the state, and shown with the tag (D20).
+  ///
+  ///     navigator.present(tag: .items, selection: $model.tab, presenting: [.path($model.path)]) { Window("Items") }
   @discardableResult
   public func present<Tag: Hashable & Codable>(
-    tag: Tag, selection: Binding<Tag?>,
+    tag: Tag, selection: Binding<Tag?>, presenting presented: [PresentedState] = [],
     options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
     onDismiss: (@MainActor () -> Void)? = nil,
     content: @escaping @MainActor () -> (any Screen)?
   ) -> Presence {
-    select(
-      tag, of: selection, options, .bool(Binding(selection, tag: tag), options: options, content: content), onDismiss)
+    let isSelected = Binding(selection, tag: tag)
+    let presence = select(
+      tag, of: selection, options, .bool(isSelected, options: options, content: content), onDismiss)
+    if !presentationSource.isOver {
+      presentationSource.navigator.serve(presented, from: text(of: isSelected), until: presence)
+    }
+    return presence
   }
 
   /// Presents a destination of the session while a selection equals a tag.
@@ -343,9 +353,7 @@ extension Presenting {
     let navigator = presentationSource.navigator
     if presentationSource.isOver { return Presence(nil, navigator) }
     let place = ItemPlace(
-      kind, binding: navigator.coordinator.text(of: content.route),
-      enumGroup: content.route.enumCase.map { (navigator.coordinator.text(of: $0.whole), $0.name) },
-      from: presentationSource.binding, of: presentationSource.parent,
+      kind, of: content, in: navigator, from: presentationSource.binding, parent: presentationSource.parent,
       ownDestination: content.content == nil ? nil : navigator.destination)
     let driver = ItemDriver(content, at: place)
     let presence = navigator.add(driver)

@@ -482,6 +482,20 @@ final class PathDriver: Driver {
     }
   }
 
+  func request(_ items: [RequestedEntry]) {
+    if retirement == nil { path.adopt(items) }
+  }
+
+  /// Takes over the presentations of elements that were requested before the stack was there.
+  /// - Parameter waiting: the presentations by their bindings.
+  func inherit(_ waiting: [String: PresentationState]) {
+    let values = path.read()
+    while let entry = waiting[binding(places.count)], places.count < values.count, values.id(places.count) == entry.id {
+      places.append(Place(element: values.element(places.count), presentation: entry.presentation))
+    }
+    places.values = values
+  }
+
   func parent(of presentation: PresentationHandle) -> String? {
     places.position(of: presentation).flatMap { $0 > 0 ? binding($0 - 1) : from }
   }

@@ -39,6 +39,13 @@ extension ServedEntry {
     self.identity = value.identity(of: type, schema)
   }
 
+  /// The elements of a path of several types, by their names.
+  init(pathOf types: [String: any (Hashable & Codable).Type]) {
+    self.init([:])
+    self.elements = true
+    if !types.isEmpty { self.types = types.mapValues { TypeSchema.of($0).text } }
+  }
+
   /// The expected id and value, for messages.
   var summary: String {
     [self.type, self.id.map { "the id \($0)" }, self.value.map { "the value \($0)" }].compactMap(\.self).joined(

@@ -27,5 +27,11 @@ public struct ServedEntry: TypedDictionary {
     public let tag = DictionaryKey<String>("tag", doc: "The tag of its items in that group.")
     public let stack = DictionaryKey<String>("stack", doc: "The stack that its items are pushed on.")
     public let from = DictionaryKey<String>("from", doc: "The binding that its items are presented from.")
+    public let waits = DictionaryKey<Bool>(
+      "waits",
+      doc: """
+        True if an item may be requested while nothing is open under from, such as a tab that is not selected: the program \
+        keeps it, and presents it with that (Requested).
+        """)
   }
 }

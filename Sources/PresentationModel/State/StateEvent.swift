@@ -48,6 +48,8 @@ public struct StateEvent: Hashable, Sendable {
     case hold(String, isInForce: Bool)
     /// Other programs are parked, the oldest first (N8).
     case parked([ParkedEntry])
+    /// A transaction asks for items whose parents are out of view: their program keeps them, and presents them with those (D20).
+    case requested([RequestedEntry])
   }
 
   /// The serial of the state after the event; one more than that of the event before.

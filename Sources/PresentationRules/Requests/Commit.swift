@@ -5,6 +5,7 @@ extension Transition {
   /// now. Each difference is announced once (W1).
   mutating func commit(_ draft: borrowing Draft) {
     state.lastQueueAge = draft.lastQueueAge
+    if !draft.requested.isEmpty { announce(.requested(draft.requested)) }
     for index in draft.slots.indices { commitEnd(ofDraftAt: index, draft) }
     for (stack, drafted) in draft.stacks { commit(stack, drafted, draft) }
     // All new presentations get their handles first, since a parent may be presented by a later

@@ -42,6 +42,10 @@ struct Draft: ~Copyable, Sendable {
   var renewed: [BindingID] = []
   /// The count of `renewed` when all slots of a scope were emptied: only later entries can hold an item.
   var emptied: [Scope<BindingID>: Int] = [:]
+  /// The items whose parents are out of view, in the order of the requests (D20).
+  var requested: [RequestedItem] = []
+  /// The heights of paths with such items as elements.
+  var requestedHeights: [BindingID: Int] = [:]
   /// The number of steps of searches and edits so far (L2).
   var steps = 0
   /// The number of elements of all paths that requests have set.

@@ -12,7 +12,7 @@ extension Planner {
     isChecked: Bool = false
   ) throws(Refusal) {
     if !isChecked { try machine.check(options) }
-    let (id, options) = try accepted(requestedID(id, at: binding, options), options, at: binding)
+    guard let (id, options) = try accepted(requestedID(id, at: binding, options), options, at: binding) else { return }
     try machine.check(id: id)
     let current = item(at: binding)
     let isRefresh = current?.id == id && !isWithoutWindow(binding) && !isOfOtherOutput(binding, options)

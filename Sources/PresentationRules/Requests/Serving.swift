@@ -33,10 +33,11 @@ extension Planner {
 
   /// Completes a request for an item, as the program that serves the binding declares it. The program itself names its destination, and
   /// its requests stay as they are, unless another program shows the binding.
+  /// - Returns: nil if the item's parent is out of view: its program is told of it (D20).
   /// - Throws: `Refusal` with what the program accepts.
-  func accepted(
+  mutating func accepted(
     _ id: String, _ options: ItemOptions, at binding: BindingID
-  ) throws(Refusal) -> (id: String, options: ItemOptions) {
+  ) throws(Refusal) -> (id: String, options: ItemOptions)? {
     try checkShown(by: options.destination, at: binding)
     guard let served = served(binding) else {
       try checkElement(options, at: binding)
@@ -71,7 +72,14 @@ extension Planner {
       throw Refusal(.invalidArgument, "“\(binding)”: \(fault)")
     }
     if isNew { try place(&options, of: served, at: binding) }
-    return (id, options)
+    guard served.binding.entry.waits == true, item(at: binding) == nil, let parent = options.from, !canBeParent(parent)
+    else { return (id, options) }
+    try machine.check(id: id)
+    draft.requested.append(
+      RequestedItem(
+        binding: binding, id: id, destination: served.registration.destination, value: options.value ?? [:]))
+    if let index = served.index, let path = binding.deriving { draft.requestedHeights[path] = index + 1 }
+    return nil
   }
 
   /// Refuses what a program would show itself where another program shows something, or serves the binding.
@@ -145,7 +153,8 @@ extension Planner {
     if let index = served.index, let path = binding.deriving {
       stack = path
       let isThere = item(at: binding)?.position?.stack == path
-      guard isThere || index == height(of: path) else {
+      let isNextOfRequested = draft.requestedHeights[path].map { index <= $0 } ?? false
+      guard isThere || index == height(of: path) || isNextOfRequested else {
         throw Refusal(
           .invalidArgument, "“\(binding)” is not the next element of “\(path)”; expected “\(path)[\(height(of: path))]”"
         )
@@ -155,7 +164,7 @@ extension Planner {
     options.stack = try agree("stack", options.stack, stack)
     options.group = try agree("group", options.group, served.binding.group)
     options.tag = try agree("tag", options.tag, served.binding.tag(at: binding))
-    options.from = options.from ?? from
+    options.from = from == nil ? options.from : try agree("from", options.from, from)
     options.destination = served.registration.destination
   }
 

@@ -26,9 +26,20 @@ public struct Change: Hashable, Sendable {
     case hold(String, isInForce: Bool)
     /// Other programs are parked (N8).
     case parked
+    /// Items are requested whose parents are out of view (D20).
+    case requested([RequestedItem])
   }
   public let serial: Serial
   public let event: Event
+}
+
+/// An item that a client requests at a binding that a program serves, while its parent is out of view (D20).
+public struct RequestedItem: Hashable, Sendable {
+  public let binding: BindingID
+  public let id: String
+  /// The destination by which the program serves the binding.
+  public let destination: String
+  public let value: Properties
 }
 
 /// An instruction to a presenter, which the caller of the state machine carries out.

@@ -110,7 +110,8 @@ struct TemplateFields {
     return TemplateFields(
       StateSnapshot.table.rows.map(\.name) + [
         "action", entry.asking.name, entry.binding.name, "event", entry.group.name, entry.id.name, "hold", "in-force",
-        "item", entry.message.name, "parameters", "path", entry.phase.name, entry.presentation.name, group.queue.name,
+        "item", "items", entry.message.name, "parameters", "path", entry.phase.name, entry.presentation.name,
+        group.queue.name,
         EndingEntry.keys.reason.name, entry.stack.name, entry.tag.name, group.tags.name,
       ])
   }()

@@ -107,7 +107,7 @@ extension StateEvent {
     case .presented(let subject, _), .updated(let subject, _), .phase(let subject, _), .dismissed(let subject, _),
       .declined(let subject, _), .action(let subject, _, _):
       subject
-    case .asking, .selection, .group, .path, .hold, .parked: nil
+    case .asking, .selection, .group, .path, .hold, .parked, .requested: nil
     }
   }
 

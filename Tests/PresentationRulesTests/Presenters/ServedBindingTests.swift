@@ -243,6 +243,19 @@ import Testing
       Destination(name: "app2", presenter: .bus(name: ":1.8", path: "/app"), source: .client("second")), by: "second")
   }
 
+  @Test("D18: another parent than the declared one is refused")
+  func present_servedFromAnother_isRefused() throws {
+    try serve(["shop.hint": ["from": .string("shop.isOpen")]])
+    try fixture.apply([Request(.present("shop.isOpen", id: "", ItemOptions()))])
+    var options = ItemOptions()
+    options.from = "shop.path"
+    #expect(
+      message(.present("shop.hint", id: "", options))
+        == "from is given, but “shop.hint” has “shop.isOpen”; leave from out")
+    options.from = "shop.isOpen"
+    try fixture.ask(.present("shop.hint", id: "", options))
+  }
+
   @Test("D18: only the client of a destination serves bindings by it, and not too many")
   func serve_refused() throws {
     #expect(throws: Refusal.self) { try serve(["a": [:]], by: "carl") }

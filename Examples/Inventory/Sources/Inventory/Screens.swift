@@ -6,7 +6,9 @@ import NavigationGTK
 func inventoryWindow(@Bindable _ model: Inventory) -> WindowScreen {
   WindowScreen("Inventory") { showing in
     let (area, help) = (PageArea(), showing.button("Help") { model.destination = .help })
-    showing.present(tag: .items, selection: $model.tab) { itemsTab(model, in: area) }
+    showing.present(tag: .items, selection: $model.tab, presenting: [.path($model.path)]) {
+      itemsTab(model, in: area)
+    }
     showing.present(tag: .totals, selection: $model.tab) { totalsTab(model, in: area) }
     showing.present(item: $model.destination.edit) { item in itemSheet($item: item, of: model) }
     showing.present(dialog: $model.destination.delete) { id, _ in model.delete(id) }
