@@ -93,7 +93,7 @@ package enum Packaged { case one(Int) }
   @Test func destination_nestedInItsModel_hasTheTypesOfTheModel() {
     let inventory = Inventory()
     let bindable = Bindable(inventory, .shared("inventory"))
-    #expect(bindable.destination.edit.route.text(client: "") == "inventory.destination.edit")
+    #expect(Coordinator.embedded().text(of: bindable.destination.edit) == "inventory.destination.edit")
     inventory.destination = .edit(.init(id: 1))
     bindable.destination.edit.name.wrappedValue = "Saw"
     #expect(inventory.destination?[case: \.edit]?.name == "Saw")

@@ -53,19 +53,19 @@ public enum Shared {
 @Suite @MainActor struct MacroTests {
   @Test func navigable_properties_haveTheirNames() {
     let model = Bindable(Model(), .shared("model"))
-    #expect(model.destination.route.text(client: "") == "model.destination")
-    #expect(model.shape.route.text(client: "") == "model.shape")
-    #expect(model.default.route.text(client: "") == "model.default")
+    #expect(Coordinator.embedded().text(of: model.destination) == "model.destination")
+    #expect(Coordinator.embedded().text(of: model.shape) == "model.shape")
+    #expect(Coordinator.embedded().text(of: model.default) == "model.default")
   }
 
   @Test func navigable_genericClass_hasTheNames() {
     let model = Bindable(Selection<Int>(), .shared("model"))
-    #expect(model.element.route.text(client: "") == "model.element")
+    #expect(Coordinator.embedded().text(of: model.element) == "model.element")
   }
 
   @Test func navigable_subclass_hasItsOwnNamesToo() {
     let model = Bindable(Derived(), .shared("model"))
-    #expect(model.count.route.text(client: "") == "model.count")
+    #expect(Coordinator.embedded().text(of: model.count) == "model.count")
   }
 
   @Test func cases_ofABinding_areMembers() {
@@ -74,7 +74,7 @@ public enum Shared {
     model.wrappedValue.destination = .alert(Note(id: 1))
     model.destination.alert.text.wrappedValue = "a"
     #expect(model.wrappedValue.destination == .alert(Note(id: 1, text: "a")))
-    #expect(model.destination.alert.route.text(client: "") == "model.destination.alert")
+    #expect(Coordinator.embedded().text(of: model.destination.alert) == "model.destination.alert")
 
     model.wrappedValue.destination = .rename(from: "a", to: "b")
     model.destination.rename.wrappedValue?.to = "c"
