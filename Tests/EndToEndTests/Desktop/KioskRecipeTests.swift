@@ -11,7 +11,7 @@ import TextFormats
 
 /// The files of the recipe for kiosks, by path from the session's home.
 private func kioskFiles() throws -> [String: String] {
-  let files = try Markdown("recipes/kiosk.md").files.map { ("config/\($0.key)", $0.value) }
+  let files = try Markdown("kiosk.md").files.map { ("config/\($0.key)", $0.value) }
   return Dictionary(uniqueKeysWithValues: files).merging(["menu.txt": "Soup\n"]) { $1 }
 }
 
@@ -92,7 +92,7 @@ func recipe_kiosk_isNeverEmpty() throws {
   ]
   try session.poll("the file says what was shown") { kiosk.played.count == played.count }
   #expect(kiosk.played.map { "\($0["binding"]?.string ?? "") \($0["reason"]?.string ?? "")" } == played)
-  let line = try #require(try Markdown("recipes/kiosk.md").lines.first { $0.hasPrefix("    jq ") })
+  let line = try #require(try Markdown("kiosk.md").lines.first { $0.hasPrefix("    jq ") })
   let sums = try session.run(program: "/bin/sh", ["-c", line.replacing("~/.local/state", with: "~/state")])
   #expect(sums.lines.map { $0.split(separator: " ").first } == ["alarm", "dashboard", "menu"], "\(sums.errorText)")
 }
