@@ -192,8 +192,10 @@ class ShellWindows {
         const expected = isOld ? null : this._takeExpected(window);
         const entry = {
             id, isShown: isOld, isDue: isOld, timer: 0, formerFocus, expected, placement: null, placedUntil: 0,
+            // To move it before its first frame is in vain, so that is done then.
+            hasFrame: isOld, optionsOfFrame: expected,
             // Until it has had the focus once, it gives it back; -1 after that.
-            unfocusedUntil: expected?.focus === false ? Infinity : 0, hasFrame: isOld, isPlaced: false,
+            unfocusedUntil: expected?.focus === false ? Infinity : 0,
         };
         this._entries.set(window, entry);
         this._windows.set(id, window);
@@ -234,10 +236,8 @@ class ShellWindows {
         };
         window.get_compositor_private()?.connectObject('first-frame', () => {
             entry.hasFrame = true;
-            if (entry.expected) {
-                this._place(window, entry.expected);
-                entry.isPlaced = true;
-            }
+            if (entry.optionsOfFrame)
+                this._place(window, entry.optionsOfFrame);
             shown();
         }, this);
         this._after(entry, FRAME_PATIENCE, shown);
@@ -494,10 +494,11 @@ class ShellWindows {
         const window = this._window(id);
         const entry = this._entries.get(window);
         // Its user may have moved it since it opened.
-        if (!entry.isPlaced || !isSame(entry.expected, options))
+        const isPlaced = entry.hasFrame && isSame(entry.expected, options);
+        entry.expected = null;
+        entry.optionsOfFrame = options;
+        if (!isPlaced)
             this._place(window, options);
-        // To move it before its first frame is in vain.
-        entry.expected = entry.hasFrame ? null : options;
     }
 
     /**
