@@ -17,7 +17,7 @@ final class UnitPresenter: ProcessPresenter {
     var watch: UnitWatch?
     /// Whether the start was reported.
     var isStarted = false
-    /// Whether it was reported that the unit is active (D19).
+    /// Whether the unit was reported as ready: it is active (D19).
     var isReady = false
     var isStopping = false
 

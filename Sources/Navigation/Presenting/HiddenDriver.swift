@@ -94,7 +94,7 @@ final class HiddenDriver: Driver {
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) -> (@MainActor () -> Void)? {
     guard let entry = waiting.values.first(where: { $0.presentation == presentation }) else { return nil }
     waiting[entry.binding] = nil
-    // What waits for its parent comes with the next one.
+    // An item whose parent was replaced waits for the next parent.
     if end.followsAnother { return nil }
     switch state {
     case .item(let content): if content.read()?.id == entry.id { content.clear() }

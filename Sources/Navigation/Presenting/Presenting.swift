@@ -176,8 +176,8 @@ extension Presenting {
   ///     navigator.present(tag: .history, selection: $model.panel) { Window("History") }
   ///     model.panel = .help
   ///
-  /// Other programs can request what the screen of a tag presents while the screen is there. What is listed in `presented` they can
-  /// request at any time: while the tag is not selected, it is written into the state, and shown with the tag (D20).
+  /// Other programs can open what the screen of a tag presents while the screen is there, and the items and paths in `presented` at any
+  /// time: while the tag is not selected, a request is written into the state, and shown with the tag (D20).
   ///
   ///     navigator.present(tag: .items, selection: $model.tab, presenting: [.path($model.path)]) { Window("Items") }
   @discardableResult

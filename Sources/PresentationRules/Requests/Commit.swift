@@ -20,7 +20,7 @@ extension Transition {
     // Presentations that stay come first: a new one may have one of them as its parent.
     for given in draft.givenBack {
       for handle in given.handles { giveBack(handle, hasDeclined: given.insteadOf == nil) }
-      // Of two that stay, the first is of the group; the other one has the binding of the request.
+      // The group's member comes first and is the one that is named; another one that stays has the binding of the request.
       if let missing = given.insteadOf, let kept = given.handles.last.flatMap({ state.presentations[$0]?.binding }),
         state.presentations[missing]?.result[PresentationResult.keys.kept] == nil
       {

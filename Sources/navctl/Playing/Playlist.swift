@@ -61,7 +61,7 @@ struct Playlist {
     return false
   }
 
-  /// Says what follows from a state. What is neither shown nor queued, and has not been seen to end, has ended while navd was away.
+  /// Decides what to ask for next. An item that is neither shown nor queued, and whose end was not seen, has ended while navd was away.
   mutating func settle(_ state: StateSnapshot) -> Next {
     defer { ends = [] }
     let (count, members) = (items.count, state.entries.filter { $0.knownPhase != .dismissing })
