@@ -438,7 +438,7 @@ extension CoordinatorInterface {
     doc: """
       Reports that the program of a presentation is on the screen. That is awaited for an item whose destination's file says \
       ready = "notify", which is presented only then. The program finds the number of its presentation in its environment \
-      (NAVD_PRESENTATION). A presenter on the bus says it by its answer to Present instead. A report that nobody awaits has no \
+      (\(CoordinatorNames.presentationVariable)). A presenter on the bus says it by its answer to Present instead. A report that nobody awaits has no \
       effect.
       """)
 

@@ -10,6 +10,9 @@ public enum CoordinatorNames {
   /// The parent of the presentations' objects.
   public static let presentations = Handle.pathPrefix
 
+  /// The variable that gives a command the number of its presentation.
+  public static let presentationVariable = "NAVD_PRESENTATION"
+
   /// The path of a presentation's object.
   public static func presentation(_ number: UInt64) -> ObjectPath { Handle(number).path }
 

@@ -26,9 +26,6 @@ public enum WindowSystemInterface {
     return BusName("\(bus.text).\(element.joined())")
   }
 
-  /// The variable of a command by which an adapter knows the window that is expected of it.
-  public static let presentationVariable = "NAVD_PRESENTATION"
-
   /// The adapter's object.
   public static let object: ObjectPath = "/org/navd/WindowSystem1"
 
@@ -114,7 +111,8 @@ extension WindowSystemInterface {
 
   public static let expect = Method(
     name, "Expect",
-    in: Arg<String>("presentation", doc: "The value of \(presentationVariable) of a program that is about to start."),
+    in: Arg<String>(
+      "presentation", doc: "The \(CoordinatorNames.presentationVariable) of a program that is about to start."),
     Arg<Properties>("options", doc: "Those of Place; none if the window is no longer expected."),
     doc: """
       Announces a window: the first one of a program with this variable in its environment is shown as the options say as soon as \

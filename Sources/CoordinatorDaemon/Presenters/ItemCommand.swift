@@ -37,7 +37,7 @@ struct ItemCommand {
     var given =
       [
         "NAVD_BINDING": ByteString(binding.text), "NAVD_ID": ByteString(item.id),
-        ByteString(WindowSystemInterface.presentationVariable): ByteString(handle.description),
+        ByteString(CoordinatorNames.presentationVariable): ByteString(handle.description),
       ] as ProcessEnvironment
     if let output = item.output { given["NAVD_OUTPUT"] = ByteString(output) }
     if let token = item.activationToken { given[Self.activationTokenVariable] = ByteString(token) }

@@ -35,3 +35,13 @@ public struct ServedEntry: TypedDictionary {
         """)
   }
 }
+
+extension ServedEntry {
+  /// The tag that items at a binding have in their group: without `tag`, the binding below the group, or else the whole binding.
+  /// - Returns: nil without a group.
+  package func tagInGroup(at binding: String) -> String? {
+    guard let group = self.group else { return nil }
+    let own = binding.hasPrefix("\(group).") ? String(binding.dropFirst(group.count + 1)) : nil
+    return self.tag ?? own ?? binding
+  }
+}

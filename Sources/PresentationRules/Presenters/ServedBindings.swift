@@ -31,11 +31,7 @@ public struct ServedBinding: Hashable, Sendable {
   }
 
   /// The tag in the group.
-  func tag(at binding: BindingID) -> String? {
-    guard let group else { return nil }
-    let own = binding.text.hasPrefix(group.text + ".") ? String(binding.text.dropFirst(group.text.count + 1)) : nil
-    return entry.tag ?? own ?? binding.text
-  }
+  func tag(at binding: BindingID) -> String? { entry.tagInGroup(at: binding.text) }
 }
 
 /// The bindings that programs serve. They are not on record: each program declares its own to the next navd.

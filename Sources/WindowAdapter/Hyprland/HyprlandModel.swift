@@ -285,9 +285,7 @@ extension HyprlandModel {
     }
     if placement.isAbove == true { commands.append(.raise(key)) }
     if placement.isFullscreen == true { commands += [.focus(key), .makeFullscreen(key)] }
-    if placement.takesFocus == false, let former = formerFocus[key], state.windows.contains(former),
-      state.windows.returnsFocus(of: key, to: former)
-    {
+    if let former = state.windows.focusReturned(by: key, to: formerFocus[key], placement) {
       commands.append(.focus(former))
     }
     return commands

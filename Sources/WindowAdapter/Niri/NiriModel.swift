@@ -282,9 +282,7 @@ extension NiriModel {
       actions.append(Self.action(name, "\"id\":\(key),\"change\":{\(change)}"))
     }
     actions += moves(key)
-    if placement.takesFocus == false, let former = formerFocus[key], nodes[former] != nil,
-      state.windows.returnsFocus(of: key, to: former)
-    {
+    if let former = state.windows.focusReturned(by: key, to: formerFocus[key], placement) {
       actions.append(Self.action("FocusWindow", "\"id\":\(former)"))
     }
     return actions

@@ -126,8 +126,8 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
       }
       activate(window)
     case .place(let placement):
-      if placement.takesFocus == false, let former = known.first(where: { $0.uuid == formerFocus[window.uuid] }),
-        state.windows.returnsFocus(of: window.key, to: former.key)
+      if let former = known.first(where: { $0.uuid == formerFocus[window.uuid] }),
+        state.windows.returnsFocus(of: window.key, to: former.key, placement)
       {
         set(PLASMA_WINDOW_ACTIVE, true, former)
       }

@@ -43,19 +43,13 @@ final class WindowService {
     }
     object.implement(Rows.summon) { [unowned self] id, call in perform(.summon, id, call) }
     object.implement(Rows.place) { [unowned self] input, call in
-      do throws(Refusal) {
-        perform(.place(try WindowPlacement(reading: input.1)), input.0, call)
-      } catch {
-        call.fail(DBusError(error))
-      }
+      carryOut(call) { () throws(Refusal) in perform(.place(try WindowPlacement(reading: input.1)), input.0, call) }
     }
     object.implement(Rows.expect) { [unowned self] input, call in
-      do throws(Refusal) {
+      carryOut(call) { () throws(Refusal) in
         try require(.expect, for: "announcing a window")
         expected.expect(input.0, try WindowPlacement(reading: input.1), besides: backend.state.windows)
         call.reply()
-      } catch {
-        call.fail(DBusError(error))
       }
     }
     object.implement(Rows.capabilities) { [unowned self] _ in backend.state.capabilities.map(\.rawValue) }
@@ -130,6 +124,11 @@ final class WindowService {
     }
   }
 
+  /// Carries out a request, or tells its caller why it is refused.
+  private func carryOut(_ call: Call<Void>, _ body: () throws(Refusal) -> Void) {
+    do throws(Refusal) { try body() } catch { call.fail(DBusError(error)) }
+  }
+
   private func require(_ capability: WindowCapability, for noun: String) throws(Refusal) {
     guard backend.state.capabilities.contains(capability) else {
       throw Refusal(
@@ -140,7 +139,7 @@ final class WindowService {
   }
 
   private func perform(_ request: WindowRequest, _ id: String, _ call: Call<Void>) {
-    do throws(Refusal) {
+    carryOut(call) { () throws(Refusal) in
       guard let key = backend.state.windows.key(of: id) else {
         throw Refusal(.unknownWindow, "there is no window with the id \(quoted(id)); GetWindows lists all")
       }
@@ -160,8 +159,6 @@ final class WindowService {
         case .failure(let refusal): call.fail(DBusError(refusal))
         }
       }
-    } catch {
-      call.fail(DBusError(error))
     }
   }
 }

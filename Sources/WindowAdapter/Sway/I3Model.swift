@@ -247,8 +247,8 @@ struct I3Model {
     placements.beginLater(key, placement, now: now)
     // Only the tree contains the areas.
     wants.insert(.tree)
-    guard placement.takesFocus == false, let former = formerFocus[Self.container(key)],
-      state.windows.returnsFocus(of: key, to: former.map(Self.key))
+    guard let former = formerFocus[Self.container(key)],
+      state.windows.returnsFocus(of: key, to: former.map(Self.key), placement)
     else { return [] }
     return returning(to: former)
   }

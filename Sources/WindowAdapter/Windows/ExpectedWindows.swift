@@ -8,7 +8,7 @@ import Processes
 struct ExpectedWindows {
   /// Cap of the expected windows, beyond which the oldest is forgotten. A program that starts takes seconds, so few wait at once.
   private static let limit = 64
-  private static let variable = ByteString(WindowSystemInterface.presentationVariable)
+  private static let variable = ByteString(CoordinatorNames.presentationVariable)
 
   private var placements: [(presentation: ByteString, placement: WindowPlacement)] = []
   /// The windows that are not expected, since they were there before, or belong to other programs.
@@ -49,6 +49,7 @@ struct ExpectedWindows {
   mutating func takeDue(
     _ windows: WindowTable, now: MonotonicInstant
   ) -> [(key: WindowTable.Key, placement: WindowPlacement)] {
+    guard !(placements.isEmpty && placed.isEmpty && unfocused.isEmpty) else { return [] }
     var due = takeOpened(windows)
     placed = placed.filter { windows.contains($0.key) }
     unfocused = unfocused.filter { windows.contains($0.key) && now < $0.value }

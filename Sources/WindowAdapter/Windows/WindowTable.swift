@@ -157,9 +157,17 @@ package struct WindowTable {
     if let key { set(focused: true, key) }
   }
 
-  /// Whether a window that is not to have the focus gives it back. Its user may have gone on to a third window.
+  /// Whether a window that is placed gives the focus back. Its user may have gone on to a third window.
   /// - Parameter former: the window that had the focus before; nil if none had.
-  func returnsFocus(of key: Key, to former: Key?) -> Bool { focused == key || focused == former }
+  func returnsFocus(of key: Key, to former: Key?, _ placement: WindowPlacement) -> Bool {
+    placement.takesFocus == false && (focused == key || focused == former)
+  }
+
+  /// The window that gets the focus back from one that is placed; nil if it stays where it is.
+  /// - Parameter former: the window that had the focus before; nil if none had, or if that is not known.
+  func focusReturned(by key: Key, to former: Key?, _ placement: WindowPlacement) -> Key? {
+    former.flatMap { contains($0) && returnsFocus(of: key, to: $0, placement) ? $0 : nil }
+  }
 
   mutating func close(_ key: Key) {
     guard let entry = entries.removeValue(forKey: key) else { return }

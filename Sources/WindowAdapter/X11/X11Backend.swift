@@ -454,10 +454,9 @@ final class X11Backend: Backend, XEventReader {
     for (state, isSet) in [("ABOVE", placement.isAbove), ("FULLSCREEN", placement.isFullscreen)] where isSet == true {
       tell(window, "_NET_WM_STATE", 1, connection.atom("_NET_WM_STATE_\(state)"), 0, Self.pager)
     }
-    if placement.takesFocus == false, let former = formerFocus[window], isKnown(former),
-      state.windows.returnsFocus(of: .init(window), to: .init(former))
-    {
-      tell(former, "_NET_ACTIVE_WINDOW", Self.pager, 0)
+    let former = formerFocus[window].map { WindowTable.Key($0) }
+    if let former = state.windows.focusReturned(by: .init(window), to: former, placement) {
+      tell(Window(former), "_NET_ACTIVE_WINDOW", Self.pager, 0)
     }
   }
 

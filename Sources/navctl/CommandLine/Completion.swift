@@ -106,10 +106,9 @@ private struct CompletionCandidates {
   /// The tags of each group.
   var groups: [String: [String]] {
     served.reduce(into: state.groupEntries.mapValues { $0.tags ?? [] }) { groups, served in
-      guard let group = served.accepts.group else { return }
-      let standard =
-        served.binding.hasPrefix("\(group).") ? served.binding.dropFirst(group.count + 1) : served.binding[...]
-      groups[group, default: []].append(served.accepts.tag ?? String(standard))
+      if let group = served.accepts.group, let tag = served.accepts.tagInGroup(at: served.binding) {
+        groups[group, default: []].append(tag)
+      }
     }
   }
 }

@@ -67,7 +67,7 @@ struct Ready: ParsableCommand {
   @OptionGroup var global: GlobalOptions
   @Argument(
     help: ArgumentHelp(
-      "Number of a presentation; without it, that of the command from within which navctl is called (NAVD_PRESENTATION).",
+      "Number of a presentation; without it, that of the command from within which navctl is called (\(CoordinatorNames.presentationVariable)).",
       valueName: "presentation"),
     completion: .presentations, transform: ObjectPath.init(argument:))
   var presentation: ObjectPath?
@@ -77,7 +77,7 @@ struct Ready: ParsableCommand {
     guard let presentation = presentation ?? Self.own else {
       throw Failure(
         daemon.operation,
-        "NAVD_PRESENTATION, which navd gives to commands, is not set, so nothing tells which item is ready",
+        "\(CoordinatorNames.presentationVariable), which navd gives to commands, is not set, so nothing tells which item is ready",
         hint: "call it from within the command of an item, or give the number of its presentation", status: .usage)
     }
     let (changed, serial) = try daemon.call(CoordinatorInterface.ready, presentation)
@@ -86,6 +86,7 @@ struct Ready: ParsableCommand {
 
   /// The presentation whose command calls navctl; nil if none does.
   private static var own: ObjectPath? {
-    getenv("NAVD_PRESENTATION").flatMap { UInt64(String(cString: $0)) }.map(CoordinatorNames.presentation)
+    getenv(CoordinatorNames.presentationVariable).flatMap { UInt64(String(cString: $0)) }
+      .map(CoordinatorNames.presentation)
   }
 }

@@ -280,15 +280,15 @@ extension Conformance {
       if name != "unknown" { try adapter.call(Rows.expect, (presentation, options)) }
       if name == "withdrawn" { try adapter.call(Rows.expect, (presentation, [:])) }
     }
-    _ = try open("editor", [WindowSystemInterface.presentationVariable: "100"])
+    _ = try open("editor", [CoordinatorNames.presentationVariable: "100"])
     func isPlaced(_ window: ManagersWindows.Window?) -> Bool {
       window?.frame.map { abs($0.width - 400) <= 1 && abs($0.height - 300) <= 1 } ?? false
     }
     try judge("editor", "has the size that was expected", until: isPlaced)
     if claimed.contains(.focus) { try judge("other", "has the focus") { $0?.isFocused != false } }
     for (name, presentation) in [("withdrawn", "101"), ("unknown", "102"), ("second", "100")] {
-      _ = try open(name, [WindowSystemInterface.presentationVariable: presentation])
-      // What is asked later is done after what would have been done for the window.
+      _ = try open(name, [CoordinatorNames.presentationVariable: presentation])
+      // The answer to a further call shows that the adapter has done all that it would have done for the window.
       try adapter.call(Rows.expect, ("103", [:]))
       try judge(name, "is where the compositor puts it") { !isPlaced($0) }
       if claimed.contains(.focus) { try judge(name, "has the focus") { $0?.isFocused != false } }
