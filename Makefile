@@ -65,7 +65,7 @@ help:
 	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; make uninstall removes everything'
 	@echo 'make deb                 Debian packages, in .build/deb; make deb-check tests them on a fresh Debian 12'
 	@echo 'make release             a tarball with an installer, in .build/release-files; make release-check tests it on bare systems'
-	@echo 'make bench               measures navd beside its peers, three times, and writes docs/performance.md'
+	@echo 'make bench               measures navd beside its peers, three times, and writes docs/measurements.md'
 	@echo 'make simulate            a long simulation of the rules [SEED=] [WORLDS=50000]'
 	@echo 'make mutate              changes the rules at random places, and lists what their tests do not notice [SEED=] [N=200]'
 	@echo 'make soak                a long mixed load, its growth in memory and descriptors, and wake-ups when idle [MINUTES=10]'
@@ -159,7 +159,7 @@ bench: build
 	  dbus-run-session -- .build/bench/programs/navbench --json >.build/bench/$$run.json || exit; \
 	  taskset -c 0 dbus-run-session -- .build/bench/programs/navbench --json >.build/bench/$$run-one.json || exit; \
 	done
-	.build/bench/programs/navbench --summary .build/bench/*.json --write docs/performance.md
+	.build/bench/programs/navbench --summary .build/bench/*.json --write docs/measurements.md
 
 soak: build
 	@.ci/setup
@@ -237,6 +237,8 @@ docs:
 	@.ci/setup
 	swift build --product navctl && swift build --product navdoc
 	.build/debug/navdoc dbus.md >docs/dbus.md
+	.build/debug/navdoc keys.md >.build/keys.md
+	sed -i -e '/^<!-- navdoc writes this/,/^<!-- The end/{//!d}' -e '/^<!-- navdoc writes this/r .build/keys.md' docs/configuration.md
 	dot -Tsvg docs/states.dot >docs/states.svg
 	for file in $(INTERFACES); do .build/debug/navctl introspect --xml $$(basename $$file .xml) >$$file || exit; done
 	.ci/docc

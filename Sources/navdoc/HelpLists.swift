@@ -29,25 +29,37 @@ extension ProgramHelp {
   /// The item of a verb. Its usage has no options, since there are too many.
   private func item(_ words: String, _ verb: ProgramHelp) -> String {
     let own = own(verb)
-    let options = own.compactMap(\.names.last).map { "`\($0)`" }.joined(separator: ", ")
+    let options = own.filter { !$0.names.isEmpty }
+    let only = options.filter { verbsTaking[$0]?.count == 1 }.compactMap(\.names.last).map { "`\($0)`" }
     let positional = own.filter { $0.names.isEmpty }
     let usages = positional.filter { !$0.isAfterTerminator } + positional.filter(\.isAfterTerminator)
     let usage = ["`\(words)`"] + (options.isEmpty ? [] : ["[*option*] …"]) + usages.map(\.usage)
     return "* \(usage.joined(separator: " ")): \(verb.abstract)\n" + verb.paragraphs.map { "  \($0)\n" }.joined()
-      + (options.isEmpty ? "" : "  Options: \(options).\n")
+      + (only.isEmpty ? "" : "  Options: \(only.joined(separator: ", ")).\n")
   }
 
-  /// Each option with the verbs that accept it; an option with two meanings is listed twice.
-  private var optionsOfVerbs: String {
-    var (order, verbs): ([Argument], [Argument: [String]]) = ([], [:])
+  /// The verbs that take each option, in the order of the verbs. An option with two meanings counts as two.
+  private var verbsTaking: [Argument: [String]] {
+    var verbs: [Argument: [String]] = [:]
     for (words, verb) in leaves {
-      for option in own(verb) where !option.names.isEmpty {
-        if verbs[option] == nil { order.append(option) }
-        verbs[option, default: []].append(words)
-      }
+      for option in own(verb) where !option.names.isEmpty { verbs[option, default: []].append(words) }
     }
-    return order.sorted { $0.name < $1.name }
-      .map { "* \($0.term): \($0.explanation) (\((verbs[$0] ?? []).joined(separator: ", ")))\n" }.joined()
+    return verbs
+  }
+
+  /// The options below the verbs that take them, so that those which verbs share are written once: first what most verbs share.
+  private var optionsOfVerbs: String {
+    let options = Dictionary(grouping: verbsTaking.keys) { verbsTaking[$0] ?? [] }
+    let order = leaves.map(\.words)
+    let groups = options.sorted { one, other in
+      one.key.count != other.key.count
+        ? one.key.count > other.key.count
+        : one.key.compactMap { order.firstIndex(of: $0) }.lexicographicallyPrecedes(
+          other.key.compactMap { order.firstIndex(of: $0) })
+    }
+    return groups.map { verbs, options in
+      "## \(verbs.joined(separator: ", "))\n" + options.sorted { $0.name < $1.name }.map(\.item).joined()
+    }.joined()
   }
 }
 

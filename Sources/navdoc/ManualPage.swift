@@ -4,6 +4,7 @@ import TextFormats
 /// A manual page in the macros of man(7), made from Markdown in which each paragraph is one line:
 ///
 ///     # Heading
+///     ## Heading of a part
 ///     A paragraph.
 ///     * `term` *argument*: the description of the term
 ///       another paragraph of the description
@@ -42,6 +43,9 @@ struct ManualPage {
       self.line(Self.escaped(line.dropFirst(4)))
     } else if line.hasPrefix("# ") {
       text += ".SH \(line.dropFirst(2).uppercased())\n"
+      place = .heading
+    } else if line.hasPrefix("## ") {
+      text += ".SS \(line.dropFirst(3))\n"
       place = .heading
     } else if line.hasPrefix("* "), let (term, description) = line.dropFirst(2).parted(at: ": ") {
       text += ".TP\n"

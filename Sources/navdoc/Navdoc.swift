@@ -14,6 +14,7 @@ struct Navdoc: ParsableCommand {
     case windows = "navd-windows.8"
     case destination = "navd.destination.5"
     case reference = "dbus.md"
+    case keys = "keys.md"
   }
 
   static let configuration = CommandConfiguration(
@@ -41,6 +42,7 @@ struct Navdoc: ParsableCommand {
           "navd.destination", section: 5, manual: "File Formats", filled(PackageResources.navd_destination_5_md, [:])
         ).text
       case .reference: filled(PackageResources.dbus_md, InterfaceReference.lists)
+      case .keys: Self.tablesOfKeys
       }
     print(text, terminator: "")
   }
@@ -58,10 +60,22 @@ struct Navdoc: ParsableCommand {
   private static var tables: [String: String] {
     [
       "files": String(decoding: PackageResources.files_md, as: UTF8.self),
-      "keys of a destination": DestinationKey.allCases.map { item($0.rawValue, $0.doc, $0.example) }.joined(),
+      "keys of a destination": DestinationKey.Topic.allCases.map { topic in
+        "## \(sentence(topic.rawValue, end: ""))\n"
+          + DestinationKey.keys(of: topic).map { item($0.rawValue, $0.doc, $0.example) }.joined()
+      }.joined(),
       "keys of navd.toml": SettingsKey.allCases.map { item($0.rawValue, $0.doc, $0.example) }.joined(),
       "statuses": CommandStatus.allCases.map { "* `\($0.rawValue)`: \(sentence($0.doc))\n" }.joined(),
     ]
+  }
+
+  /// The keys of a destination for docs/configuration.md, in a table for each topic.
+  private static var tablesOfKeys: String {
+    DestinationKey.Topic.allCases.map { topic in
+      let rows = DestinationKey.keys(of: topic).map { "| `\($0.rawValue)` | `\($0.example)` | \($0.doc) |\n" }
+      return "### \(sentence(topic.rawValue, end: ""))\n\n| key | example | what it says |\n|---|---|---|\n"
+        + rows.joined()
+    }.joined(separator: "\n")
   }
 
   /// The item of a key of a file, with an example.
@@ -71,7 +85,7 @@ struct Navdoc: ParsableCommand {
   }
 
   /// A description as a sentence: a capital letter, and a full stop unless it ends with “…”.
-  private static func sentence(_ doc: String) -> String {
-    doc.prefix(1).uppercased() + doc.dropFirst().replacingAll("\n", with: " ") + (doc.hasSuffix("…") ? "" : ".")
+  private static func sentence(_ doc: String, end: String = ".") -> String {
+    doc.prefix(1).uppercased() + doc.dropFirst().replacingAll("\n", with: " ") + (doc.hasSuffix("…") ? "" : end)
   }
 }

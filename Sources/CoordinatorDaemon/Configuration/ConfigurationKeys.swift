@@ -19,6 +19,23 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   case startTimeout = "start-timeout"
   case grace
 
+  /// What keys are about: the parts of the list of keys in documents, for the reader who needs few of them.
+  public enum Topic: String, CaseIterable, Sendable { case basics, windows, timing, kiosk, expert }
+
+  public var topic: Topic {
+    switch self {
+    case .command, .desktop, .desktopAction, .scope, .group, .id, .title, .value, .directory, .environment: .basics
+    case .window, .unfocus, .here, .outputGone, .dismissal: .windows
+    case .timeout, .startTimeout, .grace, .ready, .replacement: .timing
+    case .protected, .restart, .restartDelay, .restartDelayMax, .restartLimit, .restore, .holds, .hold, .inhibit:
+      .kiosk
+    case .unit, .bus, .state, .style, .onPresent, .onDismiss: .expert
+    }
+  }
+
+  /// The keys that are about something, in the order of the list.
+  public static func keys(of topic: Topic) -> [DestinationKey] { allCases.filter { $0.topic == topic } }
+
   /// The key's meaning, for documents; code is between backticks.
   public var doc: String {
     switch self {

@@ -75,19 +75,31 @@ private struct Manual {
     }
   }
 
-  /// Requires that a page has the rows of the table in docs/configuration.md, with which navd reads the files, and no others.
+  /// Requires that a page has the keys of the tables in docs/configuration.md, by which navd reads the files, with their examples, and no
+  /// others; and that those tables are the generated ones.
   func expectKeys(in page: String) throws {
-    let rows = try Markdown("configuration.md").lines.filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|") }
+    let tables = try session.run(program: Session.program("navdoc"), ["keys.md"]).outputText
+    #expect(try Files.text(inPackage: "docs/configuration.md").contains(tables), "“make docs” makes the tables again")
+    let rows = tables.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|") }
     let keys = try #require(sources[page]).split(separator: "\n")
     let start = try #require(keys.firstIndex(of: ".SH KEYS OF A DESTINATION"))
     let end = try #require(keys[start...].firstIndex(of: ".SH PLACEHOLDERS"))
-    #expect(keys[start..<end].count { $0 == ".TP" } == rows.count)
+    #expect(rows.count > 30 && keys[start..<end].count { $0 == ".TP" } == rows.count)
     let text = flowingText(of: page)
     for row in rows {
-      let said = row[1].replacing("`", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      let said = row[2].replacing("`", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
       #expect(
         text.contains("\(row[0].filter { !"` ".contains($0) }) \(said.prefix(1).uppercased())\(said.dropFirst())"))
+      #expect(text.contains(row[1].filter { $0 != "`" }.split(separator: " ").joined(separator: " ")))
     }
+  }
+
+  /// Requires that a page has examples before it lists options or keys.
+  func expectExamplesFirst(in page: String) throws {
+    let headings = try #require(sources[page]).split(separator: "\n").filter { $0.hasPrefix(".SH ") }
+    let examples = try #require(headings.firstIndex(of: ".SH EXAMPLES"), "\(page)")
+    let list = try #require(headings.firstIndex { $0 == ".SH OPTIONS" || $0.hasPrefix(".SH KEYS") }, "\(page)")
+    #expect(examples < list, "\(page)")
   }
 }
 
@@ -98,6 +110,7 @@ func manual_pages_areCompleteAndWithoutAWarning() throws {
     try manual.expectVerbs(of: program, in: page)
   }
   try manual.expectKeys(in: "navd.destination.5")
+  for page in pages { try manual.expectExamplesFirst(in: page) }
 }
 
 @Test("The exit statuses in docs/navctl.md equal those in the help and in the manual page")
