@@ -227,7 +227,7 @@ func recipe_waybar_showsWhatIsPresented() throws {
 
 /// Requires that a panel opens as a floating window, and is replaced by another.
 private func panelsFollowKeys(_ session: Session, _ windows: Windows) throws {
-  try session.press("v", withLogo: true)
+  try session.press("x", withLogo: true)
   try windows.wait(for: "mixer")
   try session.poll("the mixer floats") {
     try windows.ask("-t", "get_tree").outputText.contains("\"floating_con\"")
@@ -259,7 +259,7 @@ private struct SwayRecipe {
     try windows.wait(for: "calendar")
     try session.press("c", withLogo: true)
     try windows.wait()
-    try session.press("v", withLogo: true)
+    try session.press("x", withLogo: true)
     try windows.wait(for: "mixer")
     try session.press("Escape", withLogo: true)
     try windows.wait()
@@ -295,7 +295,7 @@ private struct SwayRecipe {
 
   /// Shows another workspace, on which the panel is, too, and the page is not.
   func openPanelAndChangeWorkspace() throws {
-    try session.press("v", withLogo: true)
+    try session.press("x", withLogo: true)
     try windows.wait(for: "page", "mixer")
     try session.poll("the mixer is on every workspace") { try isSticky("mixer", in: tree()) }
     #expect(try windows.ask("workspace 2").exitCode == 0)

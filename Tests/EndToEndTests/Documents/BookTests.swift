@@ -191,3 +191,23 @@ func book_threatModel_namesTests() throws {
   }
   #expect(count > 50)
 }
+
+@Test("The mixer, the network, the calendar and the display of the volume have one file in all documents")
+func book_examples_haveOneFileEach() throws {
+  var files: [String: [String: String]] = [:]
+  let directory = "navd/destinations/"
+  // Of the questions, mistakes are the subject; the configuration of i3 has the same with xterm.
+  for document in try documents() where !["docs/faq.md", "docs/recipes/i3.md"].contains(document) {
+    for block in try Markdown("../\(document)").blocks where block.kind.hasPrefix("toml") {
+      var lines = block.lines
+      if lines.first?.hasPrefix("# ~/.config/\(directory)") == true { lines.removeFirst() }
+      let name = block.kind.hasPrefix("toml ") ? String(block.kind.dropFirst(5)) : block.lines.first ?? ""
+      guard let start = name.firstRange(of: directory)?.upperBound else { continue }
+      files[String(name[start...]), default: [:]][document] = lines.joined(separator: "\n")
+    }
+  }
+  for name in ["mixer.toml", "wifi.toml", "calendar.toml", "osd.toml"] {
+    let found = files[name] ?? [:]
+    #expect(found.count > 1 && Set(found.values).count == 1, "\(name): \(found)")
+  }
+}
