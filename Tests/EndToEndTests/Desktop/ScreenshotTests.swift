@@ -11,10 +11,6 @@ private let sway = """
   gaps inner 8
   client.focused #8aadf4 #8aadf4 #181926 #8aadf4 #8aadf4
   client.unfocused #363a4f #363a4f #cad3f5 #363a4f #363a4f
-  for_window [app_id="calendar"] floating enable, resize set 200 180, move position 1060 484
-  for_window [app_id="volume"] floating enable, resize set 200 180, move position 1060 484
-  for_window [app_id="network"] floating enable, resize set 200 180, move position 1060 484
-  for_window [app_id="question"] floating enable, resize set 300 100, move position 480 470
   for_window [app_id="zenity"] move position 480 470
 
   """
@@ -47,8 +43,14 @@ private let typing = """
 
   """
 
-private func terminal(_ name: String, _ command: String, _ more: String = "") -> String {
-  "command = [\"foot\", \"--app-id=\(name)\", \"sh\", \"-c\", \"\(command); sleep 1000\"]\nwindow = true\n\(more)"
+private func terminal(_ name: String, _ command: String, window: String = "true") -> String {
+  "command = [\"foot\", \"--app-id=\(name)\", \"sh\", \"-c\", \"\(command); sleep 1000\"]\nwindow = \(window)\n"
+}
+
+/// A panel that its file places.
+private func panel(_ name: String, _ command: String) -> String {
+  terminal(name, command, window: "{ app-id = '\(name)', place = 'bottom-right', size = '200 180', margin = 20 }")
+    + "group = \"panels\"\n"
 }
 
 /// A desktop for pictures: waybar, a terminal on the left that types commands, and one on the right with the events.
@@ -63,8 +65,7 @@ private final class Showcase {
   init(destinations: [String: String], files: [String: String] = [:], _ script: String) throws {
     let recipe = try Markdown("recipes/waybar.md").files
     func named(_ file: String) -> String {
-      (recipe[file] ?? "").replacing("mixer", with: "volume").replacing("Sound", with: "Volume")
-        .replacing("wifi", with: "calendar").replacing("Net", with: "Calendar")
+      (recipe[file] ?? "").replacing("wifi", with: "calendar").replacing("Net", with: "Calendar")
     }
     var all = files
     all["config/waybar/config"] = named("waybar/config")
@@ -117,8 +118,8 @@ func screenshot_ofADesktop_isTaken() throws {
   let rule = try Markdown("semantics.md").lines.drop { !$0.hasPrefix("**P3") }.prefix { $0 != "" }
   let showcase = try Showcase(
     destinations: [
-      "volume": terminal("volume", "echo 40 %", "group = \"panels\"\n"),
-      "calendar": terminal("calendar", "python3 -m calendar 2026 11", "group = \"panels\"\n"),
+      "mixer": panel("mixer", "echo Master 40 %"),
+      "calendar": panel("calendar", "python3 -m calendar 2026 11"),
       "notes": terminal("notes", "fold -s -w 100 notes-$NAVD_ID.md"),
       "question":
         "command = [\"zenity\", \"--question\", \"--title=Notes\", \"--text=Delete “notes-2.md”?\"]\nwindow = true\n",
@@ -127,7 +128,7 @@ func screenshot_ofADesktop_isTaken() throws {
     shown() { navctl wait "$1" --for presented; }
     type navctl present notes 1; shown notes
     type navctl present notes 2; shown notes
-    type navctl toggle volume; shown volume
+    type navctl toggle mixer; shown mixer
     type navctl toggle calendar --title November; shown calendar
     type navctl present notes.delete --to question; shown notes.delete
     type navctl list
@@ -142,26 +143,28 @@ func screenshot_ofADesktop_isTaken() throws {
 
 @Test("The moving picture in the README can be taken: panels take turns, and a question is answered")
 func screenshot_inMotion_isTaken() throws {
-  let panels = ["volume": "echo 40 %", "calendar": "python3 -m calendar 2026 11", "network": "echo wlan0: home, 78 %"]
-  var destinations = panels.mapValues { _ in "" }
-  for (name, command) in panels { destinations[name] = terminal(name, command, "group = \"panels\"\n") }
-  destinations["question"] = terminal("question", "printf 'Delete notes-2.md? [y/n] '; read a; [ $a = y ]; exit $?")
+  let question = "printf 'Delete notes-2.md? [y/n] '; read a; [ $a = y ]; exit $?"
+  let destinations = [
+    "mixer": panel("mixer", "echo Master 40 %"), "wifi": panel("wifi", "echo wlan0: home, 78 %"),
+    "calendar": panel("calendar", "python3 -m calendar 2026 11"),
+    "question": terminal("question", question, window: "{ app-id = 'question', place = '480 440', size = '300 100' }"),
+  ]
   // Each line is typed when the picture before it was taken.
   let showcase = try Showcase(
     destinations: destinations,
     """
     steps=0
     next() { prompt; steps=$((steps + 1)); until [ -e step$steps ]; do sleep 0.05; done; printf '\\r'; }
-    next; type navctl toggle volume
+    next; type navctl toggle mixer
     next; type navctl toggle calendar
-    next; type navctl toggle network
-    next; type navctl toggle network
+    next; type navctl toggle wifi
+    next; type navctl toggle wifi
     next; type navctl present ask --to question --wait && echo deleted
     next
     """)
   let (session, windows) = (showcase.session, showcase.windows)
   var pictures = [try showcase.picture()]
-  for (step, shown) in [["volume"], ["calendar"], ["network"], [], ["question"]].enumerated() {
+  for (step, shown) in [["mixer"], ["calendar"], ["wifi"], [], ["question"]].enumerated() {
     try session.write("", to: "step\(step + 1)")
     try windows.wait(for: ["left", "right"] + shown)
     pictures.append(try showcase.picture())
@@ -190,14 +193,14 @@ func screenshot_inMotion_isTaken() throws {
 func screenshot_ofGnome_isTaken() throws {
   let session = try Session(
     destinations: [
-      "volume": terminal("volume", "echo 40 %", "group = \"panels\"\n"),
-      "calendar": terminal("calendar", "python3 -m calendar 2026 11", "group = \"panels\"\n"),
+      "mixer": panel("mixer", "echo Master 40 %"),
+      "calendar": panel("calendar", "python3 -m calendar 2026 11"),
     ], desktop: .gnome,
     files: [
       "config/foot/foot.ini": foot,
       "bin/typed": typing
         + """
-        type navctl toggle volume; navctl wait volume --for presented
+        type navctl toggle mixer; navctl wait mixer --for presented
         type navctl toggle calendar --title November; navctl wait calendar --for presented
         type navctl list
         type navctl windows
@@ -211,7 +214,7 @@ func screenshot_ofGnome_isTaken() throws {
   try screen.poll("left", "is there") { $0 != nil }
   try session.write("", to: "ready")
   try screen.poll("calendar", "is there") { $0 != nil }
-  try screen.poll("volume", "is gone") { $0 == nil }
+  try screen.poll("mixer", "is gone") { $0 == nil }
   let place = """
     for (const source of Main.messageTray.getSources())
       source.destroy();

@@ -3,24 +3,83 @@ import TestSupport
 import Testing
 import TextFormats
 
-// The first examples of the README, and the tour, on sway.
+// The README's first steps, the pages that say what a terminal prints, the concept's example, and the tour.
 
-/// The destination files that the README shows, by name.
-private func destinations(in readme: Markdown) -> [String: String] {
+/// The destination files that a document shows, by name.
+private func destinations(in document: Markdown) -> [String: String] {
   let beginning = "# ~/.config/navd/destinations/"
   var files: [String: String] = [:]
-  for block in readme.blocks where block.kind == "toml" && block.lines[0].hasPrefix(beginning) {
+  for block in document.blocks where block.kind == "toml" && block.lines[0].hasPrefix(beginning) {
     files[String(block.lines[0].dropFirst(beginning.count).dropLast(".toml".count))] = block.text
   }
   return files
 }
 
-@Test("The README's first example does on sway what the README says")
-func readme_firstExample_isAsItIsWritten() throws {
+@Test("The README is one page, and begins without the terms of the book")
+func readme_isOnePage() throws {
+  let lines = try Markdown("../README.md").lines
+  #expect(lines.count <= 121)
+  let introduction = lines.prefix { !$0.hasPrefix("##") }.joined(separator: " ").lowercased()
+  for term in ["presentation", "coordinator", "binding", "item", "nil"] {
+    #expect(!introduction.split { !$0.isLetter }.contains(Substring(term)), "\(term)")
+  }
+  let commands = lines.filter { $0.hasPrefix("    ") }.prefix(2).map { $0.split(separator: "#")[0] }
+  #expect(commands.map { $0.filter { $0 != " " } } == ["makerun", "maketest"])
+}
+
+@Test("The README's first steps do on sway what it says: hello, and a panel on each key, one at a time")
+func readme_firstSteps_openAndCloseWindows() throws {
   let readme = try Markdown("../README.md")
-  let desktop = try WindowedDesktop(.sway, destinations: destinations(in: readme))
+  let hello = try #require(readme.lines.first { $0.hasPrefix("    navctl ") })
+  let keys = try #require(readme.blocks.first { $0.lines.contains { $0.hasPrefix("bindsym ") } }).lines
+  #expect(keys[0] == "exec navd-windows")
+  // These programs run in the terminals.
+  let sleeping = ["pulsemixer", "nmtui", "calcurse"].map { ("bin/\($0)", "#!/bin/sh\nexec sleep 1000\n") }
+  let desktop = try WindowedDesktop(
+    .sway, destinations: destinations(in: readme), files: Dictionary(uniqueKeysWithValues: sleeping))
   let (session, screen) = (desktop.session, desktop.screen)
-  let blocks = readme.blocks.filter { $0.kind == "console" }
+  func type(_ command: some StringProtocol) throws {
+    let run = try session.run(program: "/bin/sh", ["-c", "PATH=\(session.path("bin")):$PATH; \(command)"])
+    #expect(run.exitCode == 0, "\(command): \(run.errorText)")
+  }
+  func press(_ destination: String) throws {
+    let key = try #require(keys.first { $0.hasSuffix(" \(destination)") }, "\(destination)")
+    try type(try #require(key.split(separator: " exec ", maxSplits: 1).last))
+  }
+  func expect(_ windows: [String]) throws {
+    try screen.wait(for: windows)
+    try session.poll("what navd shows is on the screen") {
+      let state = try session.state()["presentations"]?.array ?? []
+      return state.count == windows.count && state.allSatisfy { $0["phase"] == "presented" }
+    }
+  }
+  try type(hello)
+  try expect(["foot"])
+  try type(hello)
+  try expect([])
+  for panel in ["mixer", "wifi", "calendar", "mixer"] {
+    try press(panel)
+    try expect([panel])
+    // The screen has 1280 by 720 pixels, and no bar. The terminal's size is a multiple of its letters'.
+    try screen.poll(panel, "is at the top right") {
+      guard let frame = $0?.frame else { return false }
+      return abs(frame.y - 20) <= 1 && abs(frame.x + frame.width - 1260) <= 1 && abs(frame.width - 640) <= 20
+    }
+  }
+  try screen.close(try #require(try screen.window("mixer")))
+  try expect([])
+  try press("mixer")
+  try expect(["mixer"])
+  try press("mixer")
+  try expect([])
+}
+
+@Test("The concept's example does on sway what the page says")
+func concept_example_isAsItIsWritten() throws {
+  let page = try Markdown("concept.md")
+  let desktop = try WindowedDesktop(.sway, destinations: destinations(in: page))
+  let (session, screen) = (desktop.session, desktop.screen)
+  let blocks = page.blocks.filter { $0.kind == "console" }
   let (commands, events) = (blocks[0].lines, blocks[1].lines)
   let path = session.path("bin")
   func start(_ command: Substring) throws -> Program {
@@ -57,50 +116,6 @@ func readme_firstExample_isAsItIsWritten() throws {
   let lines = watch.lines.map { $0.split(separator: " ").joined(separator: " ") }
   #expect(lines.sorted() == events.dropFirst().sorted())
   #expect(lines.filter { $0 != end } == events.dropFirst().filter { $0 != end })
-}
-
-@Test("The README's destinations follow their windows on sway, by the commands of its keys")
-func readme_keys_openWindows() throws {
-  let readme = try Markdown("../README.md")
-  let keys = try #require(readme.blocks.first { $0.lines.contains { $0.hasPrefix("bindsym ") } }).lines
-  #expect(keys[0] == "exec navd-windows")
-  // These programs run in the terminals.
-  let sleeping = ["pulsemixer", "nmtui"].map { ("bin/\($0)", "#!/bin/sh\nexec sleep 1000\n") }
-  let desktop = try WindowedDesktop(
-    .sway, destinations: destinations(in: readme),
-    files: Dictionary(uniqueKeysWithValues: sleeping + [("bin/pactl", "#!/bin/sh\necho 40 %\n")]))
-  let (session, screen) = (desktop.session, desktop.screen)
-  func press(_ destination: String) throws {
-    let key = try #require(keys.first { $0.contains(" \(destination)") }, "\(destination)")
-    let command = try #require(key.split(separator: " exec ", maxSplits: 1).last)
-    let run = try session.run(program: "/bin/sh", ["-c", "PATH=\(session.path("bin")):$PATH; \(command)"])
-    #expect(run.exitCode == 0, "\(command): \(run.errorText)")
-  }
-  func expect(_ windows: [String]) throws {
-    try screen.wait(for: windows)
-    try session.poll("each item has its window") {
-      let state = try session.state()["presentations"]?.array ?? []
-      return state.count == windows.count
-        && state.allSatisfy { $0["phase"] == "presented" && $0["windows"]?.array?.count == 1 }
-    }
-  }
-  try press("mixer")
-  try expect(["mixer"])
-  try press("wifi")
-  try expect(["wifi"])
-  try press("wifi")
-  try expect([])
-  try press("osd")
-  try expect(["osd"])
-  try expect([])
-  try press("files")
-  try expect(["hunar"])
-  try screen.poll("hunar", "has the focus") { _ in (try? screen.all().first?.isFocused) == true }
-  try session.poll("navd knows the focus") {
-    try session.state()["presentations"]?.array?.first?["windows"]?.array?.first?["focused"] == true
-  }
-  try press("files")
-  try expect([])
 }
 
 @Test("The tour on a desktop follows windows; without one it says so", arguments: [Desktop.Manager.sway, .i3, nil])
