@@ -50,9 +50,11 @@ extension WindowTracker {
   mutating func follow(
     _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, of destination: String = "app",
     startupID: StartupID? = nil,
-    output: String? = nil, mustBeSeen: Bool = false
+    output: String? = nil, mustBeSeen: Bool = false, takesOver: Bool = false
   ) {
-    request(handle, rule, settings(grace, destination, startupID), output: output, mustBeSeen: mustBeSeen)
+    request(
+      handle, rule, settings(grace, destination, startupID), output: output, mustBeSeen: mustBeSeen,
+      takesOver: takesOver)
     begin(handle, at: early)
   }
 

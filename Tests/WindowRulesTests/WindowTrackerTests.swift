@@ -1752,6 +1752,35 @@ import Testing
     #expect(tracker.next() == [.presented(one), .activate(window: "w1")])
   }
 
+  @Test(
+    "G10: the first window of an item that takes over comes out from behind that of the item before, once it has settled",
+    arguments: [true, false])
+  func firstWindow_takingOver_isRaisedWhenSettled(takesOver: Bool) {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(WindowPattern(appID: "film")), grace: 2000)
+    let film = window("film", appID: "film", focused: true, fullscreen: true, output: "one", inView: true)
+    tracker.opened(film, program: one)
+    tracker.follow(two, byApp, grace: 2000, takesOver: takesOver)
+    _ = tracker.next()
+    tracker.opened(window("w1", output: "one", inView: false), program: two)
+    #expect(tracker.next() == [.presented(two)], "it may not have painted yet")
+    tracker.settled(two)
+    #expect(tracker.next() == (takesOver ? [.activate(window: "w1")] : []))
+    // Once it was raised, what its user puts in front of it stays there.
+    tracker.changed("w1", window("w1", output: "one", inView: true).properties)
+    tracker.changed("w1", window("w1", output: "one", inView: false).properties)
+    #expect(tracker.next() == [])
+  }
+
+  @Test("G10: the first window of an item that takes over stays behind a window of its user's own")
+  func firstWindow_takingOverBehindUsersWindow_staysThere() {
+    var tracker = tracker([window("film", appID: "film", focused: true, fullscreen: true, output: "one", inView: true)])
+    tracker.follow(one, byApp, grace: 2000, takesOver: true)
+    tracker.opened(window("w1", output: "one", inView: false), program: one)
+    tracker.settled(one)
+    #expect(tracker.next() == [.presented(one)])
+  }
+
   @Test("N11: what was just shown, brought or raised counts as being there, until the adapter tells where it is")
   func places_ofArrivingWindows_areWhereTheUserIs() {
     let asks: [(inout WindowTracker) -> Void] = [
