@@ -13,7 +13,7 @@ public struct ProcessResult: Hashable, Sendable {
   }
 }
 
-/// A command's first process and, if the tree is whole, all its descendants, as far as they can be found (`docs/processes.md`). A
+/// A command's first process and, if the tree is whole, all its descendants, as far as they can be found (`docs/architecture.md`). A
 /// ``ProcessSupervisor`` watches the tree until its last process has ended, whether or not a caller holds this object.
 public final class ProcessTree {
   /// The value of the supervisor's variable in the environment of the first process.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The trees of a supervisor, and what shows that a process belongs to one of them (`docs/processes.md`).
+/// The trees of a supervisor, and what shows that a process belongs to one of them (`docs/architecture.md`).
 struct TreeIndex {
   private var trees: [ByteString: ProcessTree] = [:]
   /// The numbers of the watched processes of all trees.

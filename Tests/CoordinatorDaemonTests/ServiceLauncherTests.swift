@@ -163,7 +163,7 @@ func serviceLauncher_processNotToldYet_isIncluded() throws {
   }
 }
 
-@Test("D3: a command is a transient service, with the properties of docs/processes.md")
+@Test("D3: a command is a transient service, with the properties of docs/architecture.md")
 func serviceLauncher_launch_asksForATransientService() throws {
   let fixture = try LauncherFixture()
   let running = try fixture.launch()

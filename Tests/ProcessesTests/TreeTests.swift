@@ -197,7 +197,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
       try inOneThread {
         let fixture = try ProcessFixture()
         try fixture.supervisor.reapOrphans()
-        // This is a limit of working without a cgroup, which docs/processes.md names.
+        // This is a limit of working without a cgroup, which docs/architecture.md names.
         let command = try fixture.shell(
           """
           (prlimit --locks=unlimited setsid sh -c 'echo $$ > $DIR/pid; exec sleep 1000' &)

@@ -45,7 +45,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .desktopAction: "the name of one of its actions, which is started instead"
     case .scope:
       "which processes belong to the item: `tree`, the command and all that it starts (the default), or `process`, the "
-        + "first one alone, so that what it has started lives on, as launchers, terminals and file managers need"
+        + "first one alone. Then what it has started lives on, as launchers, terminals and file managers need"
     case .unit: "the name of a systemd unit of the user's, with placeholders behind the @"
     case .bus: "a table with the `name` and the `path` of a presenter on the bus"
     case .state:
@@ -68,13 +68,13 @@ public enum DestinationKey: String, CaseIterable, Sendable {
       "whether an item that ended by itself is presented again: `no` (the default), `on-failure` or `always`"
     case .restartDelay: "the delay before the first restart; each further one is twice as long; default `1s`"
     case .restartDelayMax:
-      "the longest delay; an item that was presented for that long, or for ten seconds, begins with the first delay again; default `1m`"
+      "the longest delay; when an item was presented for that long, or for ten seconds, the delay is reset to the first one; default `1m`"
     case .restartLimit: "how many times it is presented again before it is given up; default `10`"
     case .restore:
       "whether its items are kept beyond the session, and presented again at the next login: `no` (the default) or `login`"
     case .replacement:
-      "for a request with another id: whether the item goes before the next one comes, `sequential` (the default), or when the next one "
-        + "is on the screen, `overlap`; for a group, `navd.toml` says it"
+      "for a request with another id: the item goes before the next one comes (`sequential`, the default), or when the next one is on "
+        + "the screen (`overlap`); for a group, `navd.toml` says it"
     case .ready:
       "with `notify` an item is on the screen once its program has said so, by `navctl ready`, or as a unit by `READY=1`; default `shown`: "
         + "once its program runs, or its window is there"

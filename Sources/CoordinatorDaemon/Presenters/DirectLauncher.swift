@@ -4,7 +4,7 @@ import PresentationModel
 import PresentationRules
 import Processes
 
-/// Runs commands as child processes of navd where no service manager can run them (`docs/processes.md`).
+/// Runs commands as child processes of navd where no service manager can run them (`docs/architecture.md`).
 final class DirectLauncher: CommandLauncher {
   private let supervisor: ProcessSupervisor
   /// Whether this launcher may be used. A unit that restricts navd forbids it, because child processes inherit the restrictions.
