@@ -36,9 +36,11 @@ PROGRAMS = navd navctl navd-windows
 UNITS = navd.service navd-windows.service
 # KWin tells windows only to a program that a desktop file names.
 ENTRY = org.navd.navd-windows.desktop
-# Built with the programs, and not installed.
+# Built beside the programs, and not installed.
 TOOLS = navdoc
 MANUALS = navctl.1 navd.8 navd-windows.8 navd.destination.5
+# Two thirds of a program are debug information, which is not installed; STRIP= leaves it there. `make release` has it in a file of its own.
+STRIP ?= strip
 # The directory of the programs to install.
 BUILT ?= .build/release
 INTERFACES = $(wildcard dbus/*.xml)
@@ -55,7 +57,7 @@ DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 # The tests of NavigationGTK are built with all others. Programs to install need no GTK.
 check test test-debug-libdbus kill-storm check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
 
-.PHONY: help run build test check test-debug-libdbus bench soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-swift check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run programs build test check test-debug-libdbus bench soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-swift check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -85,18 +87,24 @@ help:
 
 run:
 	@.ci/setup build run
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory programs
 	@docs/tour.sh .build/release
 
-build:
+# Builds programs with all that is linked into them, and a map of it.
+linked = for program in $(1); do \
+	  id=$$({ git rev-parse HEAD 2>/dev/null || cat Sources/CoordinatorAPI/Release.swift; echo $$program; } | sha1sum | cut -c1-40); \
+	  $(BUILD) --product $$program -Xlinker --build-id=0x$$id -Xlinker -Map=$(LINKING)/$$program.map || exit; \
+	done
+
+programs:
 	@.ci/setup build
 	@mkdir -p $(LINKING)
 	@for name in libstdc++ libdbus-1; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
 	@sed 's|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
-	@for program in $(PROGRAMS) $(TOOLS); do \
-	  id=$$({ git rev-parse HEAD 2>/dev/null || cat Sources/CoordinatorAPI/Release.swift; echo $$program; } | sha1sum | cut -c1-40); \
-	  $(BUILD) --product $$program -Xlinker --build-id=0x$$id -Xlinker -Map=$(LINKING)/$$program.map || exit; \
-	done
+	@$(call linked,$(PROGRAMS))
+
+build: programs
+	@$(call linked,$(TOOLS))
 	@packaging/sbom .build/sbom $(foreach program,$(PROGRAMS),.build/release/$(program)=$(LINKING)/$(program).map)
 
 # The packages do not need Swift: the Swift libraries are linked statically.
@@ -113,7 +121,7 @@ deb-check: deb
 release: build
 	@.ci/release
 
-release-check: release
+release-check: deb release
 	@.ci/setup build deb release
 	@.ci/release-check
 
@@ -253,7 +261,7 @@ format:
 install:
 	@for program in $(PROGRAMS) navdoc; do test -x $(BUILT)/$$program || { echo 'no $(BUILT)/'$$program'; run: make build'; exit 1; }; done
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(USERUNITDIR) $(DESTDIR)$(DATADIR)/dbus-1/services $(DESTDIR)$(DATADIR)/dbus-1/interfaces
-	install -m 755 $(PROGRAMS:%=$(BUILT)/%) $(DESTDIR)$(BINDIR)
+	install -m 755 $(if $(STRIP),-s --strip-program=$(STRIP)) $(PROGRAMS:%=$(BUILT)/%) $(DESTDIR)$(BINDIR)
 	for file in $(UNITS); do sed 's|@BINDIR@|$(BINDIR)|' systemd/$$file > $(DESTDIR)$(USERUNITDIR)/$$file || exit; done
 	sed 's|@BINDIR@|$(BINDIR)|' dbus/org.navd.Coordinator1.service > $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	$(if $(HARDENING),install -D -m 644 systemd/$(HARDENING) $(DESTDIR)$(USERUNITDIR)/$(HARDENING))
