@@ -60,7 +60,7 @@ check test test-debug-libdbus kill-storm check-programs check-clients check-desk
 .PHONY: help run programs build test check test-debug-libdbus bench soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-swift check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
-	@echo 'make run                 a tour: real programs presented on a real bus'
+	@echo 'make run                 a tour: panels on your desktop, or processes where there is none, on a bus of its own'
 	@echo 'make check               lint, build, and the fast tests, for the inner loop'
 	@echo 'make test                all tests, and the ten slowest of them'
 	@echo 'make build               release binaries, in .build/release'

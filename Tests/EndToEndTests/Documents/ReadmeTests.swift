@@ -118,8 +118,9 @@ func concept_example_isAsItIsWritten() throws {
   #expect(lines.filter { $0 != end } == events.dropFirst().filter { $0 != end })
 }
 
-@Test("The tour on a desktop follows windows; without one it says so", arguments: [Desktop.Manager.sway, .i3, nil])
-func readme_tour_followsWindows(_ manager: Desktop.Manager?) throws {
+@Test(
+  "The tour on a desktop shows panels; without one it shows processes", arguments: [Desktop.Manager.sway, .i3, nil])
+func readme_tour_showsPanels(_ manager: Desktop.Manager?) throws {
   let session = try Session(
     starting: false, desktop: manager, files: ["tour.sh": Files.text(inPackage: "docs/tour.sh")])
   let navctl = Session.program("navctl")
@@ -127,6 +128,6 @@ func readme_tour_followsWindows(_ manager: Desktop.Manager?) throws {
   let tour = try session.start(program: "/bin/bash", [session.path("tour.sh"), binaries])
   try session.wait("the tour ends", within: .seconds(120)) { tour.hasEnded }
   #expect(tour.exitCode == 0, "\(tour.outputText)\(tour.errorText)")
-  #expect(tour.outputText.contains("an item is its window") == (manager != nil))
-  #expect(tour.outputText.contains("a step about windows follows") == (manager == nil))
+  #expect(tour.outputText.contains("Another panel of its group") == (manager != nil))
+  #expect(tour.outputText.contains("the tour shows panels") == (manager == nil))
 }
