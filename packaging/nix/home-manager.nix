@@ -14,7 +14,7 @@ let
 in
 {
   options.services.navd = {
-    enable = lib.mkEnableOption "navd, the presentation coordinator";
+    enable = lib.mkEnableOption "navd, which opens and closes panels";
     package = lib.mkOption {
       type = lib.types.package;
       default = navd.packages.${pkgs.stdenv.hostPlatform.system}.default;

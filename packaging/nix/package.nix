@@ -22,7 +22,7 @@ stdenv.mkDerivation {
   '';
 
   meta = {
-    description = "Presentation coordinator for desktop sessions";
+    description = "Opens and closes panels, pop-ups and windows of a desktop";
     license = with lib.licenses; [ mit lgpl21Plus asl20 publicDomain ];
     platforms = [ "x86_64-linux" "aarch64-linux" ];
     mainProgram = "navctl";
