@@ -22,10 +22,26 @@ extension Broker {
     try wait("left shows \(left), right \(right)") { shown["left"] == left && shown["right"] == right }
   }
 
+  /// Whether a screen has published last that it is online.
+  fileprivate func isOnline(_ screen: String) -> Bool {
+    messages["navd/\(screen)/online"]?.last.map { $0 != "0" } == true
+  }
+
+  /// What became of the messages with an id, by screen.
+  fileprivate func results(of screen: String) -> [String] {
+    (messages["navd/\(screen)/done"] ?? []).compactMap { try? JSON.parse($0)["result"]?.string }
+  }
+
+  /// Runs a script of the recipe where the broker is, with a beat of a second.
+  fileprivate func runScript(_ name: String, _ arguments: String...) throws -> Program {
+    place.environment["NAVD_MQTT_BEAT"] = "1"
+    return try place.run(program: script(name), arguments)
+  }
+
   /// Waits until screens have published whether they are online.
   fileprivate func wait(for screens: String..., isOnline: Bool) throws {
     try wait("\(screens) are \(isOnline ? "online" : "offline")") {
-      screens.allSatisfy { messages["navd/\($0)/online"]?.last == (isOnline ? "1" : "0") }
+      screens.allSatisfy { messages["navd/\($0)/online"]?.last.map { $0 != "0" } == isOnline }
     }
   }
 
@@ -61,7 +77,7 @@ extension Broker {
       ["-v", "-t", "navd/+/state", "-t", "navd/+/online", "-C", "\(2 * screens)", "-W", "20", "--retained-only"])
     #expect(late.exitCode == 0)
     #expect(late.lines.count { $0.contains("/state {") && $0.contains(panel) } == screens, "\(late.lines)")
-    #expect(late.lines.count { $0.hasSuffix("/online 1") } == screens)
+    #expect(late.lines.count { $0.contains("/online ") && !$0.hasSuffix(" 0") } == screens)
   }
 }
 
@@ -122,7 +138,7 @@ func recipe_mqtt_brokerEnds_delaysNoRequest() throws {
   try broker.start()
   try broker.wait("left is online again") {
     left.restartEnded()
-    return broker.messages["navd/left/online"]?.last == "1"
+    return broker.isOnline("left")
   }
 }
 
@@ -145,6 +161,80 @@ func recipe_mqtt_brokerIsKilled_screenFollows() throws {
   }
 }
 
+/// What loses its power, in this order, before the broker is there again.
+private let powerCuts: [[String]] = [["broker"], ["left"], ["broker", "left"], ["left", "broker"]]
+
+@Test(
+  "The recipe for MQTT: which screens are dead is right after a loss of power of the broker, of a screen, and of both",
+  arguments: powerCuts, [false, true])
+func recipe_mqtt_deadScreens_areKnown(_ cut: [String], hasSaved: Bool) throws {
+  let broker = try Broker(screens: ["left", "right"])
+  let screens = try ["left", "right"].map { try BrokerScreen($0, behind: broker, running: [], beat: 1) }
+  for screen in screens { try screen.run(["state", "requests"]) }
+  try broker.wait(for: "left", "right", isOnline: true)
+  try broker.wait("the states are there") {
+    ["left", "right"].allSatisfy { broker.messages["navd/\($0)/state"] != nil }
+  }
+  if hasSaved { try broker.save() }
+  for lost in cut {
+    if lost == "broker" { try broker.stop(SIGKILL) } else { try screens[0].kill() }
+  }
+  if cut.contains("broker") { try broker.start() }
+
+  let dead = cut.contains("left") ? ["left"] : []
+  try broker.wait("the dead screens are \(dead)") {
+    for screen in screens.suffix(dead.isEmpty ? 2 : 1) { screen.restartEnded() }
+    return (try? broker.runScript("mqtt-dead.sh", "left", "right").lines) == dead
+  }
+  // It stays so, and who looks only for 0 sees the same.
+  #expect(try broker.runScript("mqtt-dead.sh", "left", "right").lines == dead)
+  let kept = try broker.retained()
+  #expect(kept["navd/left/online"] == "0" || dead.isEmpty, "\(kept)")
+  #expect(kept["navd/right/online"] != "0" && kept["navd/right/state"] != nil, "\(kept)")
+}
+
+@Test("The recipe for MQTT: a message with an id is carried out once, whether it is lost, repeated or late")
+func recipe_mqtt_messageWithId_isCarriedOutOnce() throws {
+  let broker = try Broker(screens: ["left"])
+  let left = try BrokerScreen("left", behind: broker, running: ["requests"])
+  try broker.wait(for: "left", isOnline: true)
+  let now = Int(time(nil))
+  // A second one would close it again.
+  let toggle = #"[["Toggle", "mixer", "", {}]]"#
+  func isShown() throws -> Bool { try left.session.navctl("is-presented", "mixer").exitCode == 0 }
+  func message(_ id: String, until: Int) -> String { #"{"id": "\#(id)", "until": \#(until), "requests": \#(toggle)}"# }
+
+  for _ in 1...3 { try broker.publish(message("a", until: now + 600), to: "navd/left/apply") }
+  try broker.wait("three answers") { broker.results(of: "left").count == 3 }
+  #expect(broker.results(of: "left") == ["done", "repeated", "repeated"])
+  #expect(try isShown())
+  try broker.publish(message("b", until: now - 1), to: "navd/left/apply")
+  try broker.wait("the answer to the late one") { broker.results(of: "left").last == "expired" }
+  try broker.publish(#"{"id": "c", "requests": [["Frobnicate"]]}"#, to: "navd/left/apply")
+  try broker.wait("the answer to the wrong one") { broker.results(of: "left").last == "refused" }
+  #expect(try isShown())
+
+  // It is known after a restart, and what came meanwhile is carried out.
+  left.kill("requests")
+  try broker.publish(message("a", until: now + 600), to: "navd/left/apply")
+  try broker.publish(message("d", until: now + 600), to: "navd/left/apply")
+  try left.run(["requests"])
+  try broker.wait("both answers") { broker.results(of: "left").suffix(2) == ["repeated", "done"] }
+  #expect(try !isShown())
+
+  // The broker loses the message, and the sender repeats it.
+  try broker.stop(SIGKILL)
+  let order = try broker.place.start(
+    program: "/bin/bash", [broker.script("mqtt-order.sh"), "60", toggle, "left"], mayFail: true)
+  try broker.start()
+  try broker.wait("the sender has the answer") {
+    left.restartEnded()
+    return order.hasEnded
+  }
+  #expect(order.lines == ["left: done"] && order.exitCode == 0, "\(order.lines) \(order.errorText)")
+  #expect(try isShown())
+}
+
 /// A hundred screens, in a thorough run, take two minutes of two processors.
 @Test(
   "The recipe for MQTT: many screens switch by one message, and agree after a restart of the broker and the loss of a third of them"
@@ -157,7 +247,7 @@ func recipe_mqtt_manyScreensAgree() throws {
   func wait(_ tag: String) throws {
     try broker.wait("all show \(tag), but \(missing(tag).prefix(5))") { missing(tag).isEmpty }
   }
-  try broker.wait("all are online") { names.allSatisfy { broker.messages["navd/\($0)/online"]?.last == "1" } }
+  try broker.wait("all are online") { names.allSatisfy(broker.isOnline) }
   let clock = ContinuousClock()
   var figures: [String] = []
   func measure(_ what: String, _ body: () throws -> Void) rethrows {
@@ -240,9 +330,12 @@ func recipe_mqtt_isDiscoveredByHomeAssistant() throws {
   let broker = try Broker(screens: ["left"])
   let left = try BrokerScreen("left", behind: broker, running: ["state", "requests"])
   let announced = try left.session.run(
-    program: left.session.path("config/navd/mqtt-discovery.sh"), ["left", "panels", "mixer", "wifi", "calendar"])
+    program: left.session.path("config/navd/mqtt-discovery.sh"), ["left"])
   #expect(announced.exitCode == 0 && announced.errorText.isEmpty, "\(announced.errorText)")
-  let topics = ["homeassistant/binary_sensor/left/online/config", "homeassistant/select/left/panels/config"]
+  let topics =
+    ["sensor/left/failed", "select/left/group-panels"]
+    .map { "homeassistant/\($0)/config" }
+    + ["mixer", "wifi", "calendar"].map { "homeassistant/switch/left/destination-\($0)/config" }
   try broker.wait("the messages arrive") { topics.allSatisfy { broker.messages[$0] != nil } }
   let messages = try topics.map { try JSON.parse(try #require(broker.messages[$0]?.last)) }
   for (topic, message) in zip(topics, messages) { #expect(HomeAssistant.faults(in: message, at: topic) == []) }
@@ -256,11 +349,13 @@ func recipe_mqtt_isDiscoveredByHomeAssistant() throws {
   #expect(broker.messages[try #require(menu["state_topic"]?.string)] != nil)
   let availability = try #require(menu["availability"]?.array?.first)
   let topic = try #require(availability["topic"]?.string)
-  #expect(broker.messages[topic]?.last == availability["payload_available"]?.string)
+  #expect(availability["value_template"]?.string?.contains("value | int(0) > now().timestamp() - 90") == true)
+  #expect((UInt64(broker.messages[topic]?.last ?? "") ?? 0) + 90 > UInt64(time(nil)))
+  try broker.publish(
+    try #require(messages[2]["payload_on"]?.string), to: try #require(messages[2]["command_topic"]?.string))
+  try broker.wait("left shows mixer") { broker.shown["left"] == "mixer" }
   left.kill("requests")
-  try broker.wait("left is unavailable") {
-    broker.messages[topic]?.last == availability["payload_not_available"]?.string
-  }
+  try broker.wait("left is unavailable") { broker.messages[topic]?.last == "0" }
 }
 
 /// The keys of Home Assistant's discovery messages, from its documentation of the MQTT integrations.
@@ -274,11 +369,15 @@ private enum HomeAssistant {
     "unique_id": .text, "value_template": .text,
   ]
   private static let components: [String: (keys: [String: Kind], required: Set<String>)] = [
-    "binary_sensor": (
+    "sensor": (
+      ["device_class": .text, "expire_after": .number, "state_class": .text, "unit_of_measurement": .text],
+      ["state_topic"]
+    ),
+    "switch": (
       [
-        "device_class": .text, "expire_after": .number, "force_update": .flag, "off_delay": .number,
-        "payload_available": .text, "payload_not_available": .text, "payload_off": .text, "payload_on": .text,
-      ], ["state_topic"]
+        "command_topic": .text, "optimistic": .flag, "payload_off": .text, "payload_on": .text, "retain": .flag,
+        "state_off": .text, "state_on": .text,
+      ], ["command_topic"]
     ),
     "select": (
       [

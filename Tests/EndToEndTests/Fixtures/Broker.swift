@@ -96,6 +96,30 @@ final class Broker {
     mosquitto = nil
   }
 
+  /// Writes what the broker keeps to its disk.
+  func save() throws {
+    mosquitto?.send(SIGUSR1)
+    let file = place.path("mosquitto/mosquitto.db")
+    try place.poll("the broker has saved what it keeps") { !Files.contents(of: file).isEmpty }
+  }
+
+  /// The messages that the broker keeps, by topic.
+  func retained() throws -> [String: String] {
+    let kept = try place.run(program: "/usr/bin/mosquitto_sub", ["-v", "-t", "navd/#", "-W", "2", "--retained-only"])
+    return Dictionary(
+      kept.lines.compactMap { line in
+        line.firstIndex(of: " ").map { (String(line[..<$0]), String(line[line.index(after: $0)...])) }
+      },
+      uniquingKeysWith: { $1 })
+  }
+
+  /// The path of a script of the recipe, where the broker is.
+  func script(_ name: String) throws -> String {
+    guard let text = try Markdown("recipes/mqtt.md").files["navd/\(name)"] else { throw Session.Failure("no \(name)") }
+    try place.write(text, to: name)
+    return place.path(name)
+  }
+
   func publish(_ message: String, to topic: String, retained: Bool = false) throws {
     let pub = try place.run(
       program: "/usr/bin/mosquitto_pub", ["-q", "1", "-t", topic, "-m", message] + (retained ? ["-r"] : []))
@@ -143,7 +167,8 @@ final class BrokerScreen {
   let name: String
   private var scripts: [String: Program] = [:]
 
-  init(_ name: String, behind broker: Broker, running scripts: [String]) throws {
+  /// - Parameter beat: the seconds after which the scripts repeat what they say; nil as in the recipe.
+  init(_ name: String, behind broker: Broker, running scripts: [String], beat: Int? = nil) throws {
     self.name = name
     var files = broker.options(of: name)
     for recipe in ["README", "mqtt"] {
@@ -154,6 +179,7 @@ final class BrokerScreen {
     session = try Session(starting: false, files: files)
     let built = Session.program("").dropLast()
     session.environment["PATH"] = "\(session.path("bin")):\(built):/usr/bin:/bin"
+    session.environment["NAVD_MQTT_BEAT"] = beat.map { "\($0)" }
     try session.start()
     try run(scripts)
   }
