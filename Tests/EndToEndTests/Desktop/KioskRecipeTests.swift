@@ -11,7 +11,8 @@ import TextFormats
 
 /// The files of the recipe for kiosks, by path from the session's home.
 private func kioskFiles() throws -> [String: String] {
-  let files = try Markdown("kiosk.md").files.map { ("config/\($0.key)", $0.value) }
+  // Those with a path from the root are the system's: .ci/sign.
+  let files = try Markdown("kiosk.md").files.filter { !$0.key.hasPrefix("/") }.map { ("config/\($0.key)", $0.value) }
   return Dictionary(uniqueKeysWithValues: files).merging(["menu.txt": "Soup\n"]) { $1 }
 }
 
@@ -26,6 +27,9 @@ private struct Kiosk {
     session = try Session(
       starting: false, activatable: true, desktop: .sway, configuration: try #require(configuration), files: files)
   }
+
+  /// Starts what writes the endings to the file, which a unit does otherwise.
+  func writeEndings() throws { try session.start(program: "/bin/sh", [session.path("config/navd/played.sh")]) }
 
   func alarm(_ text: String, _ options: String...) throws {
     let arguments = ["present", "alarm", "--if-busy", "interrupt", "--force", "--value", "text=\(text)"] + options
@@ -64,6 +68,7 @@ func recipe_kiosk_isNeverEmpty() throws {
   try session.runTool("/usr/bin/sway", ["-C", "-c", session.path("config/sway/config")])
   let windows = try Windows(session)
   try windows.wait(for: "dashboard")
+  try kiosk.writeEndings()
   try session.poll("it fills the screen") {
     try windows.ask("-t", "get_tree").outputText.contains("\"fullscreen_mode\": 1,\n")
   }
@@ -76,15 +81,15 @@ func recipe_kiosk_isNeverEmpty() throws {
       try windows.catchUp()
       return windows.log == log
     }
-    #expect(windows.most == 1)
+    #expect(windows.most <= 2)
   }
-  try expect("close dashboard", "new alarm") { try kiosk.alarm("Fire") }
-  try expect("close alarm", "new dashboard") { try session.runNavctl("dismiss", "alarm") }
+  try expect("new alarm", "close dashboard") { try kiosk.alarm("Fire") }
+  try expect("new dashboard", "close alarm") { try session.runNavctl("dismiss", "alarm") }
   try expect("close dashboard", "new dashboard") { try kiosk.crash("dashboard") }
   try expect("close dashboard", "new dashboard") { try kiosk.apply("night") }
-  try expect("close dashboard", "new menu") { try kiosk.apply("lunch") }
+  try expect("new menu", "close dashboard") { try kiosk.apply("lunch") }
   try expect("close menu", "new menu") { try kiosk.crash("menu") }
-  try expect("close menu", "new dashboard") { try kiosk.apply("after-lunch") }
+  try expect("new dashboard", "close menu") { try kiosk.apply("after-lunch") }
 
   let played = [
     "dashboard deselected", "alarm dismissed", "dashboard failed", "dashboard dismissed", "dashboard deselected",
@@ -114,6 +119,7 @@ private final class LongKiosk {
         CoordinatorInterface.get, on: CoordinatorNames.bus, at: CoordinatorNames.object, "dashboard",
         autoStart: false)) != nil
     }
+    try kiosk.writeEndings()
     self.kiosk = kiosk
     navd = try #require(
       Session.remains(of: session.environment["HOME"] ?? "").first {
@@ -234,7 +240,7 @@ func recipe_kiosk_unitsCarryOutTheSchedule() throws {
   let programs = "PATH=\(session.path("bin")):\(Session.program("").dropLast()):/usr/bin:/bin"
   _ = try systemctl("set-environment", "WAYLAND_DISPLAY=wayland-1", programs)
   _ = try systemctl("start", "navd-apply@lunch.service")
-  #expect(try selection() == "menu\n")
+  try session.poll("the menu is selected") { try selection() == "menu\n" }
   _ = try systemctl("start", "navd-apply@after-lunch.service")
-  #expect(try selection() == "dashboard\n")
+  try session.poll("the dashboard is selected") { try selection() == "dashboard\n" }
 }
