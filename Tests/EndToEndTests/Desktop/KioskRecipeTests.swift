@@ -29,7 +29,7 @@ private struct Kiosk {
   }
 
   /// Starts what writes the endings to the file, which a unit does otherwise.
-  func writeEndings() throws { try session.start(program: "/bin/sh", [session.path("config/navd/played.sh")]) }
+  func writeEndings() throws { _ = try session.start(program: "/bin/sh", [session.path("config/navd/played.sh")]) }
 
   func alarm(_ text: String, _ options: String...) throws {
     let arguments = ["present", "alarm", "--if-busy", "interrupt", "--force", "--value", "text=\(text)"] + options
