@@ -29,7 +29,9 @@ private struct Kiosk {
   }
 
   /// Starts what writes the endings to the file, which a unit does otherwise.
-  func writeEndings() throws { _ = try session.start(program: "/bin/sh", [session.path("config/navd/played.sh")]) }
+  func writeEndings() throws -> Program {
+    try session.start(program: "/bin/sh", [session.path("config/navd/played.sh")])
+  }
 
   func alarm(_ text: String, _ options: String...) throws {
     let arguments = ["present", "alarm", "--if-busy", "interrupt", "--force", "--value", "text=\(text)"] + options
@@ -68,7 +70,7 @@ func recipe_kiosk_isNeverEmpty() throws {
   try session.runTool("/usr/bin/sway", ["-C", "-c", session.path("config/sway/config")])
   let windows = try Windows(session)
   try windows.wait(for: "dashboard")
-  try kiosk.writeEndings()
+  let writer = try kiosk.writeEndings()
   try session.poll("it fills the screen") {
     try windows.ask("-t", "get_tree").outputText.contains("\"fullscreen_mode\": 1,\n")
   }
@@ -100,12 +102,14 @@ func recipe_kiosk_isNeverEmpty() throws {
   let line = try #require(try Markdown("kiosk.md").lines.first { $0.hasPrefix("    jq ") })
   let sums = try session.run(program: "/bin/sh", ["-c", line.replacing("~/.local/state", with: "~/state")])
   #expect(sums.lines.map { $0.split(separator: " ").first } == ["alarm", "dashboard", "menu"], "\(sums.errorText)")
+  #expect(writer.status == nil)
 }
 
 /// A kiosk over a long time: the changes of its screen, and what navd uses.
 private final class LongKiosk {
   let kiosk: Kiosk
   let navd: pid_t
+  private let writer: Program
   /// The longest time from an action to the item on the screen.
   private(set) var longest = Duration.zero
   /// The presentation that was on the screen last.
@@ -119,7 +123,7 @@ private final class LongKiosk {
         CoordinatorInterface.get, on: CoordinatorNames.bus, at: CoordinatorNames.object, "dashboard",
         autoStart: false)) != nil
     }
-    try kiosk.writeEndings()
+    writer = try kiosk.writeEndings()
     self.kiosk = kiosk
     navd = try #require(
       Session.remains(of: session.environment["HOME"] ?? "").first {
