@@ -285,10 +285,17 @@ func recipe_mqtt_manyScreensAgree() throws {
   print("MQTT, \(names.count) screens: \(figures.joined(separator: "; "))")
 }
 
-@Test("The recipe for MQTT: every ending is published once, even if the broker was away at the time (K5)")
+@Test(
+  "The recipe for MQTT: every ending is published once, even if the broker was away at the time, or the power was lost (K5)"
+)
 func recipe_mqtt_publishesEachEnding() throws {
   let broker = try Broker(screens: ["left"])
   let left = try BrokerScreen("left", behind: broker, running: ["played"])
+  /// Starts what writes the endings to the file that is published.
+  func write() throws -> Program {
+    try left.session.start(program: "/bin/sh", [left.session.path("config/navd/played.sh")], mayFail: true)
+  }
+  var writer = try write()
   func select(_ tag: String) throws {
     for arguments in [["select", "panels", tag], ["wait", tag, "--for", "presented"]] {
       let run = try left.session.run(program: Session.program("navctl"), arguments)
@@ -299,7 +306,8 @@ func recipe_mqtt_publishesEachEnding() throws {
   /// The published endings, without those that the broker has delivered again after its restart.
   func endings() -> [JSON] {
     var last: UInt64 = 0
-    return (broker.messages["navd/left/played"] ?? []).compactMap { try? JSON.parse($0) }.filter { ending in
+    let lines = (broker.messages["navd/left/played"] ?? []).compactMap { try? JSON.parse($0) }
+    return lines.filter { $0["reason"] != nil }.filter { ending in
       defer { last = max(last, ending["serial"]?.unsigned ?? 0) }
       return ending["serial"]?.unsigned ?? 0 > last
     }
@@ -322,6 +330,25 @@ func recipe_mqtt_publishesEachEnding() throws {
   try select("mixer")
   try left.run(["played"])
   try wait(for: "wifi")
+
+  // A loss of power, after which the last line and what was published last are incomplete.
+  try broker.stop()
+  try select("wifi")
+  let file = left.session.path("state/played")
+  try left.session.poll("it is on file") {
+    String(decoding: Files.contents(of: file), as: UTF8.self).split(separator: "\n").count { $0.contains("\"reason\"") }
+      == 5
+  }
+  left.kill("played")
+  writer.send(SIGKILL)
+  try left.session.wait("its writer has ended") { writer.hasEnded }
+  try #require(truncate(file, off_t(Files.contents(of: file).count - 10)) == 0)
+  try #require(truncate(file + "-published", 0) == 0)
+  writer = try write()
+  try left.run(["played"])
+  try broker.start()
+  try wait(for: "mixer")
+  #expect(writer.status == nil)
   #expect(endings().allSatisfy { $0["reason"] != nil && $0["time"] != nil && $0["shown-for"] != nil })
 }
 

@@ -174,6 +174,7 @@ final class BrokerScreen {
     for recipe in ["README", "mqtt"] {
       for (path, text) in try Markdown("recipes/\(recipe).md").files { files["config/\(path)"] = text }
     }
+    files["config/navd/played.sh"] = try Markdown("kiosk.md").files["navd/played.sh"]
     // A program stands in for the terminal, since there is no desktop.
     files["bin/foot"] = "#!/bin/sh\nexec sleep 1000\n"
     session = try Session(starting: false, files: files)
