@@ -188,7 +188,7 @@ extension CoordinatorInterface {
   public static let forget = ChangingMethod(
     "Forget", in: Arguments.group, Arg<String>("tag", doc: "The tag."), Arguments.options,
     options: Options.ofForget, isRemoval: true,
-    out: Arg<Bool>("changed", doc: "Whether watchers see a difference: a tag that a destination declares stays."),
+    out: Arg<Bool>("changed", doc: "Whether the group remembered a request for it."),
     Arguments.serial,
     doc: "Makes the group forget the last request for the tag. An item that has the tag stays.",
     read: { group, tag, options throws(Refusal) in

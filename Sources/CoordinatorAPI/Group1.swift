@@ -18,7 +18,9 @@ extension GroupInterface {
   public static let groupName = Property<String>(name, "Name", emitsChanged: .const, doc: "The name of the group.")
   public static let selection = Property<String>(
     name, "Selection", doc: "The selected tag; empty if no member is selected.")
-  public static let tags = Property<[String]>(name, "Tags", doc: "The tags that the group knows, in their order.")
+  public static let tags = Property<[String]>(
+    name, "Tags",
+    doc: "Its tags, in their order: those that destinations declare or programs serve, and those of its members.")
   public static let queue = Property<[String]>(name, "Queue", doc: "The queued tags, the next one first.")
   public static let hidden = Property<[String]>(
     name, "Hidden", doc: "The tags of the programs whose windows dismissals have hidden, the oldest first.")

@@ -152,7 +152,7 @@ public struct GroupEntry: TypedDictionary {
   public static let keys = Keys()
   public final class Keys: Sendable {
     public let selection = DictionaryKey<String>("selection", doc: "The selected tag; absent if no member is selected.")
-    public let tags = DictionaryKey<[String]>("tags", doc: "The tags that the group knows.")
+    public let tags = DictionaryKey<[String]>("tags", doc: "Its tags: those that destinations declare or programs serve, and those of its members.")
     public let queue = DictionaryKey<[String]>("queue", doc: "The queued tags, the next one first.")
   }
 }

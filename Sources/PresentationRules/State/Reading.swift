@@ -55,9 +55,17 @@ extension StateMachine {
     }
   }
 
-  /// The names of all known groups, in their order.
+  /// The names of the groups that have a tag, in their order.
   public var groupNames: [BindingID] {
-    Set(state.groups.keys).union(state.registry.declared.keys).sorted { $0.text < $1.text }
+    Set(state.groups.keys).union(state.registry.declared.keys).union(state.registry.served.groups).filter(hasTags)
+      .sorted { $0.text < $1.text }
+  }
+
+  /// Whether a group has a tag.
+  public func hasTags(_ group: BindingID) -> Bool {
+    let members = state.groups[group]
+    return members?.selected != nil || members?.queue.isEmpty == false || state.registry.declared[group] != nil
+      || state.registry.served.tags(of: group) != nil
   }
 
   /// The selected tag of a group; nil if nothing is selected.
@@ -65,9 +73,13 @@ extension StateMachine {
     state.groups[group]?.selected.flatMap { current(at: $0)?.item.membership?.tag }
   }
 
-  /// The tags that a group knows, in their order.
+  /// The tags of a group, in their order: those that destinations declare or programs serve, and those of its members (G7).
   public func tags(of group: BindingID) -> [String] {
-    (state.groups[group]?.remembered ?? []).union(state.registry.declared[group]?.keys.map(\.self) ?? []).sorted()
+    var tags = Set(state.registry.declared[group]?.keys.map(\.self) ?? [])
+    if let served = state.registry.served.tags(of: group) { tags.formUnion(served.keys) }
+    tags.formUnion(queuedTags(of: group))
+    if let selected = selection(of: group) { tags.insert(selected) }
+    return tags.sorted()
   }
 
   /// The tags in a group's queue, the next one first.

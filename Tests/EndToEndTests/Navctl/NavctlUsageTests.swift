@@ -439,7 +439,7 @@ func navctlUsage_forget_removesATag() throws {
   for tag in ["mixr", "mixer"] { #expect(try session.navctl("select", "panels", tag, "--state").exitCode == 0) }
   #expect(try session.navctl("forget", "panels", "mixr", "--json").json?["changed"] == true)
   #expect(try session.navctl("forget", "panels", "mixr", "--json").json?["changed"] == false)
-  #expect(try session.navctl("forget", "panels", "mixer", "--json").json?["changed"] == false)
+  #expect(try session.navctl("forget", "panels", "mixer", "--json").json?["changed"] == true)
   #expect(try session.state()["groups"]?["panels"]?["tags"] == ["mixer"])
   #expect(try session.navctl("select", "panels", "mixr").exitCode == 4)
 }
