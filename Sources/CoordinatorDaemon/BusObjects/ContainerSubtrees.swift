@@ -21,7 +21,7 @@ final class ContainerSubtrees {
     groups = NamedObjects(Self.groups(coordinator))
     stacks = NamedObjects(Self.stacks(coordinator))
     holds = NamedObjects(Self.holds(coordinator))
-    groups.onFirstLook = { [unowned self] in groupsWithHidden = currentGroupsWithHidden }
+    groupsWithHidden = currentGroupsWithHidden
   }
 
   func export() {
@@ -86,9 +86,9 @@ final class ContainerSubtrees {
         },
       ],
       names: {
-        coordinator.service.machine.groupNames.filter { coordinator.service.machine.shows(group: $0) }.map(\.text)
+        coordinator.service.machine.groupNames.map(\.text)
       },
-      exists: { name in (try? BindingID(name)).map { coordinator.service.machine.shows(group: $0) } ?? false })
+      exists: { name in (try? BindingID(name)).map { coordinator.service.machine.hasTags($0) } ?? false })
   }
 
   private static func stacks(_ owner: CoordinatorRoot) -> NamedObjects.Kind {
@@ -129,12 +129,5 @@ final class ContainerSubtrees {
       ],
       names: { coordinator.service.machine.holdsInForce },
       exists: { coordinator.service.machine.isInForce($0) })
-  }
-}
-
-extension StateMachine {
-  /// Whether `GetState` has an entry for a group.
-  fileprivate func shows(group: BindingID) -> Bool {
-    selection(of: group) != nil || !tags(of: group).isEmpty || !queuedTags(of: group).isEmpty
   }
 }
