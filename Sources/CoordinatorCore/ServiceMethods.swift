@@ -135,11 +135,15 @@ extension CoordinatorService {
         return nil
       }
     case .releaseHold:
-      binder.bind(Rows.releaseHold) { [unowned self] cookie, call in
+      binder.bind(answerOf: Rows.releaseHold) { [unowned self] input, call throws(Refusal) in
+        let name = try HoldRequest(input.0).name
         host.authorize(.holding, call) { [unowned self] () throws(Refusal) in
           try host.requireRecord()
-          take(try machine.releaseHold(cookie, at: tick()))
+          let (count, outcome) = machine.releaseHold(name, cookie: input.1 == 0 ? nil : input.1, at: tick())
+          take(outcome)
+          return UInt32(clamping: count)
         }
+        return nil
       }
     case .holds:
       binder.bind(Rows.holds) { [unowned self] _, call in

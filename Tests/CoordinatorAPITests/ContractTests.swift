@@ -31,7 +31,7 @@ import TextFormats
       "GetState () → (a{sv} state, t serial)",
       "Members (s kind, s name) → (a(ssoa{sv}) members)",
       "Hold (s name, a{sv} options) → (t cookie)",
-      "ReleaseHold (t cookie) → ()",
+      "ReleaseHold (s name, t cookie) → (u released)",
       "Holds () → (aa{sv} holders)",
       "DeclareContainerValue (s key, v default_value) → ()",
       "ContainerValue (s binding, s key) → (v value)",

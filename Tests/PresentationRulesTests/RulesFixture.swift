@@ -257,20 +257,35 @@ final class RulesFixture {
 
   @discardableResult
   func hold(
-    _ name: String, owned: Bool = false, timeout: UInt64? = nil, by client: Client = "anna",
+    _ name: String, owned: Bool = false, timeout: UInt64? = nil, toggle: Bool = false, by client: Client = "anna",
     from sourceLocation: SourceLocation = #_sourceLocation
   ) throws(Refusal) -> UInt64 {
     try keepingWhole(sourceLocation) { () throws(Refusal) in
       let (cookie, outcome) = try machine.hold(
-        HoldRequest(name, isOwned: owned, timeout: timeout), by: client, at: now)
+        HoldRequest(name, isOwned: owned, timeout: timeout, toggles: toggle), by: client, at: now)
       take(outcome, from: sourceLocation)
       return cookie
     }
   }
 
-  func release(_ cookie: UInt64, from sourceLocation: SourceLocation = #_sourceLocation) throws(Refusal) {
+  /// Ends the holder with a number.
+  /// - Returns: whether there is one.
+  @discardableResult
+  func release(_ cookie: UInt64, from sourceLocation: SourceLocation = #_sourceLocation) throws(Refusal) -> Bool {
+    let name = machine.holders.first { $0.key.cookie == cookie }?.key.name ?? "dnd"
+    return try release(name, cookie, from: sourceLocation) == 1
+  }
+
+  /// Ends what clients hold by a name.
+  /// - Returns: how many have ended.
+  @discardableResult
+  func release(
+    _ name: String, _ cookie: UInt64? = nil, from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) -> Int {
     try keepingWhole(sourceLocation) { () throws(Refusal) in
-      take(try machine.releaseHold(cookie, at: now), from: sourceLocation)
+      let (count, outcome) = machine.releaseHold(name, cookie: cookie, at: now)
+      take(outcome, from: sourceLocation)
+      return count
     }
   }
 
