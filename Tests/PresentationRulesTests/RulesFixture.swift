@@ -101,7 +101,7 @@ final class RulesFixture {
     case .dismissed(_, let binding, let id, let reason, _): "dismissed \(item(binding, id)) \(reason)"
     case .declined(_, let binding, let id, let message):
       "declined " + item(binding, id) + (message.isEmpty ? "" : " “\(message)”")
-    case .asking(let handle, let message): "asking \(handle)" + (message.map { " “\($0)”" } ?? " no more")
+    case .asking(let handle, _, _, let message): "asking \(handle)" + (message.map { " “\($0)”" } ?? " no more")
     case .action(_, let binding, let id, let action, _): "action \(item(binding, id)) \(action)"
     case .selection(let group, let tag): "selection \(group) \(tag ?? "-")"
     case .group(let group):

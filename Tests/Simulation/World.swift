@@ -929,7 +929,7 @@ extension Change.Event {
     case .phase(let handle, let binding, let id, let word): "\(word) \(handle) \(binding)=\(id)"
     case .dismissed(let handle, let binding, let id, let reason, _): "dismissed \(handle) \(binding)=\(id) \(reason)"
     case .declined(let handle, let binding, let id, _): "declined \(handle) \(binding)=\(id)"
-    case .asking(let handle, let message): "asking \(handle) \(message ?? "no more")"
+    case .asking(let handle, _, _, let message): "asking \(handle) \(message ?? "no more")"
     case .action(let handle, _, _, let action, _): "action \(handle) \(action)"
     case .selection(let group, let tag): "selection \(group) \(tag ?? "nil")"
     case .group(let group): "group \(group)"

@@ -34,7 +34,9 @@ public struct HoldRequest: Hashable, Sendable {
   public var toggles: Bool
 
   /// - Throws: `Refusal` with the code `invalidArgument` if the name is not the name of a hold.
-  public init(_ name: String, isOwned: Bool = false, timeout: UInt64? = nil, message: String = "", toggles: Bool = false)
+  public init(
+    _ name: String, isOwned: Bool = false, timeout: UInt64? = nil, message: String = "", toggles: Bool = false
+  )
     throws(Refusal)
   {
     do throws(Refusal) {
@@ -59,7 +61,8 @@ extension Options {
     "timeout", doc: "Milliseconds until it ends by itself; 0 for never, which is the default.")
   public static let holdMessage = DictionaryKey<String>("message", doc: "Its purpose, for people.")
   public static let holdToggle = DictionaryKey<Bool>(
-    "toggle", doc: "Whether all that clients hold by this name ends instead, if there is any: one press begins and ends it.")
+    "toggle",
+    doc: "Whether all that clients hold by this name ends instead, if there is any: one press begins and ends it.")
   public static let ofHold = OptionTable([holdOwned.row, holdTimeout.row, holdMessage.row, holdToggle.row])
 }
 
@@ -87,6 +90,7 @@ public struct HoldEntry: TypedDictionary {
     public let client = DictionaryKey<String>("client", doc: "The unique name of the client that holds.")
     public let presentation = DictionaryKey<UInt64>(
       "presentation", doc: "The presentation that holds, as its destination says; it ends with that.")
+    public let handle = DictionaryKey<ObjectPath>("handle", doc: "The object path of that presentation.")
     public let binding = DictionaryKey<String>("binding", doc: "The binding of that presentation.")
     public let owned = DictionaryKey<Bool>("owned", doc: "True if it ends when this client leaves the bus.")
     public let message = DictionaryKey<String>("message", doc: "Its purpose, for people.")

@@ -293,7 +293,8 @@ extension Planner {
     if state.registry.mistake(in: tag) != nil { return unknownDestination(tag) }
     if remembered(member) != nil {
       return Refusal(
-        .unknownTag, "nothing shows the tag \(quoted(tag)) of the group “\(group)” any more, since its destination is gone")
+        .unknownTag,
+        "nothing shows the tag \(quoted(tag)) of the group “\(group)” any more, since its destination is gone")
     }
     let tags = machine.tags(of: group)
     if tags.isEmpty {

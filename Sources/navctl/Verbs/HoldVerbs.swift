@@ -30,7 +30,9 @@ struct Hold: ParsableCommand {
 
   func validate() throws {
     if command.isEmpty, CommandLine.arguments.contains("--") { throw ValidationError("a command must follow “--”") }
-    if toggle, !command.isEmpty { throw ValidationError("--toggle is not supported with a command, which ends the hold") }
+    if toggle, !command.isEmpty {
+      throw ValidationError("--toggle is not supported with a command, which ends the hold")
+    }
   }
 
   func run() throws {

@@ -30,7 +30,8 @@ func containerObjects_haveTheState() throws {
   let hold: ObjectPath = "/org/navd/Coordinator1/hold/dnd"
   #expect(
     objects[group]?[GroupInterface.name.text] == [
-      "Name": .string("notes[3].panels"), "Selection": .string("a"), "Tags": ["a", "b"].value, "Queue": ["b"].value,
+      "Name": .string("notes[3].panels"), "Selection": .string("a"), "Tags": ["a", "b"].value,
+      "Titles": [String: String]().value, "Queue": ["b"].value,
       "Hidden": [String]().value,
     ])
   #expect(
@@ -50,7 +51,9 @@ func containerObjects_haveTheState() throws {
   }
 }
 
-@Test("The objects of groups, stacks and holds are announced to clients that never read them, and to those that have outlived a navd")
+@Test(
+  "The objects of groups, stacks and holds are announced to clients that never read them, and to those that have outlived a navd"
+)
 func containerObjects_areAnnounced() throws {
   let session = try Session()
   let watcher = try session.watch()
