@@ -622,9 +622,11 @@ extension CoordinatorInterface {
 
 extension CoordinatorInterface {
   /// The reply of Present, Select and Push.
-  @Sendable private static func presentation(_ reply: Reply, _ serial: UInt64) -> (ObjectPath, Bool, UInt64) {
+  @Sendable private static func presentation(
+    _ reply: Reply, _ serial: UInt64
+  ) -> (ObjectPath, UInt64, Bool, UInt64) {
     guard case .presentation(let handle, let changed) = reply else { mismatched(reply) }
-    return (handle?.path ?? .root, changed, serial)
+    return (handle?.path ?? .root, handle?.number ?? 0, changed, serial)
   }
 
   @Sendable private static func toggled(_ reply: Reply, _ serial: UInt64) -> (Bool, ObjectPath, UInt64, UInt64) {

@@ -128,7 +128,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
       try machine.requireKnown(handle)
       if let ending = machine.ending(of: handle) { return (ending.reason.rawValue, ending.result.withStatusKnown) }
       if awaited == .presented, machine.presentation(handle)?.presentedAt != nil { return ("", [:]) }
-      if awaited == .settled, machine.presentation(handle)?.phase.isDismissing == false {
+      if awaited == .settled, machine.presentation(handle)?.phase.name != .dismissing {
         return ("", Self.result(ofDecline: declines[handle]))
       }
       guard call.isReplyExpected else { return ("", [:]) }

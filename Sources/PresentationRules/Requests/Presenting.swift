@@ -137,7 +137,10 @@ extension Planner {
     _ binding: BindingID, id: String, _ options: ItemOptions, of member: GroupTag?
   ) throws(Refusal) {
     let destination = try destination(for: binding, options)
-    if destination == nil, needsKnownName { throw member.map(unknownTag) ?? unknownDestination(binding.text) }
+    if destination == nil, needsKnownName {
+      if let member { throw unknownTag(member) }
+      throw unknownDestination(binding.text)
+    }
     try checkProtected(binding, destination, options)
     try machine.check(options.input, for: destination?.content, at: binding)
     let membership = try membership(for: binding, options, destination)

@@ -57,8 +57,8 @@ extension StateMachine {
 
   /// The names of the groups that have a tag, in their order.
   public var groupNames: [BindingID] {
-    Set(state.groups.keys).union(state.registry.declared.keys).union(state.registry.served.groups).filter(hasTags)
-      .sorted { $0.text < $1.text }
+    Set(state.groups.keys).union(state.registry.declared.keys).union(state.registry.served.groups)
+      .filter { hasTags($0) }.sorted { $0.text < $1.text }
   }
 
   /// Whether a group has a tag.
