@@ -3,6 +3,7 @@ import DBus
 import EventLoops
 import Glibc
 import PresentationModel
+import TextFormats
 
 /// Prints states and events.
 protocol WatchOutput: AnyObject {

@@ -171,7 +171,7 @@ func navctlUsage_mistypedName_isRefused() throws {
   #expect(try session.navctl("present", "note", "1", "--state").exitCode == 0)
   #expect(try session.navctl("present", "note", "1", "--title", "T").exitCode == 0)
   #expect(try session.navctl("toggle", "note").exitCode == 0)
-  #expect(try session.call(Rows.present, ("other", "", [:])).1)
+  #expect(try session.call(Rows.present, ("other", "", [:])).2)
 }
 
 @Test("navctl dismiss of a name that nothing knows says so on a terminal")
