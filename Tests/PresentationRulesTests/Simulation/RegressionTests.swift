@@ -155,8 +155,10 @@ import Testing
     _ = try machine.perform(
       ["h", "g"].map { Request(.select(binding($0), tag: "m", binding: nil, id: nil, ItemOptions())) },
       by: client, at: now)
-    #expect(machine.state.tagMemory[GroupTag(group: binding("g"), tag: "m")] != nil)
-    #expect(machine.state.tagMemory[GroupTag(group: binding("h"), tag: "m")] == nil)
+    for (group, isRemembered) in [("g", true), ("h", false)] {
+      let (reply, _) = try machine.perform(Request(.forget(binding(group), tag: "m")), by: client, at: now)
+      #expect(reply == .changed(isRemembered))
+    }
   }
 
   @Test("P14: an item of a stack whose parent was replaced is presented again")
