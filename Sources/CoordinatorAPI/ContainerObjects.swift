@@ -10,7 +10,6 @@ public enum ContainerObjects {
   /// The sentences that are in the documentation of each of these interfaces.
   static let doc = """
     In its path, each byte of the name that is no letter or digit, and a digit at the beginning, is “_” with two hexadecimal \
-    digits (sd_bus_path_encode). Changes are announced from the moment in which any client has read one of these \
-    objects, or asked the ObjectManager: before that, they cost nothing.
+    digits (sd_bus_path_encode).
     """
 }

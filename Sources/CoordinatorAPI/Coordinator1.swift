@@ -20,7 +20,8 @@ public enum CoordinatorInterface {
       signal with a serial, one more than the last. The signals of a request precede its reply, and the reply carries the serial \
       after the request. A method refuses an unknown option and names it. An integer among options, or among \
       the arguments in Apply, may be of any integer type, or a double without a fraction, if it fits. Enumerations are \
-      words, durations are milliseconds. The object path “/” means no presentation.
+      words, durations are milliseconds. A presentation has a handle, which is its object path, and a number, with which \
+      the path ends; the object path “/” and the number 0 mean none. A later presentation has a greater number.
 
       Errors are org.navd.Error.*: InvalidBinding, InvalidArgument, UnknownDestination, UnknownTag, \
       UnknownPresentation, NotPresented, Stale, Busy, AlreadyInStack, UnknownContainerValue, ContainerValueType, \
@@ -37,10 +38,10 @@ public enum CoordinatorInterface {
     apply, wait, get, getState, members, hold, releaseHold, holds,
     declareContainerValue, containerValue,
     registerPresenter, unregisterPresenter, serve, destinations,
-    closed, asking, ready, act, history, reload, importEnvironment, quit,
+    closed, asking, ready, act, history, diagnosis, reload, importEnvironment, quit,
     presented, updated, phaseChanged, dismissed, declined, askingChanged, action,
     selectionChanged, pathChanged, groupChanged, holdChanged, parkedChanged, requested, destinationsChanged,
-    version, release, serial, limits, diagnosis,
+    version, release, serial, limits,
   ]
 }
 
@@ -51,6 +52,8 @@ private enum Arguments {
   static let tag = Arg<String>("tag", doc: "The member's tag.")
   static let stack = Arg<String>("stack", doc: "The stack.")
   static let options = Arg<Properties>("options")
+  static let handle = Arg<ObjectPath>("handle", doc: "The object path of the presentation; never used twice.")
+  static let number = Arg<UInt64>("presentation", doc: "Its number, with which the path ends.")
   static let changed = Arg<Bool>("changed", doc: "Whether the request changed anything.")
   static let popped = Arg<UInt32>("popped", doc: "The number of items removed.")
   static let serial = Arg<UInt64>("serial", doc: "The serial after the request.")
@@ -62,8 +65,7 @@ extension CoordinatorInterface {
   public static let present = ChangingMethod(
     "Present", in: Arguments.binding, Arg<String>("id", doc: "The item's id; empty for an item without one."),
     Arguments.options,
-    options: Options.ofPresent, out: Arg<ObjectPath>("presentation", doc: "The handle; never used twice."),
-    Arguments.changed, Arguments.serial,
+    options: Options.ofPresent, out: Arguments.handle, Arguments.number, Arguments.changed, Arguments.serial,
     doc: """
       Sets the slot's item. With the id that the slot already holds, nothing is dismissed: each option that is given \
       replaces the former value as a whole, and the others stay. With another id, the current item is dismissed \
@@ -79,7 +81,8 @@ extension CoordinatorInterface {
     "Toggle", in: Arguments.binding, Arg<String>("id", doc: "The item's id."), Arguments.options,
     options: Options.ofToggle, describesOptions: false,
     out: Arg<Bool>("presented", doc: "Whether the slot holds the item after the request."),
-    Arg<ObjectPath>("presentation", doc: "The handle, or “/”."), Arguments.serial,
+    Arg<ObjectPath>("handle", doc: "The object path of the presentation, or “/”."),
+    Arg<UInt64>("presentation", doc: "Its number, or 0."), Arguments.serial,
     doc: """
       Dismisses the slot's item if it has this id; else does the same as Present. An item that is being dismissed \
       counts as gone.
@@ -141,7 +144,7 @@ extension CoordinatorInterface {
   public static let select = ChangingMethod(
     "Select", in: Arguments.group, Arguments.tag, Arguments.options,
     options: Options.ofSelect, describesOptions: false,
-    out: Arg<ObjectPath>("presentation", doc: "The handle of the member's item."), Arguments.changed, Arguments.serial,
+    out: Arguments.handle, Arguments.number, Arguments.changed, Arguments.serial,
     doc: """
       Makes the tag the group's selection; the slots of the other members become nil (“deselected”). The group \
       remembers the last request for each tag, and selecting the tag repeats it; the options of this request take \
@@ -174,7 +177,10 @@ extension CoordinatorInterface {
     "ToggleSelection", in: Arguments.group, Arguments.tag, Arguments.options,
     options: Options.ofSelect, describesOptions: false,
     out: Arg<Bool>("selected", doc: "Whether the tag is selected after the request."), Arguments.serial,
-    doc: "Deselects the tag if it is selected; else does the same as Select. Options: those of Select.",
+    doc: """
+      Deselects the tag if it is selected; else does the same as Select, even if it is queued. One that waits in the queue for \
+      the end of a hold leaves it, since nothing can select it before. Options: those of Select.
+      """,
     read: { group, tag, options throws(Refusal) in
       try Request(
         options, Options.ofSelect,
@@ -188,7 +194,7 @@ extension CoordinatorInterface {
   public static let forget = ChangingMethod(
     "Forget", in: Arguments.group, Arg<String>("tag", doc: "The tag."), Arguments.options,
     options: Options.ofForget, isRemoval: true,
-    out: Arg<Bool>("changed", doc: "Whether watchers see a difference: a tag that a destination declares stays."),
+    out: Arg<Bool>("changed", doc: "Whether the group remembered a request for it."),
     Arguments.serial,
     doc: "Makes the group forget the last request for the tag. An item that has the tag stays.",
     read: { group, tag, options throws(Refusal) in
@@ -202,8 +208,8 @@ extension CoordinatorInterface {
 extension CoordinatorInterface {
   public static let push = ChangingMethod(
     "Push", in: Arguments.stack, Arguments.binding, Arg<String>("id", doc: "The item's id."), Arguments.options,
-    options: Options.ofPush, describesOptions: false, out: Arg<ObjectPath>("presentation", doc: "The handle."),
-    Arguments.changed, Arguments.serial,
+    options: Options.ofPush, describesOptions: false, out: Arguments.handle, Arguments.number, Arguments.changed,
+    Arguments.serial,
     doc: """
       Puts the item on the top of the stack; it is shown when the element below it is shown. Pushing the current top \
       presents it again, as Present does. A binding that is elsewhere in a stack is refused (AlreadyInStack).
@@ -246,8 +252,8 @@ extension CoordinatorInterface {
     Arg<[Structure<String, String, Properties>]>(
       "elements", doc: "Binding (empty: “stack[i]”), id and options of each item, from the bottom to the top.",
       qtType: "QList<NavdRequestedElement>"), Arguments.options,
-    options: Options.ofSetPath, out: Arg<[ObjectPath]>("presentations", doc: "The handles, in the order of the path."),
-    Arguments.serial,
+    options: Options.ofSetPath, out: Arg<[ObjectPath]>("handles", doc: "Object paths, in the order of the path."),
+    Arg<[UInt64]>("presentations", doc: "Their numbers."), Arguments.serial,
     doc: """
       Replaces the stack's path. The longest common beginning stays on the screen, the rest is popped from the top, and \
       the new rest is pushed in order. If one element is refused, the request is refused, and nothing changes.
@@ -286,14 +292,15 @@ extension CoordinatorInterface {
 
 extension CoordinatorInterface {
   public static let wait = Method(
-    name, "Wait", in: Arg<ObjectPath>("presentation", doc: "The handle, also of a presentation that has ended."),
-    Arg<String>("phase", doc: "presented or gone."),
-    out: Arg<String>("reason", doc: "Why it ended; empty if it is presented."),
-    Arg<Properties>("result", doc: "The data that the presenter returned at the end."),
+    name, "Wait", in: Arg<ObjectPath>("handle", doc: "The object path of the presentation, even if it has ended."),
+    Arg<String>("phase", doc: "\(WaitPhase.words)."),
+    out: Arg<String>("reason", doc: "Why it ended; empty if it has not."),
+    Arg<Properties>("result", doc: "The data that the presenter returned at the end; empty if it has not ended."),
     doc: """
-      Replies when the presentation has reached the phase, or has ended. This may take any time: call it without a \
-      timeout. When navd restarts, the call fails with ShuttingDown, or because the name has no owner, and may be \
-      repeated.
+      Replies when the presentation has reached the phase, or has ended. With settled, when its dismissal is over: it is gone, or \
+      its presenter keeps it; at once if it is not being dismissed. This may take any time: call it without a timeout. When navd \
+      restarts or is killed, the call fails with org.navd.Error.ShuttingDown, org.freedesktop.DBus.Error.NoReply or \
+      org.freedesktop.DBus.Error.NameHasNoOwner: repeat it when the name has an owner again.
 
       The result, beside the entries of a D-Bus presenter:
       \(PresentationResult.table.doc)
@@ -301,7 +308,7 @@ extension CoordinatorInterface {
 
   public static let get = Method(
     name, "Get", in: Arg<String>("binding", doc: "The slot."),
-    out: Arg<ObjectPath>("presentation", doc: "The handle of the slot's item; “/” if the slot is nil."),
+    out: Arg<ObjectPath>("handle", doc: "The object path of the item's presentation; “/” if the slot is nil."),
     Arg<Properties>("item", doc: "Empty if the slot is nil."), Arg<UInt64>("serial", doc: "The serial of this state."),
     isReading: true,
     doc: """
@@ -335,8 +342,9 @@ extension CoordinatorInterface {
   public static let members = Method(
     name, "Members", in: Arg<String>("kind", doc: "group, stack, parent or all."),
     Arg<String>("name", doc: "The name of the group or stack, the parent's binding, or empty."),
-    out: Arg<[Structure<String, String, ObjectPath, Properties>]>(
-      "members", doc: "Binding, id, presentation, and every declared container value, either set or the default.",
+    out: Arg<[Structure<String, String, ObjectPath, UInt64, Properties>]>(
+      "members",
+      doc: "Binding, id, handle, number, and every declared container value, either set or the default.",
       qtType: "QList<NavdMember>"),
     isReading: true,
     doc: "Lists the members of a container: a stack in the order of its path, others in the order of acceptance.")
@@ -411,7 +419,7 @@ extension CoordinatorInterface {
       """)
 
   public static let closed = Method(
-    name, "Closed", in: Arg<ObjectPath>("presentation"),
+    name, "Closed", in: Arg<ObjectPath>("handle"),
     Arg<Properties>("outcome", doc: "The result, for clients that wait."),
     out: Arg<Bool>("changed", doc: "False if the report was too late."),
     Arg<UInt64>("serial", doc: "The serial after the report."),
@@ -422,7 +430,7 @@ extension CoordinatorInterface {
       """)
 
   public static let asking = Method(
-    name, "Asking", in: Arg<ObjectPath>("presentation"),
+    name, "Asking", in: Arg<ObjectPath>("handle"),
     Arg<String>("message", doc: "The question, for people; may be empty."),
     out: Arg<UInt64>("serial", doc: "The serial after the report."),
     doc: """
@@ -432,7 +440,7 @@ extension CoordinatorInterface {
       """)
 
   public static let ready = Method(
-    name, "Ready", in: Arg<ObjectPath>("presentation"),
+    name, "Ready", in: Arg<ObjectPath>("handle"),
     out: Arg<Bool>("changed", doc: "False if nobody waits for the report."),
     Arg<UInt64>("serial", doc: "The serial after the report."),
     doc: """
@@ -443,7 +451,7 @@ extension CoordinatorInterface {
       """)
 
   public static let act = Method(
-    name, "Act", in: Arg<ObjectPath>("presentation"),
+    name, "Act", in: Arg<ObjectPath>("handle"),
     Arg<String>("action", doc: "The action's name, which the presenter chooses."),
     Arg<Properties>("parameters"), out: Arg<UInt64>("serial", doc: "The serial after the report."),
     doc: "Reports an action in the presentation, for example a pressed button; watchers get Action.")
@@ -491,6 +499,15 @@ extension CoordinatorInterface {
       not (AccessDenied).
       """)
 
+  public static let diagnosis = Method(
+    name, "Diagnosis", out: Arg<Properties>("diagnosis"), isReading: true,
+    doc: """
+      Says what to look at when something does not work.
+
+      The diagnosis; a key without a value is absent:
+      \(Diagnosis.table.doc)
+      """)
+
   public static let quit = Method(
     name, "Quit",
     doc: "Ends every presentation (“shutdown”), then the daemon. SIGTERM stops the daemon and ends no presentation.")
@@ -500,8 +517,8 @@ extension CoordinatorInterface {
 
 extension CoordinatorInterface {
   public static let presented = Signal(
-    name, "Presented", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"),
-    Arg<UInt64>("serial"), Arg<Properties>("item"),
+    name, "Presented", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("handle"),
+    Arg<UInt64>("presentation"), Arg<UInt64>("serial"), Arg<Properties>("item"),
     doc: """
       The item is on screen.
 
@@ -510,17 +527,19 @@ extension CoordinatorInterface {
       """)
 
   public static let updated = Signal(
-    name, "Updated", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"), Arg<UInt64>("serial"),
+    name, "Updated", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("handle"), Arg<UInt64>("presentation"),
+    Arg<UInt64>("serial"),
     Arg<Properties>("item", doc: "The whole item, as in Presented."), doc: "The item was changed in place.")
 
   public static let phaseChanged = Signal(
-    name, "PhaseChanged", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"),
-    Arg<UInt64>("serial"), Arg<String>("phase", doc: "waiting, presenting or dismissing."),
+    name, "PhaseChanged", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("handle"),
+    Arg<UInt64>("presentation"), Arg<UInt64>("serial"), Arg<String>("phase", doc: "waiting, presenting or dismissing."),
+    Arg<String>("title", doc: "The title of its item; empty if that has none."),
     doc: "The presentation has reached another phase. Not sent if it is presented or gone at once.")
 
   public static let dismissed = Signal(
-    name, "Dismissed", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"),
-    Arg<UInt64>("serial"),
+    name, "Dismissed", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("handle"),
+    Arg<UInt64>("presentation"), Arg<UInt64>("serial"),
     Arg<String>(
       "reason",
       doc: """
@@ -530,7 +549,8 @@ extension CoordinatorInterface {
     doc: "The presentation has ended. Every presentation ends exactly once, shown or not.")
 
   public static let declined = Signal(
-    name, "Declined", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"), Arg<UInt64>("serial"),
+    name, "Declined", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("handle"), Arg<UInt64>("presentation"),
+    Arg<UInt64>("serial"),
     Arg<String>("message", doc: "Why its presenter keeps it; empty if another presentation keeps it."),
     doc: """
       The presenter declined to dismiss the presentation, or one that depends on it. It is presented again, and holds its \
@@ -538,14 +558,17 @@ extension CoordinatorInterface {
       """)
 
   public static let askingChanged = Signal(
-    name, "AskingChanged", Arg<ObjectPath>("presentation"),
+    name, "AskingChanged", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("handle"),
+    Arg<UInt64>("presentation"), Arg<UInt64>("serial"),
     Arg<Bool>("asking", doc: "Whether its presenter asks its user before it dismisses it."),
-    Arg<String>("message", doc: "The question."), Arg<UInt64>("serial"),
+    Arg<String>("message", doc: "The question."),
+    Arg<String>("title", doc: "The title of its item; empty if that has none."),
     doc: "A presenter asks its user about a dismissal, or asks no longer. Dismissed and Declined end the question, too."
   )
 
   public static let action = Signal(
-    name, "Action", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"), Arg<UInt64>("serial"),
+    name, "Action", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("handle"), Arg<UInt64>("presentation"),
+    Arg<UInt64>("serial"),
     Arg<String>("action"), Arg<Properties>("parameters"),
     doc: "Something was done in the presentation, for example a button was pressed.")
 
@@ -593,26 +616,22 @@ extension CoordinatorInterface {
   public static let limits = Property<[String: UInt64]>(
     name, "Limits", emitsChanged: .const, doc: "The limits that LimitExceeded names, by name.",
     annotations: [Annotation(QtAnnotation.type, "NavdLimits")])
-  public static let diagnosis = Property<Properties>(
-    name, "Diagnosis", emitsChanged: .false,
-    doc: """
-      What to look at when something does not work:
-      \(Diagnosis.table.doc)
-      """)
 }
 
 // MARK: Replies
 
 extension CoordinatorInterface {
   /// The reply of Present, Select and Push.
-  @Sendable private static func presentation(_ reply: Reply, _ serial: UInt64) -> (ObjectPath, Bool, UInt64) {
+  @Sendable private static func presentation(
+    _ reply: Reply, _ serial: UInt64
+  ) -> (ObjectPath, UInt64, Bool, UInt64) {
     guard case .presentation(let handle, let changed) = reply else { mismatched(reply) }
-    return (handle?.path ?? .root, changed, serial)
+    return (handle?.path ?? .root, handle?.number ?? 0, changed, serial)
   }
 
-  @Sendable private static func toggled(_ reply: Reply, _ serial: UInt64) -> (Bool, ObjectPath, UInt64) {
+  @Sendable private static func toggled(_ reply: Reply, _ serial: UInt64) -> (Bool, ObjectPath, UInt64, UInt64) {
     guard case .toggled(let presented, let handle) = reply else { mismatched(reply) }
-    return (presented, handle?.path ?? .root, serial)
+    return (presented, handle?.path ?? .root, handle?.number ?? 0, serial)
   }
 
   @Sendable private static func selected(_ reply: Reply, _ serial: UInt64) -> (Bool, UInt64) {
@@ -632,9 +651,9 @@ extension CoordinatorInterface {
     return (UInt32(clamping: count), serial)
   }
 
-  @Sendable private static func path(_ reply: Reply, _ serial: UInt64) -> ([ObjectPath], UInt64) {
+  @Sendable private static func path(_ reply: Reply, _ serial: UInt64) -> ([ObjectPath], [UInt64], UInt64) {
     guard case .path(let handles) = reply else { mismatched(reply) }
-    return (handles.map { $0?.path ?? .root }, serial)
+    return (handles.map { $0?.path ?? .root }, handles.map { $0?.number ?? 0 }, serial)
   }
 
   /// Stops at a reply that does not belong to its request, which the state machine never returns.

@@ -32,6 +32,7 @@ package enum CoordinatorMethod: String, CaseIterable, Sendable {
   case ready = "Ready"
   case act = "Act"
   case history = "History"
+  case diagnosis = "Diagnosis"
   case reload = "Reload"
   case importEnvironment = "ImportEnvironment"
   case quit = "Quit"
@@ -54,7 +55,7 @@ package enum CoordinatorMethod: String, CaseIterable, Sendable {
     case .setPath: CoordinatorInterface.setPath
     case .apply, .wait, .get, .getState, .members, .hold, .releaseHold, .holds, .declareContainerValue, .containerValue,
       .registerPresenter, .unregisterPresenter, .serve, .destinations, .closed, .asking, .ready, .act, .history,
-      .reload, .importEnvironment, .quit:
+      .diagnosis, .reload, .importEnvironment, .quit:
       nil
     }
   }

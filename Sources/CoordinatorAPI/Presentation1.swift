@@ -14,13 +14,22 @@ public enum PresentationInterface {
       InterfacesAdded carries the final phase, and Dismissed precedes InterfacesRemoved.
       """,
     members: [
-      binding, id, destination, group, tag, stack, parent, phase, value, containerValues, style, title, owner,
-      output, asking, message, since, pid, unit, heldBy,
+      number, binding, id, destination, group, tag, stack, parent, phase, value, containerValues, style, title, owner,
+      output, asking, message, since, pid, unit, queued, heldBy,
       dismiss, update, wait,
     ])
 }
 
 extension PresentationInterface {
+  public static let number = Property<UInt64>(
+    name, "Presentation", emitsChanged: .const,
+    doc:
+      "Its number, with which the path of its object ends. A later one has a greater number: the order of the objects.")
+  public static let queued = Property<UInt32>(
+    name, "Queued", emitsChanged: .false,
+    doc:
+      "Its place in the queue of its group, 1 for the next one; 0 if it is not queued. Queue of the group is announced."
+  )
   public static let binding = Property<String>(name, "Binding", emitsChanged: .const, doc: "The binding of its slot.")
   public static let id = Property<String>(
     name, "Id", emitsChanged: .const, doc: "The id of its item; empty if that has none.")

@@ -22,7 +22,7 @@ public enum PresenterInterface {
     members: [present, update, dismiss])
 
   public static let present = Method(
-    name, "Present", in: Arg<ObjectPath>("presentation", doc: "The handle, which Update and Dismiss use."),
+    name, "Present", in: Arg<ObjectPath>("handle", doc: "The handle, which Update and Dismiss use."),
     Arg<String>("binding"), Arg<String>("id"), Arg<Properties>("item"),
     doc: """
       Shows the item. Reply when it is on the screen. An error, or no reply within the destination's start timeout, \
@@ -32,7 +32,7 @@ public enum PresenterInterface {
       """)
 
   public static let update = Method(
-    name, "Update", in: Arg<ObjectPath>("presentation"),
+    name, "Update", in: Arg<ObjectPath>("handle"),
     Arg<Properties>("item", doc: "The whole item in its new state."),
     doc: """
       Another client has changed the item. At most one Update of a presentation is pending; the next one carries the \
@@ -40,7 +40,7 @@ public enum PresenterInterface {
       """)
 
   public static let dismiss = Method(
-    name, "Dismiss", in: Arg<ObjectPath>("presentation"),
+    name, "Dismiss", in: Arg<ObjectPath>("handle"),
     Arg<String>("reason", doc: "The reason, as in the signal Dismissed."),
     Arg<Properties>("options"),
     out: Arg<Properties>("result", doc: "For clients that wait for the presentation."),

@@ -15,11 +15,15 @@ extension StateEvent {
   public init?(_ message: Message) throws(DBusError) {
     typealias Rows = CoordinatorInterface
     guard message.kind == .signal, message.interface == Rows.name, let member = message.member else { return nil }
-    func subject(_ binding: String, _ id: String, _ path: ObjectPath) throws(DBusError) -> Subject {
-      guard let presentation = Handle(path: path) else {
-        throw DBusError(name: .invalidArgs, message: "\(member): expected the path of a presentation, found \(path)")
+    func subject(
+      _ binding: String, _ id: String, _ path: ObjectPath, _ number: UInt64, title: String = ""
+    ) throws(DBusError) -> Subject {
+      let presentation = Handle(number)
+      guard presentation.path == path else {
+        throw DBusError(
+          name: .invalidArgs, message: "\(member): expected the path of presentation \(number), found \(path)")
       }
-      return Subject(binding: binding, id: id, presentation: presentation)
+      return Subject(binding: binding, id: id, presentation: presentation, title: title.isEmpty ? nil : title)
     }
     func known<Word: RawRepresentable<String>>(_ text: String) throws(DBusError) -> Word {
       guard let word = Word(rawValue: text) else {
@@ -29,27 +33,27 @@ extension StateEvent {
     }
     switch member {
     case Rows.presented.name:
-      let (binding, id, presentation, serial, item) = try Rows.presented.arguments(of: message)
-      self.init(.presented(try subject(binding, id, presentation), item: item), serial: serial)
+      let (binding, id, path, number, serial, item) = try Rows.presented.arguments(of: message)
+      self.init(.presented(try subject(binding, id, path, number), item: item), serial: serial)
     case Rows.updated.name:
-      let (binding, id, presentation, serial, item) = try Rows.updated.arguments(of: message)
-      self.init(.updated(try subject(binding, id, presentation), item: item), serial: serial)
+      let (binding, id, path, number, serial, item) = try Rows.updated.arguments(of: message)
+      self.init(.updated(try subject(binding, id, path, number), item: item), serial: serial)
     case Rows.phaseChanged.name:
-      let (binding, id, presentation, serial, phase) = try Rows.phaseChanged.arguments(of: message)
-      self.init(.phase(try subject(binding, id, presentation), try known(phase)), serial: serial)
+      let (binding, id, path, number, serial, phase, title) = try Rows.phaseChanged.arguments(of: message)
+      self.init(.phase(try subject(binding, id, path, number, title: title), try known(phase)), serial: serial)
     case Rows.dismissed.name:
-      let (binding, id, presentation, serial, reason) = try Rows.dismissed.arguments(of: message)
-      self.init(.dismissed(try subject(binding, id, presentation), try known(reason)), serial: serial)
+      let (binding, id, path, number, serial, reason) = try Rows.dismissed.arguments(of: message)
+      self.init(.dismissed(try subject(binding, id, path, number), try known(reason)), serial: serial)
     case Rows.declined.name:
-      let (binding, id, presentation, serial, reason) = try Rows.declined.arguments(of: message)
-      self.init(.declined(try subject(binding, id, presentation), message: reason), serial: serial)
+      let (binding, id, path, number, serial, reason) = try Rows.declined.arguments(of: message)
+      self.init(.declined(try subject(binding, id, path, number), message: reason), serial: serial)
     case Rows.askingChanged.name:
-      let (presentation, asking, question, serial) = try Rows.askingChanged.arguments(of: message)
+      let (binding, id, path, number, serial, asking, question, title) = try Rows.askingChanged.arguments(of: message)
       self.init(
-        .asking(try subject("", "", presentation).presentation, message: asking ? question : nil), serial: serial)
+        .asking(try subject(binding, id, path, number, title: title), message: asking ? question : nil), serial: serial)
     case Rows.action.name:
-      let (binding, id, presentation, serial, action, parameters) = try Rows.action.arguments(of: message)
-      self.init(.action(try subject(binding, id, presentation), action, parameters: parameters), serial: serial)
+      let (binding, id, path, number, serial, action, parameters) = try Rows.action.arguments(of: message)
+      self.init(.action(try subject(binding, id, path, number), action, parameters: parameters), serial: serial)
     case Rows.selectionChanged.name:
       let (group, tag, serial) = try Rows.selectionChanged.arguments(of: message)
       // The signal has the empty text, which is not a tag, if no member is selected.
@@ -79,20 +83,27 @@ extension StateEvent {
     typealias Rows = CoordinatorInterface
     switch kind {
     case .presented(let subject, let item):
-      emitter.emit(Rows.presented, (subject.binding, subject.id, subject.path, serial, item))
+      emitter.emit(Rows.presented, (subject.binding, subject.id, subject.path, subject.number, serial, item))
     case .updated(let subject, let item):
-      emitter.emit(Rows.updated, (subject.binding, subject.id, subject.path, serial, item))
+      emitter.emit(Rows.updated, (subject.binding, subject.id, subject.path, subject.number, serial, item))
     case .phase(let subject, let phase):
-      emitter.emit(Rows.phaseChanged, (subject.binding, subject.id, subject.path, serial, phase.rawValue))
+      emitter.emit(
+        Rows.phaseChanged,
+        (subject.binding, subject.id, subject.path, subject.number, serial, phase.rawValue, subject.title ?? ""))
     case .dismissed(let subject, let reason):
-      emitter.emit(Rows.dismissed, (subject.binding, subject.id, subject.path, serial, reason.rawValue))
+      emitter.emit(Rows.dismissed, (subject.binding, subject.id, subject.path, subject.number, serial, reason.rawValue))
     case .declined(let subject, let message):
-      emitter.emit(Rows.declined, (subject.binding, subject.id, subject.path, serial, message))
-    case .asking(let handle, let message):
-      emitter.emit(Rows.askingChanged, (handle.path, message != nil, message ?? "", serial))
+      emitter.emit(Rows.declined, (subject.binding, subject.id, subject.path, subject.number, serial, message))
+    case .asking(let subject, let message):
+      emitter.emit(
+        Rows.askingChanged,
+        (
+          subject.binding, subject.id, subject.path, subject.number, serial, message != nil, message ?? "",
+          subject.title ?? ""
+        ))
     case .action(let subject, let action, let parameters):
       emitter.emit(
-        Rows.action, (subject.binding, subject.id, subject.path, serial, action, parameters))
+        Rows.action, (subject.binding, subject.id, subject.path, subject.number, serial, action, parameters))
     case .selection(let group, let tag): emitter.emit(Rows.selectionChanged, (group, tag ?? "", serial))
     case .group(let group, let tags, let queue): emitter.emit(Rows.groupChanged, (group, tags, queue, serial))
     case .path(let stack, let path):
@@ -113,6 +124,7 @@ extension StateEvent {
       members[entry.binding] = subject?.binding
       members[entry.id] = subject?.id
       members[entry.presentation] = subject?.presentation.number
+      if let title = subject?.title { members[entry.title] = title }
     }
     switch kind {
     case .presented(let subject, let item):
@@ -130,9 +142,8 @@ extension StateEvent {
     case .declined(let subject, let message):
       set("declined", subject)
       members[entry.message] = message
-    case .asking(let handle, let message):
-      set("asking")
-      members[entry.presentation] = handle.number
+    case .asking(let subject, let message):
+      set("asking", subject)
       members[entry.asking] = message != nil
       members[entry.message] = message
     case .action(let subject, let action, let parameters):

@@ -9,6 +9,8 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   package internal(set) var machine: StateMachine
   unowned let host: Host
   private var waiters = Waiters()
+  /// Why presenters keep presentations that clients wanted to dismiss, until the next dismissal (P15).
+  private var declines: [Handle: String] = [:]
   private var alarm: Instant?
   package init(_ machine: consuming StateMachine, host: Host) {
     self.machine = machine
@@ -120,19 +122,28 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   package func wait(_ path: ObjectPath, until phase: String, _ call: some ServiceCall<(String, Properties)>) {
     answer(call) { () throws(Refusal) in
       guard let awaited = WaitPhase(rawValue: phase) else {
-        let words = WaitPhase.allCases.map(\.rawValue).joined(separator: " or ")
-        throw Refusal(.invalidArgument, "phase: expected \(words), found \(quoted(phase))")
+        throw Refusal(.invalidArgument, "phase: expected \(WaitPhase.words), found \(quoted(phase))")
       }
       let handle = try Handle(path)
       try machine.requireKnown(handle)
-      if let ending = machine.ending(of: handle) { return (ending.reason.rawValue, ending.result) }
+      if let ending = machine.ending(of: handle) { return (ending.reason.rawValue, ending.result.withStatusKnown) }
       if awaited == .presented, machine.presentation(handle)?.presentedAt != nil { return ("", [:]) }
+      if awaited == .settled, machine.presentation(handle)?.phase.name != .dismissing {
+        return ("", Self.result(ofDecline: declines[handle]))
+      }
       guard call.isReplyExpected else { return ("", [:]) }
       try machine.limits.checkWaits(waiters.count(of: call.client) + 1, all: waiters.count + 1)
       waiters.add(call, for: handle, until: awaited)
       host.follow(call.client)
       return nil
     }
+  }
+
+  /// The result for clients that wait for the end of a dismissal which the presenter has declined; nil if it has not.
+  private static func result(ofDecline message: String?) -> Properties {
+    var result = PresentationResult([:])
+    result.declined = message
+    return result.properties
   }
 
   /// Removes a cancelled call of `Wait`.
@@ -266,10 +277,15 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     }
     for change in outcome.changes {
       host.announce(StateEvent(change, in: machine), change)
-      guard waiters.count > 0 else { continue }
       switch change.event {
       case .presented(let handle, _, _, _): waiters.presented(handle)
-      case .dismissed(let handle, _, _, let reason, let result): waiters.ended(handle, reason, result)
+      case .dismissed(let handle, _, _, let reason, let result):
+        declines[handle] = nil
+        if waiters.count > 0 { waiters.ended(handle, reason, result.withStatusKnown) }
+      case .phase(let handle, _, _, .dismissing): declines[handle] = nil
+      case .declined(let handle, _, _, let message):
+        declines[handle] = message
+        waiters.kept(handle, Self.result(ofDecline: message))
       default: break
       }
     }
@@ -287,5 +303,14 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     if let alarm, alarm <= next { return }
     alarm = next
     host.setAlarm(at: next)
+  }
+}
+
+extension Properties {
+  /// The result of a presentation as clients get it: without a status, it says that there is none.
+  fileprivate var withStatusKnown: Properties {
+    var result = PresentationResult(self)
+    result.statusKnown = self[PresentationResult.keys.status.name] != nil
+    return result.properties
   }
 }

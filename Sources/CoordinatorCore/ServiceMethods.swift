@@ -46,7 +46,9 @@ extension CoordinatorService {
     case .get:
       binder.bind(answerOf: Rows.get) { [unowned self] binding, _ throws(Refusal) in
         guard let presentation = machine.current(at: try BindingID(binding)) else { return (.root, [:], serial) }
-        var entry = machine.entry(presentation, platform: host.platform(of: presentation.handle))
+        var entry = machine.entry(
+          presentation, place: machine.queuedPlace(of: presentation),
+          platform: host.platform(of: presentation.handle))
         entry.timeoutLeft = machine.timeLeft(of: presentation, at: host.now)
         return (presentation.handle.path, entry.properties, serial)
       }
@@ -55,7 +57,7 @@ extension CoordinatorService {
     case .members:
       binder.bind(answerOf: Rows.members) { [unowned self] input, _ throws(Refusal) in
         try machine.members(of: Container(kind: input.0, name: input.1)).map {
-          Structure($0.binding.text, $0.id, $0.presentation.path, $0.containerValues)
+          Structure($0.binding.text, $0.id, $0.presentation.path, $0.presentation.number, $0.containerValues)
         }
       }
     case .wait:
@@ -135,11 +137,15 @@ extension CoordinatorService {
         return nil
       }
     case .releaseHold:
-      binder.bind(Rows.releaseHold) { [unowned self] cookie, call in
+      binder.bind(answerOf: Rows.releaseHold) { [unowned self] input, call throws(Refusal) in
+        let name = try HoldRequest(input.0).name
         host.authorize(.holding, call) { [unowned self] () throws(Refusal) in
           try host.requireRecord()
-          take(try machine.releaseHold(cookie, at: tick()))
+          let (count, outcome) = machine.releaseHold(name, cookie: input.1 == 0 ? nil : input.1, at: tick())
+          take(outcome)
+          return UInt32(clamping: count)
         }
+        return nil
       }
     case .holds:
       binder.bind(Rows.holds) { [unowned self] _, call in
@@ -149,6 +155,13 @@ extension CoordinatorService {
       binder.bind(answerOf: Rows.declareContainerValue) { [unowned self] input, _ throws(Refusal) in
         try host.requireRecord()
         try machine.declareContainerValue(input.0, defaultValue: input.1)
+      }
+    case .diagnosis:
+      binder.bind(Rows.diagnosis) { [unowned self] _, call in
+        host.takeInChanges()
+        var diagnosis = host.diagnosis
+        diagnosis.limits = limits.mapValues(\.value)
+        call.reply(diagnosis.properties)
       }
     case .reload:
       binder.bind(answerOf: Rows.reload) { [unowned self] _, _ throws(Refusal) in try host.reload() }
@@ -182,12 +195,6 @@ extension CoordinatorService {
     binder.bind(Rows.version) { Rows.currentVersion }
     binder.bind(Rows.release) { Release.version }
     binder.bind(Rows.serial) { [unowned self] in serial }
-    binder.bind(Rows.diagnosis) { [unowned self] in
-      host.takeInChanges()
-      var diagnosis = host.diagnosis
-      diagnosis.limits = limits.mapValues(\.value)
-      return diagnosis.properties
-    }
     binder.bind(Rows.limits) { [unowned self] in limits }
   }
 

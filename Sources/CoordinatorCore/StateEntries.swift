@@ -20,14 +20,17 @@ extension StateMachine {
   }
 
   /// The entry of a presentation in the state.
-  /// - Parameter platform: the keys that only the presenter knows, such as the process.
-  package func entry(_ presentation: Presentation, platform: Properties) -> StateEntry {
+  /// - Parameters:
+  ///   - platform: the keys that only the presenter knows, such as the process.
+  ///   - place: the place in the queue of its group; nil if it is not queued.
+  package func entry(_ presentation: Presentation, place: UInt32?, platform: Properties) -> StateEntry {
     let keys = StateEntry.keys
-    var properties = Properties(minimumCapacity: 12 + platform.count)
+    var properties = Properties(minimumCapacity: 13 + platform.count)
     presentation.item.describe(in: &properties)
     properties[keys.binding] = presentation.binding.text
     properties[keys.id] = presentation.item.id
     properties[keys.presentation] = presentation.handle.number
+    properties[keys.handle] = presentation.handle.path
     properties[keys.phase] = presentation.phase.name.rawValue
     if let question = presentation.question {
       properties[keys.asking] = true
@@ -44,6 +47,7 @@ extension StateMachine {
     if presentation.phase == .waiting, let due = presentation.continuation?.due, let lead = wallClockLead {
       properties[keys.restartAt] = due.moved(by: lead).nanoseconds / 1_000_000
     }
+    if let place { properties[keys.queued] = place }
     if presentation.item.priority != 0 { properties[keys.priority] = presentation.item.priority }
     if !platform.isEmpty { properties.merge(platform) { first, _ in first } }
     return StateEntry(properties)
@@ -56,7 +60,11 @@ extension StateMachine {
 
   /// The answer of `GetState`.
   package func snapshot(platform: (Handle) -> Properties) -> StateSnapshot {
-    let entries = allPresentations.map { Value.properties(entry($0, platform: platform($0.handle)).properties) }
+    let places = queuedPlaces
+    let entries = allPresentations.map {
+      Value.properties(
+        entry($0, place: $0.item.isQueued ? places[$0.handle] : nil, platform: platform($0.handle)).properties)
+    }
     var properties = snapshotWithoutPresentations
     properties[StateSnapshot.keys.presentations.name] = .array(element: Properties.valueType, entries)
     return StateSnapshot(properties)
@@ -113,6 +121,7 @@ extension StateMachine {
       entry.id = presentation.item.id
       entry.destination = presentation.item.destinationName
       entry.presentation = presentation.handle.number
+      entry.handle = presentation.handle.path
       if isOutdated(presentation.handle) { entry.isOutdated = true }
       return entry.properties
     }
@@ -147,6 +156,7 @@ extension Ending {
     entry.binding = binding.text
     entry.id = id
     entry.presentation = handle.number
+    entry.handle = handle.path
     entry.reason = reason.rawValue
     entry.serial = serial.number
     entry.destination = destination
@@ -264,6 +274,10 @@ extension StateEvent {
     func subject(_ handle: Handle, _ binding: BindingID, _ id: String) -> Subject {
       Subject(binding: binding.text, id: id, presentation: handle)
     }
+    func titled(_ handle: Handle, _ binding: BindingID, _ id: String) -> Subject {
+      let title = machine.presentation(handle)?.item.title
+      return Subject(binding: binding.text, id: id, presentation: handle, title: title)
+    }
     let kind: Kind
     switch change.event {
     case .presented(let handle, let binding, let id, let item):
@@ -272,12 +286,13 @@ extension StateEvent {
     case .updated(let handle, let binding, let id, let item, _):
       let parent = machine.parent(of: handle)?.binding
       kind = .updated(subject(handle, binding, id), item: item.entry(parent: parent).properties)
-    case .phase(let handle, let binding, let id, let phase): kind = .phase(subject(handle, binding, id), phase)
+    case .phase(let handle, let binding, let id, let phase): kind = .phase(titled(handle, binding, id), phase)
     case .dismissed(let handle, let binding, let id, let reason, _):
       kind = .dismissed(subject(handle, binding, id), reason)
     case .declined(let handle, let binding, let id, let message):
       kind = .declined(subject(handle, binding, id), message: message)
-    case .asking(let handle, let message): kind = .asking(handle, message: message)
+    case .asking(let handle, let binding, let id, let message):
+      kind = .asking(titled(handle, binding, id), message: message)
     case .action(let handle, let binding, let id, let action, let parameters):
       kind = .action(subject(handle, binding, id), action, parameters: parameters)
     case .selection(let group, let tag): kind = .selection(group: group.text, tag: tag)
@@ -300,6 +315,7 @@ extension HoldEntry {
     self.init([:])
     self.name = name
     self.presentation = presentation.handle.number
+    self.handle = presentation.handle.path
     self.binding = presentation.binding.text
     if let title = presentation.item.title { self.message = title }
     self.since = presentation.since

@@ -4,7 +4,7 @@ import PresentationRules
 
 /// The unanswered calls of `Wait`. To add or remove a call takes constant time, however many calls wait.
 struct Waiters {
-  /// The answer: the reason of the end, empty if the presentation is presented; and the result.
+  /// The answer: the reason of the end, empty if the presentation has not ended; and the result.
   typealias WaitCall = any ServiceCall<(String, Properties)>
 
   private struct Waiter {
@@ -34,6 +34,9 @@ struct Waiters {
 
   /// Answers the calls that wait for a presentation to be presented.
   mutating func presented(_ handle: Handle) { answer(handle, ("", [:])) { $0.phase == .presented } }
+
+  /// Answers the calls that wait for the end of a dismissal, if the presenter keeps the presentation.
+  mutating func kept(_ handle: Handle, _ result: Properties) { answer(handle, ("", result)) { $0.phase == .settled } }
 
   /// Answers all calls that wait for a presentation.
   mutating func ended(_ handle: Handle, _ reason: Reason, _ result: Properties) {

@@ -12,26 +12,26 @@ import TextFormats
 @Test func coordinator_members_areThoseOfTheContract() {
   #expect(
     lines(CoordinatorInterface.interface) == [
-      "Present (s binding, s id, a{sv} options) → (o presentation, b changed, t serial)",
-      "Toggle (s binding, s id, a{sv} options) → (b presented, o presentation, t serial)",
+      "Present (s binding, s id, a{sv} options) → (o handle, t presentation, b changed, t serial)",
+      "Toggle (s binding, s id, a{sv} options) → (b presented, o handle, t presentation, t serial)",
       "Update (s binding, a{sv} value, a{sv} options) → (b changed, t serial)",
       "Dismiss (s binding, a{sv} options) → (b changed, t serial)",
       "DismissAll (a{sv} options) → (u count, t serial)",
-      "Select (s group, s tag, a{sv} options) → (o presentation, b changed, t serial)",
+      "Select (s group, s tag, a{sv} options) → (o handle, t presentation, b changed, t serial)",
       "Deselect (s group, s tag, a{sv} options) → (b changed, t serial)",
       "ToggleSelection (s group, s tag, a{sv} options) → (b selected, t serial)",
       "Forget (s group, s tag, a{sv} options) → (b changed, t serial)",
-      "Push (s stack, s binding, s id, a{sv} options) → (o presentation, b changed, t serial)",
+      "Push (s stack, s binding, s id, a{sv} options) → (o handle, t presentation, b changed, t serial)",
       "Pop (s stack, u count, a{sv} options) → (u popped, t serial)",
       "PopTo (s stack, s binding, a{sv} options) → (u popped, t serial)",
-      "SetPath (s stack, a(ssa{sv}) elements, a{sv} options) → (ao presentations, t serial)",
+      "SetPath (s stack, a(ssa{sv}) elements, a{sv} options) → (ao handles, at presentations, t serial)",
       "Apply (a(sav) requests, a{sv} options) → (aav replies, t serial)",
-      "Wait (o presentation, s phase) → (s reason, a{sv} result)",
-      "Get (s binding) → (o presentation, a{sv} item, t serial)",
+      "Wait (o handle, s phase) → (s reason, a{sv} result)",
+      "Get (s binding) → (o handle, a{sv} item, t serial)",
       "GetState () → (a{sv} state, t serial)",
-      "Members (s kind, s name) → (a(ssoa{sv}) members)",
+      "Members (s kind, s name) → (a(ssota{sv}) members)",
       "Hold (s name, a{sv} options) → (t cookie)",
-      "ReleaseHold (t cookie) → ()",
+      "ReleaseHold (s name, t cookie) → (u released)",
       "Holds () → (aa{sv} holders)",
       "DeclareContainerValue (s key, v default_value) → ()",
       "ContainerValue (s binding, s key) → (v value)",
@@ -39,21 +39,22 @@ import TextFormats
       "UnregisterPresenter (s destination) → ()",
       "Serve (s destination, a(sa{sv}) bindings) → (as elsewhere)",
       "Destinations () → (a(sa{sv}) destinations)",
-      "Closed (o presentation, a{sv} outcome) → (b changed, t serial)",
-      "Asking (o presentation, s message) → (t serial)",
-      "Ready (o presentation) → (b changed, t serial)",
-      "Act (o presentation, s action, a{sv} parameters) → (t serial)",
+      "Closed (o handle, a{sv} outcome) → (b changed, t serial)",
+      "Asking (o handle, s message) → (t serial)",
+      "Ready (o handle) → (b changed, t serial)",
+      "Act (o handle, s action, a{sv} parameters) → (t serial)",
       "History (u most, a{sv} filter) → (aa{sv} endings)",
+      "Diagnosis () → (a{sv} diagnosis)",
       "Reload () → ()",
       "ImportEnvironment (a{ss} variables) → (b changed)",
       "Quit () → ()",
-      "signal Presented (s binding, s id, o presentation, t serial, a{sv} item)",
-      "signal Updated (s binding, s id, o presentation, t serial, a{sv} item)",
-      "signal PhaseChanged (s binding, s id, o presentation, t serial, s phase)",
-      "signal Dismissed (s binding, s id, o presentation, t serial, s reason)",
-      "signal Declined (s binding, s id, o presentation, t serial, s message)",
-      "signal AskingChanged (o presentation, b asking, s message, t serial)",
-      "signal Action (s binding, s id, o presentation, t serial, s action, a{sv} parameters)",
+      "signal Presented (s binding, s id, o handle, t presentation, t serial, a{sv} item)",
+      "signal Updated (s binding, s id, o handle, t presentation, t serial, a{sv} item)",
+      "signal PhaseChanged (s binding, s id, o handle, t presentation, t serial, s phase, s title)",
+      "signal Dismissed (s binding, s id, o handle, t presentation, t serial, s reason)",
+      "signal Declined (s binding, s id, o handle, t presentation, t serial, s message)",
+      "signal AskingChanged (s binding, s id, o handle, t presentation, t serial, b asking, s message, s title)",
+      "signal Action (s binding, s id, o handle, t presentation, t serial, s action, a{sv} parameters)",
       "signal SelectionChanged (s group, s tag, t serial)",
       "signal PathChanged (s stack, a(ss) path, t serial)",
       "signal GroupChanged (s group, as tags, as queue, t serial)",
@@ -65,20 +66,20 @@ import TextFormats
       "property Release s read const",
       "property Serial t read false",
       "property Limits a{st} read const",
-      "property Diagnosis a{sv} read false",
     ])
 }
 
 @Test func presentation_members_areThoseOfTheContract() {
   #expect(
     lines(PresentationInterface.interface) == [
-      "property Binding s read const", "property Id s read const", "property Destination s read const",
+      "property Presentation t read const", "property Binding s read const", "property Id s read const",
+      "property Destination s read const",
       "property Group s read const", "property Tag s read const", "property Stack s read const",
       "property Parent o read const", "property Phase s read true", "property Value a{sv} read true",
       "property ContainerValues a{sv} read true", "property Style s read true", "property Title s read true",
       "property Owner s read true", "property Output s read true", "property Asking b read true",
       "property Message s read true", "property Since t read true", "property Pid t read true",
-      "property Unit s read true", "property HeldBy as read true",
+      "property Unit s read true", "property Queued u read false", "property HeldBy as read true",
       "Dismiss (a{sv} options) → (b changed, t serial)",
       "Update (a{sv} value, a{sv} options) → (b changed, t serial)",
       "Wait (s phase) → (s reason, a{sv} result)",
@@ -89,7 +90,7 @@ import TextFormats
   #expect(
     lines(GroupInterface.interface) == [
       "property Name s read const", "property Selection s read true", "property Tags as read true",
-      "property Queue as read true", "property Hidden as read true",
+      "property Titles a{ss} read true", "property Queue as read true", "property Hidden as read true",
     ])
   #expect(
     lines(StackInterface.interface) == [
@@ -105,9 +106,9 @@ import TextFormats
 @Test func presenter_members_areThoseOfTheContract() {
   #expect(
     lines(PresenterInterface.interface) == [
-      "Present (o presentation, s binding, s id, a{sv} item) → ()",
-      "Update (o presentation, a{sv} item) → ()",
-      "Dismiss (o presentation, s reason, a{sv} options) → (a{sv} result)",
+      "Present (o handle, s binding, s id, a{sv} item) → ()",
+      "Update (o handle, a{sv} item) → ()",
+      "Dismiss (o handle, s reason, a{sv} options) → (a{sv} result)",
     ])
 }
 

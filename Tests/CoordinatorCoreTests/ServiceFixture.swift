@@ -259,7 +259,7 @@ final class ServiceFixture: CoordinatorHost {
     case .phase(let subject, let phase): log.append("\(phase.rawValue) \(subject.binding)")
     case .dismissed(let subject, let reason): log.append("dismissed \(subject.binding) \(reason.rawValue)")
     case .declined(let subject, let message): log.append("declined \(subject.binding) \(message)")
-    case .asking(let handle, let message): log.append("asking \(handle) \(message ?? "no more")")
+    case .asking(let subject, let message): log.append("asking \(subject.presentation) \(message ?? "no more")")
     case .action(let subject, let action, _): log.append("action \(subject.binding) \(action)")
     case .selection(let group, let tag): log.append("selection \(group) \(tag ?? "-")")
     case .group(let group, _, _): log.append("group \(group)")

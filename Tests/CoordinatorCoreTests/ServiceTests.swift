@@ -213,8 +213,8 @@ import Testing
     #expect(
       fixture.taken()
         == ["created 1", "presenting a", "command present 1", "dismissed a failed", "answer Present"])
-    #expect(output.2 == fixture.service.serial && fixture.events.last?.serial == output.2)
-    #expect(fixture.events.map(\.serial) == Array(1...output.2))
+    #expect(output.3 == fixture.service.serial && fixture.events.last?.serial == output.3)
+    #expect(fixture.events.map(\.serial) == Array(1...output.3))
     #expect(fixture.bindings.isEmpty)
   }
 
@@ -281,7 +281,7 @@ import Testing
     let presenter = fixture.call(Rows.registerPresenter, ("other", "/presenter", [:]))
     #expect(calls.one.result == nil && calls.all.result == nil && presenter.result == nil && fixture.bindings.isEmpty)
     fixture.decide()
-    #expect(try calls.one.output().1 && calls.all.output().0.count == 1)
+    #expect(try calls.one.output().2 && calls.all.output().0.count == 1)
     try presenter.output()
     #expect(fixture.bindings == ["a", "b"] && Set(fixture.followed) == [Client("anna")])
   }
@@ -533,7 +533,7 @@ import Testing
     switch how {
     case "Dismiss": #expect(try fixture.call(Rows.dismiss, ("p", ["expected-id": .string("")])).output().0)
     case "Toggle": #expect(try !fixture.call(Rows.toggle, ("p", "", [:])).output().0)
-    case "Present": #expect(try fixture.call(Rows.present, ("p", "2", [:])).output().1)
+    case "Present": #expect(try fixture.call(Rows.present, ("p", "2", [:])).output().2)
     case "Closed":
       #expect(try fixture.call(Rows.closed, (handle.path, ["n": .int32(1)])).output().0)
       #expect(try fixture.wait(handle).output().1 == ["n": .int32(1)])
@@ -595,7 +595,7 @@ import Testing
     try fixture.present("c", "", ["from": .string("b"), "group": .string("g")])
     try fixture.present("queued", "", ["group": .string("g"), "if-busy": .string("queue")])
     for index in 0..<600 { try fixture.present("a\(index)", "", ["from": .string("p")]) }
-    #expect(try fixture.call(Rows.present, ("p", "2", ["group": .string("g")])).output().1)
+    #expect(try fixture.call(Rows.present, ("p", "2", ["group": .string("g")])).output().2)
     #expect(fixture.bindings == ["queued", "p"])
     #expect(try fixture.service.machine.queuedTags(of: BindingID("g")) == ["queued"])
     #expect(try fixture.history().first { $0.binding == "c" }?.reason == "deselected")

@@ -23,12 +23,12 @@ import Testing
     #expect(holds[0].since.map { $0 > 1_000_000_000_000 } == true)
     var following = coordinator.following.makeAsyncIterator()
     _ = try await following.next()
-    try await coordinator.release(hold: cookie)
+    try await coordinator.release(hold: "dnd", cookie)
     guard case .event(let event)? = try await following.next() else { throw CancellationError() }
     #expect(event.kind == .hold("dnd", isInForce: true))
-    try await coordinator.release(hold: second)
+    try await coordinator.release(hold: "dnd", second)
     #expect(try await coordinator.state().holds == [])
-    await #expect(throws: NavigationError.self) { try await coordinator.release(hold: second) }
+    #expect(try await coordinator.release(hold: "dnd", second) == 0)
     await #expect(throws: NavigationError.self) { _ = try await coordinator.hold("a.b") }
   }
 }

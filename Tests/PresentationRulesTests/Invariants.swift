@@ -271,7 +271,7 @@ extension StateMachine {
       }
       let held = group.queue.tags + [selection(of: name)].compactMap(\.self)
       if Set(held).count != held.count { faults.append("group \(name) has a tag held twice (G7)") }
-      if group.selected == nil && live.isEmpty && group.queue.isEmpty && group.remembered.isEmpty {
+      if group.selected == nil && live.isEmpty && group.queue.isEmpty {
         faults.append("group \(name) is there without reason")
       }
     }
@@ -291,11 +291,6 @@ extension StateMachine {
       if isQueued && presentation.item.position != nil {
         faults.append("\(presentation.handle) is queued in a stack (G9)")
       }
-    }
-    var remembered: [BindingID: Set<String>] = [:]
-    for (key, _) in state.tagMemory.inOrder { remembered[key.group, default: []].insert(key.tag) }
-    if remembered != state.groups.mapValues(\.remembered).filter({ !$0.value.isEmpty }) {
-      faults.append("the groups and the memory of tags differ (G7)")
     }
     return faults
   }

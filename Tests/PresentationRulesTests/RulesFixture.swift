@@ -101,7 +101,7 @@ final class RulesFixture {
     case .dismissed(_, let binding, let id, let reason, _): "dismissed \(item(binding, id)) \(reason)"
     case .declined(_, let binding, let id, let message):
       "declined " + item(binding, id) + (message.isEmpty ? "" : " “\(message)”")
-    case .asking(let handle, let message): "asking \(handle)" + (message.map { " “\($0)”" } ?? " no more")
+    case .asking(let handle, _, _, let message): "asking \(handle)" + (message.map { " “\($0)”" } ?? " no more")
     case .action(_, let binding, let id, let action, _): "action \(item(binding, id)) \(action)"
     case .selection(let group, let tag): "selection \(group) \(tag ?? "-")"
     case .group(let group):
@@ -158,9 +158,7 @@ final class RulesFixture {
     expectNone("owners", machine.state.ownedBy.count)
     expectNone("counts of clients", machine.state.countsOfClients.count)
     expectNone("presentations that await their presenters", machine.state.abandoned.count)
-    expectNone("groups that remember nothing", machine.state.groups.values.count { $0.remembered.isEmpty })
-    expectNone(
-      "selections", machine.state.groups.values.count { $0.selected != nil || !$0.live.isEmpty || !$0.queue.isEmpty })
+    expectNone("groups", machine.state.groups.count)
     return found
   }
 
@@ -257,20 +255,35 @@ final class RulesFixture {
 
   @discardableResult
   func hold(
-    _ name: String, owned: Bool = false, timeout: UInt64? = nil, by client: Client = "anna",
+    _ name: String, owned: Bool = false, timeout: UInt64? = nil, toggle: Bool = false, by client: Client = "anna",
     from sourceLocation: SourceLocation = #_sourceLocation
   ) throws(Refusal) -> UInt64 {
     try keepingWhole(sourceLocation) { () throws(Refusal) in
       let (cookie, outcome) = try machine.hold(
-        HoldRequest(name, isOwned: owned, timeout: timeout), by: client, at: now)
+        HoldRequest(name, isOwned: owned, timeout: timeout, toggles: toggle), by: client, at: now)
       take(outcome, from: sourceLocation)
       return cookie
     }
   }
 
-  func release(_ cookie: UInt64, from sourceLocation: SourceLocation = #_sourceLocation) throws(Refusal) {
+  /// Ends the holder with a number.
+  /// - Returns: whether there is one.
+  @discardableResult
+  func release(_ cookie: UInt64, from sourceLocation: SourceLocation = #_sourceLocation) throws(Refusal) -> Bool {
+    let name = machine.holders.first { $0.key.cookie == cookie }?.key.name ?? "dnd"
+    return try release(name, cookie, from: sourceLocation) == 1
+  }
+
+  /// Ends what clients hold by a name.
+  /// - Returns: how many have ended.
+  @discardableResult
+  func release(
+    _ name: String, _ cookie: UInt64? = nil, from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) -> Int {
     try keepingWhole(sourceLocation) { () throws(Refusal) in
-      take(try machine.releaseHold(cookie, at: now), from: sourceLocation)
+      let (count, outcome) = machine.releaseHold(name, cookie: cookie, at: now)
+      take(outcome, from: sourceLocation)
+      return count
     }
   }
 

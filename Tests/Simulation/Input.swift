@@ -17,7 +17,7 @@ enum Input {
   /// A client serves bindings by a destination, or serves them no longer (D18).
   case serve(String, [(BindingID, ServedEntry?)], Client)
   case hold(HoldRequest, Client)
-  case release(UInt64)
+  case release(String, cookie: UInt64?)
   case fact(SessionFact, Bool)
   case shutDown
   /// A restart of navd after it was killed.
@@ -61,7 +61,8 @@ enum Input {
       return Effect(outcome: outcome, elsewhere: elsewhere)
     case .hold(let request, let client):
       return Effect(outcome: try machine.hold(request, by: client, at: now).outcome)
-    case .release(let cookie): return Effect(outcome: try machine.releaseHold(cookie, at: now))
+    case .release(let name, let cookie):
+      return Effect(outcome: machine.releaseHold(name, cookie: cookie, at: now).outcome)
     case .fact(let fact, let isTrue): return Effect(outcome: machine.set(fact, isTrue, at: now))
     case .shutDown: return Effect(outcome: machine.shutDown(at: now))
     case .resume(let survivals, let absent):
@@ -96,7 +97,7 @@ extension Input: CustomStringConvertible {
     case .serve(let name, let entries, let client):
       "\(client) serves by \(name) " + entries.map { "\($0): \($1?.properties ?? [:])" }.joined(separator: ", ")
     case .hold(let request, let client): "\(client) holds \(request)"
-    case .release(let cookie): "\(cookie) is released"
+    case .release(let name, let cookie): "\(name) is released" + (cookie.map { " by the number \($0)" } ?? "")
     case .fact(let fact, let isTrue): "\(fact) is \(isTrue)"
     case .shutDown: "navd is told to quit"
     case .resume(let survivals, let absent):

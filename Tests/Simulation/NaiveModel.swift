@@ -199,8 +199,10 @@ struct NaiveModel {
     (try? BindingID(name)) ?? (try? BindingID(group.text + "." + name))
   }
 
+  /// “The tags of a group are those that destinations declare or programs serve, and those of its members” (G7).
   func tags(of group: BindingID) -> [String] {
-    Set(memory.filter { $0.group == group }.map(\.tag)).union(declaredTags(of: group).keys).sorted()
+    Set(declaredTags(of: group).keys).union(servedTags(of: group).keys).union(queue(of: group))
+      .union([selection(of: group)].compactMap(\.self)).sorted()
   }
 
   func selection(of group: BindingID) -> String? {
@@ -338,9 +340,7 @@ struct NaiveModel {
         try plan.settle()
         let before = self
         self = plan.result(at: now)
-        // The tag may take the place of another group's tag in the memory (L1).
-        let forgetting = Set(before.memory.map(\.group)).filter { before.tags(of: $0) != tags(of: $0) }
-        fellBack = before.fellBack.union(forgetting).union([group])
+        fellBack = before.fellBack.union([group])
         fallbacks[group] = NaiveFallback(destination: name)
       } catch {
         let rule = destination(name)?.itemSettings?.restart ?? RestartRule(.always)

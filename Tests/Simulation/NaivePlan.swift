@@ -17,6 +17,7 @@ struct NaivePlan {
     case count(Int)
     case group(BindingID)
     case tag(BindingID, String)
+    case forgotten(Bool)
   }
 
   let before: NaiveModel
@@ -27,8 +28,8 @@ struct NaivePlan {
   var memory: [NaiveModel.Memory]
   /// Whether the request at hand presents nothing by an unknown name (D2).
   private var needsKnownName = false
-  /// Whether the request at hand presents the item of a tag that something knows.
-  private var isKnownTag = false
+  /// Whether the request at hand names a tag, and no binding.
+  private var namesTag = false
   /// The presentations of which no window is in view (N11).
   private var outOfView: Set<Token> = []
   /// Whether no part of the requests comes from a client that may be in a sandbox (L3).
@@ -140,7 +141,7 @@ struct NaivePlan {
     needsKnownName = request.needsKnownName == true
     isForced = request.isForced
     outOfView = Set((request.places?.ofPresentations ?? [:]).filter { $0.value.isOutOfView }.keys.compactMap(tokens))
-    isKnownTag = false
+    namesTag = false
     isMemoryTrusted = true
     let slot = request.operation.slot
     if let id = request.expectation.id {
@@ -227,9 +228,9 @@ struct NaivePlan {
 
     case .forget(let group, let tag):
       guard !tag.isEmpty, !tag.contains("\u{7}") else { throw NaiveRefusal(.invalidArgument) }
+      answers.append(.forgotten(memory.contains { $0.group == group && $0.tag == tag }))
       memory.removeAll { $0.group == group && $0.tag == tag }
       learned.remove(GroupTag(group: group, tag: tag))
-      answers.append(.group(group))
 
     case .push(let stack, let binding, let id, let options):
       try push(stack, binding, id, options)
@@ -371,7 +372,9 @@ struct NaivePlan {
       destination = before.destination(name)
       if destination == nil { faults.insert(.unknownDestination) }
     }
-    if needsKnownName, !isKnownTag, destination == nil, options.command == nil { faults.insert(.unknownDestination) }
+    if needsKnownName, destination == nil, options.command == nil {
+      faults.insert(namesTag ? .unknownTag : .unknownDestination)
+    }
     if options.input != nil, !readsInput(destination) { faults.insert(.invalidArgument) }
     let group = options.group ?? destination?.group.flatMap { if case .named(let group) = $0 { group } else { nil } }
     let tag = group.map { options.tag ?? standardTag(of: binding, in: $0) }
@@ -560,7 +563,7 @@ struct NaivePlan {
     var standardID = ""
     let waiting = items.first { $0.value.group == group && $0.value.tag == tag }
     var known = memory.last { $0.group == group && $0.tag == tag }
-    let (isRemembered, remembered) = (known != nil, known?.binding)
+    let remembered = known?.binding
     let tags = before.servedTags(of: group)
     if !tags.isEmpty {
       guard let binding = tags[tag] else { throw NaiveRefusal(.unknownTag) }
@@ -582,13 +585,7 @@ struct NaivePlan {
       standard.destination = declared.destination
     }
     guard let target else { throw NaiveRefusal(.unknownTag) }
-    let isKnown = waiting != nil || isRemembered || known != nil || before.declaredTags(of: group)[tag] != nil
-    if needsKnownName, !isKnown, binding == nil, options.destination == nil, options.command == nil,
-      before.destination(target.text) == nil
-    {
-      throw NaiveRefusal(.unknownTag)
-    }
-    if isKnown { isKnownTag = true }
+    namesTag = binding == nil
     try present(target, id ?? standardID, merged(standard, options))
     return target
   }

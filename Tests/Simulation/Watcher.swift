@@ -78,7 +78,7 @@ struct Watcher {
           entries[handle]?.phase == "dismissing", "P15", "\(handle) was declined, but was not being dismissed")
         try introduce(handle, binding, id, phase: "presented", item: nil, mustDiffer: true)
         entries[handle]!.asking = nil
-      case .asking(let handle, let message):
+      case .asking(let handle, _, _, let message):
         try require(entries[handle]?.phase == "dismissing", "P16", "\(handle) asks, but is not being dismissed")
         try require(entries[handle]?.asking != message, "W1", "\(handle) was told to ask, but that does not differ")
         entries[handle]!.asking = message

@@ -150,11 +150,18 @@ struct World: ~Copyable {
       var request: HoldRequest?
       let name = dice.pick(InputGenerator.holds)
       let timeout: UInt64? = dice.chance(40) ? dice.pick([1, 5, 50]) : nil
-      do throws(Refusal) { request = try HoldRequest(name, isOwned: dice.chance(50), timeout: timeout) } catch {}
+      do throws(Refusal) {
+        request = try HoldRequest(name, isOwned: dice.chance(50), timeout: timeout, toggles: dice.chance(20))
+      } catch {}
       if let request { try happen(.hold(request, dice.pick(clients)), &dice) }
     case .release:
-      let cookies = model.holders.compactMap(\.cookie)
-      try happen(.release(cookies.isEmpty || dice.chance(10) ? UInt64(dice.below(9)) : dice.pick(cookies)), &dice)
+      let held = model.holders.filter { $0.cookie != nil }
+      if held.isEmpty || dice.chance(10) {
+        try happen(.release(dice.pick(InputGenerator.holds), cookie: UInt64(dice.below(9))), &dice)
+      } else {
+        let holder = dice.pick(held)
+        try happen(.release(holder.name, cookie: dice.chance(70) ? holder.cookie : nil), &dice)
+      }
     case .serve:
       let owned = model.registrations.keys.sorted().flatMap { name in
         model.registrations[name]!.compactMap { destination -> (String, Client)? in
@@ -475,11 +482,14 @@ struct World: ~Copyable {
         elsewhere = try model.serve(destination, entries, by: client)
       case .hold(let request, let client):
         guard !model.isShutDown else { throw NaiveRefusal(.shuttingDown) }
-        let end = request.timeout.map { saturatingSum(now, $0) }
-        begin(request.name, cookie: machine.serial.number + 1, owner: request.isOwned ? client : nil, until: end)
-      case .release(let cookie):
-        guard model.holders.contains(where: { $0.cookie == cookie }) else { throw NaiveRefusal(.invalidArgument) }
-        model.release(at: now) { $0.cookie == cookie }
+        if request.toggles, model.holders.contains(where: { $0.name == request.name && $0.cookie != nil }) {
+          model.release(at: now) { $0.name == request.name && $0.cookie != nil }
+        } else {
+          let end = request.timeout.map { saturatingSum(now, $0) }
+          begin(request.name, cookie: machine.serial.number + 1, owner: request.isOwned ? client : nil, until: end)
+        }
+      case .release(let name, let cookie):
+        model.release(at: now) { $0.name == name && $0.cookie != nil && (cookie == nil || $0.cookie == cookie) }
       case .fact(let fact, let isTrue):
         let isKnown = model.holders.contains { $0.name == fact.rawValue && $0.cookie == nil }
         guard isKnown != isTrue, !model.isShutDown else { return .success(nil) }
@@ -823,6 +833,7 @@ struct World: ~Copyable {
       case (.toggled(let isPresented, let handle), .slot(let binding)):
         isRight = handle == self.handle(at: binding) && isPresented == (handle != nil)
       case (.changed(let isChanged), .slot(let binding)): isRight = isChanged == self.isChanged(binding, since: before)
+      case (.changed(let isChanged), .forgotten(let isForgotten)): isRight = isChanged == isForgotten
       case (.changed(let isChanged), .group(let group)):
         isRight = isChanged == self.isGroupChanged(group, since: before)
       case (.selected(let isSelected), .tag(let group, let tag)):
@@ -918,7 +929,7 @@ extension Change.Event {
     case .phase(let handle, let binding, let id, let word): "\(word) \(handle) \(binding)=\(id)"
     case .dismissed(let handle, let binding, let id, let reason, _): "dismissed \(handle) \(binding)=\(id) \(reason)"
     case .declined(let handle, let binding, let id, _): "declined \(handle) \(binding)=\(id)"
-    case .asking(let handle, let message): "asking \(handle) \(message ?? "no more")"
+    case .asking(let handle, _, _, let message): "asking \(handle) \(message ?? "no more")"
     case .action(let handle, _, _, let action, _): "action \(handle) \(action)"
     case .selection(let group, let tag): "selection \(group) \(tag ?? "nil")"
     case .group(let group): "group \(group)"

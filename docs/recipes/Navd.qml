@@ -21,7 +21,8 @@
 //     onRefused: message => …                // “present shop.item: “shop.item”: expected count: Int, found “many””
 //   }
 //
-// navd waits for each answer, so a panel slides in when the one before it has slid out. `navctl help presenter` lists all lines.
+// navd waits for each answer, so a panel slides in when the one before it has slid out. `navctl help presenter` lists all lines. If
+// `navctl presenter` ends, what is shown is dismissed at once (forced, not animated), since navd ends it, too.
 import QtQuick
 import Quickshell
 import Quickshell.Io
@@ -51,7 +52,10 @@ Scope {
   signal refused(string message)
 
   /** Writes an answer or a report, such as { presented: 17 } or { closed: 17 }. */
-  function say(line) { presenter.write(JSON.stringify(line) + "\n") }
+  function say(line) {
+    if (line.closed) delete presenter.shown[line.closed]
+    if (presenter.runs) presenter.write(JSON.stringify(line) + "\n")
+  }
 
   /** Runs navctl, and does not wait for it. If it fails, `refused` says why. */
   function navctl(args) { request.createObject(root, { command: ["navctl", ...args] }) }
@@ -77,6 +81,8 @@ Scope {
 
   Process {
     id: presenter
+    property var shown: ({})
+    property bool runs: true
     running: root.names.length > 0
     command: [
       "navctl", "presenter", ...root.names, ...root.options,
@@ -86,9 +92,21 @@ Scope {
     stdout: SplitParser {
       onRead: line => {
         const call = JSON.parse(line)
-        if (call.call === "present") root.presented(call)
-        else if (call.call === "update") root.updated(call)
-        else root.dismissed(call)
+        if (call.call === "present") {
+          presenter.shown[call.presentation] = true
+          root.presented(call)
+        } else if (call.call === "update") {
+          root.updated(call)
+        } else {
+          delete presenter.shown[call.presentation]
+          root.dismissed(call)
+        }
+      }
+    }
+    onExited: {
+      runs = false
+      for (const number of Object.keys(shown)) {
+        root.dismissed({ call: "dismiss", presentation: Number(number), reason: "failed", animated: false, forced: true })
       }
     }
   }

@@ -13,7 +13,8 @@
 //
 //   shell.say({ closed: 17 })                          // its user has closed it
 //
-// navd waits for each answer, so a panel slides in when the one before it has slid out. `navctl help presenter` lists all lines.
+// navd waits for each answer, so a panel slides in when the one before it has slid out. `navctl help presenter` lists all lines. If
+// `navctl presenter` ends, what is shown is dismissed at once (`forced`, not `animated`), since navd ends it, too.
 import Gio from "gi://Gio?version=2.0"
 import GLib from "gi://GLib?version=2.0"
 
@@ -30,7 +31,7 @@ export const toggle = (name, ...options) => navctl("toggle", name, ...options)
 /** Opens a member of a group, and so closes the one that is open. */
 export const select = (group, tag, ...options) => navctl("select", group, tag, ...options)
 
-/** Calls `changed` with the state: an object with `presentations`, `groups` and `stacks`. */
+/** Calls `changed` with the state: an object with `presentations`, `groups` and `stacks`; `running` is false without navd. */
 export function watch(changed, ...filter) {
   read(Gio.Subprocess.new(["navctl", "watch", ...filter], STDOUT_PIPE), changed)
 }
@@ -42,17 +43,33 @@ export function watch(changed, ...filter) {
 export function presenter(names, called, ...options) {
   const process = Gio.Subprocess.new(["navctl", "presenter", ...names, ...options], STDIN_PIPE | STDOUT_PIPE)
   const output = process.get_stdin_pipe()
-  read(process, called)
-  return { say: (line) => output.write_all(new TextEncoder().encode(JSON.stringify(line) + "\n"), null) }
+  const shown = new Set()
+  let runs = true
+  read(process, (call) => {
+    if (call.call === "present") shown.add(call.presentation)
+    if (call.call === "dismiss") shown.delete(call.presentation)
+    called(call)
+  }, () => {
+    runs = false
+    for (const presentation of shown) {
+      called({ call: "dismiss", presentation, reason: "failed", animated: false, forced: true })
+    }
+  })
+  return {
+    say(line) {
+      if (line.closed) shown.delete(line.closed)
+      if (runs) output.write_all(new TextEncoder().encode(JSON.stringify(line) + "\n"), null)
+    },
+  }
 }
 
-/** Calls `take` with each line of a program, parsed. */
-function read(process, take) {
+/** Calls `take` with each line of a program, parsed, and `ended` after the last one. */
+function read(process, take, ended = () => {}) {
   const input = new Gio.DataInputStream({ base_stream: process.get_stdout_pipe() })
   const next = () =>
     input.read_line_async(GLib.PRIORITY_DEFAULT, null, (_, result) => {
       const [line] = input.read_line_finish_utf8(result)
-      if (line === null) return
+      if (line === null) return ended()
       next()
       take(JSON.parse(line))
     })

@@ -27,7 +27,8 @@ What others may open by a name alone, with the types of ids and values. navd ref
 
 A value that the types do not tell is refused by the program: shell.say(failed=17, error="expected a name").
 
-navd waits for each answer, so a panel slides in when the one before it has slid out. `navctl help presenter` lists all lines.
+navd waits for each answer, so a panel slides in when the one before it has slid out. `navctl help presenter` lists all lines. If
+`navctl presenter` ends, what is shown is dismissed at once (forced, not animated), since navd ends it, too.
 
 Lines are read in a thread of their own. `navd.run` calls a function in the thread of your toolkit; set it first:
 
@@ -69,7 +70,7 @@ def select(group, tag, *options):
 
 
 def watch(changed, *filter):
-    """Calls changed with the state: a dictionary with presentations, groups and stacks."""
+    """Calls changed with the state: a dictionary with presentations, groups and stacks; running is False without navd."""
     _read(subprocess.Popen(["navctl", "watch", *filter], stdout=subprocess.PIPE, text=True), changed)
 
 
@@ -85,18 +86,34 @@ class Presenter:
         for name, accepts in serves.items():
             command += ["--serve", f"{name}:={json.dumps(accepts)}"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        _read(self.process, called)
+        self.called, self.shown = called, set()
+        _read(self.process, self._take, self._ended)
 
     def say(self, **line):
         """Writes an answer or a report, such as presented=17."""
-        self.process.stdin.write(json.dumps(line) + "\n")
-        self.process.stdin.flush()
+        self.shown.discard(line.get("closed"))
+        if self.process:
+            self.process.stdin.write(json.dumps(line) + "\n")
+            self.process.stdin.flush()
+
+    def _take(self, call):
+        change = {"present": self.shown.add, "dismiss": self.shown.discard}.get(call["call"])
+        if change:
+            change(call["presentation"])
+        self.called(call)
+
+    def _ended(self):
+        self.process = None
+        for presentation in list(self.shown):
+            self.called(
+                {"call": "dismiss", "presentation": presentation, "reason": "failed", "animated": False, "forced": True})
 
 
-def _read(process, take):
+def _read(process, take, ended=lambda: None):
     def read():
         for line in process.stdout:
             value = json.loads(line)
             run(lambda value=value: take(value) and None)
+        run(lambda: ended() and None)
 
     threading.Thread(target=read, daemon=True).start()

@@ -41,17 +41,17 @@ class Panel {
     this.shell = shell
     const text = call.item?.value?.text
     if (text) this.label.label = text
-    if (call.call === "present") {
-      if (this.revealer.child_revealed) return this.settled() // navd was restarted
-      this.window.show_all()
-      this.revealer.reveal_child = true
-    } else if (call.call === "dismiss") {
-      if (!call.animated) this.revealer.transition_duration = 0
-      this.revealer.reveal_child = false
-    }
+    if (call.call === "update") return
+    const wanted = call.call === "present"
+    // A call may come while it still slides, and several together after the shell stood still.
+    const { reveal_child, child_revealed } = this.revealer
+    if (reveal_child === wanted && child_revealed === wanted) return this.settled() // navd was restarted, or the panel was never seen
+    if (!wanted && !call.animated) this.revealer.transition_duration = 0
+    if (wanted) this.window.show_all()
+    this.revealer.reveal_child = wanted
   }
 
-  /** Answers when it has slid in or out. */
+  /** Answers when it has slid to where navd last wanted it. */
   settled() {
     if (this.revealer.reveal_child) return this.shell.say({ presented: this.shown })
     this.window.hide()

@@ -51,18 +51,20 @@ class Panel:
         text = call.get("item", {}).get("value", {}).get("text")
         if text:
             self.label.set_label(text)
-        if call["call"] == "present":
-            if self.revealer.get_child_revealed():  # navd was restarted
-                return self.settled()
+        if call["call"] == "update":
+            return
+        wanted = call["call"] == "present"
+        # A call may come while it still slides, and several together after the shell stood still.
+        if self.revealer.get_reveal_child() == self.revealer.get_child_revealed() == wanted:
+            return self.settled()  # navd was restarted, or the panel was never seen
+        if not wanted and not call["animated"]:
+            self.revealer.set_transition_duration(0)
+        if wanted:
             self.window.show_all()
-            self.revealer.set_reveal_child(True)
-        elif call["call"] == "dismiss":
-            if not call["animated"]:
-                self.revealer.set_transition_duration(0)
-            self.revealer.set_reveal_child(False)
+        self.revealer.set_reveal_child(wanted)
 
     def settled(self):
-        """Answers when it has slid in or out."""
+        """Answers when it has slid to where navd last wanted it."""
         if self.revealer.get_reveal_child():
             return self.say(presented=self.shown)
         self.window.hide()

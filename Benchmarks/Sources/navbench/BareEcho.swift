@@ -32,11 +32,11 @@ final class BareEcho {
     let object = ImplementedInterface(CoordinatorInterface.interface)
     object.implement(CoordinatorInterface.present) { [unowned self] input, call in
       try? answer(input.0, input.1)
-      call.reply((CoordinatorNames.presentation(number), true, number))
+      call.reply((CoordinatorNames.presentation(number), number, true, number))
     }
     object.implement(CoordinatorInterface.toggle) { [unowned self] _, call in
       try? toggleProgram()
-      call.reply((program != nil, .root, number))
+      call.reply((program != nil, .root, 0, number))
     }
     object.implement(CoordinatorInterface.get) { [unowned self] _, call in call.reply((.root, [:], number)) }
     connection.export(CoordinatorNames.object, [object], isObjectManager: true)
@@ -50,9 +50,9 @@ final class BareEcho {
     objects.shown = (binding, id)
     connection.objectAdded(new)
     try connection.emit(
-      CoordinatorInterface.dismissed, from: CoordinatorNames.object, (binding, id, before, number, "replaced"))
+      CoordinatorInterface.dismissed, from: CoordinatorNames.object, (binding, id, before, number - 1, number, "replaced"))
     try connection.emit(
-      CoordinatorInterface.presented, from: CoordinatorNames.object, (binding, id, new, number, Self.item))
+      CoordinatorInterface.presented, from: CoordinatorNames.object, (binding, id, new, number, number, Self.item))
     connection.objectRemoved(before)
   }
 

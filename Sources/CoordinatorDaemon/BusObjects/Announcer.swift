@@ -42,7 +42,7 @@ final class Announcer: SignalEmitter {
     case .updated(let subject, _):
       guard case .updated(_, _, _, let item, let before) = change.event else { break }
       announce(item, before: before, at: subject.path)
-    case .asking(let handle, _): announceQuestion(at: handle.path)
+    case .asking(let subject, _): announceQuestion(at: subject.path)
     case .dismissed(let subject, _):
       if !held.isEmpty { held.remove(subject.presentation) }
       connection.objectRemoved(subject.path)

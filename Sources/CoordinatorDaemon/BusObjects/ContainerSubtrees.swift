@@ -14,6 +14,8 @@ final class ContainerSubtrees {
   private let holds: NamedObjects
   /// The groups of programs whose windows are hidden.
   private var groupsWithHidden: Set<String> = []
+  /// The titles of the tags of each group, as last announced.
+  private var titles: [String: [String: String]] = [:]
 
   init(_ coordinator: CoordinatorRoot) {
     self.coordinator = coordinator
@@ -21,7 +23,11 @@ final class ContainerSubtrees {
     groups = NamedObjects(Self.groups(coordinator))
     stacks = NamedObjects(Self.stacks(coordinator))
     holds = NamedObjects(Self.holds(coordinator))
-    groups.onFirstLook = { [unowned self] in groupsWithHidden = currentGroupsWithHidden }
+    groupsWithHidden = currentGroupsWithHidden
+    for group in coordinator.service.machine.groupNames {
+      let current = coordinator.service.machine.titles(of: group)
+      if !current.isEmpty { titles[group.text] = current }
+    }
   }
 
   func export() {
@@ -35,8 +41,10 @@ final class ContainerSubtrees {
   func announce(_ event: StateEvent) {
     switch event.kind {
     case .selection(let group, _):
+      noteTitles(of: group)
       groups.noteDifference(of: group, on: connection) { connection.propertyChanged($0, GroupInterface.selection) }
     case .group(let group, _, _):
+      noteTitles(of: group)
       groups.noteDifference(of: group, on: connection) {
         connection.propertyChanged($0, GroupInterface.tags)
         connection.propertyChanged($0, GroupInterface.queue)
@@ -58,8 +66,29 @@ final class ContainerSubtrees {
         groups.noteDifference(of: group, on: connection) { connection.propertyChanged($0, GroupInterface.hidden) }
       }
       groupsWithHidden = current
-    case .presented, .updated, .phase, .dismissed, .declined, .asking, .action, .requested: break
+    case .updated(let subject, _): noteTitle(of: subject.presentation)
+    case .presented, .phase, .dismissed, .declined, .asking, .action, .requested: break
     }
+  }
+
+  /// Announces the titles of a group if that of a member is another one.
+  func noteTitle(of handle: Handle) {
+    guard let item = coordinator.service.machine.presentation(handle)?.item, let membership = item.membership else {
+      return
+    }
+    if item.title != titles[membership.group.text]?[membership.tag] { noteTitles(of: membership.group.text) }
+  }
+
+  /// Announces the titles that files have for tags, after a change of the destinations.
+  func noteTitles() {
+    for group in coordinator.service.machine.groupNames { noteTitles(of: group.text) }
+  }
+
+  private func noteTitles(of group: String) {
+    let current = (try? BindingID(group)).map { coordinator.service.machine.titles(of: $0) } ?? [:]
+    guard current != titles[group, default: [:]] else { return }
+    titles[group] = current.isEmpty ? nil : current
+    groups.noteDifference(of: group, on: connection) { connection.propertyChanged($0, GroupInterface.titles) }
   }
 
   private var currentGroupsWithHidden: Set<String> {
@@ -79,6 +108,9 @@ final class ContainerSubtrees {
         PropertyOf(Rows.groupName) { $0 },
         PropertyOf(Rows.selection) { read($0) { $0.selection(of: $1).map { [$0] } ?? [] }.first ?? "" },
         PropertyOf(Rows.tags) { read($0) { $0.tags(of: $1) } },
+        PropertyOf(Rows.titles) { name in
+          (try? BindingID(name)).map { coordinator.service.machine.titles(of: $0) } ?? [:]
+        },
         PropertyOf(Rows.queue) { read($0) { $0.queuedTags(of: $1) } },
         PropertyOf(Rows.hidden) { name in
           coordinator.service.machine.parked.compactMap { $0.item.membership }.filter { $0.group.text == name }.map(
@@ -86,9 +118,9 @@ final class ContainerSubtrees {
         },
       ],
       names: {
-        coordinator.service.machine.groupNames.filter { coordinator.service.machine.shows(group: $0) }.map(\.text)
+        coordinator.service.machine.groupNames.map(\.text)
       },
-      exists: { name in (try? BindingID(name)).map { coordinator.service.machine.shows(group: $0) } ?? false })
+      exists: { name in (try? BindingID(name)).map { coordinator.service.machine.hasTags($0) } ?? false })
   }
 
   private static func stacks(_ owner: CoordinatorRoot) -> NamedObjects.Kind {
@@ -129,12 +161,5 @@ final class ContainerSubtrees {
       ],
       names: { coordinator.service.machine.holdsInForce },
       exists: { coordinator.service.machine.isInForce($0) })
-  }
-}
-
-extension StateMachine {
-  /// Whether `GetState` has an entry for a group.
-  fileprivate func shows(group: BindingID) -> Bool {
-    selection(of: group) != nil || !tags(of: group).isEmpty || !queuedTags(of: group).isEmpty
   }
 }

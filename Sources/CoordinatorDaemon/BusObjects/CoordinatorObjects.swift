@@ -56,14 +56,19 @@ final class CoordinatorObjects {
     if platform.unit != nil { coordinator.connection.propertyChanged(handle.path, PresentationInterface.unit) }
   }
 
-  func announceDestinations() { announcer.emit(CoordinatorInterface.destinationsChanged, ()) }
+  func announceDestinations() {
+    announcer.emit(CoordinatorInterface.destinationsChanged, ())
+    containers.noteTitles()
+  }
 }
 
 extension CoordinatorObjects: Feature {
   func note(_ happening: Happening, in machine: borrowing StateMachine) {
     switch happening {
     case .resumed: follow(machine)
-    case .created(let handle): coordinator.connection.objectAdded(handle.path)
+    case .created(let handle):
+      coordinator.connection.objectAdded(handle.path)
+      containers.noteTitle(of: handle)
     case .event(let event, let change):
       announce(event, change)
       if case .presented(let handle, _, _, let item) = change.event, item.destination != nil {

@@ -4,9 +4,6 @@ import DBusValues
 
 /// The objects of groups, of stacks or of holds, which the state knows by name. They are computed from their paths, like the
 /// objects of presentations.
-///
-/// Nothing is announced before a client has read the objects: libraries that follow an object or an object manager read it first.
-/// So a client that reads none of them does not pay for them.
 final class NamedObjects: ObjectProvider {
   /// A kind of objects: their interface and where they are.
   struct Kind {
@@ -20,33 +17,22 @@ final class NamedObjects: ObjectProvider {
   }
 
   private let kind: Kind
-  /// The names of the objects that clients may know of; nil until a client has read the objects.
-  private var announced: Set<String>?
-  /// Called when a client reads the objects for the first time.
-  var onFirstLook: (() -> Void)?
+  /// The names of the objects that clients may know of: those of the state that navd began with, and those announced since.
+  private var announced: Set<String>
   private(set) lazy var interfaces: [ImplementedInterface] = {
     let object = ImplementedInterface(kind.interface)
     object.implement(kind.properties) { [unowned self] in name(of: $0) }
     return [object]
   }()
 
-  init(_ kind: Kind) { self.kind = kind }
-
-  func contains(_ path: ObjectPath) -> Bool {
-    noteLook()
-    return name(of: path) != nil
-  }
-
-  var paths: [ObjectPath] {
-    noteLook()
-    return kind.names().map { kind.parent.appending(encoding: $0) }
-  }
-
-  private func noteLook() {
-    guard announced == nil else { return }
+  init(_ kind: Kind) {
+    self.kind = kind
     announced = Set(kind.names())
-    onFirstLook?()
   }
+
+  func contains(_ path: ObjectPath) -> Bool { name(of: path) != nil }
+
+  var paths: [ObjectPath] { kind.names().map { kind.parent.appending(encoding: $0) } }
 
   private func name(of path: ObjectPath) -> String? {
     path.decodedName(below: kind.parent).flatMap { kind.exists($0) ? $0 : nil }
@@ -55,15 +41,14 @@ final class NamedObjects: ObjectProvider {
   /// Announces that an object was added, was removed or has changed.
   /// - Parameter announceChange: announces the changed properties of the object at a path.
   func noteDifference(of name: String, on connection: Connection, _ announceChange: (ObjectPath) -> Void) {
-    guard announced != nil else { return }
     let path = kind.parent.appending(encoding: name)
-    switch (announced?.contains(name) == true, kind.exists(name)) {
+    switch (announced.contains(name), kind.exists(name)) {
     case (true, true): announceChange(path)
     case (false, true):
-      announced?.insert(name)
+      announced.insert(name)
       connection.objectAdded(path)
     case (true, false):
-      announced?.remove(name)
+      announced.remove(name)
       connection.objectRemoved(path)
     case (false, false): break
     }

@@ -33,6 +33,7 @@ final class PresentationObjects: ObjectProvider {
 
   private func implementProperties(_ object: ImplementedInterface) {
     let properties: [PropertyOf<Presentation>] = [
+      PropertyOf(Rows.number) { $0.handle.number },
       PropertyOf(Rows.binding) { $0.binding.text },
       PropertyOf(Rows.id) { $0.item.id },
       PropertyOf(Rows.destination) { $0.item.destinationName ?? "" },
@@ -53,6 +54,7 @@ final class PresentationObjects: ObjectProvider {
       // A state-only item has no presenter.
       PropertyOf(Rows.pid) { [unowned self] in $0.item.destination == nil ? 0 : platform($0.handle).pid ?? 0 },
       PropertyOf(Rows.unit) { [unowned self] in $0.item.destination == nil ? "" : platform($0.handle).unit ?? "" },
+      PropertyOf(Rows.queued) { [unowned self] in service.machine.queuedPlace(of: $0) ?? 0 },
       PropertyOf(Rows.heldBy) { [unowned self] in service.machine.heldBy($0) },
     ]
     object.implement(properties) { [unowned self] in presentation($0) }

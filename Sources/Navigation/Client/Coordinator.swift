@@ -149,9 +149,9 @@ public final class Coordinator: Sendable {
   ///     let titles = try await coordinator.members(of: .stack("inventory.path")).map(\.id)
   public func members(of container: Container) async throws(NavigationError) -> [Member] {
     try await read(Rows.members, container.arguments).map { member in
-      let (binding, id, path, values) = member.fields
+      let (binding, id, _, number, values) = member.fields
       return Member(
-        binding: binding, id: id, presentation: Handle(path: path) ?? Handle(0),
+        binding: binding, id: id, presentation: Handle(number),
         containerValues: ContainerValues(resolved: values))
     }
   }

@@ -6,7 +6,7 @@ import PresentationModel
 ///
 ///     for hold in try await coordinator.holds() {
 ///       print(hold.name, hold.message, hold.client ?? hold.binding ?? "a fact of the session", hold.since ?? 0)
-///       if !hold.isOwned, hold.timeoutLeft == nil, let cookie = hold.cookie { try await coordinator.release(hold: cookie) }
+///       if !hold.isOwned, hold.timeoutLeft == nil, let cookie = hold.cookie { try await coordinator.release(hold: hold.name, cookie) }
 ///     }
 public struct HoldState: Hashable, Sendable {
   /// The name of the hold.
@@ -42,14 +42,14 @@ extension Coordinator {
   /// Begins a hold. Until it is released, items wait, end or are refused, as their destinations declare (H1).
   ///
   ///     let hold = try await coordinator.hold("panels", message: "the presentation runs")
-  ///     try await coordinator.release(hold: hold)
+  ///     try await coordinator.release(hold: "panels", hold)
   ///
   /// - Parameters:
   ///   - name: the name of the hold, such as `dnd`.
   ///   - isOwned: whether the hold ends when this program leaves the bus.
   ///   - timeout: the time until the hold ends by itself, in whole milliseconds; nil or zero for never, and a negative time for at once.
   ///   - message: the purpose of the hold, for people.
-  /// - Returns: the number for ``release(hold:)``, which is never used twice.
+  /// - Returns: the number for ``release(hold:_:)``, which is never used twice.
   /// - Throws: `refused` with `invalidArgument` for an invalid name, `limitExceeded`, or `accessDenied` in a sandbox.
   public func hold(
     _ name: String, isOwned: Bool = true, timeout: Duration? = nil, message: String = ""
@@ -61,13 +61,19 @@ extension Coordinator {
     return try await change(Rows.hold, (name, options))
   }
 
-  /// Releases a hold of this client or another one.
+  /// Ends what clients hold by a name, whoever they are.
   ///
-  ///     let hold = try await coordinator.hold("panels")
-  ///     try await coordinator.release(hold: hold)
+  ///     let count = try await coordinator.release(hold: "panels")
   ///
-  /// - Throws: `refused` with `invalidArgument` if no hold has the number.
-  public func release(hold cookie: UInt64) async throws(NavigationError) { try await change(Rows.releaseHold, cookie) }
+  /// - Parameters:
+  ///   - name: the name of the hold.
+  ///   - cookie: the number of the only holder to end, as ``hold(_:isOwned:timeout:message:)`` has returned it; nil for all of them.
+  /// - Returns: how many have ended; 0 if no client holds by the name, or the number.
+  /// - Throws: `refused` with `invalidArgument` for an invalid name, or `accessDenied` in a sandbox.
+  @discardableResult
+  public func release(hold name: String, _ cookie: UInt64? = nil) async throws(NavigationError) -> UInt32 {
+    try await change(Rows.releaseHold, (name, cookie ?? 0))
+  }
 
   /// Reads the holds of clients and presentations, and the true facts of the session.
   ///

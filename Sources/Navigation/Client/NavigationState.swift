@@ -129,7 +129,7 @@ func clientName(_ uniqueName: String) -> String {
 public struct GroupState: Hashable, Sendable {
   /// The selected tag; nil if no member is selected.
   public let selection: String?
-  /// The tags that the group knows from destinations and requests.
+  /// The tags that destinations declare or programs serve, and those of the group's members.
   public let tags: [String]
   /// The queued tags, the next one first (G9).
   public let queue: [String]

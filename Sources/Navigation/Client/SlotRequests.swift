@@ -22,8 +22,8 @@ extension Coordinator {
     /// The serial after the request.
     public let serial: UInt64
 
-    init(_ answer: (ObjectPath, Bool, UInt64)) {
-      (presentation, hasChanged, serial) = (Handle(path: answer.0), answer.1, answer.2)
+    init(_ answer: (ObjectPath, UInt64, Bool, UInt64)) {
+      (presentation, hasChanged, serial) = (Handle(path: answer.0), answer.2, answer.3)
     }
   }
 
@@ -50,7 +50,7 @@ extension Coordinator {
   ) async throws(NavigationError) -> PresentationHandle? {
     var properties = try await all(options, expectation)
     if id == nil { properties[Options.anyID] = true }
-    let (isPresented, presentation, _) = try await change(Rows.toggle, (binding, id ?? "", properties))
+    let (isPresented, presentation, _, _) = try await change(Rows.toggle, (binding, id ?? "", properties))
     return isPresented ? Handle(path: presentation) : nil
   }
 

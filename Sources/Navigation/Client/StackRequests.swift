@@ -78,7 +78,7 @@ extension Coordinator {
   ) async throws(NavigationError) -> [PresentationHandle] {
     for item in path { try await declare(item.options.containerValues) }
     let options = Expectation().properties(animated: animated, force: force)
-    let (presentations, _) = try await change(Rows.setPath, (stack, path.map(\.element), options))
+    let (presentations, _, _) = try await change(Rows.setPath, (stack, path.map(\.element), options))
     return presentations.compactMap(Handle.init(path:))
   }
 }

@@ -30,9 +30,15 @@ public struct HoldRequest: Hashable, Sendable {
   public var timeout: UInt64?
   /// The purpose of the hold, for people.
   public var message: String
+  /// Whether what clients hold by the name ends instead, if there is any.
+  public var toggles: Bool
 
   /// - Throws: `Refusal` with the code `invalidArgument` if the name is not the name of a hold.
-  public init(_ name: String, isOwned: Bool = false, timeout: UInt64? = nil, message: String = "") throws(Refusal) {
+  public init(
+    _ name: String, isOwned: Bool = false, timeout: UInt64? = nil, message: String = "", toggles: Bool = false
+  )
+    throws(Refusal)
+  {
     do throws(Refusal) {
       guard try BindingID(name, as: "the hold").deriving == nil else {
         throw Refusal(.invalidArgument, "the hold \(quoted(name)) has several parts; expected one name such as “dnd”")
@@ -40,7 +46,7 @@ public struct HoldRequest: Hashable, Sendable {
     } catch {
       throw Refusal(.invalidArgument, error.message)
     }
-    (self.name, self.isOwned, self.message) = (name, isOwned, message)
+    (self.name, self.isOwned, self.message, self.toggles) = (name, isOwned, message, toggles)
     self.timeout = timeout == 0 ? nil : timeout
   }
 
@@ -54,7 +60,10 @@ extension Options {
   public static let holdTimeout = DictionaryKey<UInt64>(
     "timeout", doc: "Milliseconds until it ends by itself; 0 for never, which is the default.")
   public static let holdMessage = DictionaryKey<String>("message", doc: "Its purpose, for people.")
-  public static let ofHold = OptionTable([holdOwned.row, holdTimeout.row, holdMessage.row])
+  public static let holdToggle = DictionaryKey<Bool>(
+    "toggle",
+    doc: "Whether all that clients hold by this name ends instead, if there is any: one press begins and ends it.")
+  public static let ofHold = OptionTable([holdOwned.row, holdTimeout.row, holdMessage.row, holdToggle.row])
 }
 
 extension HoldRequest {
@@ -63,7 +72,7 @@ extension HoldRequest {
     try Options.ofHold.check(options)
     try self.init(
       name, isOwned: options[Options.holdOwned] ?? false, timeout: options[Options.holdTimeout],
-      message: options[Options.holdMessage] ?? "")
+      message: options[Options.holdMessage] ?? "", toggles: options[Options.holdToggle] ?? false)
   }
 }
 
@@ -81,6 +90,7 @@ public struct HoldEntry: TypedDictionary {
     public let client = DictionaryKey<String>("client", doc: "The unique name of the client that holds.")
     public let presentation = DictionaryKey<UInt64>(
       "presentation", doc: "The presentation that holds, as its destination says; it ends with that.")
+    public let handle = DictionaryKey<ObjectPath>("handle", doc: "The object path of that presentation.")
     public let binding = DictionaryKey<String>("binding", doc: "The binding of that presentation.")
     public let owned = DictionaryKey<Bool>("owned", doc: "True if it ends when this client leaves the bus.")
     public let message = DictionaryKey<String>("message", doc: "Its purpose, for people.")

@@ -10,9 +10,14 @@ public enum Phase: String, Hashable, Sendable, CaseIterable {
   case dismissing
 }
 
-/// A phase that a client can wait for.
+/// What a client can wait for.
 public enum WaitPhase: String, Hashable, Sendable, CaseIterable {
   case presented, gone
+  /// The end of a dismissal: the presentation is gone, or its presenter keeps it (P15).
+  case settled
+
+  /// The words, for documentation.
+  package static let words = "presented, gone or settled"
 }
 
 /// The reason for which a presentation ended (docs/semantics.md, *The idea*).

@@ -35,7 +35,8 @@ public struct StateEntry: TypedDictionary {
     public let binding = DictionaryKey<String>("binding", doc: "The binding that holds its item.")
     public let id = DictionaryKey<String>("id", doc: "The id of the item; empty if it has none.")
     public let presentation = DictionaryKey<UInt64>(
-      "presentation", doc: "The number at the end of the object path of the presentation.")
+      "presentation", doc: "The number of the presentation, with which its object path ends.")
+    public let handle = DictionaryKey<ObjectPath>("handle", doc: "The object path of the presentation.")
     public let phase = DictionaryKey<String>("phase", doc: "waiting, presenting, presented or dismissing.")
     public let asking = DictionaryKey<Bool>(
       "asking", doc: "True while it is dismissing, and its presenter asks its user whether to end it.")
@@ -59,6 +60,8 @@ public struct StateEntry: TypedDictionary {
       "timeout-left", doc: "The remaining milliseconds of its timeout, if that runs.")
     public let heldBy = DictionaryKey<[String]>(
       "held-by", doc: "While it waits: the holds in force that keep it from being presented.")
+    public let queued = DictionaryKey<UInt32>(
+      "queued", doc: "While it waits in the queue of its group: its place there, 1 for the next one.")
     public let replacing = DictionaryKey<UInt64>(
       "replacing",
       doc: "While the one before it is still on the screen, with a replacement that overlaps: the number of that one.")
@@ -128,7 +131,7 @@ public struct StateSnapshot: TypedDictionary {
     public let parked = DictionaryKey<[Properties]>(
       "parked",
       doc: "The programs whose windows dismissals have hidden, the oldest first; absent if there is none. Each: "
-        + "binding s, id s, destination s, presentation t, outdated b.")
+        + "binding s, id s, destination s, presentation t, handle o, outdated b.")
   }
 
   public var entries: [StateEntry] { (self.presentations ?? []).map(StateEntry.init) }
@@ -152,7 +155,8 @@ public struct GroupEntry: TypedDictionary {
   public static let keys = Keys()
   public final class Keys: Sendable {
     public let selection = DictionaryKey<String>("selection", doc: "The selected tag; absent if no member is selected.")
-    public let tags = DictionaryKey<[String]>("tags", doc: "The tags that the group knows.")
+    public let tags = DictionaryKey<[String]>(
+      "tags", doc: "Its tags: those that destinations declare or programs serve, and those of its members.")
     public let queue = DictionaryKey<[String]>("queue", doc: "The queued tags, the next one first.")
   }
 }
@@ -169,6 +173,7 @@ public struct ParkedEntry: TypedDictionary {
     public let destination = DictionaryKey<String>("destination", doc: "The destination that showed it.")
     public let presentation = DictionaryKey<UInt64>(
       "presentation", doc: "The number of the presentation for which the program was started.")
+    public let handle = DictionaryKey<ObjectPath>("handle", doc: "The object path of that presentation.")
     public let isOutdated = DictionaryKey<Bool>(
       "outdated",
       doc: "Present and true if the destination's file has another command now. It ends when it would be shown again.")
@@ -185,7 +190,8 @@ public struct EndingEntry: TypedDictionary {
     public let binding = DictionaryKey<String>("binding", doc: "The binding that held its item.")
     public let id = DictionaryKey<String>("id", doc: "The id of the item.")
     public let presentation = DictionaryKey<UInt64>(
-      "presentation", doc: "The number at the end of the object path of the presentation.")
+      "presentation", doc: "The number of the presentation, with which its object path ends.")
+    public let handle = DictionaryKey<ObjectPath>("handle", doc: "The object path of the presentation.")
     public let reason = DictionaryKey<String>("reason", doc: "Why it ended.")
     public let serial = DictionaryKey<UInt64>("serial", doc: "The serial of its end.")
     public let destination = DictionaryKey<String>("destination", doc: "The destination that showed it.")
@@ -306,7 +312,15 @@ public struct PresentationResult: TypedDictionary {
   public static let keys = Keys()
   public final class Keys: Sendable {
     public let error = DictionaryKey<String>("error", doc: "Why it failed.")
-    public let status = DictionaryKey<Int32>("status", doc: "The exit status of a command.")
+    public let status = DictionaryKey<Int32>(
+      "status",
+      doc:
+        "The exit status of a command; absent if it is not known, as after a signal, or if the command has outlived a navd."
+    )
+    public let statusKnown = DictionaryKey<Bool>(
+      "status-known", doc: "Whether there is a status; never absent at an end.")
+    public let declined = DictionaryKey<String>(
+      "declined", doc: "With settled: why its presenter keeps it. The presentation has not ended.")
     public let signal = DictionaryKey<String>("signal", doc: "The signal that ended a command.")
     public let output = DictionaryKey<[UInt8]>("output", doc: "The standard output of a command.")
     public let outputTruncated = DictionaryKey<Bool>("output-truncated", doc: "True if the output was cut.")

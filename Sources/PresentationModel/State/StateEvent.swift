@@ -9,13 +9,17 @@ public struct StateEvent: Hashable, Sendable {
     /// The id of the item; empty where it has none.
     public let id: String
     public let presentation: Handle
+    /// The title of the item, in events that do not carry the item: other phases, and questions; nil if it has none.
+    public let title: String?
     /// The object path of the presentation, made once for the messages about an event.
     package let path: ObjectPath
+    package var number: UInt64 { presentation.number }
 
-    public init(binding: String, id: String, presentation: Handle) {
+    public init(binding: String, id: String, presentation: Handle, title: String? = nil) {
       self.binding = binding
       self.id = id
       self.presentation = presentation
+      self.title = title
       path = presentation.path
     }
   }
@@ -35,7 +39,7 @@ public struct StateEvent: Hashable, Sendable {
     case declined(Subject, message: String)
     /// The presenter asks its user before it dismisses the presentation, or has stopped asking (P16).
     /// - Parameter message: the question; nil if the presenter does not ask.
-    case asking(Handle, message: String?)
+    case asking(Subject, message: String?)
     /// The presenter reports an action, such as a pressed button (P8).
     case action(Subject, String, parameters: Properties)
     /// A group has another selection; nil if no member is selected.

@@ -129,13 +129,18 @@ extension Transition {
     dismissal.stage = .asking(message: message)
     state.presentations[handle]!.phase = .dismissing(dismissal)
     state.presentations[handle]!.answerDue = nil
-    announce(.asking(handle, message))
+    announceQuestion(of: handle, message)
   }
 
   /// Announces that a presenter has stopped asking, though its presentation is still being dismissed.
   mutating func stopAsking(_ handle: Handle) {
     guard case .asking? = state.presentations[handle]?.phase.dismissal?.stage else { return }
-    announce(.asking(handle, nil))
+    announceQuestion(of: handle, nil)
+  }
+
+  private mutating func announceQuestion(of handle: Handle, _ message: String?) {
+    let presentation = state.presentations[handle]!
+    announce(.asking(handle, presentation.binding, id: presentation.item.id, message))
   }
 
   // MARK: Forcing

@@ -6,8 +6,6 @@ import PresentationModel
 struct Group: Sendable {
   var selected: BindingID?
   var queue = Queue()
-  /// The tags that the group remembers from requests; the requests are in `State.tagMemory` (G7).
-  var remembered: Set<String> = []
   /// The members that may be on screen: at most one (G1), or two of which one is being dismissed (G10).
   var live: [Handle] = []
 }

@@ -135,6 +135,5 @@ extension Planner {
     draft.learned[membership] = memory
     draft.forgotten.remove(membership)
     draft.learnOrder.append(membership)
-    withGroup(membership.group) { _ in }
   }
 }

@@ -153,8 +153,8 @@ extension StateMachine {
 
   // MARK: Inputs
 
-  /// Puts a hold in force (H1).
-  /// - Returns: the number by which the hold is released.
+  /// Puts a hold in force, or ends it if the request toggles and a client holds by its name (H1).
+  /// - Returns: the number of the holder; 0 if the hold was ended.
   /// - Throws: `Refusal`: `limitExceeded`, `shuttingDown`.
   public mutating func hold(
     _ request: HoldRequest, by client: Client, at now: Instant
@@ -162,6 +162,8 @@ extension StateMachine {
     guard !state.isShuttingDown else {
       throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
     }
+    let others = request.toggles ? clientHolders(of: request.name) : []
+    guard others.isEmpty else { return (0, process(at: now) { $0.release(others) }) }
     try limits.check(text: request.message, as: "message")
     try limits.check("entries", state.holders.count + 1, limits.entries, of: "holders in all")
     let key = Holder.Key(name: request.name, cookie: serial.number + 1)
@@ -175,15 +177,25 @@ extension StateMachine {
     return (key.cookie, outcome)
   }
 
-  /// Releases a hold (H1).
-  /// - Throws: `Refusal` with the code `invalidArgument` if no client holds by that number.
-  public mutating func releaseHold(_ cookie: UInt64, at now: Instant) throws(Refusal) -> Outcome {
-    guard cookie != 0, let key = state.holders.keys.first(where: { $0.cookie == cookie }) else {
-      throw Refusal(
-        .invalidArgument,
-        "cookie: expected the number of a holder, as Holds gives it, found \(cookie); it may have ended")
+  /// Ends what clients hold by a name (H1).
+  /// - Parameter cookie: the number of the only holder to end; nil for all of them.
+  /// - Returns: how many have ended.
+  public mutating func releaseHold(
+    _ name: String, cookie: UInt64? = nil, at now: Instant
+  ) -> (count: Int, outcome: Outcome) {
+    let keys = clientHolders(of: name, cookie: cookie)
+    guard !keys.isEmpty else { return (0, Outcome()) }
+    return (keys.count, process(at: now) { $0.release(keys) })
+  }
+
+  /// The clients that hold by a name, in the order in which they began. A fact of the session is none.
+  private func clientHolders(of name: String, cookie: UInt64? = nil) -> [Holder.Key] {
+    if let cookie {
+      let key = Holder.Key(name: name, cookie: cookie)
+      return cookie != 0 && state.holders[key] != nil ? [key] : []
     }
-    return process(at: now) { $0.release([key]) }
+    guard state.countsOfHolders[name] != nil else { return [] }
+    return state.holders.keys.filter { $0.name == name && $0.cookie != 0 }.sorted { $0.cookie < $1.cookie }
   }
 
   /// Sets whether a fact of the session is true (H2).

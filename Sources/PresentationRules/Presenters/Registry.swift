@@ -22,7 +22,7 @@ struct Registry: Sendable {
   private var noted = NotedKeys<String>()
   private(set) var ofClients: [Client: Set<String>] = [:]
   /// The bindings that programs serve by their destinations (D18).
-  var served = ServedBindings()
+  private(set) var served = ServedBindings()
   /// The tags declared by the registrations that count.
   private(set) var declared: [BindingID: [String: DeclaredTag]] = [:]
   /// The mistakes of files, by the names of their destinations (D2).
@@ -39,7 +39,7 @@ struct Registry: Sendable {
 
   /// Adds a client's registration of a name, or replaces its earlier one. It counts from now on.
   /// - Parameter handle: the last handle that was given out.
-  /// - Returns: the tags that are newly declared, or no longer declared.
+  /// - Returns: the tags that are newly declared, or no longer declared, and that no program serves.
   mutating func register(
     _ destination: Destination, by client: Client, after handle: Handle = Handle(0)
   ) -> Set<GroupTag> {
@@ -55,9 +55,24 @@ struct Registry: Sendable {
   mutating func unregister(_ name: String, by client: Client) -> Set<GroupTag>? {
     guard ofClients[client]?.remove(name) != nil else { return nil }
     if ofClients[client]?.isEmpty == true { ofClients[client] = nil }
-    served.end(destination: name, of: client)
+    let unserved = served.end(destination: name, of: client).filter { declared[$0.group]?[$0.tag] == nil }
     noted.note(name)
-    return change(name) { list in list.removeAll { $0.destination.source == .client(client) } }
+    return unserved.symmetricDifference(
+      change(name) { list in list.removeAll { $0.destination.source == .client(client) } })
+  }
+
+  /// Notes what a client serves by a binding; nil if it serves it no longer.
+  /// - Returns: the tags, as from `register`.
+  mutating func serve(
+    _ binding: BindingID, _ registration: ServedBindings.Registration?, by client: Client
+  ) -> Set<GroupTag> {
+    let differing = registration.map { served.serve(binding, $0) } ?? served.end(binding, of: client)
+    return differing.filter { declared[$0.group]?[$0.tag] == nil }
+  }
+
+  /// Whether a destination declares the tag, or a program serves it.
+  func knows(_ tag: String, in group: BindingID) -> Bool {
+    declared[group]?[tag] != nil || served.tags(of: group)?[tag] != nil
   }
 
   /// Whether there is a record. Without one, no change is noted.
@@ -122,7 +137,7 @@ struct Registry: Sendable {
       differing.formSymmetricDifference([GroupTag(group: tag.group, tag: tag.tag)])
       declared[tag.group, default: [:]][tag.tag] = DeclaredTag(binding: tag.binding, destination: name)
     }
-    return differing
+    return differing.filter { served.tags(of: $0.group)?[$0.tag] == nil }
   }
 
   private func declaredTag(of destination: Shared<Destination>?) -> (group: BindingID, tag: String, binding: BindingID)?

@@ -58,39 +58,51 @@ struct ServedBindings: Sendable {
 
   func bindings(of client: Client) -> Set<BindingID> { ofClients[client] ?? [] }
 
+  /// The groups that programs serve.
+  var groups: some Sequence<BindingID> { tags.keys }
+
   /// The tags of a group that programs serve; nil if they serve none of it.
   func tags(of group: BindingID) -> [String: BindingID]? { tags[group] }
 
-  mutating func serve(_ binding: BindingID, _ registration: Registration) {
-    change(binding) { list in
+  /// - Returns: the tags that are newly served, or no longer served.
+  mutating func serve(_ binding: BindingID, _ registration: Registration) -> Set<GroupTag> {
+    ofClients[registration.client, default: []].insert(binding)
+    return change(binding) { list in
       if let index = list.firstIndex(where: { $0.client == registration.client }) {
         list[index] = registration
       } else {
         list.append(registration)
       }
     }
-    ofClients[registration.client, default: []].insert(binding)
   }
 
-  mutating func end(_ binding: BindingID, of client: Client) {
-    guard ofClients[client]?.remove(binding) != nil else { return }
+  /// - Returns: the tags, as from `serve`.
+  mutating func end(_ binding: BindingID, of client: Client) -> Set<GroupTag> {
+    guard ofClients[client]?.remove(binding) != nil else { return [] }
     if ofClients[client]?.isEmpty == true { ofClients[client] = nil }
-    change(binding) { list in list.removeAll { $0.client == client } }
+    return change(binding) { list in list.removeAll { $0.client == client } }
   }
 
   /// Ends what a client serves by a destination.
-  mutating func end(destination: String, of client: Client) {
+  /// - Returns: the tags, as from `serve`.
+  mutating func end(destination: String, of client: Client) -> Set<GroupTag> {
+    var differing: Set<GroupTag> = []
     for binding in bindings(of: client)
     where registrations[binding]?.contains(where: { $0.client == client && $0.destination == destination }) == true {
-      end(binding, of: client)
+      differing.formSymmetricDifference(end(binding, of: client))
     }
+    return differing
   }
 
-  private mutating func change(_ binding: BindingID, _ body: (inout [Registration]) -> Void) {
+  private mutating func change(_ binding: BindingID, _ body: (inout [Registration]) -> Void) -> Set<GroupTag> {
     var list = registrations[binding] ?? []
-    if let served = list.first?.binding, let group = served.group, let tag = served.tag(at: binding) {
-      if tags[group]?[tag] == binding { tags[group]?[tag] = nil }
+    var differing: Set<GroupTag> = []
+    if let served = list.first?.binding, let group = served.group, let tag = served.tag(at: binding),
+      tags[group]?[tag] == binding
+    {
+      tags[group]?[tag] = nil
       if tags[group]?.isEmpty == true { tags[group] = nil }
+      differing = [GroupTag(group: group, tag: tag)]
     }
     body(&list)
     registrations[binding] = list.isEmpty ? nil : list
@@ -98,8 +110,11 @@ struct ServedBindings: Sendable {
     if let served = list.first?.binding, let group = served.group, binding.derives(from: group),
       let tag = served.tag(at: binding)
     {
-      tags[group, default: [:]][tag] = binding
+      if tags[group, default: [:]].updateValue(binding, forKey: tag) == nil {
+        differing.formSymmetricDifference([GroupTag(group: group, tag: tag)])
+      }
     }
+    return differing
   }
 }
 
@@ -134,16 +149,16 @@ extension StateMachine {
     }
     var elsewhere: [BindingID] = []
     let outcome = process { transition in
+      var differing: Set<GroupTag> = []
       for (binding, served) in bindings {
-        guard let served else {
-          transition.state.registry.served.end(binding, of: client)
-          continue
+        let registration = served.map {
+          ServedBindings.Registration(client: client, destination: destination, binding: $0)
         }
-        let registration = ServedBindings.Registration(client: client, destination: destination, binding: served)
-        transition.state.registry.served.serve(binding, registration)
-        if transition.state.serving(binding)?.client != client { elsewhere.append(binding) }
+        differing.formSymmetricDifference(
+          transition.state.registry.serve(binding, registration, by: client))
+        if served != nil, transition.state.serving(binding)?.client != client { elsewhere.append(binding) }
       }
-      transition.outcome.destinationsChanged = true
+      transition.announce(differing)
     }
     return (elsewhere, outcome)
   }

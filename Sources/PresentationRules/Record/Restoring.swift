@@ -230,7 +230,6 @@ extension State {
     for (key, row) in recorded.tags.sorted(by: { $0.value.stamp < $1.value.stamp }) {
       let memory = TagMemory(binding: row.binding, id: row.id, options: row.options, isTrusted: row.isTrusted)
       tagMemory.put(key, memory, bytes: memory.byteCount, stamp: row.stamp)
-      groups[key.group, default: Group()].remembered.insert(key.tag)
     }
     // Serials follow the order of the ends.
     for ending in recorded.endings.values.sorted(by: { $0.serial < $1.serial }) {

@@ -34,7 +34,8 @@ extension Transition {
       state.groups[group]!.queue = drafted.queue
       state.lists.mayEnd += state.groups[group]!.live
     }
-    if !draft.groups.isEmpty || !draft.forgotten.isEmpty { announceGroups(rememberTags(draft), draft) }
+    rememberTags(draft)
+    announceGroups(draft)
     if !draft.stacks.isEmpty {
       for stack in draft.stacks.keys.sorted(by: { $0.text < $1.text })
       where state.lists.changed.contains(.stack(stack)) {
@@ -177,48 +178,38 @@ extension Transition {
 
   // MARK: Groups
 
-  /// - Returns: the tags that groups have learned or forgotten.
-  private mutating func rememberTags(_ draft: borrowing Draft) -> Set<GroupTag> {
-    var differing: Set<GroupTag> = []
-    for key in draft.forgotten {
-      state.tagMemory.remove(key)
-      if state.groups[key.group]?.remembered.remove(key.tag) != nil { differing.formSymmetricDifference([key]) }
-    }
+  private mutating func rememberTags(_ draft: borrowing Draft) {
+    for key in draft.forgotten { state.tagMemory.remove(key) }
     let bytes = draft.learned.mapValues(\.byteCount)
     for key in draft.learnOrder where draft.learned[key] != nil {
-      if state.groups[key.group, default: Group()].remembered.insert(key.tag).inserted {
-        differing.formSymmetricDifference([key])
-      }
-      let dropped = state.tagMemory.set(key, draft.learned[key]!, bytes: bytes[key]!)
-      for (key, _) in dropped where state.groups[key.group]?.remembered.remove(key.tag) != nil {
-        differing.formSymmetricDifference([key])
-      }
+      _ = state.tagMemory.set(key, draft.learned[key]!, bytes: bytes[key]!)
     }
-    return differing
   }
 
   /// Announces the changes of groups: the selection, and the tags and the queue if watchers can see
   /// a difference (W1).
-  private mutating func announceGroups(_ differing: Set<GroupTag>, _ draft: borrowing Draft) {
-    guard !differing.isEmpty || !draft.groups.isEmpty else { return }
-    let visible = differing.filter { state.registry.declared[$0.group]?[$0.tag] == nil }
-    let names = Set(differing.map(\.group)).union(draft.groups.keys)
-    let otherTags = Set(visible.map(\.group))
-    for name in names.sorted(by: { $0.text < $1.text }) {
-      let drafted = draft.groups[name]
-      if let drafted {
-        let tag = machine.selection(of: name)
-        if tag != drafted.tagBefore {
-          state.lists.changed.insert(.group(name))
-          announce(.selection(name, tag: tag))
-        }
+  private mutating func announceGroups(_ draft: borrowing Draft) {
+    for name in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
+      let drafted = draft.groups[name]!
+      let tag = machine.selection(of: name)
+      if tag != drafted.tagBefore {
+        state.lists.changed.insert(.group(name))
+        announce(.selection(name, tag: tag))
       }
-      if otherTags.contains(name) || drafted?.hasOtherQueue == true {
+      if drafted.hasOtherQueue || hasOtherTags(name, drafted, selected: tag) {
         state.lists.changed.insert(.group(name))
         announce(.group(name))
       }
       state.dropIfUnused(group: name)
     }
+  }
+
+  /// Whether a group has gained or lost a member whose tag nobody declares (G7).
+  private func hasOtherTags(_ name: BindingID, _ drafted: GroupDraft, selected tag: String?) -> Bool {
+    guard tag != drafted.tagBefore || drafted.queue != drafted.queueBefore else { return false }
+    let before = Set(drafted.queueBefore.tags + [drafted.tagBefore].compactMap(\.self))
+    let now = Set(drafted.queue.tags + [tag].compactMap(\.self))
+    return before.symmetricDifference(now).contains { !state.registry.knows($0, in: name) }
   }
 
   // MARK: Replies
@@ -233,6 +224,7 @@ extension Transition {
       return .toggled(presented: current != nil, current)
     case .selected(let group, let tag): return .selected(machine.selection(of: group) == tag)
     case .changed(let subject): return .changed(state.lists.changed.contains(subject))
+    case .forgotten(let isForgotten): return .changed(isForgotten)
     case .count(let count): return .count(count)
     case .path(let bindings): return .path(bindings.map { state.slots[$0]?.current })
     }

@@ -5,10 +5,10 @@ extension Planner {
   /// Sets a slot to an item: the primitive of present, toggle, select, push and set path.
   /// - Parameters:
   ///   - isTrusted: whether the options that are not the author's are from clients outside of any sandbox.
-  ///   - isKnown: whether the item may be state only even if the request needs a known name.
+  ///   - member: the tag that the request names instead of a binding.
   ///   - isChecked: whether all options have been checked, now or when a group remembered them.
   mutating func set(
-    _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true, isKnown: Bool = false,
+    _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true, of member: GroupTag? = nil,
     isChecked: Bool = false
   ) throws(Refusal) {
     if !isChecked { try machine.check(options) }
@@ -19,7 +19,7 @@ extension Planner {
     if let current, isRefresh {
       try refresh(binding, current, options)
     } else {
-      try renew(binding, id: id, options, isKnown: isKnown || !needsKnownName)
+      try renew(binding, id: id, options, of: member)
     }
     if options.placement != nil, item(at: binding)?.destination?.window == nil {
       throw Refusal(
@@ -134,10 +134,13 @@ extension Planner {
 
   /// Sets a slot to a new item, with another id or in an empty slot (P1, P3, S4).
   private mutating func renew(
-    _ binding: BindingID, id: String, _ options: ItemOptions, isKnown: Bool
+    _ binding: BindingID, id: String, _ options: ItemOptions, of member: GroupTag?
   ) throws(Refusal) {
     let destination = try destination(for: binding, options)
-    if destination == nil, !isKnown { throw unknownDestination(binding.text) }
+    if destination == nil, needsKnownName {
+      if let member { throw unknownTag(member) }
+      throw unknownDestination(binding.text)
+    }
     try checkProtected(binding, destination, options)
     try machine.check(options.input, for: destination?.content, at: binding)
     let membership = try membership(for: binding, options, destination)

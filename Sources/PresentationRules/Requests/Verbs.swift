@@ -7,6 +7,8 @@ enum Answer: Sendable {
   case toggled(BindingID)
   case selected(BindingID, tag: String)
   case changed(Subject)
+  /// - Parameter isForgotten: whether the group remembered a request for the tag.
+  case forgotten(_ isForgotten: Bool)
   case count(Int)
   case path([BindingID])
 }
@@ -69,12 +71,10 @@ extension Planner {
     case .forget(let group, let tag):
       try machine.check(tag: tag)
       let key = GroupTag(group: group, tag: tag)
-      if remembered(key) != nil {
-        draft.learned[key] = nil
-        draft.forgotten.insert(key)
-        withGroup(group) { _ in }
-      }
-      return .changed(.group(group))
+      guard remembered(key) != nil else { return .forgotten(false) }
+      draft.learned[key] = nil
+      draft.forgotten.insert(key)
+      return .forgotten(true)
 
     case .push(let stack, let binding, let id, var options):
       if let position = item(at: binding)?.position,
@@ -123,7 +123,7 @@ extension Planner {
     switch answer {
     case .presentation(let binding), .toggled(let binding): binding
     case .selected(let group, let tag): holder(of: GroupTag(group: group, tag: tag))
-    case .changed, .count, .path: nil
+    case .changed, .forgotten, .count, .path: nil
     }
   }
 
@@ -265,12 +265,6 @@ extension Planner {
         "tag \(quoted(tag)) is unknown in the group “\(group)”, and \(quoted("\(group).\(tag)")) is not a binding; present "
           + "an item with this group and tag once, or give a binding")
     }
-    // Neither the group nor a destination knows the tag, and the request does not give a way to show it.
-    if needsKnownName, memory == nil, binding == nil, given.destination == nil, given.command == nil,
-      state.registry[target.text] == nil
-    {
-      throw unknownTag(tag, in: group)
-    }
     let id = id ?? memory?.id ?? ""
     // The client that registered the destination may have left. An item that is there keeps it.
     if given.destination == nil, given.command == nil, let gone = memory?.options.destination,
@@ -288,13 +282,20 @@ extension Planner {
     // Options that the group remembers were checked when it stored them.
     try machine.check(given)
     try set(
-      target, id: id, options, isTrusted: memory?.isTrusted ?? true, isKnown: memory != nil, isChecked: true)
+      target, id: id, options, isTrusted: memory?.isTrusted ?? true, of: binding == nil ? key : nil, isChecked: true)
     return target
   }
 
-  private func unknownTag(_ tag: String, in group: BindingID) -> Refusal {
+  /// The refusal of a tag that nothing shows, in a request that needs a known name.
+  func unknownTag(_ member: GroupTag) -> Refusal {
+    let (group, tag) = (member.group, member.tag)
     // The tag's destination may declare it, but its file has a mistake.
     if state.registry.mistake(in: tag) != nil { return unknownDestination(tag) }
+    if remembered(member) != nil {
+      return Refusal(
+        .unknownTag,
+        "nothing shows the tag \(quoted(tag)) of the group “\(group)” any more, since its destination is gone")
+    }
     let tags = machine.tags(of: group)
     if tags.isEmpty {
       let groups = machine.groupNames.lazy.map(\.text)

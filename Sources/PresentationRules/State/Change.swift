@@ -14,7 +14,7 @@ public struct Change: Hashable, Sendable {
     /// The presentation is `presented` again, since its presenter declined, or the presenter of one that depends on it (P15).
     case declined(Handle, BindingID, id: String, message: String)
     /// The question that the presenter asks its user before it ends the presentation; nil if it has stopped asking (P16).
-    case asking(Handle, String?)
+    case asking(Handle, BindingID, id: String, String?)
     case action(Handle, BindingID, id: String, action: String, parameters: Properties)
     case selection(BindingID, tag: String?)
     /// The tags or the queue changed. Read them from the machine: if the event had all tags, a change of one tag among 10⁵ would cost

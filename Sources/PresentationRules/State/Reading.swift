@@ -55,9 +55,17 @@ extension StateMachine {
     }
   }
 
-  /// The names of all known groups, in their order.
+  /// The names of the groups that have a tag, in their order.
   public var groupNames: [BindingID] {
-    Set(state.groups.keys).union(state.registry.declared.keys).sorted { $0.text < $1.text }
+    Set(state.groups.keys).union(state.registry.declared.keys).union(state.registry.served.groups)
+      .filter { hasTags($0) }.sorted { $0.text < $1.text }
+  }
+
+  /// Whether a group has a tag.
+  public func hasTags(_ group: BindingID) -> Bool {
+    let members = state.groups[group]
+    return members?.selected != nil || members?.queue.isEmpty == false || state.registry.declared[group] != nil
+      || state.registry.served.tags(of: group) != nil
   }
 
   /// The selected tag of a group; nil if nothing is selected.
@@ -65,13 +73,51 @@ extension StateMachine {
     state.groups[group]?.selected.flatMap { current(at: $0)?.item.membership?.tag }
   }
 
-  /// The tags that a group knows, in their order.
+  /// The tags of a group, in their order: those that destinations declare or programs serve, and those of its members (G7).
   public func tags(of group: BindingID) -> [String] {
-    (state.groups[group]?.remembered ?? []).union(state.registry.declared[group]?.keys.map(\.self) ?? []).sorted()
+    var tags = Set(state.registry.declared[group]?.keys.map(\.self) ?? [])
+    if let served = state.registry.served.tags(of: group) { tags.formUnion(served.keys) }
+    tags.formUnion(queuedTags(of: group))
+    if let selected = selection(of: group) { tags.insert(selected) }
+    return tags.sorted()
   }
 
   /// The tags in a group's queue, the next one first.
   public func queuedTags(of group: BindingID) -> [String] { state.groups[group]?.queue.tags ?? [] }
+
+  /// The place of a presentation in the queue of its group: 1 for the next one; nil if it is not queued.
+  public func queuedPlace(of presentation: Presentation) -> UInt32? {
+    guard presentation.item.isQueued, let group = presentation.item.membership?.group else { return nil }
+    let index = state.groups[group]?.queue.entries.firstIndex { $0.binding == presentation.binding }
+    return index.map { UInt32(clamping: $0 + 1) }
+  }
+
+  /// The places of all queued presentations.
+  public var queuedPlaces: [Handle: UInt32] {
+    var places: [Handle: UInt32] = [:]
+    for group in state.groups.values {
+      for (index, entry) in group.queue.entries.enumerated() {
+        if let handle = state.slots[entry.binding]?.current { places[handle] = UInt32(clamping: index + 1) }
+      }
+    }
+    return places
+  }
+
+  /// The titles of a group's tags: those of its members' items, or else of the destinations that declare the tags.
+  public func titles(of group: BindingID) -> [String: String] {
+    var titles: [String: String] = [:]
+    for (tag, declared) in state.registry.declared[group] ?? [:] {
+      titles[tag] = state.registry[declared.destination]?.itemSettings?.options.title
+    }
+    let members = state.groups[group]
+    for binding in (members?.queue.entries.map(\.binding) ?? []) + [members?.selected].compactMap(\.self) {
+      guard let item = current(at: binding)?.item, let tag = item.membership?.tag, let title = item.title else {
+        continue
+      }
+      titles[tag] = title
+    }
+    return titles
+  }
 
   /// The names of all stacks that are not empty, in their order.
   public var stackNames: [BindingID] {

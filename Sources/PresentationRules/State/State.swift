@@ -137,11 +137,9 @@ extension State {
     if bindingsOfRoot[root]?.isEmpty == true { bindingsOfRoot[root] = nil }
   }
 
-  /// Removes a group without a selection, a queue, a presentation being dismissed and remembered tags.
+  /// Removes a group without a selection, a queue and a presentation being dismissed.
   mutating func dropIfUnused(group name: BindingID) {
-    guard let group = groups[name], group.selected == nil, group.live.isEmpty, group.queue.isEmpty,
-      group.remembered.isEmpty
-    else { return }
+    guard let group = groups[name], group.selected == nil, group.live.isEmpty, group.queue.isEmpty else { return }
     groups[name] = nil
   }
 

@@ -98,10 +98,12 @@ struct Transition: ~Copyable {
     outcome.changes.append(Change(serial: state.serial, event: event))
   }
 
-  /// Announces declared tags that are new or gone. A tag that its group also remembers causes no event (W1).
+  /// Announces tags that are declared or served from now on, or no longer. That of a member causes no event (W1).
   mutating func announce(_ differing: Set<GroupTag>) {
     outcome.destinationsChanged = true
-    let visible = differing.filter { state.groups[$0.group]?.remembered.contains($0.tag) != true }
+    let visible = differing.filter {
+      machine.selection(of: $0.group) != $0.tag && state.groups[$0.group]?.queue.binding(of: $0.tag) == nil
+    }
     for group in Set(visible.map(\.group)).sorted(by: { $0.text < $1.text }) {
       announce(.group(group))
     }

@@ -18,7 +18,7 @@ extension Verbs {
     case ("dismiss", _):
       return Dismiss.filled {
         ($0.global, $0.bindings, $0.slot) = (.notGiven, words, .notGiven)
-        ($0.group, $0.stack, $0.root, $0.all, $0.parked) = (nil, nil, nil, false, false)
+        ($0.group, $0.stack, $0.root, $0.all, $0.parked, $0.wait) = (nil, nil, nil, false, false, false)
       }
     case ("select", 2):
       return Select.filled { ($0.global, $0.group, $0.tag, $0.member) = (.notGiven, first, words[1], .notGiven) }

@@ -114,7 +114,7 @@ final class DaemonClient {
     }
   }
 
-  func diagnosis() throws(Failure) -> Diagnosis { Diagnosis(try value(of: CoordinatorInterface.diagnosis) ?? [:]) }
+  func diagnosis() throws(Failure) -> Diagnosis { Diagnosis(try ask(CoordinatorInterface.diagnosis, ())) }
 
   /// The value of a property; nil if navd returns another type.
   func value<T>(of property: Property<T>) throws(Failure) -> T? {

@@ -6,7 +6,7 @@ import TextFormats
 
 /// The reply of the method `Wait`: how a presentation ended, or that it is presented.
 struct WaitOutcome: Equatable {
-  /// The reason of the end; empty if it is presented.
+  /// The reason of the end; empty if it has not ended.
   let reason: String
   /// The result of the presentation's program, or of its presenter on the bus.
   let result: PresentationResult
@@ -47,7 +47,7 @@ struct WaitOutcome: Equatable {
     let keys = PresentationResult.keys
     let names = [
       keys.status.name, keys.signal.name, keys.output.name, keys.outputTruncated.name, keys.stopped.name,
-      keys.kept.name, keys.error.name,
+      keys.kept.name, keys.error.name, keys.statusKnown.name, keys.declined.name,
     ]
     var members = result.properties.filter { names.contains($0.key) }
     members[EndingEntry.keys.reason] = reason

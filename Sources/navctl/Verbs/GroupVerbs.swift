@@ -16,7 +16,7 @@ struct Select: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "select \(group) \(tag)")
-    let (presentation, changed, serial) = try daemon.call(
+    let (presentation, _, changed, serial) = try daemon.call(
       CoordinatorInterface.select, (group, tag, try member.options(daemon)), hint: MemberOptions.hint, for: .unknownTag)
     try global.reportPresented(daemon, presentation, changed: changed, serial: serial, isOwned: member.item.owned)
   }

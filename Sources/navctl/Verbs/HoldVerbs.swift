@@ -24,17 +24,26 @@ struct Hold: ParsableCommand {
     transform: { try $0.duration() })
   var duration: UInt64?
   @Option(help: "What it is for; “navctl holds” shows it. Default: the command.") var message: String?
+  @Flag(help: "End it instead, if any program holds it already: for a key or a button.") var toggle = false
   @Argument(parsing: .postTerminator, help: "After “--”: command during which to hold.", completion: .file())
   var command: [String] = []
 
   func validate() throws {
     if command.isEmpty, CommandLine.arguments.contains("--") { throw ValidationError("a command must follow “--”") }
+    if toggle, !command.isEmpty {
+      throw ValidationError("--toggle is not supported with a command, which ends the hold")
+    }
   }
 
   func run() throws {
     guard !command.isEmpty else {
       let cookie = try DaemonClient(global, operation).call(CoordinatorInterface.hold, (name, options))
-      if global.json || global.verbose { global.write(json: ["cookie": JSON(cookie.value)], plain: "\(cookie)\n") }
+      let isHeld = cookie != 0
+      if global.json || global.verbose {
+        var members: Properties = ["held": isHeld.value]
+        if isHeld { members["cookie"] = cookie.value }
+        global.write(json: JSON(members), plain: isHeld ? "\(cookie)\n" : "released\n")
+      }
       return
     }
     let hold = name == SessionFact.locked.rawValue ? holdForLocker() : try lastingHold(global)
@@ -52,6 +61,7 @@ struct Hold: ParsableCommand {
     options[Options.holdMessage] =
       message ?? (command.isEmpty ? nil : String(command.joined(separator: " ").prefix(250)))
     if !command.isEmpty { options[Options.holdOwned] = true }
+    if toggle { options[Options.holdToggle] = true }
     return options
   }
 
@@ -86,7 +96,10 @@ struct Hold: ParsableCommand {
 struct ReleaseHold: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "release", "End a hold of any program.",
-    "Facts of the session, such as “locked”, and what open items hold, end only by themselves.")
+    """
+    If no program holds by NAME, the exit status is 3. Facts of the session, such as “locked”, and what open items hold, end only by \
+    themselves.
+    """)
 
   @OptionGroup var global: GlobalOptions
   @Argument(help: "Name of the hold.", completion: .holds) var name: String?
@@ -103,17 +116,11 @@ struct ReleaseHold: ParsableCommand {
     }
     let daemon = try DaemonClient(global, operation)
     let holders = try daemon.holders().filter { name == nil || $0.name == name }
-    var changed = false
-    for cookie in holders.compactMap(\.cookie) {
-      do throws(DBusError) {
-        try daemon.request(CoordinatorInterface.releaseHold, cookie, starts: false)
-        changed = true
-      } catch {
-        // `invalidArgument` means that the hold has ended meanwhile.
-        if CoordinatorError.Name(error.name) != .invalidArgument { throw Failure(daemon.operation, error) }
-      }
+    var count: UInt32 = 0
+    for held in name.map({ [$0] }) ?? Set(holders.filter { $0.cookie != nil }.compactMap(\.name)).sorted() {
+      count += try daemon.ask(CoordinatorInterface.releaseHold, (held, 0))
     }
-    global.write(json: ["changed": .boolean(changed)], plain: "")
+    global.write(json: ["changed": .boolean(count > 0)], plain: "")
     if let name, let presented = holders.first(where: { $0.binding != nil }) {
       throw Failure(
         daemon.operation, "“\(name)” is also held by “\(presented.binding ?? "")”, and ends when that closes",
@@ -123,6 +130,7 @@ struct ReleaseHold: ParsableCommand {
       throw Failure(
         daemon.operation, "“\(name)” is also a fact of the session, which ends by itself", status: .refused)
     }
+    if name != nil, count == 0 { throw ExitCode(CommandStatus.notPresented.rawValue) }
   }
 }
 

@@ -119,7 +119,8 @@ struct Members: ParsableCommand {
     let daemon = try DaemonClient(global, all ? "members --all" : "members --\(option) \(name)")
     var table = Table("NUMBER", "BINDING", "ID", "VALUES")
     var list: [JSON] = []
-    for (binding, id, presentation, values) in try daemon.ask(CoordinatorInterface.members, (kind, name)).map(\.fields)
+    for (binding, id, presentation, _, values) in try daemon.ask(CoordinatorInterface.members, (kind, name)).map(
+      \.fields)
     {
       var entry = StateEntry([:])
       (entry.binding, entry.id, entry.containerValues) = (binding, id, values)

@@ -53,7 +53,7 @@ struct Rofi: ParsableCommand {
       try daemon.call(CoordinatorInterface.dismiss, (binding, options))
     case .destination(let name):
       ClientContext.write(to: &options, isRemote: daemon.isRemote)
-      let (presentation, changed, serial) = try daemon.call(CoordinatorInterface.present, (name, "", options))
+      let (presentation, _, changed, serial) = try daemon.call(CoordinatorInterface.present, (name, "", options))
       if changed { try daemon.requireStart(of: [presentation], after: serial) }
     }
   }

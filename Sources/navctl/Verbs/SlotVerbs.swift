@@ -19,7 +19,7 @@ struct Present: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "present \(binding)")
-    let (presentation, changed, serial) = try daemon.call(
+    let (presentation, _, changed, serial) = try daemon.call(
       CoordinatorInterface.present,
       (binding, id.text ?? options.item.idOfProgram ?? "", try options.properties(daemon)),
       hint: id.hint(options.item, at: binding))
@@ -48,7 +48,7 @@ struct Toggle: ParsableCommand {
     let daemon = try DaemonClient(global, "toggle \(binding)")
     var properties = try options.properties(daemon)
     if id.text == nil { properties[Options.anyID] = true }
-    let (presented, presentation, serial) = try daemon.call(
+    let (presented, presentation, _, serial) = try daemon.call(
       CoordinatorInterface.toggle, (binding, id.text ?? options.item.idOfProgram ?? "", properties),
       hint: id.hint(options.item, at: binding))
     if presented, options.isWaiting {
@@ -150,6 +150,8 @@ struct Dismiss: ParsableCommand {
   var root: String?
   @Flag(help: "Close everything.") var all = false
   @Flag(help: "End the programs whose windows are hidden; with --force, without asking them.") var parked = false
+  @Flag(help: "Wait until it is gone; exit status 6 if its program keeps it, for example because of unsaved text.")
+  var wait = false
   @OptionGroup var slot: SlotOptions
 
   private var scopes: Int { [group, stack, root].count { $0 != nil } + [all, parked].count { $0 } }
@@ -158,6 +160,7 @@ struct Dismiss: ParsableCommand {
     guard scopes + (bindings.isEmpty ? 0 : 1) == 1 else {
       throw ValidationError("give either names, or exactly one of --group, --stack, --root, --all and --parked")
     }
+    if wait, parked { throw ValidationError("--wait is not supported with --parked") }
     if bindings.count != 1, slot.expectedID != nil || slot.expectedPresentation != nil {
       throw ValidationError("--expected-id and --expected-presentation need exactly one name")
     }
@@ -169,6 +172,7 @@ struct Dismiss: ParsableCommand {
 
   private func dismissEach() throws {
     let daemon = try DaemonClient(global, "dismiss \(bindings.joined(separator: " "))")
+    let open = try shown(daemon)
     var anyChanged = false
     var last: UInt64 = 0
     for binding in bindings {
@@ -177,7 +181,33 @@ struct Dismiss: ParsableCommand {
       if !changed { daemon.warnIfUnknown(binding: binding) }
       last = serial
     }
+    try settle(open, daemon)
     global.report(changed: anyChanged, serial: last)
+  }
+
+  /// What is open under these names, groups, …, and is waited for.
+  private func shown(_ daemon: DaemonClient) throws(Failure) -> [StateEntry] {
+    guard wait else { return [] }
+    return try daemon.state().entries.filter { entry in
+      let names = [entry.binding].compactMap(\.self)
+      return all || bindings.contains(where: names.contains) || (group != nil && entry.group == group)
+        || (stack != nil && entry.stack == stack)
+        || (root != nil && names.contains { (try? BindingID($0))?.root == root })
+    }
+  }
+
+  /// Waits until what was open is gone.
+  /// - Throws: `Failure` if a presenter keeps something.
+  private func settle(_ open: [StateEntry], _ daemon: DaemonClient) throws(Failure) {
+    for entry in open {
+      guard let number = entry.presentation else { continue }
+      let outcome = try daemon.wait(for: CoordinatorNames.presentation(number), .settled)
+      guard outcome.reason.isEmpty else { continue }
+      let why = (outcome.result.declined ?? "").isEmpty ? "" : ": \(ErrorOutput.part(outcome.result.declined ?? ""))"
+      throw Failure(
+        daemon.operation, "“\(entry.binding ?? "")” stays\(why)",
+        hint: "“navctl dismiss --force” closes it without asking", status: .refused)
+    }
   }
 
   private func dismissAll() throws {
@@ -188,11 +218,13 @@ struct Dismiss: ParsableCommand {
     options[Options.root] = root
     if all { options[Options.all] = true }
     if parked { options[Options.parked] = true }
+    let open = try shown(daemon)
     let (count, serial) = try daemon.call(CoordinatorInterface.dismissAll, options)
     if count == 0 {
       daemon.warnIfUnknown(group: group, stack: stack)
       if let root { daemon.warnIfUnknown(root: root) }
     }
+    try settle(open, daemon)
     global.report(changed: count > 0, serial: serial, ["count": count.value], verbose: "\(count)\n")
   }
 }

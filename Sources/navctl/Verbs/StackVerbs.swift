@@ -21,7 +21,7 @@ struct Push: ParsableCommand {
     var options = try item.options(daemon)
     membership.write(to: &options)
     slot.write(to: &options)
-    let (presentation, changed, serial) = try daemon.call(
+    let (presentation, _, changed, serial) = try daemon.call(
       CoordinatorInterface.push, (stack, binding, id.text ?? item.idOfProgram ?? "", options),
       hint: id.hint(item, at: binding))
     try global.reportPresented(daemon, presentation, changed: changed, serial: serial, isOwned: item.owned)
@@ -84,7 +84,7 @@ struct SetPath: ParsableCommand {
     let daemon = try DaemonClient(global, "set-path \(stack)")
     var options = change.properties
     state.write(to: &options)
-    let (presentations, serial) = try daemon.call(
+    let (presentations, _, serial) = try daemon.call(
       CoordinatorInterface.setPath, (stack, elements.map(Self.element), options))
     if global.json || global.verbose {
       let numbers = presentations.compactMap { CoordinatorNames.number(of: $0) }

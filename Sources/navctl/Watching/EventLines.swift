@@ -23,6 +23,10 @@ final class EventLines: WatchOutput {
     self.format = format
   }
 
+  func absent(_ writer: LineWriter) {
+    if format == nil { writer.write(JSON.object(JSON.absentState.merging(["event": "state"]) { $1 }).text) }
+  }
+
   func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower) {
     held = []
     groups = [:]
@@ -105,13 +109,11 @@ extension StateEvent {
   fileprivate var subject: Subject? {
     switch kind {
     case .presented(let subject, _), .updated(let subject, _), .phase(let subject, _), .dismissed(let subject, _),
-      .declined(let subject, _), .action(let subject, _, _):
+      .declined(let subject, _), .asking(let subject, _), .action(let subject, _, _):
       subject
-    case .asking, .selection, .group, .path, .hold, .parked, .requested: nil
+    case .selection, .group, .path, .hold, .parked, .requested: nil
     }
   }
 
-  fileprivate var presentationNumber: UInt64? {
-    if case .asking(let handle, _) = kind { handle.number } else { subject?.presentation.number }
-  }
+  fileprivate var presentationNumber: UInt64? { subject?.presentation.number }
 }

@@ -22,6 +22,10 @@ final class StateLines: WatchOutput {
     self.format = format
   }
 
+  func absent(_ writer: LineWriter) {
+    if format == .json { writer.write(JSON.object(JSON.absentState).text) }
+  }
+
   func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower) {
     let (line, compared) = render(state)
     guard compared != last else { return }

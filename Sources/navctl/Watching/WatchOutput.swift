@@ -3,13 +3,25 @@ import DBus
 import EventLoops
 import Glibc
 import PresentationModel
+import TextFormats
 
 /// Prints states and events.
 protocol WatchOutput: AnyObject {
+  /// Called if navd is not running before any state is known.
+  func absent(_ writer: LineWriter)
   func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower)
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower)
   /// Called when the reader has taken all lines.
   func drained(_ writer: LineWriter, _ follower: StateFollower)
+}
+
+extension WatchOutput {
+  func absent(_ writer: LineWriter) {}
+}
+
+extension JSON {
+  /// The state while navd is not running: a program that reads lines need not treat it in another way.
+  static let absentState: [String: JSON] = ["running": false, "presentations": [], "groups": [:], "stacks": [:]]
 }
 
 extension DaemonClient {
@@ -33,8 +45,13 @@ extension DaemonClient {
       }
     }
     let restart = DaemonRestart(self)
+    var isKnown = false
+    _ = connection.watchName(CoordinatorNames.bus) { owner in
+      if owner == nil, !isKnown { output.absent(writer) }
+    }
     follower.onState = { state, serial in
       timeout?.cancel()
+      isKnown = true
       let state = StateSnapshot(state, serial: serial)
       restart.note(state)
       output.state(state, writer, follower)

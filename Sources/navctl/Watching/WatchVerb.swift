@@ -16,7 +16,7 @@ struct WatchVerb: ParsableCommand {
     With --events: prints the state, then a line for each event, and the state again after a restart of navd or if \
     events were lost.
 
-    If navd is not running, waits for it, with --within for no longer than that. If navd vanishes while something is open, \
+    If navd is not running, prints a state with “"running":false” and waits for it, with --within for no longer than that. If navd vanishes while something is open, \
     and there is no user manager that starts it again, has the bus do so. Ends when its reader ends.
     """)
 

@@ -60,31 +60,43 @@ func generator_ofSdbus_makesCxxThatCompiles() throws {
       + session.flags("--cflags", of: "sdbus-c++"))
 }
 
-@Test("The C++ that qdbusxml2cpp makes compiles", .enabled(if: compilesAll))
-func generator_ofQt_makesCxxThatCompiles() throws {
+/// A version of Qt with its tools.
+private enum Qt: Int, CaseIterable {
+  case five = 5
+  case six = 6
+
+  var generator: String { "/usr/lib/qt\(rawValue)/bin/qdbusxml2cpp" }
+  var moc: String { self == .five ? "/usr/lib/qt5/bin/moc" : "/usr/lib/qt6/libexec/moc" }
+  var package: String { "Qt\(rawValue)DBus" }
+}
+
+@Test("The C++ that qdbusxml2cpp makes compiles, with Qt 5 and 6", .enabled(if: compilesAll), arguments: Qt.allCases)
+private func generator_ofQt_makesCxxThatCompiles(_ qt: Qt) throws {
   let session = try Session(starting: false)
   for (file, name) in zip(files, Contract.interfaces.map(\.name)) {
     for (kind, option) in [("proxy", "-p"), ("adaptor", "-a")] {
       let base = "\(name.text.split(separator: ".").last!)_\(kind)"
-      try session.generate(file, option, base)
+      try session.generate(file, option, base, qt)
       try session.write("#include \"\(base).cpp\"\n#include \"\(base)_moc.cpp\"\n", to: "all.cpp")
       // The bodies of the functions of an adaptor are still empty.
-      try session.compile(["-Wno-return-type", "-fsyntax-only", session.path("all.cpp")])
+      try session.compile(["-Wno-return-type", "-fsyntax-only", session.path("all.cpp")], qt)
     }
   }
 }
 
-@Test("A program of Qt with generated code presents an item and waits for its end", .enabled(if: compilesAll))
-func generatedCode_ofQt_presents() throws {
+@Test(
+  "A program of Qt 5 or 6 with generated code presents an item and waits for its end", .enabled(if: compilesAll),
+  arguments: Qt.allCases)
+private func generatedCode_ofQt_presents(_ qt: Qt) throws {
   let session = try Session(destinations: ["fact": "command = [\"sleep\", \"1000\"]"])
-  try session.generate(files[0], "-p", "coordinator")
+  try session.generate(files[0], "-p", "coordinator", qt)
   let program = session.path("present")
   let objects = try ["\(recipe)/present.cpp", session.path("coordinator.cpp"), session.path("coordinator_moc.cpp")].map
   {
-    try session.compile(["-c", $0, "-o", session.path("\($0.split(separator: "/").last!).o")])
+    try session.compile(["-c", $0, "-o", session.path("\($0.split(separator: "/").last!).o")], qt)
     return session.path("\($0.split(separator: "/").last!).o")
   }
-  try session.compile(["-o", program] + objects, linking: true)
+  try session.compile(["-o", program] + objects, qt, linking: true)
   #expect(
     try session.succeed(program, []) == """
       /org/navd/Coordinator1/presentation/1
@@ -97,16 +109,16 @@ func generatedCode_ofQt_presents() throws {
 private let recipe = "\(Files.package)/docs/recipes/qt"
 
 extension Session {
-  fileprivate func generate(_ file: String, _ option: String, _ base: String) throws {
-    try succeed("/usr/lib/qt6/bin/qdbusxml2cpp", [file, "-i", "navdtypes.h", option, path(base)])
-    try succeed("/usr/lib/qt6/libexec/moc", [path("\(base).h"), "-o", path("\(base)_moc.cpp")])
+  fileprivate func generate(_ file: String, _ option: String, _ base: String, _ qt: Qt) throws {
+    try succeed(qt.generator, [file, "-i", "navdtypes.h", option, path(base)])
+    try succeed(qt.moc, [path("\(base).h"), "-o", path("\(base)_moc.cpp")])
   }
 
-  fileprivate func compile(_ arguments: [String], linking: Bool = false) throws {
+  fileprivate func compile(_ arguments: [String], _ qt: Qt, linking: Bool = false) throws {
     try succeed(
       "/usr/bin/g++",
       ["-std=c++17", "-fPIC", "-Wall", "-Werror", "-I\(home)", "-I\(recipe)"] + arguments
-        + flags("--cflags", of: "Qt6DBus") + (linking ? flags("--libs", of: "Qt6DBus") : []))
+        + flags("--cflags", of: qt.package) + (linking ? flags("--libs", of: qt.package) : []))
   }
 
   private var home: String { path("") }
@@ -139,7 +151,7 @@ func library_ofPython_readsAndCallsObjects(name: String) throws {
         node = await bus.introspect(bus_name, path)
         coordinator = bus.get_proxy_object(bus_name, path, node).get_interface(bus_name)
         ended = asyncio.get_running_loop().create_future()
-        coordinator.on_dismissed(lambda binding, id, presentation, serial, reason: ended.set_result(reason))
+        coordinator.on_dismissed(lambda binding, id, handle, presentation, serial, reason: ended.set_result(reason))
         await coordinator.call_present("fact", "1", {"timeout": library.Variant("i", 60000)})
         await coordinator.call_select("panels", "a", {})
         await coordinator.call_push("main", "first", "", {})

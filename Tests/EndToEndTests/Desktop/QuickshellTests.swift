@@ -125,13 +125,16 @@ private func recipeShells() throws -> [String] {
 }
 
 /// Starts a shell on the stand-in.
-private func startStandIn(_ shell: String, destinations: [String: String] = [:]) throws -> (Session, Program) {
-  var files = standInTypes
+private func startStandIn(
+  _ shell: String, destinations: [String: String] = [:], files more: [String: String] = [:]
+) throws -> (Session, Program) {
+  var files = standInTypes.merging(more) { $1 }
   files["standin.py"] = standIn
   files["Navd.qml"] = try Files.text(inPackage: "docs/recipes/Navd.qml")
   files["shell.qml"] = shell
   let session = try Session(destinations: destinations, files: files)
-  session.environment["PATH"] = "\(Session.program("").dropLast()):/usr/bin:/bin"
+  if more["bin/zenity"] != nil { try #require(chmod(session.path("bin/zenity"), 0o755) == 0) }
+  session.environment["PATH"] = "\(session.path("bin")):\(Session.program("").dropLast()):/usr/bin:/bin"
   session.environment["QT_QPA_PLATFORM"] = "offscreen"
   session.environment["QT_QUICK_BACKEND"] = "software"
   return (session, try session.start(program: "/usr/bin/python3", [session.path("standin.py")]))
@@ -164,6 +167,42 @@ func recipe_quickshell_serves() throws {
   #expect(shell.status == nil && shell.errorText == "", "\(shell.errorText)")
 }
 
+@Test(
+  "The programs in QML at the head of docs/dbus.md, on a stand-in, show what they promise",
+  arguments: ["bar", "script", "presenter", "wait"])
+func clientPage_inQML_shows(_ name: String) throws {
+  let (session, shell) = try startStandIn(
+    Markdown("dbus.md").files["\(name).qml"] ?? "",
+    files: ["bin/zenity": "#!/bin/sh\nread answer <\"$HOME/answers\"; exit $answer\n"])
+  func shows(_ text: String) throws {
+    try session.poll("“\(text)” is shown, found \(shell.lines.last ?? "nothing"); \(shell.errorText)") {
+      (shell.lines.last ?? "") == text
+    }
+  }
+  switch name {
+  case "presenter":
+    try session.poll("it is registered; \(shell.errorText)") {
+      try session.call(CoordinatorInterface.destinations, ()).map(\.fields.0).contains("calendar")
+    }
+    try session.runNavctl("toggle", "calendar")
+    try shows("The calendar")
+    try session.runNavctl("toggle", "calendar")
+    try shows("")
+  case "wait":
+    let answers = try InputPipe(session, "answers")
+    try session.poll("it is asked; \(shell.errorText)") {
+      try session.state()["presentations"]?.array?.first?["phase"] == "presented"
+    }
+    #expect(answers.write("3"))
+    try shows("closed 3")
+  default:
+    try shows("nothing")
+    try session.call(CoordinatorInterface.select, ("panels", "mixer", [:]))
+    try shows("mixer")
+  }
+  #expect(shell.status == nil && shell.errorText == "", "\(shell.errorText)")
+}
+
 @Test("The recipe for Quickshell, on a stand-in: a panel takes turns with a program, follows clicks, and survives navd")
 func recipe_quickshell_takesTurns() throws {
   let (session, shell) = try startStandIn(
@@ -193,6 +232,12 @@ func recipe_quickshell_takesTurns() throws {
   try session.start()
   try shows("[Calendar], The calendar", "calendar")
   shell.send(SIGUSR1)
+  try shows("Calendar")
+
+  // Without its presenter, the shell shows nothing any more.
+  shell.send(SIGUSR1)
+  try shows("[Calendar], The calendar", "calendar")
+  try session.runTool("/usr/bin/pkill", ["-KILL", "-P", "\(shell.processID)", "-f", "navctl presenter"])
   try shows("Calendar")
   #expect(shell.status == nil && shell.errorText == "", "\(shell.errorText)")
 }

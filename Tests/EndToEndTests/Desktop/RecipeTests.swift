@@ -189,7 +189,7 @@ func recipe_waybar_showsWhatIsPresented() throws {
     ["text": .string(text ?? tag), "alt": .string(tag), "tooltip": "", "class": ["presented", .string(tag)]]
   }
 
-  try bars.say(["mixer": none, "wifi": none, "panel": none])
+  try bars.say(["mixer": none, "wifi": none, "panel": none, "dnd": none])
   let nothing = try bars.agree()
   #expect(Set(nothing.dropFirst(16)).count > 8, "there should be letters, with soft edges")
 
@@ -206,6 +206,16 @@ func recipe_waybar_showsWhatIsPresented() throws {
     pictures[tag] = picture
   }
   #expect(Set([nothing] + pictures.values).count == 3)
+
+  // Do not disturb is one press: the button is lit while somebody holds.
+  try bars.say(["dnd": ["text": "", "class": ["none", "hold-dnd"]]])
+  #expect(try bars.areDifferent)
+  try session.runNavctl("hold", "dnd", "--toggle")
+  #expect(try bars.agree() != pictures["wifi"])
+  try bars.say(["dnd": none])
+  #expect(try bars.areDifferent)
+  try session.runNavctl("hold", "dnd", "--toggle")
+  #expect(try bars.agree() == pictures["wifi"])
 
   // The title has Pango markup; the user closes the item; the bar outlives navd.
   try bars.say(["mixer": none, "wifi": none, "panel": line("calendar", text: "Mai &amp; &lt;Juni&gt;")])

@@ -142,6 +142,49 @@ func recipe_shell_panelsNeverOverlap(_ interpreter: String, _ script: String) th
   #expect(shell.program.status == nil && shell.program.errorText == "", "\(shell.program.errorText)")
 }
 
+@Test(
+  "The recipes for shells in JavaScript and in Python: a shell that stood still for longer than its grace period shows what is selected",
+  arguments: [("/usr/bin/gjs", "panels.js"), ("/usr/bin/python3", "panels.py")])
+func recipe_shellFrozen_showsTheSelection(_ interpreter: String, _ script: String) throws {
+  let options = interpreter.hasSuffix("gjs") ? "-m" : "-u"
+  let shell = try PanelShell(interpreter, options, "~/\(script)", names: ["calendar", "mixer", "osd"])
+  let session = shell.session
+  func waits(_ phases: String...) throws {
+    try session.poll("the state has \(phases); \(shell.program.errorText)") {
+      try session.state()["presentations"]?.array?.map {
+        "\($0["binding"]?.string ?? "") \($0["phase"]?.string ?? "")"
+      } == phases
+    }
+  }
+  try shell.waitForPanel("calendar")
+  shell.program.send(SIGSTOP)
+  try session.call(Rows.select, ("panels", "mixer", [:]))
+  try waits("mixer presenting")
+  try session.call(Rows.select, ("panels", "calendar", [:]))
+  try waits("calendar presenting")
+  shell.program.send(SIGCONT)
+  try waits("calendar presented")
+  try session.poll("only the calendar is shown; \(shell.program.errorText)") {
+    let frame = try shell.corner()
+    return frame.calendar > 40_000 && frame.mixer == 0
+  }
+  try shell.waitForPanel("mixer")
+  #expect(shell.program.status == nil)
+}
+
+@Test(
+  "The recipes for shells in JavaScript and in Python: if navctl presenter is killed, its panel closes",
+  arguments: [("/usr/bin/gjs", "panels.js"), ("/usr/bin/python3", "panels.py")])
+func recipe_shellWithoutPresenter_closesItsPanel(_ interpreter: String, _ script: String) throws {
+  let options = interpreter.hasSuffix("gjs") ? "-m" : "-u"
+  let shell = try PanelShell(interpreter, options, "~/\(script)", names: ["calendar", "mixer", "osd"])
+  try shell.waitForPanel("calendar")
+  try shell.session.runTool(
+    "/usr/bin/pkill", ["-KILL", "-P", "\(shell.program.processID)", "-f", "presenter.*--group panels"])
+  try shell.session.poll("the panel is gone; \(shell.program.errorText)") { try shell.corner().calendar == 0 }
+  #expect(shell.program.status == nil, "\(shell.program.errorText)")
+}
+
 /// A shell that only listens: it reads as eww does, and draws with the panels of `panels.py`. It is not eww.
 private let listener = """
   # Reads as eww's deflisten does: runs a command by sh -c without input, and takes each line as the new value.

@@ -26,7 +26,7 @@ func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
   #expect(first.exitCode == 0, "\(first.errorText)")
   let presentation = CoordinatorNames.presentation(1).text
   #expect(first.json?["serial"] == 6)
-  #expect(first.json?["replies"]?.array?.first == ["Present", .string(presentation), true])
+  #expect(first.json?["replies"]?.array?.first == ["Present", .string(presentation), 1, true])
   #expect(first.json?["replies"]?.array?.last == ["Dismiss", false])
   #expect(try session.navctl("path", "main").outputText == "settings\t1\nnetwork\t\n")
 

@@ -114,7 +114,7 @@ extension Session {
     // All holders leave in one turn. The items still wait for the first.
     attacker.client.close()
     #expect(try session.call(Rows.get, "many[0]").1[StateEntry.keys.phase] == "waiting")
-    let release = session.begin(Rows.releaseHold, first)
+    let release = session.begin(Rows.releaseHold, ("dnd", first))
     let honest = try session.connect()
     let start = session.loop.now
     _ = try session.call(Rows.get, "nothing", by: honest)

@@ -92,7 +92,7 @@ extension Session {
       "request 1: option “command”")
     try expectDenied(gdbus("RegisterPresenter", "panel", "/p", "{}"), "RegisterPresenter")
     try expectDenied(gdbus("Hold", "dnd", "{}"), "holds")
-    try expectDenied(gdbus("ReleaseHold", "1"), "holds")
+    try expectDenied(gdbus("ReleaseHold", "dnd", "0"), "holds")
     try expectDenied(gdbus("ImportEnvironment", "{'LD_PRELOAD': 'x.so'}"), "ImportEnvironment")
     #expect(try state()["serial"] == before)
     #expect(processes() == [])

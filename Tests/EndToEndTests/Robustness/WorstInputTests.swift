@@ -253,7 +253,7 @@ private func worstInput(of method: String) -> WorstInput? {
       prepare: { try $0.presentManyHeld($1, inGroups: true) },
       ask: { session, client in
         let (last, _, _) = try session.call(Rows.get, "last")
-        let release = session.begun(Rows.releaseHold, try session.cookie, client)
+        let release = session.begun(Rows.releaseHold, ("dnd", try session.cookie), client)
         return [release, session.begun(Rows.wait, (last, "presented"), client)]
       })
   case "Holds":

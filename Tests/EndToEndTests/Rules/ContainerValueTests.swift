@@ -34,7 +34,7 @@ extension Session {
   /// The binding, the id and the container values of each member.
   fileprivate func members(_ kind: String, _ name: String = "") throws -> [String] {
     try call(Rows.members, (kind, name)).map {
-      "\($0.fields.0) \($0.fields.1) \(JSON($0.fields.3).text)"
+      "\($0.fields.0) \($0.fields.1) \(JSON($0.fields.4).text)"
     }
   }
 

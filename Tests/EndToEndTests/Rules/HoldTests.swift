@@ -40,10 +40,28 @@ func hold_inForce_doesWhatDestinationsSay() throws {
   #expect(try session.state()["holds"] == ["dnd"])
   let holder = HoldEntry(try #require(try session.call(Rows.holds, ()).first))
   #expect(holder.cookie == cookie && holder.name == "dnd" && holder.message == "a talk" && holder.since != nil)
-  try session.call(Rows.releaseHold, cookie)
+  #expect(try session.call(Rows.releaseHold, ("dnd", cookie)) == 1)
   #expect(try session.entry("note")?["phase"]?.string == "presented")
   #expect(try session.state()["holds"] == nil)
-  #expect(try session.refusal(Rows.releaseHold, cookie)?.name == .invalidArgument)
+  #expect(try session.call(Rows.releaseHold, ("dnd", cookie)) == 0)
+  #expect(try session.refusal(Rows.releaseHold, ("no name", 0))?.name == .invalidArgument)
+}
+
+@Test("H1: whoever toggles a hold ends what others hold by its name, and holds if nobody does")
+func hold_toggled_isOnePress() throws {
+  let session = try session()
+  let client = try session.connect()
+  let toggling: Properties = ["toggle": .boolean(true)]
+  #expect(try session.call(Rows.hold, ("dnd", toggling)) > 0)
+  try session.call(Rows.hold, ("dnd", ["owned": .boolean(true)]), by: client)
+  try session.call(Rows.hold, ("quiet", [:]))
+  #expect(try session.call(Rows.hold, ("dnd", toggling)) == 0)
+  #expect(try session.state()["holds"] == ["quiet"])
+  try session.call(Rows.hold, ("dnd", [:]), by: client)
+  #expect(try session.call(Rows.hold, ("dnd", [:])) > 0)
+  #expect(try session.call(Rows.releaseHold, ("dnd", 0)) == 2)
+  #expect(try session.call(Rows.releaseHold, ("dnd", 0)) == 0)
+  #expect(try session.state()["holds"] == ["quiet"])
 }
 
 @Test(
@@ -59,7 +77,7 @@ func hold_restart_isInForce() throws {
   try session.start()
   #expect(try session.state()["holds"] == ["dnd"])
   #expect(try session.entry("note")?["held-by"] == ["dnd"])
-  try session.call(Rows.releaseHold, cookie)
+  try session.call(Rows.releaseHold, ("dnd", cookie))
   #expect(try session.entry("note")?["phase"]?.string == "presented")
 }
 

@@ -122,7 +122,7 @@ import Testing
     #expect(fixture.taken() == ["selection panels volume", "presenting volume", "present 1 volume"])
     fixture.leave("bar")
     fixture.leave("baz")
-    #expect(fixture.taken() == [], "the group has learned the tag from the request")
+    #expect(fixture.taken() == [], "a member has the tag")
     try fixture.clearAway()
   }
 

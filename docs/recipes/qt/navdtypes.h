@@ -1,4 +1,4 @@
-// The types that qdbusxml2cpp finds in the files of dbus/ and that Qt does not have. Copy this file, and generate with
+// The types that qdbusxml2cpp finds in the files of dbus/ and that Qt does not have, for Qt 5 and 6. Copy this file, and generate with
 //     qdbusxml2cpp org.navd.Coordinator1.xml -i navdtypes.h -p coordinator
 // Call registerNavdTypes() once, before the first call.
 #pragma once
@@ -28,7 +28,8 @@ struct NavdPathElement {
 // An answer of Members.
 struct NavdMember {
   QString binding, id;
-  QDBusObjectPath presentation;
+  QDBusObjectPath handle;
+  qulonglong presentation;
   QVariantMap containerValues;
 };
 
@@ -61,12 +62,21 @@ struct NavdWindow {
 NAVD_STRUCTURE(NavdRequestedElement, << v.binding << v.id << v.options, >> v.binding >> v.id >> v.options)
 NAVD_STRUCTURE(NavdRequest, << v.method << v.arguments, >> v.method >> v.arguments)
 NAVD_STRUCTURE(NavdPathElement, << v.binding << v.id, >> v.binding >> v.id)
-NAVD_STRUCTURE(NavdMember, << v.binding << v.id << v.presentation << v.containerValues,
-               >> v.binding >> v.id >> v.presentation >> v.containerValues)
+NAVD_STRUCTURE(NavdMember, << v.binding << v.id << v.handle << v.presentation << v.containerValues,
+               >> v.binding >> v.id >> v.handle >> v.presentation >> v.containerValues)
 NAVD_STRUCTURE(NavdDestination, << v.name << v.properties, >> v.name >> v.properties)
 NAVD_STRUCTURE(NavdWindow, << v.id << v.properties, >> v.id >> v.properties)
 
 #undef NAVD_STRUCTURE
+
+// Qt 5 needs these; Qt 6 does without.
+Q_DECLARE_METATYPE(NavdLimits)
+Q_DECLARE_METATYPE(NavdRequestedElement)
+Q_DECLARE_METATYPE(NavdRequest)
+Q_DECLARE_METATYPE(NavdPathElement)
+Q_DECLARE_METATYPE(NavdMember)
+Q_DECLARE_METATYPE(NavdDestination)
+Q_DECLARE_METATYPE(NavdWindow)
 
 template <typename Type> void registerNavdType() {
   qDBusRegisterMetaType<Type>();

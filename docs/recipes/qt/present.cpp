@@ -1,7 +1,7 @@
 // Presents an item, waits until it has ended, and says why. The class of org.navd.Coordinator1 is generated:
 //     qdbusxml2cpp /usr/share/dbus-1/interfaces/org.navd.Coordinator1.xml -i navdtypes.h -p coordinator
 //     moc coordinator.h -o coordinator_moc.cpp
-//     g++ -fPIC -std=c++17 -o present present.cpp coordinator.cpp coordinator_moc.cpp $(pkg-config --cflags --libs Qt6DBus)
+//     g++ -fPIC -std=c++17 -o present present.cpp coordinator.cpp coordinator_moc.cpp $(pkg-config --cflags --libs Qt6DBus)  # or Qt5DBus
 #include <QtCore/QCoreApplication>
 #include <QtCore/QTextStream>
 
