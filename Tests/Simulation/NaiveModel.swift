@@ -499,6 +499,13 @@ struct NaiveModel {
       if registrations[name]!.isEmpty { registrations[name] = nil }
     }
     for destination in destinations { registrations[destination.name, default: []].insert(destination, at: 0) }
+    // What has not started starts as its file says then (D1).
+    for (binding, slot) in slots where !started.contains(slot.token) {
+      guard let own = slot.item.destination, case .file = own.source, let last = destination(own.name),
+        case .file = last.source
+      else { continue }
+      slots[binding]!.item.destination = last
+    }
   }
 }
 

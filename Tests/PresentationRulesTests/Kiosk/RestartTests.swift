@@ -47,6 +47,34 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
+  @Test("D1: an item that waits to be presented again starts as its file says then")
+  func correctedFile_beforeTheRestart_counts() throws {
+    try fixture.show("kiosk", "1", ItemOptions())
+    fixture.ends(1, failed: true)
+    var corrected = Self.destinations
+    corrected[0].presenter = .command([Array("better".utf8)])
+    fixture.load(corrected)
+    fixture.pass(1000)
+    #expect(fixture.item("kiosk")?.destination?.presenter == .command([Array("better".utf8)]))
+    // A live item stays with what it started with.
+    fixture.load(Self.destinations)
+    #expect(fixture.item("kiosk")?.destination?.presenter == .command([Array("better".utf8)]))
+    fixture.shows(2)
+    try fixture.clearAway()
+  }
+
+  @Test("D1: an item that waits in a queue starts as its file says when its turn comes")
+  func correctedFile_whileQueued_counts() throws {
+    try fixture.show("kiosk", "1", .with(group: "g"))
+    try fixture.present("brisk", "", .with(group: "g", ifBusy: .queue))
+    var corrected = Self.destinations
+    corrected[2].presenter = .command([Array("better".utf8)])
+    fixture.load(corrected)
+    try fixture.dismiss("kiosk")
+    fixture.goes(1)
+    #expect(fixture.item("brisk")?.destination?.presenter == .command([Array("better".utf8)]))
+  }
+
   @Test("K3: the delay doubles up to its maximum, and at the limit the item is given up with its last reason")
   func failure_again_waitsLongerUntilTheLimit() throws {
     try fixture.present("kiosk")
