@@ -86,6 +86,7 @@ extension Item {
     try coder.mark("queued", &isQueued)
     try coder.field("queue-age", &queueAge)
     try coder.mark("interrupted", &isInterrupted)
+    try coder.mark("fallback", &isOwnFallback)
     try coder.field("stack", &stack)
     try coder.field("index", &index)
     try coder.field("directory", &directory)

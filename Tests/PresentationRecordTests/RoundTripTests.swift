@@ -77,6 +77,7 @@ func fullState() throws -> RecordedState {
       row.presentation.result = value
       row.presentation.item.queueAge = 9
       row.presentation.item.isInterrupted = index % 2 == 0
+      row.presentation.item.isOwnFallback = index % 3 == 0
       row.presentation.continuation =
         [
           Continuation(restarts: 3, due: Instant(nanoseconds: 5), timeLeft: 7), Continuation(restarts: 1),

@@ -26,6 +26,7 @@ final class CoordinatorRoot: IncomingHandler {
   let facts: SessionFacts
   let hooks: HookRunner
   let clientDepartures: ClientDepartures
+  let fallbackClock = FallbackClock()
   private(set) lazy var turns = CoordinatorTurns(of: self)
   let inbox = Inbox()
   /// The parts that follow what happens, in the order in which they hear of it.
@@ -75,6 +76,7 @@ final class CoordinatorRoot: IncomingHandler {
       FreeMemory(loop),
       self.configuration,
     ]
+    fallbackClock.start(loop, log: log) { [inbox] in inbox.take(.clock) }
     turns.begin()
   }
 
@@ -89,6 +91,7 @@ final class CoordinatorRoot: IncomingHandler {
     case .memory(let memory, let handle): record.note(memory: memory, of: handle)
     case .fact(let fact, let isTrue): service.set(fact, isTrue)
     case .alarm: turns.expire()
+    case .clock: chooseFallbacks()
     case .files(let isSettled): loadConfiguration(isSettled: isSettled)
     case .clientLeft(let client): service.clientLeft(client)
     }

@@ -167,7 +167,8 @@ public enum SettingsKey: String, CaseIterable, Sendable {
       "a table: what holds do with items whose destinations do not say it, by the name of the hold, `show` (the default), "
         + "`postpone`, `refuse` or `dismiss`"
     case .groups:
-      "a table of groups, each with its `fallback`, the destination that is shown while nothing else is selected, or its "
+      "a table of groups, each with its `fallback`, the destination that is shown while nothing else is selected, or a list of "
+        + "destinations with times, or its "
         + "`replacement`: whether a member goes before the next one comes, `sequential` (the default), or when the next one is on "
         + "the screen, `overlap`"
     case .startup:

@@ -29,7 +29,10 @@ extension CoordinatorRoot {
     let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
     presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
       [self] survivals in
-      if !isFresh { service.load(groups: configuration.files.groups) }
+      if !isFresh {
+        fallbackClock.groups = configuration.files.groups
+        if let groups = fallbackClock.look() { service.load(groups: groups) }
+      }
       let clients = service.machine.knownClients
       let absent = recovered.absent(of: clients)
       record.note(recovered.session)

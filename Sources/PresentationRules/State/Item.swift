@@ -37,6 +37,8 @@ public struct Item: Hashable, Sendable {
   public var queueAge: UInt64?
   /// Whether another member interrupted the item, which waits to return (K2).
   public var isInterrupted = false
+  /// Whether navd has selected the item as the fallback of its group. It goes when another one becomes that (K7).
+  public var isOwnFallback = false
   public var position: StackPosition?
   public var directory: String?
   public var environment: [String: String]

@@ -101,7 +101,9 @@ private struct StatusPage {
       add("file", mistake, .bad)
       self.members["mistake"] = .string(mistake)
     }
-    if group != nil || !members.isEmpty { describe(group: group, declared: members) }
+    if group != nil || !members.isEmpty {
+      describe(group: group, declared: members, fallback: try daemon.diagnosis().fallbacks?[name])
+    }
     if let path {
       add("stack", path.isEmpty ? "empty" : path.map { "\($0.binding) \($0.id)" }.joined(separator: " › "))
     }
@@ -140,12 +142,16 @@ private struct StatusPage {
     members["windows"] = .string(followed.text)
   }
 
-  private mutating func describe(group: GroupEntry?, declared: [String]) {
+  private mutating func describe(group: GroupEntry?, declared: [String], fallback: Value?) {
     add("group", "selected: \(group?.selection ?? "nothing")")
     if let queue = group?.queue, !queue.isEmpty { add("group", "queue: \(queue.joined(separator: ", "))") }
     let tags = (group?.tags ?? []) + declared.filter { group?.tags?.contains($0) != true }
     if !tags.isEmpty { add("group", "members: \(tags.joined(separator: ", "))") }
     members["group"] = group?.json
+    guard let entry = fallback.flatMap({ Properties(value: $0) }).map(FallbackEntry.init) else { return }
+    add(
+      "fallback", (entry.destination ?? "nothing") + (entry.until.map { ", until \(Timestamp.local($0))" } ?? ""))
+    members["fallback"] = entry.json
   }
 
   private mutating func describe(_ endings: [EndingEntry]) {
