@@ -56,7 +56,10 @@ final class CoordinatorObjects {
     if platform.unit != nil { coordinator.connection.propertyChanged(handle.path, PresentationInterface.unit) }
   }
 
-  func announceDestinations() { announcer.emit(CoordinatorInterface.destinationsChanged, ()) }
+  func announceDestinations() {
+    announcer.emit(CoordinatorInterface.destinationsChanged, ())
+    announcer.noteFiles()
+  }
 }
 
 extension CoordinatorObjects: Feature {

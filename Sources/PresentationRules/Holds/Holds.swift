@@ -74,7 +74,7 @@ extension State {
     return isInForce
   }
 
-  /// Notes the holds that have an effect on the item of a presentation, which stay the same (H3).
+  /// Notes the holds that have an effect on the item of a presentation (H3).
   mutating func beginConcern(of presentation: Presentation) {
     for name in presentation.item.holds.keys { concerned[name, default: []].insert(presentation.handle) }
   }
@@ -139,10 +139,14 @@ extension StateMachine {
     return presentation.item.holds.keys.filter(state.holdsInForce.contains).sorted()
   }
 
-  /// Sets the effects of holds on items whose destinations do not define them (H3). Items that have begun keep their effects.
-  public mutating func setHolds(_ holds: [String: HoldAction]) { state.holdsOfAll = holds }
+  /// Sets the effects of holds on items whose destinations do not define them (H3). The next input that has a time applies them to the
+  /// items that are there.
+  public mutating func setHolds(_ holds: [String: HoldAction]) {
+    state.holdsOfAll = holds
+    state.hasNewHoldSettings = true
+  }
 
-  /// The effects of holds on an item that begins now: those of its destination take precedence over those for all (H3).
+  /// The effects of holds on an item: those of its destination take precedence over those for all (H3).
   func holds(for destination: Shared<Destination>?) -> [String: HoldAction] {
     let own = destination?.itemSettings?.holds ?? [:]
     guard !own.isEmpty || !state.holdsOfAll.isEmpty else { return [:] }
@@ -202,6 +206,14 @@ extension StateMachine {
   }
 
   /// Whether a hold postpones a member of a group that is in a stack. Such a member cannot wait in the queue (H4).
+  /// The destination of an item as its file says now; its own if it is not from a file, or if the file is gone.
+  fileprivate func destinationAsWritten(of item: Shared<Item>) -> Shared<Destination>? {
+    guard let own = item.destination, case .file = own.source, let last = state.registry[own.name],
+      case .file = last.source
+    else { return item.destination }
+    return last
+  }
+
   func isHeldInStack(_ item: Shared<Item>) -> Bool {
     item.membership != nil && item.position != nil && item.isHeld(by: state.holdsInForce)
   }
@@ -314,6 +326,25 @@ extension Transition {
     guard let name = state.endHolding(presentation) else { return }
     state.lists.endedHolds.insert(name)
     announce(.hold(name, isInForce: state.holdsInForce.contains(name)))
+  }
+
+  /// Gives the items that are there the effects of holds that files say now (H3). What follows from holds in force is settled as if they
+  /// had begun and ended in this input.
+  mutating func applyHoldSettings() {
+    guard state.hasNewHoldSettings else { return }
+    state.hasNewHoldSettings = false
+    for handle in state.presentations.keys.sorted() {
+      let presentation = state.presentations[handle]!
+      let effects = machine.holds(for: machine.destinationAsWritten(of: presentation.item))
+      let before = presentation.item.holds
+      guard effects != before else { continue }
+      state.endConcern(of: presentation)
+      state.presentations[handle]!.item.holds = effects
+      state.beginConcern(of: state.presentations[handle]!)
+      let changed = Set(effects.keys).union(before.keys).filter { effects[$0] != before[$0] }
+      state.lists.begunHolds.formUnion(changed)
+      state.lists.endedHolds.formUnion(changed)
+    }
   }
 
   /// Settles the consequences of holds that presentations have begun or ended in this input: dismisses, postpones, and presents items

@@ -47,7 +47,7 @@ public struct Item: Hashable, Sendable {
   public var platformData: Properties
   /// Whether the appearance is animated (T2).
   public var animated: Bool
-  /// The effects of holds on the item, as they were when it began (H3). A hold without an effect is not in it.
+  /// The effects of holds on the item, as files say them (H3). A hold without an effect is not in it.
   public var holds: [String: HoldAction] = [:]
 
   /// Whether two items look the same to watchers. Options that only matter at the start do not

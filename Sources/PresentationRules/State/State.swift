@@ -81,6 +81,8 @@ struct State: Sendable {
   var overlapping: Set<BindingID> = []
   /// Whether files have set fallbacks or overlapping groups since the last input with a time.
   var hasNewGroupSettings = false
+  /// Whether files were read since the last input with a time, so that holds may have other effects (H3).
+  var hasNewHoldSettings = false
 
   // Facts of the window system. They are learned anew after a restart.
 

@@ -50,6 +50,7 @@ struct Transition: ~Copyable {
   /// Settles the consequences of an input: the holds of presentations, and the fallbacks, which may
   /// hold, too (H8, K1).
   mutating func followUp() {
+    applyHoldSettings()
     settleHolds()
     fallBack()
     settleHolds()
