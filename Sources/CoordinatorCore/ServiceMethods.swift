@@ -199,5 +199,9 @@ extension CoordinatorService {
   private var limits: [String: UInt64] { machine.limits.byName.merging(host.limits) { $1 } }
 
   /// The answer of `GetState`.
-  package func snapshot() -> StateSnapshot { machine.snapshot(platform: host.platform) }
+  package func snapshot() -> StateSnapshot {
+    var snapshot = machine.snapshot(platform: host.platform)
+    snapshot.record = host.recordID
+    return snapshot
+  }
 }

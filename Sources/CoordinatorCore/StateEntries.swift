@@ -35,6 +35,7 @@ extension StateMachine {
     }
     if let parent = presentation.parent { properties[keys.parent] = parent.number }
     if let since = presentation.since { properties[keys.since] = since }
+    if let serial = presentation.presentedSerial { properties[keys.presentedSerial] = serial.number }
     if let owner = presentation.item.owner { properties[keys.owner] = owner.name }
     if let timeout = presentation.item.timeout { properties[keys.timeout] = timeout }
     let heldBy = heldBy(presentation)

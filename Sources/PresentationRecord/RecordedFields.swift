@@ -46,6 +46,7 @@ extension PresentationFields {
     try coder.field("creator", &creator)
     try coder.field("presented-at", &presentedAt)
     try coder.field("since", &since)
+    try coder.field("presented-serial", &presentedSerial)
     try coder.field("expires", &expires)
     try coder.field("starts-by", &startsBy)
     try coder.field("answer-due", &answerDue)
@@ -337,5 +338,6 @@ extension Record.Session: Fielded {
     try coder.required("clock", &clock)
     try coder.required("token", &token)
     try coder.mark("adapter", &hadAdapter)
+    try coder.field("began", &began, default: 0)
   }
 }

@@ -20,6 +20,7 @@ final class CoordinatorRoot: IncomingHandler {
   /// The facts that stay the same while navd runs.
   let ownFacts: Diagnosis
   let configuration: LoadedConfiguration
+  let recordID: String?
 
   let authorization: Authorization
   let presenters: PresenterTable
@@ -48,6 +49,7 @@ final class CoordinatorRoot: IncomingHandler {
     self.log = log
     self.record = record
     ownFacts = Diagnosis(of: runtime, recovered)
+    recordID = recovered.recordID
     let limits = machine.limits
     self.machine = consume machine
     authorization = Authorization(connection)
@@ -114,6 +116,7 @@ extension Diagnosis {
     self.since = WallClock.microseconds / 1000
     // The parent is read now, because the parent that navd gets after its end says nothing about the start.
     self.startedBy = getppid() > 0 ? ProcessName.of(UInt32(getppid())) : nil
+    self.sessionSince = recovered.session.began
     self.record = runtime.name
     self.setAside = recovered.setAside.map { "\($0.path): \($0.reason)" }
   }

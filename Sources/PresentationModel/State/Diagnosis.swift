@@ -9,6 +9,8 @@ public struct Diagnosis: TypedDictionary {
   public final class Keys: Sendable {
     public let pid = DictionaryKey<UInt64>("pid", doc: "The process of navd.")
     public let since = DictionaryKey<UInt64>("since", doc: "When it started, in milliseconds since 1970.")
+    public let sessionSince = DictionaryKey<UInt64>(
+      "session-since", doc: "When the first navd of this session started, in milliseconds since 1970.")
     public let startedBy = DictionaryKey<String>(
       "started-by", doc: "The program that started it, such as systemd or dbus-daemon; absent if that has ended.")
     public let commands = DictionaryKey<String>("commands", doc: "How commands run, and why so.")

@@ -219,6 +219,7 @@ struct Transition: ~Copyable {
     }
     state.schedule(presentation.expires, .expiry, handle)
     announce(.presented(handle, presentation.binding, id: presentation.item.id, presentation.item))
+    state.presentations[handle]!.presentedSerial = state.serial
     if !presentation.children.isEmpty { state.lists.mayStart.append(contentsOf: presentation.children.sorted()) }
     if let position = presentation.item.position { wakeLowest(of: position.stack) }
     handOver(to: presentation)

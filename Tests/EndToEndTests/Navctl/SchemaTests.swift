@@ -283,9 +283,12 @@ private final class RecordedOutput {
     try record("reload")
     try record("import-environment LANG")
     try record("history -n 0")
-    let endings = try session.startNavctl("history", "--follow", "--json")
+    let endings = try session.startNavctl("history", "--follow", "--json", "--starts")
     try session.wait("the endings are there") { !endings.lines.isEmpty }
-    lines += endings.lines.map { ("history-follow", $0) } + [("history-follow", #"{"gap":{"after":3,"before":9}}"#)]
+    lines +=
+      endings.lines.map { ("history-follow", $0) } + [
+        ("history-follow", #"{"gap":{"after":3,"before":9,"record":"8f1c"}}"#)
+      ]
     try record("list --failed", as: "list-failed")
     for (name, watch) in watches { lines += watch.lines.map { (name, $0) } }
     try record("quit")
