@@ -150,6 +150,9 @@ public final class Record {
   /// Notes items that are kept beyond the session, or no longer kept (K4).
   public func note(loginItems items: RecordChanges.Rows<BindingID, LoginItem>) { rows.set(.loginItems, items) }
 
+  /// Notes holds that are kept beyond the session, or no longer kept (K4).
+  public func note(loginHolds holds: RecordChanges.Rows<String, LoginHold>) { rows.set(.loginHolds, holds) }
+
   /// Notes the data by which a presenter recognizes an item that it shows. They are forgotten with the presentation.
   public func note(memory: Properties, of handle: Handle) { rows.set(.memories, handle.rowKey, memory) }
 

@@ -203,6 +203,15 @@ extension LoginItem: Fielded {
   }
 }
 
+extension LoginHold: Fielded {
+  static var blank: Self { Self() }
+
+  mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    try coder.field("message", &message, default: "")
+    try coder.field("until", &until)
+  }
+}
+
 // MARK: Destinations
 
 extension Destination: Fielded {
@@ -316,6 +325,7 @@ extension Holder: Fielded {
     try coder.field("message", &message, default: "")
     try coder.field("since", &since)
     try coder.field("expires", &expires)
+    try coder.mark("restore", &restoresAtLogin)
   }
 }
 

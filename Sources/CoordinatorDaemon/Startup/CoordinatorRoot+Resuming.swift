@@ -39,6 +39,7 @@ extension CoordinatorRoot {
       if recovered.isFirst { service.forgetEnvironment() }
       // The kept items also include those that end now.
       let kept = recovered.isFirst ? service.machine.loginItems : []
+      let keptHolds = recovered.isFirst ? service.machine.loginHolds : [:]
       let before = service.machine.count
       let early = inbox.open(to: self)
       service.resume(survivals, absent: absent, isOtherSession: recovered.isOfOtherSession, facts: facts)
@@ -53,6 +54,8 @@ extension CoordinatorRoot {
       }
       for incoming in early { handle(incoming) }
       connection.callers = .served
+      // They come before the items that they hold up.
+      if !keptHolds.isEmpty { service.restore(keptHolds) }
       if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
       present(again: kept[...]) { [self] in
         guard isFresh else { return completion() }

@@ -103,7 +103,7 @@ public final class Daemon {
       let record: Record
       (record, recovered) = try Record.open(in: runtime.name) { content in
         var content = content
-        content.state.loginItems = login.items
+        (content.state.loginItems, content.state.loginHolds) = (login.items, login.holds)
         machine = try StateMachine(content, in: context, limits: Limits())
         return RecoveredSession(content, in: context, lifetime)
       }

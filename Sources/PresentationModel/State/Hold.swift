@@ -30,6 +30,8 @@ public struct HoldRequest: Hashable, Sendable {
   public var timeout: UInt64?
   /// The purpose of the hold, for people.
   public var message: String
+  /// Whether the hold is in force again after the next login (K4).
+  public var restoresAtLogin = false
 
   /// - Throws: `Refusal` with the code `invalidArgument` if the name is not the name of a hold.
   public init(_ name: String, isOwned: Bool = false, timeout: UInt64? = nil, message: String = "") throws(Refusal) {
@@ -54,7 +56,10 @@ extension Options {
   public static let holdTimeout = DictionaryKey<UInt64>(
     "timeout", doc: "Milliseconds until it ends by itself; 0 for never, which is the default.")
   public static let holdMessage = DictionaryKey<String>("message", doc: "Its purpose, for people.")
-  public static let ofHold = OptionTable([holdOwned.row, holdTimeout.row, holdMessage.row])
+  public static let holdRestore = DictionaryKey<String>(
+    "restore", doc: "login: it is in force again after the next login, as after a power cut, with the rest of its time."
+  )
+  public static let ofHold = OptionTable([holdOwned.row, holdTimeout.row, holdMessage.row, holdRestore.row])
 }
 
 extension HoldRequest {
@@ -64,6 +69,14 @@ extension HoldRequest {
     try self.init(
       name, isOwned: options[Options.holdOwned] ?? false, timeout: options[Options.holdTimeout],
       message: options[Options.holdMessage] ?? "")
+    guard let restore = options[Options.holdRestore] else { return }
+    guard restore == "login" else {
+      throw Refusal(.invalidArgument, "restore: expected “login”, found \(quoted(restore))")
+    }
+    guard !isOwned else {
+      throw Refusal(.invalidArgument, "restore: a hold that ends with its client cannot be there after the next login")
+    }
+    restoresAtLogin = true
   }
 }
 

@@ -25,6 +25,8 @@ public struct Holder: Hashable, Sendable {
   /// The time of the beginning, in milliseconds since 1970; nil if the wall clock is unknown.
   public package(set) var since: UInt64?
   public package(set) var expires: Instant?
+  /// Whether the hold is in force again after the next login (K4).
+  public package(set) var restoresAtLogin = false
 
   package init() {}
 }
@@ -173,6 +175,7 @@ extension StateMachine {
       var holder = Holder()
       (holder.client, holder.isOwned, holder.message) = (client, request.isOwned, request.message)
       holder.expires = request.timeout.map { transition.now.after(milliseconds: $0) }
+      holder.restoresAtLogin = request.restoresAtLogin
       if request.isOwned { transition.outcome.owners.append(client) }
       transition.hold(key, holder)
     }
@@ -257,6 +260,17 @@ extension Transition {
     let ends = machine.ends(ofHold: key.name)
     begin(key, holder)
     clear(ends, postponing: machine.heldSelections)
+  }
+
+  /// Puts a hold of an earlier session in force again, unless its time is over.
+  mutating func restore(_ hold: LoginHold, named name: String) {
+    var holder = Holder()
+    (holder.message, holder.restoresAtLogin) = (hold.message, true)
+    if let until = hold.until {
+      guard let wallTime, until > wallTime else { return }
+      holder.expires = now.after(milliseconds: until - wallTime)
+    }
+    self.hold(Holder.Key(name: name, cookie: state.serial.number + 1), holder)
   }
 
   /// Puts a hold in force. The presentations that end because of it are still there.
@@ -378,7 +392,7 @@ extension Transition {
         finish(key)
       }
     }
-    if isOtherSession { for key in state.sortedHolders({ $0.client != nil }) { finish(key) } }
+    if isOtherSession { for key in state.sortedHolders({ $0.client != nil || $0.restoresAtLogin }) { finish(key) } }
     return ends
   }
 }

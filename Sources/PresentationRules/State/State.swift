@@ -66,6 +66,10 @@ struct State: Sendable {
   var departed = NotedDictionary<BindingID, DepartedItem>()
   /// The kept items as last recorded (K4).
   var loginItemsOnRecord: [BindingID: LoginItem] = [:]
+  /// The kept holds as last recorded, by their names (K4).
+  var loginHoldsOnRecord: [String: LoginHold] = [:]
+  /// Whether the next recording compares the kept holds with the state.
+  var comparesLoginHolds = false
   /// Whether the next recording compares all kept items with the state.
   var comparesLoginItems = false
   var isShuttingDown = false

@@ -24,11 +24,16 @@ struct Hold: ParsableCommand {
     transform: { try $0.duration() })
   var duration: UInt64?
   @Option(help: "What it is for; “navctl holds” shows it. Default: the command.") var message: String?
+  @Option(
+    help: ArgumentHelp(
+      "“login”: hold again after the next login, as after a power cut, for the rest of the time.", valueName: "when"))
+  var restore: String?
   @Argument(parsing: .postTerminator, help: "After “--”: command during which to hold.", completion: .file())
   var command: [String] = []
 
   func validate() throws {
     if command.isEmpty, CommandLine.arguments.contains("--") { throw ValidationError("a command must follow “--”") }
+    if restore != nil, !command.isEmpty { throw ValidationError("--restore is for holds without a command") }
   }
 
   func run() throws {
@@ -49,6 +54,7 @@ struct Hold: ParsableCommand {
   private var options: Properties {
     var options: Properties = [:]
     options[Options.holdTimeout] = duration
+    options[Options.holdRestore] = restore
     options[Options.holdMessage] =
       message ?? (command.isEmpty ? nil : String(command.joined(separator: " ").prefix(250)))
     if !command.isEmpty { options[Options.holdOwned] = true }
@@ -139,7 +145,9 @@ struct Holds: ParsableCommand {
     var table = Table("NAME", "HOLDER", "SINCE", "LEFT", "MESSAGE")
     for holder in holders {
       table.add(
-        Table.Cell(holder.text(\.name)), Table.Cell(holder.client ?? holder.binding ?? "session"),
+        Table.Cell(holder.text(\.name)),
+        Table.Cell(
+          holder.client ?? holder.binding ?? (holder.cookie == nil ? "session" : "earlier session")),
         Table.Cell(holder.since.map { Timestamp.local($0) } ?? ""),
         Table.Cell(holder.timeoutLeft.map { DurationText.text($0) } ?? (holder.owned == true ? "owned" : "")),
         holder.cell(\.message))
