@@ -202,6 +202,9 @@ extension Destination {
       entry.environment = settings.options.environment
       entry.onPresent = settings.onPresent.map(texts)
       entry.onDismiss = settings.onDismiss.map(texts)
+      entry.check = settings.check.map { check in
+        ["command": texts(check.command).value, "every": .uint64(check.interval), "failures": .uint32(check.failures)]
+      }
       entry.restart = settings.restart?.properties
       if settings.restoresAtLogin { entry.restore = "login" }
       if settings.replacement != .sequential { entry.replacement = settings.replacement.rawValue }

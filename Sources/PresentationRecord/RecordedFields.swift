@@ -292,6 +292,7 @@ extension ItemSettings: Fielded {
     try coder.field("options", &options, default: ItemOptions())
     try coder.field("on-present", &onPresent)
     try coder.field("on-dismiss", &onDismiss)
+    try coder.field("check", &check)
     try coder.field("holds", &actions, default: [:])
     try coder.field("hold", &hold)
     try coder.field("inhibit", &words, default: [])
@@ -300,6 +301,16 @@ extension ItemSettings: Fielded {
     try coder.field("replacement", &replacement, default: .sequential)
     try coder.mark("awaits-ready", &awaitsReady)
     (holds, inhibits) = (actions.actions, Set(words.compactMap(InhibitedAction.init)))
+  }
+}
+
+extension ProgramCheck: Fielded {
+  static var blank: Self { Self([]) }
+
+  mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    try coder.required("command", &command)
+    try coder.required("every", &interval)
+    try coder.required("failures", &failures)
   }
 }
 

@@ -192,6 +192,7 @@ private func settingsWithAllFields() -> ItemSettings {
   settings.options.environment = ["A": "b"]
   settings.options.directory = "~/src"
   settings.onPresent = [Array("a".utf8), [0xff]]
+  settings.check = ProgramCheck([Array("curl".utf8), [0xff]], every: 1, failures: 2)
   settings.onDismiss = [Array("b".utf8)]
   settings.holds = ["dnd": .postpone, "locked": .dismiss]
   settings.hold = "quiet"

@@ -132,6 +132,11 @@ struct World: ~Copyable {
       // A presentation that is shown is closed by its user, or crashes.
       let shown = checker.alive.filter { !$0.isStateOnly && $0.hasStarted }
       guard !shown.isEmpty else { return }
+      // The other worlds stay as they were.
+      var other = dice
+      if !isLive, other.chance(8) {
+        return try happen(.report(.hung(other.pick(shown).handle, error: "hangs")), &other)
+      }
       try happen(.report(presenters.end(dice.pick(shown).handle, failed: !generator.isLive && dice.chance(30))), &dice)
     case .closeWindow:
       let shown = checker.alive.filter { $0.followsWindows && $0.hasStarted }
@@ -573,6 +578,7 @@ struct World: ~Copyable {
     default: break
     }
     model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
+    if case .hung(let handle, _) = report, let token = tokens[handle] { model.force([token]) }
     if case .presenterLeft(let handle) = report, let showing = checker.showing(handle), showing.isAway,
       let name = showing.destination, let last = model.destination(name), case .client(let client) = last.source,
       registered["\(name) \(client)"].map({ $0 >= handle }) == true

@@ -26,6 +26,7 @@ final class CoordinatorRoot: IncomingHandler {
   let presenters: PresenterTable
   let facts: SessionFacts
   let hooks: HookRunner
+  let checks: CheckRunner
   let clientDepartures: ClientDepartures
   let fallbackClock = FallbackClock()
   private(set) lazy var turns = CoordinatorTurns(of: self)
@@ -65,6 +66,9 @@ final class CoordinatorRoot: IncomingHandler {
     hooks = HookRunner(
       loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.entries, log: log,
       launcher: { launchers.current })
+    checks = CheckRunner(
+      loop: loop, runtime: runtime, token: recovered.token, log: log, reports: inbox,
+      launcher: { launchers.current }, environment: { [hooks] in hooks.environment })
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log, reports: windows),
       bus: BusPresenter(connection, limits: limits, log: log, reports: inbox), windows: windows
@@ -73,6 +77,7 @@ final class CoordinatorRoot: IncomingHandler {
     features = [
       CoordinatorObjects(of: self),
       hooks,
+      checks,
       Inhibitors(facts.logind, log: log),
       EventLog(log),
       FreeMemory(loop),

@@ -63,7 +63,7 @@ struct ConfigurationWarnings {
     guard case .file(let path) = destination.source else { return [] }
     var warnings: [Warning] = []
     let (settings, arguments, scope) = (destination.itemSettings, destination.command, destination.scope)
-    for command in [arguments, settings?.onPresent, settings?.onDismiss] {
+    for command in [arguments, settings?.onPresent, settings?.onDismiss, settings?.check?.command] {
       guard let program = command.flatMap({ search.program(of: $0, settings?.options) }) else { continue }
       if let why = search.fault(of: program) {
         warnings.append(Warning(fault: FileFault(path, nil, why), missing: program))

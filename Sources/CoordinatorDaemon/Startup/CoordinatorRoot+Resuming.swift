@@ -16,7 +16,12 @@ extension CoordinatorRoot {
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
     // The items of another session ended with it, long ago.
-    if !recovered.isOfOtherSession { service.machine.forEachPresentation(hooks.follow) }
+    if !recovered.isOfOtherSession {
+      service.machine.forEachPresentation { [hooks, checks] presentation in
+        hooks.follow(presentation)
+        checks.follow(presentation)
+      }
+    }
     facts.whenKnown(recorded: service.machine.facts) { [self] facts in resume(recovered, facts, completion) }
   }
 

@@ -275,6 +275,11 @@ public struct DestinationEntry: TypedDictionary {
       "on-present", doc: "The command that is run when an item was presented.")
     public let onDismiss = DictionaryKey<[String]>(
       "on-dismiss", doc: "The command that is run when a presented item has ended.")
+    public let check = DictionaryKey<Properties>(
+      "check",
+      doc:
+        "The check of the programs of presented items: command as, every t in milliseconds, and failures u, after which an item has failed."
+    )
     public let restart = DictionaryKey<Properties>(
       "restart",
       doc:

@@ -328,3 +328,30 @@ func fallback_endOfItsHours_givesWay() throws {
   _ = try session.shown("dashboard")
   #expect(try session.ending(of: menu.path).reason == "deselected")
 }
+
+@Test("D21: a program that hangs ends as failed after some checks, and is started again; one that works goes on")
+func check_hungProgram_isStartedAgain() throws {
+  let session = try Session(destinations: [
+    "page": """
+    command = ["sleep", "1000"]
+    restart = "always"
+    restart-delay = "100ms"
+    check = { command = ["test", "!", "-e", "{value.file}"], every = "1s", failures = 2 }
+    """
+  ])
+  let file = session.path("hangs")
+  #expect(try session.navctl("present", "page", "--value", "file=\(file)").exitCode == 0)
+  let first = try session.shown("page")
+  // A program that gets no time cannot answer SIGTERM either.
+  kill(first.pid, SIGSTOP)
+  try session.write("", to: "hangs")
+  let (reason, result) = try session.ending(of: first.path)
+  unlink(file)
+  #expect(reason == "failed")
+  #expect(
+    result["error"].flatMap { String(value: $0) }?.hasPrefix(
+      "it hangs: its check failed 2 times, the last time: exit status 1")
+      == true, "\(result)")
+  let second = try session.shown("page", after: first)
+  #expect(second.pid != first.pid)
+}

@@ -47,6 +47,24 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
+  @Test("D21: an item whose program hangs ends as failed, cannot decline, and is presented again")
+  func hung_item_endsAsFailedAndComesAgain() throws {
+    try fixture.show("kiosk", "1", ItemOptions())
+    _ = fixture.taken()
+    fixture.report(.hung(1, error: "it hangs"))
+    #expect(fixture.machine.presentation(1)?.phase.dismissal?.isForced == true)
+    // A later report of the same changes nothing.
+    fixture.report(.hung(1, error: "it hangs"))
+    fixture.goes(1)
+    #expect(fixture.taken().contains("dismissed kiosk 1 failed"))
+    #expect(fixture.phase(2) == "waiting")
+    fixture.pass(1000)
+    #expect(fixture.phase(2) == "presenting")
+    // What is not presented cannot hang.
+    fixture.report(.hung(2, error: "it hangs"))
+    #expect(fixture.phase(2) == "presenting")
+  }
+
   @Test("D1: an item that waits to be presented again starts as its file says then")
   func correctedFile_beforeTheRestart_counts() throws {
     try fixture.show("kiosk", "1", ItemOptions())
