@@ -11,6 +11,8 @@ package protocol CoordinatorHost: AnyObject {
   var wallClock: UInt64 { get }
   /// The host's own limits, by name, besides those of the state machine.
   var limits: [String: UInt64] { get }
+  /// The id of the record, to which serials belong; nil if the state is not recorded.
+  var recordID: String? { get }
   /// Facts about the host, for a user in trouble.
   var diagnosis: Diagnosis { get }
 
@@ -78,6 +80,8 @@ package enum ServicePrivilege: Sendable {
 }
 
 extension CoordinatorHost {
+  package var recordID: String? { nil }
+
   package func takeInChanges() {}
 
   package func note(_ refused: RefusedFallback) {}

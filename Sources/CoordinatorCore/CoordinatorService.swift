@@ -209,6 +209,9 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     return cookie
   }
 
+  /// Puts the holds in force that were kept for this login (K4).
+  package func restore(_ holds: [String: LoginHold]) { take(machine.restore(holds, at: tick())) }
+
   /// Sets whether a fact of the session is true (H2).
   package func set(_ fact: SessionFact, _ isTrue: Bool) { take(machine.set(fact, isTrue, at: tick())) }
 

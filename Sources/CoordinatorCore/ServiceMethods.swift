@@ -195,6 +195,10 @@ extension CoordinatorService {
     binder.bind(Rows.version) { Rows.currentVersion }
     binder.bind(Rows.release) { Release.version }
     binder.bind(Rows.serial) { [unowned self] in serial }
+    binder.bind(Rows.mistakes) { [unowned self] in
+      host.takeInChanges()
+      return machine.mistakes
+    }
     binder.bind(Rows.limits) { [unowned self] in limits }
   }
 
@@ -202,5 +206,9 @@ extension CoordinatorService {
   private var limits: [String: UInt64] { machine.limits.byName.merging(host.limits) { $1 } }
 
   /// The answer of `GetState`.
-  package func snapshot() -> StateSnapshot { machine.snapshot(platform: host.platform) }
+  package func snapshot() -> StateSnapshot {
+    var snapshot = machine.snapshot(platform: host.platform)
+    snapshot.record = host.recordID
+    return snapshot
+  }
 }

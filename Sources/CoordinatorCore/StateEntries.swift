@@ -38,6 +38,7 @@ extension StateMachine {
     }
     if let parent = presentation.parent { properties[keys.parent] = parent.number }
     if let since = presentation.since { properties[keys.since] = since }
+    if let serial = presentation.presentedSerial { properties[keys.presentedSerial] = serial.number }
     if let owner = presentation.item.owner { properties[keys.owner] = owner.name }
     if let timeout = presentation.item.timeout { properties[keys.timeout] = timeout }
     let heldBy = heldBy(presentation)
@@ -211,6 +212,9 @@ extension Destination {
       entry.environment = settings.options.environment
       entry.onPresent = settings.onPresent.map(texts)
       entry.onDismiss = settings.onDismiss.map(texts)
+      entry.check = settings.check.map { check in
+        ["command": texts(check.command).value, "every": .uint64(check.interval), "failures": .uint32(check.failures)]
+      }
       entry.restart = settings.restart?.properties
       if settings.restoresAtLogin { entry.restore = "login" }
       if settings.replacement != .sequential { entry.replacement = settings.replacement.rawValue }

@@ -22,10 +22,14 @@ public final class Record {
     public var token: String
     /// Whether there has been an adapter for the window system (N13).
     public var hadAdapter: Bool
+    /// The time at which the first navd of the session started, in milliseconds since 1970; 0 if it is not known.
+    public var began: UInt64
 
-    public init(bus: String, boot: String, clock: Int64, token: String, hadAdapter: Bool = false) {
+    public init(
+      bus: String, boot: String, clock: Int64, token: String, hadAdapter: Bool = false, began: UInt64 = 0
+    ) {
       (self.bus, self.boot, self.clock, self.token) = (bus, boot, clock, token)
-      self.hadAdapter = hadAdapter
+      (self.hadAdapter, self.began) = (hadAdapter, began)
     }
   }
 
@@ -145,6 +149,9 @@ public final class Record {
 
   /// Notes items that are kept beyond the session, or no longer kept (K4).
   public func note(loginItems items: RecordChanges.Rows<BindingID, LoginItem>) { rows.set(.loginItems, items) }
+
+  /// Notes holds that are kept beyond the session, or no longer kept (K4).
+  public func note(loginHolds holds: RecordChanges.Rows<String, LoginHold>) { rows.set(.loginHolds, holds) }
 
   /// Notes the data by which a presenter recognizes an item that it shows. They are forgotten with the presentation.
   public func note(memory: Properties, of handle: Handle) { rows.set(.memories, handle.rowKey, memory) }

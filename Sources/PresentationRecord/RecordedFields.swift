@@ -46,6 +46,7 @@ extension PresentationFields {
     try coder.field("creator", &creator)
     try coder.field("presented-at", &presentedAt)
     try coder.field("since", &since)
+    try coder.field("presented-serial", &presentedSerial)
     try coder.field("expires", &expires)
     try coder.field("starts-by", &startsBy)
     try coder.field("answer-due", &answerDue)
@@ -86,6 +87,7 @@ extension Item {
     try coder.mark("queued", &isQueued)
     try coder.field("queue-age", &queueAge)
     try coder.mark("interrupted", &isInterrupted)
+    try coder.mark("fallback", &isOwnFallback)
     try coder.field("stack", &stack)
     try coder.field("index", &index)
     try coder.field("directory", &directory)
@@ -201,6 +203,15 @@ extension LoginItem: Fielded {
   }
 }
 
+extension LoginHold: Fielded {
+  static var blank: Self { Self() }
+
+  mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    try coder.field("message", &message, default: "")
+    try coder.field("until", &until)
+  }
+}
+
 // MARK: Destinations
 
 extension Destination: Fielded {
@@ -281,6 +292,7 @@ extension ItemSettings: Fielded {
     try coder.field("options", &options, default: ItemOptions())
     try coder.field("on-present", &onPresent)
     try coder.field("on-dismiss", &onDismiss)
+    try coder.field("check", &check)
     try coder.field("holds", &actions, default: [:])
     try coder.field("hold", &hold)
     try coder.field("inhibit", &words, default: [])
@@ -289,6 +301,16 @@ extension ItemSettings: Fielded {
     try coder.field("replacement", &replacement, default: .sequential)
     try coder.mark("awaits-ready", &awaitsReady)
     (holds, inhibits) = (actions.actions, Set(words.compactMap(InhibitedAction.init)))
+  }
+}
+
+extension ProgramCheck: Fielded {
+  static var blank: Self { Self([]) }
+
+  mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    try coder.required("command", &command)
+    try coder.required("every", &interval)
+    try coder.required("failures", &failures)
   }
 }
 
@@ -314,6 +336,7 @@ extension Holder: Fielded {
     try coder.field("message", &message, default: "")
     try coder.field("since", &since)
     try coder.field("expires", &expires)
+    try coder.mark("restore", &restoresAtLogin)
   }
 }
 
@@ -336,5 +359,6 @@ extension Record.Session: Fielded {
     try coder.required("clock", &clock)
     try coder.required("token", &token)
     try coder.mark("adapter", &hadAdapter)
+    try coder.field("began", &began, default: 0)
   }
 }

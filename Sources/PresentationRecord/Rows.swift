@@ -8,6 +8,7 @@ enum Table: String, CaseIterable {
   case numbers, session, presentations, memories, tags, endings, registrations, holds, environment
   case containerValues = "container-values"
   case loginItems = "login-items"
+  case loginHolds = "login-holds"
 
   /// Whether the table is a single row, without a key.
   var isRow: Bool { self == .numbers || self == .session }
@@ -165,6 +166,7 @@ extension Record.Content {
     case .registrations: state.registrations[key] = try RecordedList(recorded: row).elements
     case .holds: state.holders[try Holder.Key(rowKey: key)] = try .init(recorded: row)
     case .environment: state.environment[key] = try .init(recorded: row)
+    case .loginHolds: state.loginHolds[key] = try .init(recorded: row)
     case .loginItems: state.loginItems[try BindingID(recorded: .string(key))] = try .init(recorded: row)
     }
   }

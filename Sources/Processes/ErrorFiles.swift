@@ -30,7 +30,7 @@ public final class ErrorFiles {
 
   private let directory: ByteString
   private let loop: EventLoop
-  private let onEnd: (_ unit: ByteString?, _ text: [UInt8]) -> Void
+  private let onEnd: (_ name: ByteString, _ unit: ByteString?, _ text: [UInt8]) -> Void
   private let notifications: Int32
   private var watch: Watch?
   private var files: [ByteString: File] = [:]
@@ -41,8 +41,8 @@ public final class ErrorFiles {
 
   /// - Parameters:
   ///   - directory: an absolute path.
-  ///   - onEnd: receives the end of a file that is not empty and has no writer any more, with the unit of its command.
-  public init(directory: ByteString, loop: EventLoop, onEnd: @escaping (ByteString?, [UInt8]) -> Void) {
+  ///   - onEnd: receives the end of a file that has no writer any more, with its name and the unit of its command.
+  public init(directory: ByteString, loop: EventLoop, onEnd: @escaping (ByteString, ByteString?, [UInt8]) -> Void) {
     self.directory = directory
     self.loop = loop
     self.onEnd = onEnd
@@ -170,7 +170,7 @@ public final class ErrorFiles {
     if isDone {
       let text = end(of: name, Self.kept)
       remove(name)
-      if text.contains(where: { !Self.isEnd($0) }) { onEnd(file.unit, text) }
+      onEnd(name, file.unit, text)
     } else if memory > Self.maxSize {
       withFile(name, O_WRONLY) { _ = fallocate($0, LINUX_FALLOC_FREE, 0, size - off_t(Self.kept)) }
     }

@@ -66,6 +66,7 @@ import TextFormats
       "property Release s read const",
       "property Serial t read false",
       "property Limits a{st} read const",
+      "property Mistakes a{ss} read false",
     ])
 }
 

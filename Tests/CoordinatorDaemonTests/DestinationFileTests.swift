@@ -499,3 +499,23 @@ func destinationFile_mistake_isReportedWithItsPosition(_ text: String, _ line: S
   #expect(all.count == 21)
   #expect(all.last == " 980 more mistakes")
 }
+
+@Test("D21: check has a command, a time and a number of failures, and each mistake in it has its position")
+func check_isRead() throws {
+  func read(_ text: String) throws -> ProgramCheck? {
+    try DestinationFile.read(Array("command = [\"foot\"]\ncheck = \(text)\n".utf8), name: "page", path: "/page.toml")
+      .itemSettings?.check
+  }
+  #expect(try read("{ command = [\"curl\", \"{id}\"] }") == ProgramCheck(["curl", "{id}"].map { Array($0.utf8) }))
+  let check = try read("{ command = [\"curl\"], every = \"5s\", failures = 1 }")
+  #expect(check == ProgramCheck([Array("curl".utf8)], every: 5000, failures: 1))
+  for (text, message) in [
+    ("{ every = \"5s\" }", "“check” has no “command”"), ("[]", "“check”: expected a table such as check ="),
+    ("{ command = [\"a\"], every = \"10ms\" }", "“every”: expected 1s or more, found “10ms”"),
+    ("{ command = [\"a\"], failures = 0 }", "“failures”: expected 1 to 1000, found 0"),
+    ("{ command = [\"a\"], often = 1 }", "“often” is not a key of “check”"),
+  ] {
+    let faults = #expect(throws: FileFaults.self) { try read(text) }
+    #expect(faults?.all.contains { $0.description.contains(message) } == true, "\(String(describing: faults))")
+  }
+}

@@ -77,6 +77,7 @@ func fullState() throws -> RecordedState {
       row.presentation.result = value
       row.presentation.item.queueAge = 9
       row.presentation.item.isInterrupted = index % 2 == 0
+      row.presentation.item.isOwnFallback = index % 3 == 0
       row.presentation.continuation =
         [
           Continuation(restarts: 3, due: Instant(nanoseconds: 5), timeLeft: 7), Continuation(restarts: 1),
@@ -191,6 +192,7 @@ private func settingsWithAllFields() -> ItemSettings {
   settings.options.environment = ["A": "b"]
   settings.options.directory = "~/src"
   settings.onPresent = [Array("a".utf8), [0xff]]
+  settings.check = ProgramCheck([Array("curl".utf8), [0xff]], every: 1, failures: 2)
   settings.onDismiss = [Array("b".utf8)]
   settings.holds = ["dnd": .postpone, "locked": .dismiss]
   settings.hold = "quiet"

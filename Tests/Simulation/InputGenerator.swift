@@ -202,6 +202,12 @@ struct InputGenerator {
     if !isLive, dice.chance(40) {
       for group in groups where dice.chance(70) { settings[group, default: GroupSettings()].replacement = .overlap }
     }
+    for (group, own) in settings {
+      guard let fallback = own.fallback, dice.chance(50) else { continue }
+      settings[group]!.otherFallbacks = [
+        dice.pick(["command", "b.x", "bus2", "state", "viewer"].filter { $0 != fallback })
+      ]
+    }
     return settings
   }
 

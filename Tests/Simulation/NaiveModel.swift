@@ -33,6 +33,8 @@ struct NaiveItem {
   var holds: [String: HoldAction] = [:]
   /// Whether it has given way to another member (K2).
   var isInterrupted = false
+  /// Whether navd has selected it as a fallback (K7).
+  var isOwnFallback = false
   /// The input that its command reads in its place (D16).
   var input: [UInt8]?
 
@@ -60,7 +62,8 @@ struct Token: Hashable, Comparable {
 }
 
 struct NaiveFallback {
-  let destination: String
+  /// The destination that the clock makes the fallback; nil for none (K7).
+  let destination: String?
   var refusals = 0
   var due: UInt64?
   /// The fallback that has declined to give way (P15).
@@ -311,7 +314,15 @@ struct NaiveModel {
     isFallback(item) && (token == nil || fallbacks[item.group!]!.declining != token)
   }
 
-  /// Selects the fallback of each group that has nothing selected (K1).
+  /// The selected member of a group that navd has selected as the fallback, and that the clock has made an ordinary one (K7).
+  private func outdated(in group: BindingID) -> Token? {
+    slots.values.first {
+      $0.item.group == group && $0.item.queuedAt == nil && $0.item.isOwnFallback && !isFallback($0.item)
+        && $0.token != fallbacks[group]!.declining
+    }?.token
+  }
+
+  /// Selects the fallback of each group that has nothing selected (K1), or only an outdated one (K7).
   mutating func fallBack(at now: UInt64) {
     fellBack = []
     guard !isShutDown else { return }
@@ -320,13 +331,17 @@ struct NaiveModel {
       serveQueues(at: now)
     }
     for group in fallbacks.keys.sorted(by: { $0.text < $1.text }) {
-      guard selection(of: group) == nil else {
-        if fallbacks[group]!.due != nil { fallbacks[group] = NaiveFallback(destination: fallbacks[group]!.destination) }
+      let fallback = fallbacks[group]!
+      let former = outdated(in: group)
+      guard former != nil || selection(of: group) == nil else {
+        if fallback.due != nil { fallbacks[group] = NaiveFallback(destination: fallback.destination) }
         continue
       }
-      let fallback = fallbacks[group]!
+      guard let name = fallback.destination else {
+        if let former { end([former], .deselected, at: now) }
+        continue
+      }
       if let due = fallback.due, due > now { continue }
-      let name = fallback.destination
       var options = ItemOptions()
       options.destination = name
       options.group = group
@@ -337,6 +352,7 @@ struct NaiveModel {
         let binding = try? BindingID(name)
         guard let binding, slots[binding] == nil else { throw NaiveRefusal(.busy) }
         try plan.carryOut(.present(binding, id: "", options))
+        plan.items[binding]!.isOwnFallback = true
         try plan.settle()
         let before = self
         self = plan.result(at: now)
@@ -499,6 +515,13 @@ struct NaiveModel {
       if registrations[name]!.isEmpty { registrations[name] = nil }
     }
     for destination in destinations { registrations[destination.name, default: []].insert(destination, at: 0) }
+    // What has not started starts as its file says then (D1).
+    for (binding, slot) in slots where !started.contains(slot.token) {
+      guard let own = slot.item.destination, case .file = own.source, let last = destination(own.name),
+        case .file = last.source
+      else { continue }
+      slots[binding]!.item.destination = last
+    }
   }
 }
 
@@ -542,7 +565,9 @@ extension NaiveModel {
     self = plan.result(at: now)
     for one in kept {
       giveBack(one, at: now)
-      if isFallback(one.showing.item) { fallbacks[one.showing.item.group!]!.declining = one.showing.token }
+      if let group = one.showing.item.group, isFallback(one.showing.item) || one.showing.item.isOwnFallback {
+        fallbacks[group]?.declining = one.showing.token
+      }
     }
     goals.append(goal)
   }

@@ -270,6 +270,13 @@ struct OrderChecker {
       if let showing = showing(handle), showing.isAway { comesBack(handle) }
       return nil
 
+    case .hung(let handle, _):
+      guard let showing = showing(handle), case .presented = showing.stage, !showing.isGoing, !showing.hasDeparted
+      else {
+        return nil
+      }
+      return (handle, .failed)
+
     case .updateAnswered(let handle):
       guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
       alive[index].isUpdateUnderWay = false

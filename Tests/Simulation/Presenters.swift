@@ -205,7 +205,7 @@ extension Report {
       .parkedEnded(let handle),
       .parkedStays(let handle),
       .asking(let handle, _), .presenterLeft(let handle), .presenterReturned(let handle), .windowsGone(let handle, _),
-      .windowsBack(let handle), .startsSlowly(let handle), .ended(let handle, _, _):
+      .windowsBack(let handle), .startsSlowly(let handle), .hung(let handle, _), .ended(let handle, _, _):
       handle
     case .focused(let handle, _): handle
     case .focusLost, .noFocus: nil

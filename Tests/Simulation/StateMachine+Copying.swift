@@ -30,5 +30,6 @@ extension RecordedState {
     for (key, row) in changes.holders { holders[key] = row }
     for (name, row) in changes.environment { environment[name] = row }
     for (key, row) in changes.loginItems { loginItems[key] = row }
+    for (name, row) in changes.loginHolds { loginHolds[name] = row }
   }
 }

@@ -15,8 +15,11 @@ struct World: ~Copyable {
   private var restarts = 0
   /// The last handle before each registration that is left, by the names of the destination and of the client (D4).
   private var registered: [String: Handle] = [:]
-  private let groups: [BindingID: GroupSettings]
-  private var fallbacks: [BindingID: String] { groups.compactMapValues(\.fallback) }
+  /// The settings of groups, of which the clock changes the fallbacks (K7).
+  private var groups: [BindingID: GroupSettings]
+  private var fallbacks: [BindingID: NaiveFallback] {
+    groups.filter { $0.value.hasFallbacks }.mapValues { NaiveFallback(destination: $0.fallback) }
+  }
   /// The number of commands that still reach presenters before navd is killed; nil if it is not to be killed.
   private var asked: Int?
   /// The presentations for which no command has reached a presenter.
@@ -65,7 +68,7 @@ struct World: ~Copyable {
     model.holdsOfAll = generator.holdsOfAll
     machine.setHolds(generator.holdsOfAll)
     groups = generator.groupSettings(&dice)
-    model.fallbacks = groups.compactMapValues(\.fallback).mapValues { NaiveFallback(destination: $0) }
+    model.fallbacks = groups.filter { $0.value.hasFallbacks }.mapValues { NaiveFallback(destination: $0.fallback) }
     model.overlapping = Set(groups.filter { $0.value.replacement == .overlap }.keys)
     checker.overlapping = model.overlapping
     model.hasNewGroupSettings = true
@@ -129,6 +132,11 @@ struct World: ~Copyable {
       // A presentation that is shown is closed by its user, or crashes.
       let shown = checker.alive.filter { !$0.isStateOnly && $0.hasStarted }
       guard !shown.isEmpty else { return }
+      // The other worlds stay as they were.
+      var other = dice
+      if !isLive, other.chance(8) {
+        return try happen(.report(.hung(other.pick(shown).handle, error: "hangs")), &other)
+      }
       try happen(.report(presenters.end(dice.pick(shown).handle, failed: !generator.isLive && dice.chance(30))), &dice)
     case .closeWindow:
       let shown = checker.alive.filter { $0.followsWindows && $0.hasStarted }
@@ -137,6 +145,7 @@ struct World: ~Copyable {
     case .close: try happen(.closed(someHandle(&dice), presenters.closing(), byPresenter: dice.chance(50)), &dice)
     case .act: try happen(.act(someHandle(&dice), byPresenter: dice.chance(50)), &dice)
     case .time:
+      if groups.values.contains(where: { !$0.otherFallbacks.isEmpty }), dice.chance(20) { turnClock(&dice) }
       try pass(dice.pick([1, 2, 5, 20, 200]), isLate: dice.chance(50), &dice)
     case .leave: try leave(dice.below(clients.count), &dice)
     case .register:
@@ -202,7 +211,7 @@ struct World: ~Copyable {
     defer { asked = nil }
     try ask(1, &dice)
     asked = nil
-    try restart(hearsPresenters: false)
+    try restart(hearsPresenters: false, &dice)
     var absent: Set<Client> = []
     for index in clients.indices where dice.chance(15) {
       absent.insert(clients[index])
@@ -320,7 +329,8 @@ struct World: ~Copyable {
     if isTracing { trace.append("\(now) ms: \(input)") }
     model.fellBack = []
     model.goals = [model.goal]
-    checker.groupsWithFallback = model.isShutDown ? [] : Set(model.fallbacks.filter { $0.value.due == nil }.keys)
+    checker.groupsWithFallback =
+      model.isShutDown ? [] : Set(model.fallbacks.filter { $0.value.due == nil && $0.value.destination != nil }.keys)
     model.live = Set(checker.alive.filter(\.hasStarted).map(\.token))
     model.away = Set(checker.alive.filter(\.isAway).map(\.token))
     elsewhere = []
@@ -368,14 +378,14 @@ struct World: ~Copyable {
     let faults = machine.keptFaults(disk.loginItems)
     try require(faults.isEmpty, "K4", "\(faults)")
     if !model.isShutDown, dice.chance(2) {
-      try restart()
+      try restart(&dice)
       if !fallbacks.isEmpty { try happen(.time, &dice) }
     }
   }
 
   /// Restarts navd at once: the machine restored from the record has to behave like the one before.
   /// - Parameter hearsPresenters: whether presenters answer the questions of the navd before.
-  private mutating func restart(hearsPresenters: Bool = true) throws(Violation) {
+  private mutating func restart(hearsPresenters: Bool = true, _ dice: inout SplitMix64) throws(Violation) {
     if isTracing { trace.append("    navd starts anew, with \(disk.tags.map { "\($0.key.tag) \($0.value.stamp)" })") }
     // The record does not have these values; the machine before has them in memory.
     for handle in disk.presentations.keys {
@@ -400,9 +410,7 @@ struct World: ~Copyable {
     }
     // Items that had ended by themselves did so while the session went on.
     machine.forgetOtherLoginItems()
-    machine.load(groups: groups)
-    model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
-    model.hasNewGroupSettings = true
+    turnClock(&dice)
     twin = nil
     registered = [:]
     model.served = []
@@ -411,6 +419,20 @@ struct World: ~Copyable {
     for program in model.parked.keys { model.parked[program]!.isEnding = false }
     restarts += 1
     if restarts.isMultiple(of: 2) { try editFile() }
+  }
+
+  /// Lets the clock make another destination the fallback of groups, or none (K7), and navd take the settings of groups.
+  private mutating func turnClock(_ dice: inout SplitMix64) {
+    for (group, settings) in groups.sorted(by: { $0.key.text < $1.key.text }) where !settings.otherFallbacks.isEmpty {
+      let all = settings.otherFallbacks.union([settings.fallback].compactMap(\.self))
+      let next = dice.chance(20) ? nil : dice.pick(all.sorted())
+      groups[group]!.fallback = next
+      groups[group]!.otherFallbacks = all.subtracting([next].compactMap(\.self))
+    }
+    machine.load(groups: groups)
+    twin?.machine.load(groups: groups)
+    model.fallbacks = fallbacks
+    model.hasNewGroupSettings = true
   }
 
   /// Gives the destination that hides its windows another command, as its user edits the file.
@@ -566,6 +588,7 @@ struct World: ~Copyable {
     default: break
     }
     model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
+    if case .hung(let handle, _) = report, let token = tokens[handle] { model.force([token]) }
     if case .presenterLeft(let handle) = report, let showing = checker.showing(handle), showing.isAway,
       let name = showing.destination, let last = model.destination(name), case .client(let client) = last.source,
       registered["\(name) \(client)"].map({ $0 >= handle }) == true

@@ -70,6 +70,9 @@ final class Announcer: SignalEmitter {
     }
   }
 
+  /// Notes that files may say something else about what holds do (H3).
+  func noteFiles() { changedHolds.formUnion(holdsInForce) }
+
   /// Announces the presentations that wait for other holds than before. It looks at all of them once in a turn, however many holds have
   /// begun or ended.
   func announceHeld(in machine: borrowing StateMachine) {

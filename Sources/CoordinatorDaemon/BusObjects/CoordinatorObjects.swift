@@ -59,6 +59,7 @@ final class CoordinatorObjects {
   func announceDestinations() {
     announcer.emit(CoordinatorInterface.destinationsChanged, ())
     containers.noteTitles()
+    announcer.noteFiles()
   }
 }
 

@@ -26,6 +26,9 @@ extension CoordinatorRoot: CoordinatorHost {
     if !names.isEmpty { diagnosis.environment = names }
     diagnosis.recordError = record.error
     diagnosis.left = presenters.windows.left.prefix(most).map(\.description)
+    var fallbacks: Properties = [:]
+    for (group, entry) in fallbackClock.entries { fallbacks[group.text] = entry.properties.value }
+    if !fallbacks.isEmpty { diagnosis.fallbacks = fallbacks }
     diagnosis.directories = configuration.files.directories.map(displayed)
     diagnosis.mistakes = configuration.faults.prefix(most).map(\.description)
     let unfit = windows.firstSystem.isPresent ? windows.firstSystem.faults(of: service.machine.destinations) : []

@@ -20,12 +20,15 @@ final class CoordinatorRoot: IncomingHandler {
   /// The facts that stay the same while navd runs.
   let ownFacts: Diagnosis
   let configuration: LoadedConfiguration
+  let recordID: String?
 
   let authorization: Authorization
   let presenters: PresenterTable
   let facts: SessionFacts
   let hooks: HookRunner
+  let checks: CheckRunner
   let clientDepartures: ClientDepartures
+  let fallbackClock = FallbackClock()
   private(set) lazy var turns = CoordinatorTurns(of: self)
   let inbox = Inbox()
   /// The parts that follow what happens, in the order in which they hear of it.
@@ -47,6 +50,7 @@ final class CoordinatorRoot: IncomingHandler {
     self.log = log
     self.record = record
     ownFacts = Diagnosis(of: runtime, recovered)
+    recordID = recovered.recordID
     let limits = machine.limits
     self.machine = consume machine
     authorization = Authorization(connection)
@@ -62,6 +66,9 @@ final class CoordinatorRoot: IncomingHandler {
     hooks = HookRunner(
       loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.entries, log: log,
       launcher: { launchers.current })
+    checks = CheckRunner(
+      loop: loop, runtime: runtime, token: recovered.token, log: log, reports: inbox,
+      launcher: { launchers.current }, environment: { [hooks] in hooks.environment })
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log, reports: windows),
       bus: BusPresenter(connection, limits: limits, log: log, reports: inbox), windows: windows
@@ -70,11 +77,13 @@ final class CoordinatorRoot: IncomingHandler {
     features = [
       CoordinatorObjects(of: self),
       hooks,
+      checks,
       Inhibitors(facts.logind, log: log),
       EventLog(log),
       FreeMemory(loop),
       self.configuration,
     ]
+    fallbackClock.start(loop, log: log) { [inbox] in inbox.take(.clock) }
     turns.begin()
   }
 
@@ -89,6 +98,7 @@ final class CoordinatorRoot: IncomingHandler {
     case .memory(let memory, let handle): record.note(memory: memory, of: handle)
     case .fact(let fact, let isTrue): service.set(fact, isTrue)
     case .alarm: turns.expire()
+    case .clock: chooseFallbacks()
     case .files(let isSettled): loadConfiguration(isSettled: isSettled)
     case .clientLeft(let client): service.clientLeft(client)
     }
@@ -111,6 +121,7 @@ extension Diagnosis {
     self.since = WallClock.microseconds / 1000
     // The parent is read now, because the parent that navd gets after its end says nothing about the start.
     self.startedBy = getppid() > 0 ? ProcessName.of(UInt32(getppid())) : nil
+    self.sessionSince = recovered.session.began
     self.record = runtime.name
     self.setAside = recovered.setAside.map { "\($0.path): \($0.reason)" }
   }

@@ -11,6 +11,8 @@ enum Incoming {
   case fact(SessionFact, isTrue: Bool)
   /// The time of the alarm has come.
   case alarm
+  /// The wall clock may make other destinations the fallbacks of groups (K7), or was set.
+  case clock
   /// Configuration files have changed.
   case files(isSettled: Bool)
   /// A client that owns something has left the bus (O1).

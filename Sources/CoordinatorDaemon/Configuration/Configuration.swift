@@ -32,7 +32,7 @@ public struct Configuration {
   /// The effect of each hold, as last read without a mistake (H3).
   private var holds: [String: HoldAction] = [:]
   /// The settings of groups in effect (K1, G10).
-  private(set) var groups: [BindingID: GroupSettings] = [:]
+  private(set) var groups: [BindingID: TimedGroup] = [:]
   /// The transaction of the start; nil if there is none, or it has a mistake (K4).
   private(set) var startup: StartupFile?
   /// The path of the startup file, whether it can be read or not.

@@ -7,6 +7,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   case id, title, value, timeout, directory, environment
   case onPresent = "on-present"
   case onDismiss = "on-dismiss"
+  case check
   case restart
   case restartDelay = "restart-delay"
   case restartDelayMax = "restart-delay-max"
@@ -27,7 +28,8 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .command, .desktop, .desktopAction, .scope, .group, .id, .title, .value, .directory, .environment: .basics
     case .window, .unfocus, .here, .outputGone, .dismissal: .windows
     case .timeout, .startTimeout, .grace, .ready, .replacement: .timing
-    case .protected, .restart, .restartDelay, .restartDelayMax, .restartLimit, .restore, .holds, .hold, .inhibit:
+    case .protected, .check, .restart, .restartDelay, .restartDelayMax, .restartLimit, .restore, .holds, .hold,
+      .inhibit:
       .kiosk
     case .unit, .bus, .state, .style, .onPresent, .onDismiss: .expert
     }
@@ -64,6 +66,9 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .environment: "a table of variables for the command, which take precedence over all others"
     case .onPresent: "an array: a program to run when an item was presented, and its arguments"
     case .onDismiss: "the same for when a presented item has ended"
+    case .check:
+      "a table: the `command` that says by its exit status whether the program of a presented item still works, `every` time between "
+        + "two checks (default `30s`), and how many `failures` one after the other end the item as failed (default `3`)"
     case .restart:
       "whether an item that ended by itself is presented again: `no` (the default), `on-failure` or `always`"
     case .restartDelay: "the delay before the first restart; each further one is twice as long; default `1s`"
@@ -128,6 +133,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .environment: "{ GTK_THEME = \"Adwaita:dark\" }"
     case .onPresent: "[\"makoctl\", \"mode\", \"-a\", \"away\"]"
     case .onDismiss: "[\"makoctl\", \"mode\", \"-r\", \"away\"]"
+    case .check: "{ command = [\"curl\", \"--fail\", \"http://localhost:9222/json\"], every = \"30s\", failures = 3 }"
     case .restart: "\"on-failure\""
     case .restartDelay: "\"1s\""
     case .restartDelayMax: "\"1m\""
@@ -167,7 +173,8 @@ public enum SettingsKey: String, CaseIterable, Sendable {
       "a table: what holds do with items whose destinations do not say it, by the name of the hold, `show` (the default), "
         + "`postpone`, `refuse` or `dismiss`"
     case .groups:
-      "a table of groups, each with its `fallback`, the destination that is shown while nothing else is selected, or its "
+      "a table of groups, each with its `fallback`, the destination that is shown while nothing else is selected, or a list of "
+        + "destinations with times, or its "
         + "`replacement`: whether a member goes before the next one comes, `sequential` (the default), or when the next one is on "
         + "the screen, `overlap`"
     case .startup:

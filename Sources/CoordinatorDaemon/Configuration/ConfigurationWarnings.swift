@@ -23,12 +23,11 @@ struct ConfigurationWarnings {
   init() { (destinations, unknownFallbacks, ofNames) = ([], [], []) }
 
   /// - Parameter groups: the settings of groups (K1).
-  init(of destinations: [Destination], groups: [BindingID: GroupSettings] = [:]) {
+  init(of destinations: [Destination], groups: [BindingID: TimedGroup] = [:]) {
     self.destinations = destinations
-    let fallbacks = groups.compactMapValues(\.fallback)
-    let names = Set(fallbacks.isEmpty ? [] : destinations.map(\.name))
-    unknownFallbacks = fallbacks.filter { !names.contains($0.value) }.sorted { $0.key.text < $1.key.text }.map {
-      ($0.key, $0.value)
+    let names = Set(groups.isEmpty ? [] : destinations.map(\.name))
+    unknownFallbacks = groups.sorted { $0.key.text < $1.key.text }.flatMap { group, settings in
+      settings.fallbacks.map(\.destination).filter { !names.contains($0) }.map { (group, $0) }
     }
     ofNames = destinations.compactMap { destination in
       guard case .file(let path) = destination.source else { return nil }
@@ -64,7 +63,7 @@ struct ConfigurationWarnings {
     guard case .file(let path) = destination.source else { return [] }
     var warnings: [Warning] = []
     let (settings, arguments, scope) = (destination.itemSettings, destination.command, destination.scope)
-    for command in [arguments, settings?.onPresent, settings?.onDismiss] {
+    for command in [arguments, settings?.onPresent, settings?.onDismiss, settings?.check?.command] {
       guard let program = command.flatMap({ search.program(of: $0, settings?.options) }) else { continue }
       if let why = search.fault(of: program) {
         warnings.append(Warning(fault: FileFault(path, nil, why), missing: program))

@@ -39,7 +39,14 @@ extension CoordinatorRoot {
   }
 
   func loadGroups() {
-    service.load(groups: configuration.files.groups)
+    fallbackClock.groups = configuration.files.groups
+    chooseFallbacks()
+  }
+
+  /// Puts the fallbacks in force whose time it is (K7).
+  func chooseFallbacks() {
+    guard let groups = fallbackClock.look() else { return }
+    service.load(groups: groups)
     service.expire()
   }
 

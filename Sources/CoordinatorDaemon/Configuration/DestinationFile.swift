@@ -325,6 +325,7 @@ extension TableReader {
     settings.options.environment = environment(of: destination)
     settings.onPresent = take(DestinationKey.onPresent.rawValue).flatMap { command(.onPresent, $0) }
     settings.onDismiss = take(DestinationKey.onDismiss.rawValue).flatMap { command(.onDismiss, $0) }
+    settings.check = check(of: destination)
     settings.hold = value(.hold) { name throws(Invalid) in
       guard HoldRequest.isName(name) else { throw Invalid(expected: "a name such as “locked”", found: name) }
       return name
@@ -337,6 +338,34 @@ extension TableReader {
     settings.awaitsReady = awaitsReady(destination)
     do throws(Refusal) { try StateMachine().check(settings) } catch { fault(nil, error.message) }
     return settings == ItemSettings() ? nil : Shared(settings)
+  }
+
+  private mutating func check(of destination: Destination) -> ProgramCheck? {
+    let key = DestinationKey.check.rawValue
+    guard let node = take(key) else { return nil }
+    guard let entries = entries(of: node, at: key, "a table such as \(key) = \(DestinationKey.check.example)") else {
+      return nil
+    }
+    var reader = TableReader(entries, name: "“\(key)”", file: file, position: node.position)
+    let commandNode = reader.take("command")
+    let every = reader.value("every", example: "\"30s\"") { text throws(Invalid) in
+      let milliseconds = try Self.milliseconds(text)
+      guard milliseconds >= 1000 else { throw Invalid(expected: "1s or more", found: text) }
+      return milliseconds
+    }
+    let failures = reader.number("failures", in: 1...1000, example: "3")
+    add(reader.finish())
+    if case .none = destination.presenter {
+      fault(.check, needs: "a “command”, a “unit” or a “bus”: an item without a program always works")
+    }
+    guard let commandNode else {
+      fault(node.position, "“\(key)” has no “command”; add one, for example \(key) = \(DestinationKey.check.example)")
+      return nil
+    }
+    return command(.check, commandNode).map {
+      ProgramCheck(
+        $0, every: every ?? ProgramCheck.defaultInterval, failures: failures ?? ProgramCheck.defaultFailures)
+    }
   }
 
   private mutating func awaitsReady(_ destination: Destination) -> Bool {

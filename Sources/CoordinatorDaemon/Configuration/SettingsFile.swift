@@ -26,8 +26,8 @@ enum SettingsFile {
     var inlineCommands: InlineCommands?
     /// The effects of holds on all items; nil if they cannot be read (H3).
     var holds: [String: HoldAction]?
-    /// The settings of groups (K1, G10).
-    var groups: [BindingID: GroupSettings] = [:]
+    /// The settings of groups (K1, K7, G10).
+    var groups: [BindingID: TimedGroup] = [:]
     /// The absolute path of the file with the transaction of the start; nil if there is none (K4).
     var startup: [UInt8]?
     /// Every mistake, in the order of the file; the first one if the text is not TOML.
@@ -98,7 +98,7 @@ extension TableReader {
   private static let groupExample = "{ fallback = \"dashboard\" }"
 
   /// The settings in the tables of groups (K1, G10).
-  fileprivate mutating func groups() -> [BindingID: GroupSettings] {
+  fileprivate mutating func groups() -> [BindingID: TimedGroup] {
     guard let node = take(SettingsKey.groups.rawValue) else { return [:] }
     guard let entries = entries(of: node, at: "groups", "a table with groups such as main = \(Self.groupExample)")
     else { return [:] }
@@ -106,7 +106,7 @@ extension TableReader {
     if entries.count > maxCount {
       fault(node.position, "“groups”: expected at most \(maxCount) groups, found \(entries.count)")
     }
-    var groups: [BindingID: GroupSettings] = [:]
+    var groups: [BindingID: TimedGroup] = [:]
     for (name, node) in entries.sorted(by: { $0.value.position < $1.value.position }) {
       guard let table = self.entries(of: node, at: name, "a table such as \(Self.groupExample)") else { continue }
       var reader = TableReader(table, name: "groups.\(name)", file: file, position: node.position)
@@ -114,20 +114,112 @@ extension TableReader {
         let missing = "“groups.\(name)” has neither “fallback” nor “replacement”; add one, for example "
         reader.fault(node.position, missing + "fallback = \"dashboard\"")
       }
-      let fallback = reader.value("fallback", example: "\"dashboard\"") { text throws(Invalid) in
-        guard Destination.isName(text) else { throw Invalid(expected: "the name of a destination", found: text) }
-        return text
-      }
+      let fallbacks = reader.fallbacks()
       let replacement: Replacement? = reader.choice("replacement", example: "\"overlap\"")
       do throws(Refusal) {
-        groups[try BindingID(name, as: "group")] = GroupSettings(
-          fallback: fallback, replacement: replacement ?? .sequential)
+        groups[try BindingID(name, as: "group")] = TimedGroup(
+          fallbacks: fallbacks, replacement: replacement ?? .sequential)
       } catch {
         reader.fault(node.position, error.message)
       }
       add(reader.finish())
     }
     return groups
+  }
+
+  private static let fallbackExample =
+    "[{ show = \"menu\", days = \"Mon-Fri\", from = \"11:30\", to = \"14:00\" }, \"dashboard\"]"
+
+  /// The fallbacks of a group: one name, or a list of names and of tables with times (K7).
+  fileprivate mutating func fallbacks() -> [TimedFallback] {
+    guard let node = take("fallback") else { return [] }
+    guard case .array(let elements) = node.content else {
+      guard case .string(let name) = node.content else {
+        expected(
+          "a string such as fallback = \"dashboard\", or a list such as \(Self.fallbackExample)", at: "fallback",
+          found: node)
+        return []
+      }
+      return destination(name, node.position).map { [TimedFallback(destination: $0)] } ?? []
+    }
+    let maxCount = 64
+    if elements.isEmpty || elements.count > maxCount {
+      fault(node.position, "“fallback”: expected 1 to \(maxCount) elements, found \(elements.count)")
+    }
+    var fallbacks: [TimedFallback] = []
+    for (index, element) in elements.enumerated() {
+      if let last = fallbacks.last, last.hours == nil {
+        fault(
+          element.position,
+          "“fallback”: element \(index) never comes, since \(quoted(last.destination)) before it has no “days”, “from” or "
+            + "“to”; give it some, or let it be the last one")
+        break
+      }
+      switch element.content {
+      case .string(let name):
+        if let name = destination(name, element.position) { fallbacks.append(TimedFallback(destination: name)) }
+      case .table(let entries):
+        var reader = TableReader(entries, name: "an element of “fallback”", file: file, position: element.position)
+        if let fallback = reader.timedFallback() { fallbacks.append(fallback) }
+        add(reader.finish())
+      default: expected("elements as in \(Self.fallbackExample)", at: "fallback", found: element)
+      }
+    }
+    return fallbacks
+  }
+
+  private mutating func destination(_ name: String, _ position: TextPosition) -> String? {
+    if Destination.isName(name) { return name }
+    fault(
+      position,
+      "“fallback”: expected the name of a destination, found \(quoted(name)), for example fallback = \"dashboard\"")
+    return nil
+  }
+
+  private mutating func timedFallback() -> TimedFallback? {
+    let destination = required("show", example: "\"menu\"") { text throws(Invalid) in
+      guard Destination.isName(text) else { throw Invalid(expected: "the name of a destination", found: text) }
+      return text
+    }
+    let isTimed = ["days", "from", "to"].contains { node($0) != nil }
+    let days = value("days", example: "\"Mon-Fri\"") { text throws(Invalid) in try Self.days(text) }
+    let from = value("from", example: "\"11:30\"") { text throws(Invalid) in try Self.minute(text) }
+    let to = value("to", example: "\"14:00\"") { text throws(Invalid) in try Self.minute(text) }
+    guard let destination else { return nil }
+    return TimedFallback(
+      destination: destination,
+      hours: isTimed ? WeeklyHours(days: days ?? Set(0..<7), from: from ?? 0, to: to ?? 24 * 60) : nil)
+  }
+
+  private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+
+  /// The days of a text such as `Mon-Fri` or `Sat,Sun`.
+  private static func days(_ text: String) throws(Invalid) -> Set<Int> {
+    var days: Set<Int> = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { end in
+        weekdays.firstIndex(of: end.filter { $0 != " " })
+      }
+      guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1] else {
+        throw Invalid(expected: "days such as Mon-Fri or Sat,Sun", found: text)
+      }
+      var day = first
+      days.insert(day)
+      while day != last {
+        day = (day + 1) % 7
+        days.insert(day)
+      }
+    }
+    return days
+  }
+
+  /// The minute of the day of a text such as `11:30`; `24:00` is the end of the day.
+  private static func minute(_ text: String) throws(Invalid) -> Int {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isASCII) }), let hour = Int(parts[0]),
+      let minute = Int(parts[1]), (0..<60).contains(minute), (0...(24 * 60)).contains(hour * 60 + minute)
+    else { throw Invalid(expected: "a time from 00:00 to 24:00", found: text) }
+    return hour * 60 + minute
   }
 
   /// The default of one key, of the type in the key's table.

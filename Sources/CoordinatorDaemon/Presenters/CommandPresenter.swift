@@ -45,7 +45,9 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
     launchers.whenKnown { [self] launcher in
       guard waiting.remove(handle) != nil else { return }
       var launch = launch(of: presentation, properties)
-      launch.errors = errors.begin(launch.marker, unit: launchers.hasUnits(launcher) ? launch.unit : nil)
+      launch.errors = errors.begin(
+        launch.marker, unit: launchers.hasUnits(launcher) ? launch.unit : nil,
+        of: presentation.item.destinationName ?? presentation.binding.text)
       running[handle] = launcher.launch(launch, for: self)
       rememberFirst(of: handle)
     }

@@ -11,7 +11,7 @@ import Processes
 final class HookRunner: Feature {
   private static let mostInATurn = 8
   private static let mostAtOnce = 64
-  fileprivate static let timeLimit = Duration.seconds(30)
+  static let timeLimit = Duration.seconds(30)
   /// Time between SIGTERM and SIGKILL, in milliseconds.
   fileprivate static let grace: UInt64 = 2000
 
@@ -117,14 +117,16 @@ final class HookRunner: Feature {
   }
 }
 
-/// A command with its occasion.
-private final class Hook: LaunchObserver, CustomStringConvertible {
+/// A command of a file, with its occasion.
+final class Hook: LaunchObserver, CustomStringConvertible {
   let occasion: String
   let handle: Handle
   private let binding: BindingID
   private let item: Shared<Item>
   private let arguments: [[UInt8]]
   private let reason: Reason?
+  /// The longest time that it may take.
+  private let timeLimit: Duration
   private var running: (any RunningCommand)?
   private var output: OutputCapture?
   private var limit: Timer?
@@ -135,8 +137,9 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
 
   init(
     _ occasion: String, _ arguments: [[UInt8]], _ handle: Handle, _ binding: BindingID, _ item: Shared<Item>,
-    reason: Reason? = nil
+    reason: Reason? = nil, within timeLimit: Duration = HookRunner.timeLimit
   ) {
+    self.timeLimit = timeLimit
     self.occasion = occasion
     self.arguments = arguments
     self.handle = handle
@@ -160,7 +163,7 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
       item.content, at: binding, handle, item.entry(parent: nil).properties, session: environment,
       extra: reason.map { ["NAVD_REASON": ByteString($0.rawValue)] } ?? [:]
     ) { item, home in Destination.expanded(arguments, for: item, at: binding, home: home) }
-    limit = loop.timer(after: HookRunner.timeLimit) { [weak self] in
+    limit = loop.timer(after: timeLimit) { [weak self] in
       self?.isLate = true
       self?.running?.terminate()
       self?.limit = loop.timer(after: .milliseconds(HookRunner.grace)) { self?.running?.kill() }
@@ -180,7 +183,7 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
 
   func ended(_ handle: Handle, _ result: ProcessResult, _ cause: ManagerCause?) {
     switch result.status {
-    case _ where isLate: end("ended after \(HookRunner.timeLimit.components.seconds) s, the longest that it may take")
+    case _ where isLate: end("ended after \(timeLimit.components.seconds) s, the longest that it may take")
     case .exited(code: 0), .unknown: end(nil)
     case .exited(let code): end("exit status \(code)")
     case .signaled(let number): end("ended by \(signalName(number))")

@@ -8,8 +8,9 @@ import PresentationRules
 /// The record of the items kept for the next login. It outlives the session, and is created with
 /// the first item (K4).
 final class LoginRecord {
-  /// The items that an earlier navd kept.
+  /// The items and holds that an earlier navd kept.
   let items: [BindingID: LoginItem]
+  let holds: [String: LoginHold]
   private let directory: String
   private let log: Logger
   /// The record; nil if no items are kept.
@@ -23,25 +24,25 @@ final class LoginRecord {
     self.directory = directory ?? ""
     self.log = log
     guard let directory else {
-      items = [:]
+      (items, holds) = ([:], [:])
       mistake = "no later session would find it; let the session have XDG_RUNTIME_DIR and XDG_STATE_HOME"
       return
     }
     do throws(Record.Failure) {
       let (record, content) = try Record.open(in: directory, timeout: 1, isReplaced: true) { $0 }
       self.record = record
-      items = content.state.loginItems
+      (items, holds) = (content.state.loginItems, content.state.loginHolds)
       if let (path, reason) = content.setAside {
         log.critical("what was kept for this login cannot be read, and is kept as \(path): \(reason)")
       }
     } catch {
-      items = [:]
+      (items, holds) = ([:], [:])
       mistake = "\(error)"
     }
   }
 
-  func note(_ rows: RecordChanges.Rows<BindingID, LoginItem>) {
-    guard !rows.isEmpty else { return }
+  func note(_ items: RecordChanges.Rows<BindingID, LoginItem>, _ holds: RecordChanges.Rows<String, LoginHold>) {
+    guard !items.isEmpty || !holds.isEmpty else { return }
     if let mistake {
       log.warning("items are not kept for the next login: \(mistake)")
       self.mistake = nil
@@ -49,7 +50,8 @@ final class LoginRecord {
     guard let record else { return }
     if !hasRows { makeParents() }
     hasRows = true
-    record.note(loginItems: rows)
+    record.note(loginItems: items)
+    record.note(loginHolds: holds)
   }
 
   /// Writes the noted changes. Changes that cannot be written stay noted; no request is refused because of them.

@@ -57,7 +57,7 @@ final class RecordWriter {
     if !changes.isEmpty {
       if let clock { note(clock: clock) }
       record.note(changes)
-      login.note(changes.loginItems)
+      login.note(changes.loginItems, changes.loginHolds)
     }
     login.commit()
     do throws(Record.Failure) { try commit() } catch {

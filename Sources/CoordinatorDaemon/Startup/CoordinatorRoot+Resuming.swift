@@ -16,7 +16,12 @@ extension CoordinatorRoot {
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
     // The items of another session ended with it, long ago.
-    if !recovered.isOfOtherSession { service.machine.forEachPresentation(hooks.follow) }
+    if !recovered.isOfOtherSession {
+      service.machine.forEachPresentation { [hooks, checks] presentation in
+        hooks.follow(presentation)
+        checks.follow(presentation)
+      }
+    }
     facts.whenKnown(recorded: service.machine.facts) { [self] facts in resume(recovered, facts, completion) }
   }
 
@@ -29,13 +34,17 @@ extension CoordinatorRoot {
     let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
     presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
       [self] survivals in
-      if !isFresh { service.load(groups: configuration.files.groups) }
+      if !isFresh {
+        fallbackClock.groups = configuration.files.groups
+        if let groups = fallbackClock.look() { service.load(groups: groups) }
+      }
       let clients = service.machine.knownClients
       let absent = recovered.absent(of: clients)
       record.note(recovered.session)
       if recovered.isFirst { service.forgetEnvironment() }
       // The kept items also include those that end now.
       let kept = recovered.isFirst ? service.machine.loginItems : []
+      let keptHolds = recovered.isFirst ? service.machine.loginHolds : [:]
       let before = service.machine.count
       let early = inbox.open(to: self)
       service.resume(survivals, absent: absent, isOtherSession: recovered.isOfOtherSession, facts: facts)
@@ -50,6 +59,8 @@ extension CoordinatorRoot {
       }
       for incoming in early { handle(incoming) }
       connection.callers = .served
+      // They come before the items that they hold up.
+      if !keptHolds.isEmpty { service.restore(keptHolds) }
       if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
       present(again: kept[...]) { [self] in
         guard isFresh else { return completion() }

@@ -51,6 +51,13 @@ struct RecoveredSession {
   /// The session data that this navd records.
   let session: Record.Session
 
+  /// The id of the record, to which serials belong. The token itself is not for clients: it marks the commands of navd.
+  var recordID: String {
+    // FNV-1a.
+    let hash = token.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
+  }
+
   /// The clients that are no longer on the bus.
   func absent(of clients: Set<Client>) -> Set<Client> { clients.filter { !names.contains($0.name) } }
 }
@@ -67,7 +74,8 @@ extension RecoveredSession {
     setAside = content.setAside
     session = Record.Session(
       bus: context.bus, boot: context.boot, clock: context.clock, token: token,
-      hadAdapter: before?.bus == context.bus && before?.hadAdapter == true)
+      hadAdapter: before?.bus == context.bus && before?.hadAdapter == true,
+      began: before?.bus == context.bus ? before?.began ?? 0 : WallClock.microseconds / 1000)
   }
 }
 

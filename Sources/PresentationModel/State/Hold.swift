@@ -32,6 +32,8 @@ public struct HoldRequest: Hashable, Sendable {
   public var message: String
   /// Whether what clients hold by the name ends instead, if there is any.
   public var toggles: Bool
+  /// Whether the hold is in force again after the next login (K4).
+  public var restoresAtLogin = false
 
   /// - Throws: `Refusal` with the code `invalidArgument` if the name is not the name of a hold.
   public init(
@@ -63,7 +65,12 @@ extension Options {
   public static let holdToggle = DictionaryKey<Bool>(
     "toggle",
     doc: "Whether all that clients hold by this name ends instead, if there is any: one press begins and ends it.")
-  public static let ofHold = OptionTable([holdOwned.row, holdTimeout.row, holdMessage.row, holdToggle.row])
+  public static let holdRestore = DictionaryKey<String>(
+    "restore", doc: "login: it is in force again after the next login, as after a power cut, with the rest of its time."
+  )
+  public static let ofHold = OptionTable([
+    holdOwned.row, holdTimeout.row, holdMessage.row, holdToggle.row, holdRestore.row,
+  ])
 }
 
 extension HoldRequest {
@@ -73,6 +80,14 @@ extension HoldRequest {
     try self.init(
       name, isOwned: options[Options.holdOwned] ?? false, timeout: options[Options.holdTimeout],
       message: options[Options.holdMessage] ?? "", toggles: options[Options.holdToggle] ?? false)
+    guard let restore = options[Options.holdRestore] else { return }
+    guard restore == "login" else {
+      throw Refusal(.invalidArgument, "restore: expected “login”, found \(quoted(restore))")
+    }
+    guard !isOwned else {
+      throw Refusal(.invalidArgument, "restore: a hold that ends with its client cannot be there after the next login")
+    }
+    restoresAtLogin = true
   }
 }
 

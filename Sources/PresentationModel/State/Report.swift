@@ -40,6 +40,8 @@ public enum Report: Hashable, Sendable {
   case presenterLeft(Handle)
   /// The bus name of the presenter that has left has an owner again (D4).
   case presenterReturned(Handle)
+  /// The program of a presented item does not work any more, though it runs (D21).
+  case hung(Handle, error: String)
   /// The presentation ended, whether or not it was dismissed.
   case ended(Handle, failed: Bool, result: Properties)
 }

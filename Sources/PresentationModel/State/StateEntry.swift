@@ -55,6 +55,8 @@ public struct StateEntry: TypedDictionary {
     public let containerValues = DictionaryKey<Properties>(
       "container-values", doc: "The container values that the item sets, without the defaults.")
     public let since = DictionaryKey<UInt64>("since", doc: "When it was presented, in milliseconds since 1970.")
+    public let presentedSerial = DictionaryKey<UInt64>(
+      "presented-serial", doc: "The serial of its Presented; absent before that.")
     public let timeout = DictionaryKey<UInt64>("timeout", doc: "Milliseconds from its presentation until it expires.")
     public let timeoutLeft = DictionaryKey<UInt64>(
       "timeout-left", doc: "The remaining milliseconds of its timeout, if that runs.")
@@ -121,6 +123,11 @@ public struct StateSnapshot: TypedDictionary {
   public static let keys = Keys()
   public final class Keys: Sendable {
     public let serial = DictionaryKey<UInt64>("serial", doc: "The serial of the last difference.")
+    public let record = DictionaryKey<String>(
+      "record",
+      doc:
+        "The id of navd's record. Serials and numbers of presentations belong to it: they begin again with another record, as after a power cut."
+    )
     public let presentations = DictionaryKey<[Properties]>(
       "presentations", doc: "One entry for each presentation that has not ended, in the order of acceptance.")
     public let groups = DictionaryKey<Properties>("groups", doc: "The groups by name.")
@@ -274,6 +281,11 @@ public struct DestinationEntry: TypedDictionary {
       "on-present", doc: "The command that is run when an item was presented.")
     public let onDismiss = DictionaryKey<[String]>(
       "on-dismiss", doc: "The command that is run when a presented item has ended.")
+    public let check = DictionaryKey<Properties>(
+      "check",
+      doc:
+        "The check of the programs of presented items: command as, every t in milliseconds, and failures u, after which an item has failed."
+    )
     public let restart = DictionaryKey<Properties>(
       "restart",
       doc:

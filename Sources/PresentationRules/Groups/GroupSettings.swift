@@ -4,11 +4,18 @@ import PresentationModel
 public struct GroupSettings: Hashable, Sendable {
   /// The name of the destination that is shown while nothing else is selected (K1); nil for none.
   public var fallback: String?
+  /// The destinations that are the fallback at other times (K7).
+  public var otherFallbacks: Set<String>
   /// The order in which a member goes and the next one comes (G10).
   public var replacement: Replacement
 
-  public init(fallback: String? = nil, replacement: Replacement = .sequential) {
-    (self.fallback, self.replacement) = (fallback, replacement)
+  /// Whether the group has a fallback now or at another time.
+  public var hasFallbacks: Bool { fallback != nil || !otherFallbacks.isEmpty }
+
+  public init(
+    fallback: String? = nil, otherFallbacks: Set<String> = [], replacement: Replacement = .sequential
+  ) {
+    (self.fallback, self.otherFallbacks, self.replacement) = (fallback, otherFallbacks, replacement)
   }
 }
 

@@ -21,7 +21,7 @@ extension StateMachine {
     guard let group = presentation.item.membership?.group, state.overlapping.contains(group),
       state.groups[group]?.selected == nil, !state.isShuttingDown
     else { return false }
-    return state.fallbacks.contains { $0.group == group && $0.due == nil }
+    return state.fallbacks.contains { $0.group == group && $0.due == nil && $0.destination != nil }
   }
 
   /// Whether a presentation may start beside those that still have its slot or its group: there is none, or it is the successor of the

@@ -25,6 +25,8 @@ public struct Holder: Hashable, Sendable {
   /// The time of the beginning, in milliseconds since 1970; nil if the wall clock is unknown.
   public package(set) var since: UInt64?
   public package(set) var expires: Instant?
+  /// Whether the hold is in force again after the next login (K4).
+  public package(set) var restoresAtLogin = false
 
   package init() {}
 }
@@ -74,7 +76,7 @@ extension State {
     return isInForce
   }
 
-  /// Notes the holds that have an effect on the item of a presentation, which stay the same (H3).
+  /// Notes the holds that have an effect on the item of a presentation (H3).
   mutating func beginConcern(of presentation: Presentation) {
     for name in presentation.item.holds.keys { concerned[name, default: []].insert(presentation.handle) }
   }
@@ -139,10 +141,14 @@ extension StateMachine {
     return presentation.item.holds.keys.filter(state.holdsInForce.contains).sorted()
   }
 
-  /// Sets the effects of holds on items whose destinations do not define them (H3). Items that have begun keep their effects.
-  public mutating func setHolds(_ holds: [String: HoldAction]) { state.holdsOfAll = holds }
+  /// Sets the effects of holds on items whose destinations do not define them (H3). The next input that has a time applies them to the
+  /// items that are there.
+  public mutating func setHolds(_ holds: [String: HoldAction]) {
+    state.holdsOfAll = holds
+    state.hasNewHoldSettings = true
+  }
 
-  /// The effects of holds on an item that begins now: those of its destination take precedence over those for all (H3).
+  /// The effects of holds on an item: those of its destination take precedence over those for all (H3).
   func holds(for destination: Shared<Destination>?) -> [String: HoldAction] {
     let own = destination?.itemSettings?.holds ?? [:]
     guard !own.isEmpty || !state.holdsOfAll.isEmpty else { return [:] }
@@ -171,6 +177,7 @@ extension StateMachine {
       var holder = Holder()
       (holder.client, holder.isOwned, holder.message) = (client, request.isOwned, request.message)
       holder.expires = request.timeout.map { transition.now.after(milliseconds: $0) }
+      holder.restoresAtLogin = request.restoresAtLogin
       if request.isOwned { transition.outcome.owners.append(client) }
       transition.hold(key, holder)
     }
@@ -214,6 +221,14 @@ extension StateMachine {
   }
 
   /// Whether a hold postpones a member of a group that is in a stack. Such a member cannot wait in the queue (H4).
+  /// The destination of an item as its file says now; its own if it is not from a file, or if the file is gone.
+  fileprivate func destinationAsWritten(of item: Shared<Item>) -> Shared<Destination>? {
+    guard let own = item.destination, case .file = own.source, let last = state.registry[own.name],
+      case .file = last.source
+    else { return item.destination }
+    return last
+  }
+
   func isHeldInStack(_ item: Shared<Item>) -> Bool {
     item.membership != nil && item.position != nil && item.isHeld(by: state.holdsInForce)
   }
@@ -257,6 +272,17 @@ extension Transition {
     let ends = machine.ends(ofHold: key.name)
     begin(key, holder)
     clear(ends, postponing: machine.heldSelections)
+  }
+
+  /// Puts a hold of an earlier session in force again, unless its time is over.
+  mutating func restore(_ hold: LoginHold, named name: String) {
+    var holder = Holder()
+    (holder.message, holder.restoresAtLogin) = (hold.message, true)
+    if let until = hold.until {
+      guard let wallTime, until > wallTime else { return }
+      holder.expires = now.after(milliseconds: until - wallTime)
+    }
+    self.hold(Holder.Key(name: name, cookie: state.serial.number + 1), holder)
   }
 
   /// Puts a hold in force. The presentations that end because of it are still there.
@@ -328,6 +354,25 @@ extension Transition {
     announce(.hold(name, isInForce: state.holdsInForce.contains(name)))
   }
 
+  /// Gives the items that are there the effects of holds that files say now (H3). What follows from holds in force is settled as if they
+  /// had begun and ended in this input.
+  mutating func applyHoldSettings() {
+    guard state.hasNewHoldSettings else { return }
+    state.hasNewHoldSettings = false
+    for handle in state.presentations.keys.sorted() {
+      let presentation = state.presentations[handle]!
+      let effects = machine.holds(for: machine.destinationAsWritten(of: presentation.item))
+      let before = presentation.item.holds
+      guard effects != before else { continue }
+      state.endConcern(of: presentation)
+      state.presentations[handle]!.item.holds = effects
+      state.beginConcern(of: state.presentations[handle]!)
+      let changed = Set(effects.keys).union(before.keys).filter { effects[$0] != before[$0] }
+      state.lists.begunHolds.formUnion(changed)
+      state.lists.endedHolds.formUnion(changed)
+    }
+  }
+
   /// Settles the consequences of holds that presentations have begun or ended in this input: dismisses, postpones, and presents items
   /// that waited. These may begin and end holds in turn. Each round has begun or ended at least one presentation, and none begins or ends
   /// twice in one input.
@@ -359,7 +404,7 @@ extension Transition {
         finish(key)
       }
     }
-    if isOtherSession { for key in state.sortedHolders({ $0.client != nil }) { finish(key) } }
+    if isOtherSession { for key in state.sortedHolders({ $0.client != nil || $0.restoresAtLogin }) { finish(key) } }
     return ends
   }
 }

@@ -6,7 +6,10 @@ import TextFormats
 /// The fallback of a group.
 struct Fallback: Sendable {
   let group: BindingID
-  let destination: String
+  /// The destination that is the fallback now; nil for none (K7).
+  let destination: String?
+  /// The destinations that are the fallback at other times (K7).
+  let others: Set<String>
   /// The number of refused selections since the last one that succeeded.
   var refusals: UInt32 = 0
   /// The time of the next attempt; nil if no selection was refused.
@@ -30,7 +33,8 @@ extension StateMachine {
   public mutating func load(groups: [BindingID: GroupSettings]) {
     state.overlapping = Set(groups.filter { $0.value.replacement == .overlap }.keys)
     state.fallbacks = groups.sorted { $0.key.text < $1.key.text }.compactMap { group, settings in
-      settings.fallback.map { Fallback(group: group, destination: $0) }
+      guard settings.hasFallbacks else { return nil }
+      return Fallback(group: group, destination: settings.fallback, others: settings.otherFallbacks)
     }
     // The selected item may be a fallback now, and then gives way.
     state.hasNewGroupSettings = true
@@ -45,6 +49,16 @@ extension StateMachine {
   func isFallback(_ membership: GroupTag?) -> Bool {
     guard let membership else { return false }
     return state.fallbacks.contains { $0.group == membership.group && $0.destination == membership.tag }
+  }
+
+  /// The selected member of a fallback's group if navd has selected it as the fallback, and another one is that now (K7); nil if it has
+  /// declined to give way, or is protected (D12).
+  func outdated(_ fallback: Fallback) -> Presentation? {
+    guard let current = state.groups[fallback.group]?.selected.flatMap({ current(at: $0) }),
+      current.item.isOwnFallback, !isFallback(current.item.membership), !current.isProtected,
+      fallback.declining != current.handle
+    else { return nil }
+    return current
   }
 
   /// Whether a group has no selected member, or only its fallback, which gives way unless it is protected (D12).
@@ -88,25 +102,31 @@ extension Transition {
     }
     for index in state.fallbacks.indices {
       let fallback = state.fallbacks[index]
-      guard state.groups[fallback.group]?.selected == nil else {
+      let outdated = machine.outdated(fallback)
+      guard outdated != nil || state.groups[fallback.group]?.selected == nil else {
         if fallback.due != nil { (state.fallbacks[index].due, state.fallbacks[index].refusals) = (nil, 0) }
         continue
       }
+      guard let destination = fallback.destination else {
+        if let outdated { clear([PlannedEnd(handle: outdated.handle, reason: .deselected)]) }
+        continue
+      }
       if let due = fallback.due, due > now { continue }
-      if let refusal = select(fallback) {
+      if let refusal = select(destination, in: fallback.group) {
         note(refusal, of: index)
         letGo(in: fallback.group)
       } else {
-        state.fallbacks[index] = Fallback(group: fallback.group, destination: fallback.destination)
+        state.fallbacks[index] = Fallback(
+          group: fallback.group, destination: fallback.destination, others: fallback.others)
       }
     }
   }
 
   /// - Returns: the refusal, if the fallback cannot be selected; then nothing has changed.
-  private mutating func select(_ fallback: Fallback) -> Refusal? {
+  private mutating func select(_ fallback: String, in group: BindingID) -> Refusal? {
     var planner = Planner(of: machine, at: now, by: nil)
     do throws(Refusal) {
-      try planner.select(fallback)
+      try planner.select(fallback, in: group)
       try planner.settle()
     } catch {
       return error
@@ -118,12 +138,13 @@ extension Transition {
   private mutating func note(_ refusal: Refusal, of index: Int) {
     var fallback = state.fallbacks[index]
     fallback.refusals += 1
-    let rule = state.registry[fallback.destination]?.itemSettings?.restart ?? RestartRule(.always)
+    let destination = fallback.destination ?? ""
+    let rule = state.registry[destination]?.itemSettings?.restart ?? RestartRule(.always)
     fallback.due = now.after(milliseconds: rule.delay(before: fallback.refusals))
     if fallback.told != refusal.message {
       fallback.told = refusal.message
       outcome.refusedFallbacks.append(
-        RefusedFallback(group: fallback.group, destination: fallback.destination, refusal: refusal))
+        RefusedFallback(group: fallback.group, destination: destination, refusal: refusal))
     }
     state.fallbacks[index] = fallback
   }
@@ -133,7 +154,10 @@ extension Transition {
   /// Notes that a presentation has declined and stays in its group, if it is the group's fallback.
   mutating func note(_ handle: Handle, staysIn membership: GroupTag) {
     for index in state.fallbacks.indices
-    where state.fallbacks[index].group == membership.group && state.fallbacks[index].destination == membership.tag {
+    where state.fallbacks[index].group == membership.group
+      && (state.fallbacks[index].destination == membership.tag
+        || state.fallbacks[index].others.contains(membership.tag))
+    {
       state.fallbacks[index].declining = handle
     }
   }
@@ -172,13 +196,12 @@ extension Planner {
     return !machine.isStayingFallback(current)
   }
 
-  /// Plans to present a fallback as its group's member. No other presentation ends for it.
-  fileprivate mutating func select(_ fallback: Fallback) throws(Refusal) {
-    let name = fallback.destination
-    guard let binding = (try? BindingID(name)) ?? fallback.group.appending(name: name) else {
+  /// Plans to present a fallback as its group's member. No other presentation ends for it, but an outdated fallback (K7).
+  fileprivate mutating func select(_ name: String, in group: BindingID) throws(Refusal) {
+    guard let binding = (try? BindingID(name)) ?? group.appending(name: name) else {
       throw Refusal(
         .invalidBinding,
-        "neither \(quoted(name)) nor \(quoted("\(fallback.group).\(name)")) is a binding; give the destination the name of one"
+        "neither \(quoted(name)) nor \(quoted("\(group).\(name)")) is a binding; give the destination the name of one"
       )
     }
     if let item = item(at: binding) {
@@ -187,8 +210,9 @@ extension Planner {
     }
     var options = ItemOptions()
     options.destination = name
-    options.group = fallback.group
+    options.group = group
     options.tag = name
     try set(binding, id: "", options)
+    withSlot(binding) { $0.item?.isOwnFallback = true }
   }
 }

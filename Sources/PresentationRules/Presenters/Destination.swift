@@ -79,7 +79,7 @@ public struct Destination: Hashable, Sendable {
   /// Whether a program is run for items, with their directory and environment (L3).
   var runsCommand: Bool {
     if case .command = presenter { return true }
-    return itemSettings?.onPresent != nil || itemSettings?.onDismiss != nil
+    return itemSettings?.onPresent != nil || itemSettings?.onDismiss != nil || itemSettings?.check != nil
   }
 
   /// Whether a program on the bus shows the items. Only such a presenter receives updates (D8, D10).

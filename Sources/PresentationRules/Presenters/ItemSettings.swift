@@ -1,5 +1,24 @@
 import PresentationModel
 
+/// A command that says whether the program of a presented item still works (D21).
+public struct ProgramCheck: Hashable, Sendable {
+  public static let defaultInterval: UInt64 = 30_000
+  public static let defaultFailures: UInt32 = 3
+
+  /// The program and the arguments, with placeholders.
+  public var command: [[UInt8]]
+  /// Milliseconds from the presentation, and from the end of each check, to the next one.
+  public var interval: UInt64
+  /// The number of checks that fail one after the other before the item has failed.
+  public var failures: UInt32
+
+  public init(
+    _ command: [[UInt8]], every interval: UInt64 = defaultInterval, failures: UInt32 = defaultFailures
+  ) {
+    (self.command, self.interval, self.failures) = (command, interval, failures)
+  }
+}
+
 /// The settings of a destination's file for its items, except for the way in which they are shown.
 public struct ItemSettings: Hashable, Sendable {
   /// The id of items whose requests give none (D13).
@@ -14,6 +33,8 @@ public struct ItemSettings: Hashable, Sendable {
   public var onPresent: [[UInt8]]?
   /// The program and the arguments to run when a presented item has ended; nil for none (D14).
   public var onDismiss: [[UInt8]]?
+  /// The command that says whether the program still works; nil for none (D21).
+  public var check: ProgramCheck?
   /// The effects of holds on the items (H3).
   public var holds: [String: HoldAction] = [:]
   /// The hold that is in force while an item is live; nil for none (H8).

@@ -84,12 +84,15 @@ extension Transition {
     presentAgain(handle)
   }
 
-  /// Gives a presentation that begins the presenter that counts now: a shell may have registered anew while it waited (D1).
+  /// Gives a presentation that begins the destination that counts now: its file may have been corrected, or a shell may have registered
+  /// anew, while it waited (D1).
   mutating func findPresenter(of handle: Handle) {
-    guard let own = state.presentations[handle]?.item.destination, own.isBus, let last = state.registry[own.name],
-      last.isBus, !own.content.isShown(as: last.content)
-    else { return }
-    handOver(handle, to: last)
+    guard let own = state.presentations[handle]?.item.destination, let last = state.registry[own.name] else { return }
+    if case (.file, .file) = (own.source, last.source) {
+      if own != last { state.presentations[handle]!.item.destination = last }
+    } else if own.isBus, last.isBus, !own.content.isShown(as: last.content) {
+      handOver(handle, to: last)
+    }
   }
 
   /// Gives a presentation the presenter of another registration. Everything else stays as its destination said at its start (D13).

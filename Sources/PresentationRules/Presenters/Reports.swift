@@ -115,6 +115,14 @@ extension Transition {
       becomePresented(handle)
       advance()
 
+    case .hung(let handle, let error):
+      guard machine.isCurrent(handle), state.presentations[handle]?.phase == .presented,
+        state.presentations[handle]?.isProtected != true
+      else { break }
+      state.presentations[handle]!.result[PresentationResult.keys.error] = error
+      // A program that hangs cannot be asked.
+      clear([PlannedEnd(handle: handle, reason: .failed, isForced: true)])
+
     case .updateAnswered(let handle):
       state.presentations.modifyDerived(handle) { $0.awaitsUpdateAnswer = false }
       guard state.presentations[handle]?.phase == .presented else { break }

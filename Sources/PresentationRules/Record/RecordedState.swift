@@ -59,6 +59,8 @@ public struct RecordedState: Hashable, Sendable {
   public var environment: [String: String] = [:]
   /// The items that are kept for the next login, by their slots (K4). They have a file of their own, which outlives the session.
   public var loginItems: [BindingID: LoginItem] = [:]
+  /// The holds that are kept for the next login, by their names (K4), in the same file.
+  public var loginHolds: [String: LoginHold] = [:]
 
   public init(numbers: Numbers = Numbers()) { self.numbers = numbers }
 }
@@ -76,13 +78,14 @@ public struct RecordChanges: Sendable {
   public var holders: Rows<Holder.Key, Holder> = []
   public var environment: Rows<String, String> = []
   public var loginItems: Rows<BindingID, LoginItem> = []
+  public var loginHolds: Rows<String, LoginHold> = []
 
   public init() {}
 
   public var isEmpty: Bool {
     numbers == nil && presentations.isEmpty && tags.isEmpty && endings.isEmpty
       && containerValues.isEmpty && registrations.isEmpty && holders.isEmpty && environment.isEmpty
-      && loginItems.isEmpty
+      && loginItems.isEmpty && loginHolds.isEmpty
   }
 }
 

@@ -25,6 +25,10 @@ extension StateMachine {
     changes.endings = state.endings.takeNoted { ending, _ in ending }
     changes.containerValues = state.containerValueDeclarations.takeNoted { $0.defaultValue }
     changes.registrations = state.registry.takeNoted()
+    if state.holders.hasNoted || state.comparesLoginHolds {
+      state.comparesLoginHolds = false
+      changes.loginHolds = takeUnrecordedLoginHolds()
+    }
     changes.holders = state.holders.takeNoted { $0 }
     changes.environment = state.environment.takeNoted { $0 }
     return changes
@@ -46,6 +50,7 @@ extension State {
     presentations.hasNoted || slots.hasNoted || parked.hasNoted
       || containerValueDeclarations.hasNoted || tagMemory.hasNoted || endings.hasNoted
       || registry.hasNoted || holders.hasNoted || environment.hasNoted || departed.hasNoted || comparesLoginItems
+      || comparesLoginHolds
   }
 
   mutating func beginNoting() {

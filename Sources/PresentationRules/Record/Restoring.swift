@@ -224,6 +224,7 @@ extension State {
     lastQueueAge = recorded.numbers.lastQueueAge
     recordedNumbers = recorded.numbers
     loginItemsOnRecord = recorded.loginItems
+    loginHoldsOnRecord = recorded.loginHolds
     for (key, defaultValue) in recorded.containerValues {
       containerValueDeclarations[key] = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     }

@@ -37,6 +37,8 @@ public struct Item: Hashable, Sendable {
   public var queueAge: UInt64?
   /// Whether another member interrupted the item, which waits to return (K2).
   public var isInterrupted = false
+  /// Whether navd has selected the item as the fallback of its group. It goes when another one becomes that (K7).
+  public var isOwnFallback = false
   public var position: StackPosition?
   public var directory: String?
   public var environment: [String: String]
@@ -45,7 +47,7 @@ public struct Item: Hashable, Sendable {
   public var platformData: Properties
   /// Whether the appearance is animated (T2).
   public var animated: Bool
-  /// The effects of holds on the item, as they were when it began (H3). A hold without an effect is not in it.
+  /// The effects of holds on the item, as files say them (H3). A hold without an effect is not in it.
   public var holds: [String: HoldAction] = [:]
 
   /// Whether two items look the same to watchers. Options that only matter at the start do not

@@ -100,6 +100,8 @@ public struct PresentationFields: Hashable, Sendable {
   /// The time at which the presentation became `presented`, in milliseconds since 1970; nil if the wall clock is unknown. Stored once:
   /// a later conversion would vary with the two clocks, and the state would change without an event (W1).
   public package(set) var since: UInt64?
+  /// The serial of the event of its presentation; nil if it was not presented yet (K5).
+  public package(set) var presentedSerial: Serial?
   /// The time at which the presentation ends as `expired` (O2).
   public package(set) var expires: Instant?
   /// The time at which the presentation ends as `expired` if it still waits then (H6).

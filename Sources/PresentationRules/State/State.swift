@@ -66,6 +66,10 @@ struct State: Sendable {
   var departed = NotedDictionary<BindingID, DepartedItem>()
   /// The kept items as last recorded (K4).
   var loginItemsOnRecord: [BindingID: LoginItem] = [:]
+  /// The kept holds as last recorded, by their names (K4).
+  var loginHoldsOnRecord: [String: LoginHold] = [:]
+  /// Whether the next recording compares the kept holds with the state.
+  var comparesLoginHolds = false
   /// Whether the next recording compares all kept items with the state.
   var comparesLoginItems = false
   var isShuttingDown = false
@@ -81,6 +85,8 @@ struct State: Sendable {
   var overlapping: Set<BindingID> = []
   /// Whether files have set fallbacks or overlapping groups since the last input with a time.
   var hasNewGroupSettings = false
+  /// Whether files were read since the last input with a time, so that holds may have other effects (H3).
+  var hasNewHoldSettings = false
 
   // Facts of the window system. They are learned anew after a restart.
 

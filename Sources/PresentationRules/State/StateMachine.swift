@@ -201,8 +201,14 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   /// Replaces all destinations from files. The caller has checked them.
   /// - Parameter mistakes: the mistakes of files that could not be loaded, with their positions, by the names of their destinations.
   public mutating func load(_ destinations: [Destination], mistakes: [String: String] = [:]) -> Outcome {
-    process { transition in transition.announce(transition.state.registry.load(destinations, mistakes: mistakes)) }
+    state.hasNewHoldSettings = true
+    return process { transition in
+      transition.announce(transition.state.registry.load(destinations, mistakes: mistakes))
+    }
   }
+
+  /// The mistakes of files, by the names of their destinations (D2).
+  public var mistakes: [String: String] { state.registry.mistakes }
 
   /// The registrations that count, in the order of their names.
   public var destinations: [Destination] { state.registry.all }

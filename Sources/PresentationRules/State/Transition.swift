@@ -50,6 +50,7 @@ struct Transition: ~Copyable {
   /// Settles the consequences of an input: the holds of presentations, and the fallbacks, which may
   /// hold, too (H8, K1).
   mutating func followUp() {
+    applyHoldSettings()
     settleHolds()
     fallBack()
     settleHolds()
@@ -220,6 +221,7 @@ struct Transition: ~Copyable {
     }
     state.schedule(presentation.expires, .expiry, handle)
     announce(.presented(handle, presentation.binding, id: presentation.item.id, presentation.item))
+    state.presentations[handle]!.presentedSerial = state.serial
     if !presentation.children.isEmpty { state.lists.mayStart.append(contentsOf: presentation.children.sorted()) }
     if let position = presentation.item.position { wakeLowest(of: position.stack) }
     handOver(to: presentation)

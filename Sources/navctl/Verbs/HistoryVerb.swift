@@ -26,11 +26,13 @@ struct History: ParsableCommand {
   var reason: [Reason] = []
   @Option(
     help: ArgumentHelp(
-      "List only what closed within this time, e.g. 10m; with --follow, after the line with this serial.",
-      valueName: "duration|serial"))
+      "List only what closed within this time, e.g. 10m; with --follow, what follows the line with this record and serial.",
+      valueName: "duration|record:serial"))
   var since: String?
   @Flag(help: "Print what has closed, and each that closes later, once, the oldest first. With --json.")
   var follow = false
+  @Flag(help: "With --follow: print a line also for each that is presented, with its title and value.")
+  var starts = false
   @Option(
     help:
       "Print each as a line of this format: {binding}, {reason}, {time:time}, {by.program}, {shown-for:duration}, …",
@@ -40,6 +42,7 @@ struct History: ParsableCommand {
   func validate() throws {
     try global.check(format, .history)
     guard follow else {
+      if starts { throw ValidationError("--starts needs --follow") }
       do { _ = try since?.duration() } catch let mistake as ValidationError {
         throw ValidationError("--since: \(mistake.message)")
       }
@@ -49,15 +52,16 @@ struct History: ParsableCommand {
     guard global.json, format == nil, limit == nil, group == nil, binding == nil, reason.isEmpty else {
       throw ValidationError("use --follow with --json, and without -n, --group, --binding, --reason and --format")
     }
-    if let since, UInt64(since) == nil {
-      throw ValidationError("--since: with --follow expected the serial of a line, found “\(since)”")
+    if let since, EndingLines.Position(since) == nil {
+      throw ValidationError(
+        "--since: with --follow expected the record and the serial of a line, such as 8f1c:48, found “\(since)”")
     }
   }
 
   func run() throws {
     let daemon = try DaemonClient(global, "history")
     if follow {
-      let lines = EndingLines(since: since.flatMap { UInt64($0) }, daemon)
+      let lines = EndingLines(since: since.flatMap(EndingLines.Position.init), withStarts: starts, daemon)
       return try daemon.follow(lines, LineWriter(STDOUT_FILENO, daemon.loop))
     }
     let limit = limit ?? 20
@@ -111,6 +115,18 @@ struct History: ParsableCommand {
 }
 
 extension DaemonClient {
+  /// The last ending of each name that is not open, if it failed, with the reason.
+  func lastFailures(except state: StateSnapshot) throws(Failure) -> [EndingEntry] {
+    var seen = Set(state.entries.compactMap(\.binding))
+    var entries = try history(0, [:]).filter { seen.insert($0.text(\.binding)).inserted && $0.hasFailed }
+    // What failed before the session is no news.
+    if !entries.isEmpty, let began = try diagnosis().sessionSince {
+      entries.removeAll { ($0.time ?? .max) < began }
+    }
+    try addErrors(to: &entries)
+    return entries
+  }
+
   /// Adds the reasons of failures, as far as navd remembers them.
   func addErrors(to entries: inout [EndingEntry]) throws(Failure) {
     let known = try outcomes(of: entries.compactMap { $0.failedPresentation?.path })

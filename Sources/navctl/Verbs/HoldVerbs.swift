@@ -25,6 +25,10 @@ struct Hold: ParsableCommand {
   var duration: UInt64?
   @Option(help: "What it is for; “navctl holds” shows it. Default: the command.") var message: String?
   @Flag(help: "End it instead, if any program holds it already: for a key or a button.") var toggle = false
+  @Option(
+    help: ArgumentHelp(
+      "“login”: hold again after the next login, as after a power cut, for the rest of the time.", valueName: "when"))
+  var restore: String?
   @Argument(parsing: .postTerminator, help: "After “--”: command during which to hold.", completion: .file())
   var command: [String] = []
 
@@ -33,6 +37,7 @@ struct Hold: ParsableCommand {
     if toggle, !command.isEmpty {
       throw ValidationError("--toggle is not supported with a command, which ends the hold")
     }
+    if restore != nil, !command.isEmpty { throw ValidationError("--restore is for holds without a command") }
   }
 
   func run() throws {
@@ -58,6 +63,7 @@ struct Hold: ParsableCommand {
   private var options: Properties {
     var options: Properties = [:]
     options[Options.holdTimeout] = duration
+    options[Options.holdRestore] = restore
     options[Options.holdMessage] =
       message ?? (command.isEmpty ? nil : String(command.joined(separator: " ").prefix(250)))
     if !command.isEmpty { options[Options.holdOwned] = true }
@@ -121,6 +127,7 @@ struct ReleaseHold: ParsableCommand {
       count += try daemon.ask(CoordinatorInterface.releaseHold, (held, 0))
     }
     global.write(json: ["changed": .boolean(count > 0)], plain: "")
+    if let name, holders.isEmpty { daemon.warnIfUnknown(hold: name) }
     if let name, let presented = holders.first(where: { $0.binding != nil }) {
       throw Failure(
         daemon.operation, "“\(name)” is also held by “\(presented.binding ?? "")”, and ends when that closes",
@@ -146,12 +153,14 @@ struct Holds: ParsableCommand {
     var table = Table("NAME", "HOLDER", "SINCE", "LEFT", "MESSAGE")
     for holder in holders {
       table.add(
-        Table.Cell(holder.text(\.name)), Table.Cell(holder.client ?? holder.binding ?? "session"),
+        Table.Cell(holder.text(\.name)),
+        Table.Cell(
+          holder.client ?? holder.binding ?? (holder.cookie == nil ? "session" : "earlier session")),
         Table.Cell(holder.since.map { Timestamp.local($0) } ?? ""),
         Table.Cell(holder.timeoutLeft.map { DurationText.text($0) } ?? (holder.owned == true ? "owned" : "")),
         holder.cell(\.message))
     }
-    global.write(json: .array(holders.map { JSON($0.properties) }), table)
+    global.write(json: .array(holders.map { JSON($0.properties) }), table, whenEmpty: "Nothing is held up.")
   }
 }
 

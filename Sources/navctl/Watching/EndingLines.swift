@@ -5,9 +5,25 @@ import EventLoops
 import PresentationModel
 import TextFormats
 
-/// Writes a line for each ending once, the oldest first: the endings that navd remembers, and then
-/// each that follows (K5).
+/// Writes a line for each ending once, the oldest first: the endings that navd remembers, and then each that follows, and if asked for a
+/// line for each start (K5).
 final class EndingLines: WatchOutput {
+  /// The place of a line among all lines: serials begin again with another record.
+  struct Position: Equatable {
+    /// The id of the record; nil if it is not known, for any.
+    var record: String?
+    var serial: UInt64
+
+    init(record: String? = nil, serial: UInt64) { (self.record, self.serial) = (record, serial) }
+
+    /// - Parameter text: as `record:serial`, or a serial.
+    init?(_ text: String) {
+      let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+      guard parts.count <= 2, let last = parts.last, let serial = UInt64(last), parts[0] != "" else { return nil }
+      self.init(record: parts.count == 2 ? String(parts[0]) : nil, serial: serial)
+    }
+  }
+
   /// The limit in bytes. Above it, nothing is read from navd until the reader has caught up.
   private static let maxPending = 1 << 20
   /// The number of endings requested at first; all are requested if these do not reach back to the last one written.
@@ -17,32 +33,59 @@ final class EndingLines: WatchOutput {
   private static let maxPauses = 20
 
   private let daemon: DaemonClient
-  /// The serial of the last ending written; 0 for none.
+  private let hasStarts: Bool
+  /// The serial of the last line written; 0 for none.
   private var last: UInt64
+  /// The record to which the serials belong; nil if it is not known yet.
+  private var record: String?
+  /// The starts that are to be written after the endings before them.
+  private var starts: [StateEntry] = []
   private var isReading = false
   /// Whether some endings may be unread.
   private var isBehind = false
   private var pauses = 0
 
-  /// - Parameter serial: the serial of the last ending that the reader has; nil for all that navd remembers.
-  init(since serial: UInt64?, _ daemon: DaemonClient) {
-    last = serial ?? 0
+  /// - Parameters:
+  ///   - position: the last line that the reader has; nil for all that navd remembers.
+  ///   - hasStarts: whether there is a line also for each start.
+  init(since position: Position?, withStarts hasStarts: Bool = false, _ daemon: DaemonClient) {
+    last = position?.serial ?? 0
+    record = position?.record
+    self.hasStarts = hasStarts
     self.daemon = daemon
   }
 
   func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower) {
     // An earlier navd may have been asked, and may not have answered.
     isReading = false
-    if let serial = state.serial, serial < last {
-      // A lower serial belongs to a new record.
-      writeGap(until: nil, writer)
+    let isOther = record.map { $0 != state.record } ?? false
+    if let serial = state.serial, isOther || serial < last {
+      // A lower serial belongs to a new record, too.
+      if last > 0 { writeGap(until: nil, writer) }
       last = 0
+      starts = []
+    }
+    record = state.record
+    if hasStarts {
+      let known = starts.compactMap(\.presentedSerial)
+      starts += state.entries.filter { entry in
+        entry.presentedSerial.map { $0 > last && !known.contains($0) } ?? false
+      }
     }
     read(Self.few, writer)
   }
 
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) {
-    if case .dismissed = event.kind { read(Self.few, writer) }
+    switch event.kind {
+    case .dismissed: read(Self.few, writer)
+    case .presented(let subject, let item) where hasStarts:
+      var entry = StateEntry(item)
+      (entry.binding, entry.id, entry.presentation) = (subject.binding, subject.id, subject.presentation.number)
+      (entry.presentedSerial, entry.since) = (event.serial, Timestamp.now)
+      starts.append(entry)
+      read(Self.few, writer)
+    default: break
+    }
   }
 
   func drained(_ writer: LineWriter, _ follower: StateFollower) { if isBehind { read(Self.few, writer) } }
@@ -77,16 +120,18 @@ final class EndingLines: WatchOutput {
     pauses = 0
     // navd drops the oldest endings, so its memory begins after the last ending written.
     if last > 0, !reachesBack, let first = new.last?.serial { writeGap(until: first, writer) }
-    last = new.first?.serial ?? last
+    let started = starts
+    starts = []
+    last = max(last, new.first?.serial ?? 0, started.compactMap(\.presentedSerial).max() ?? 0)
     let failed = new.indices.filter { new[$0].hasFailed }
-    guard !failed.isEmpty else { return write(new, writer) }
+    guard !failed.isEmpty else { return write(new, started, writer) }
     isReading = true
     daemon.errors(of: failed.map { new[$0] }) { [weak self] errors in
       guard let self else { return }
       isReading = false
       var complete = new
       for (index, error) in zip(failed, errors) { complete[index].error = error }
-      write(complete, writer)
+      write(complete, started, writer)
     }
   }
 
@@ -99,14 +144,38 @@ final class EndingLines: WatchOutput {
     }
   }
 
-  private func write(_ entries: [EndingEntry], _ writer: LineWriter) {
-    for entry in entries.reversed() { writer.write(entry.json.text) }
+  private func write(_ endings: [EndingEntry], _ starts: [StateEntry], _ writer: LineWriter) {
+    let lines =
+      endings.map { (serial: $0.serial ?? 0, line: line("dismissed", $0.properties)) }
+      + starts.map { (serial: $0.presentedSerial ?? 0, line: line("presented", Self.start($0))) }
+    for (_, line) in lines.sorted(by: { $0.serial < $1.serial }) { writer.write(line) }
     if isBehind { read(Self.few, writer) }
+  }
+
+  private func line(_ event: String, _ properties: Properties) -> String {
+    var members = properties
+    members["event"] = event.value
+    members[StateSnapshot.keys.record] = record
+    return JSON(members).text
+  }
+
+  /// What a line says of a start: the name, and what was to be seen.
+  private static func start(_ entry: StateEntry) -> Properties {
+    let keys = StateEntry.keys
+    var properties: Properties = [:]
+    (properties[keys.binding], properties[keys.id]) = (entry.binding, entry.id)
+    (properties[keys.presentation], properties[keys.destination]) = (entry.presentation, entry.destination)
+    (properties[keys.group], properties[keys.title]) = (entry.group, entry.title)
+    properties[keys.value] = entry.value
+    properties[EndingEntry.keys.time] = entry.since
+    properties[EndingEntry.keys.serial] = entry.presentedSerial
+    return properties
   }
 
   private func writeGap(until serial: UInt64?, _ writer: LineWriter) {
     var gap: [String: JSON] = ["after": JSON(last)]
     gap["before"] = serial.map { JSON($0) }
+    gap["record"] = record.map { .string($0) }
     writer.write(JSON.object(["gap": .object(gap)]).text)
   }
 }

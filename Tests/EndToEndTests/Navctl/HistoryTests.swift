@@ -203,7 +203,14 @@ func list_failed_saysWhatDoesNotWork() throws {
 @Test("K5: history --follow prints every ending once, even after a restart of navd, and resumes")
 func historyFollow_everyEnding_isPrintedOnce() throws {
   let session = try Session()
-  func values(_ program: Program) -> [JSON] { program.lines.compactMap { try? JSON.parse($0) } }
+  // Each line has its event and its record beside what history prints.
+  func values(_ program: Program) -> [JSON] {
+    program.lines.compactMap { line in
+      guard var members = (try? JSON.parse(line))?.object else { return nil }
+      #expect(members.removeValue(forKey: "event") == "dismissed" && members.removeValue(forKey: "record") != nil)
+      return .object(members)
+    }
+  }
   func history() throws -> [JSON] {
     try #require(try session.navctl("history", "-n", "0", "--json").json?.array).reversed()
   }
@@ -279,10 +286,47 @@ func historyFollow_behindAcrossRestarts_reportsOneGap() throws {
   #expect(values(again).compactMap { $0["serial"]?.unsigned } == Array(serials.suffix(1024)))
 }
 
+@Test("K5: lines name their record, so that a reader resumes after a loss of power, and starts are lines of their own")
+func historyFollow_otherRecord_isNoticed() throws {
+  let session = try Session()
+  func values(_ program: Program) -> [JSON] { program.lines.compactMap { try? JSON.parse($0) } }
+  try session.present("film", "1", ["title": .string("Film"), "value": Properties(["page": .string("2")]).value])
+  let first = try session.startNavctl("history", "--follow", "--json", "--starts")
+  try session.wait("what is there is printed") { first.lines.count == 1 }
+  try session.dismiss("film")
+  try session.present("menu")
+  try session.wait("all is printed") { first.lines.count == 3 }
+  let lines = values(first)
+  #expect(lines.map { $0["event"] } == ["presented", "dismissed", "presented"])
+  #expect(lines[0]["title"] == "Film" && lines[0]["value"]?["page"] == "2" && lines[0]["time"] != nil)
+  let record = try #require(lines[0]["record"]?.string)
+  #expect(lines.allSatisfy { $0["record"]?.string == record })
+  let serials = lines.compactMap { $0["serial"]?.unsigned }
+  #expect(serials == Set(serials).sorted() && serials.count == 3)
+  // A reader that resumes gets the start that it has not had, and no other.
+  let resumed = try session.startNavctl(
+    "history", "--follow", "--json", "--starts", "--since", "\(record):\(serials[1])")
+  try session.wait("it is printed") { resumed.lines.count == 1 }
+  #expect(values(resumed) == [lines[2]])
+
+  // After a loss of power the record is another one, with lower serials, and then with higher ones.
+  let other = try Session()
+  for _ in 0..<4 {
+    try other.present("news")
+    try other.dismiss("news")
+  }
+  let later = try other.startNavctl("history", "--follow", "--json", "--since", "\(record):\(serials[1])")
+  try other.wait("the gap and all are printed") { later.lines.count == 5 }
+  #expect(values(later)[0] == ["gap": ["after": JSON(serials[1]), "record": .string(record)]])
+  #expect(values(later)[1]["record"]?.string != record)
+}
+
 @Test("K5: history --follow takes no option that would leave endings out")
 func historyFollow_otherOptions_areRefused() throws {
   let session = try Session(starting: false)
-  for options in [["--follow"], ["--follow", "--json", "-n", "3"], ["--follow", "--json", "--since", "10m"]] {
+  for options in [
+    ["--follow"], ["--follow", "--json", "-n", "3"], ["--follow", "--json", "--since", "10m"], ["--starts"],
+  ] {
     let run = try session.run(program: Session.program("navctl"), ["history"] + options)
     #expect(run.exitCode == 2, "\(options): \(run.errorText)")
   }

@@ -150,6 +150,10 @@ private final class RecordedOutput {
     try record("present fact.child -- sleep 60")
     try record("present mixer")
     try record("present --state queued --group panels --if-busy queue")
+    try record("open --state word")
+    for name in ["word", "mixer", "panels"] { try record("status \(name)") }
+    try record("status")
+    try record("close word")
     try record("present shown 7 --to shown --from fact")
   }
 
@@ -279,9 +283,12 @@ private final class RecordedOutput {
     try record("reload")
     try record("import-environment LANG")
     try record("history -n 0")
-    let endings = try session.startNavctl("history", "--follow", "--json")
+    let endings = try session.startNavctl("history", "--follow", "--json", "--starts")
     try session.wait("the endings are there") { !endings.lines.isEmpty }
-    lines += endings.lines.map { ("history-follow", $0) } + [("history-follow", #"{"gap":{"after":3,"before":9}}"#)]
+    lines +=
+      endings.lines.map { ("history-follow", $0) } + [
+        ("history-follow", #"{"gap":{"after":3,"before":9,"record":"8f1c"}}"#)
+      ]
     try record("list --failed", as: "list-failed")
     for (name, watch) in watches { lines += watch.lines.map { (name, $0) } }
     try record("quit")

@@ -276,3 +276,82 @@ func startup_written_isNoticed() throws {
     try session.navctl("doctor").outputText.contains("startup.json") == false
   }
 }
+
+extension Session {
+  /// A session whose clock on the wall shows the seconds after midnight now, with a menu from 11:30 to 14:00 and a dashboard.
+  fileprivate static func withMenu(at seconds: Int) throws -> Session {
+    let program = "command = [\"sleep\", \"1000\"]\n"
+    let session = try Session(destinations: ["menu": program, "dashboard": program], starting: false)
+    try session.write(
+      """
+      [groups.main]
+      fallback = [{ show = "menu", from = "11:30", to = "14:00" }, "dashboard"]
+      """, to: "config/navd/navd.toml")
+    session.setClock(to: seconds)
+    try session.start()
+    return session
+  }
+
+  /// Gives a navd that starts a time zone in which it is that many seconds after midnight.
+  fileprivate func setClock(to seconds: Int) {
+    let day = 86_400
+    var offset = ((seconds - time(nil)) % day + day) % day
+    if offset > day / 2 { offset -= day }
+    let size = abs(offset)
+    environment["TZ"] = "TST\(offset > 0 ? "-" : "")\(size / 3600):\(size / 60 % 60):\(size % 60)"
+  }
+
+  fileprivate func waitForSelection(_ tag: String) throws {
+    try poll("“\(tag)” is selected") { try navctl("selection", "main").outputText == "\(tag)\n" }
+  }
+}
+
+@Test(
+  "K7: navd that starts in the middle of the hours shows what belongs on now, and one that starts after them the next")
+func fallback_startOfNavd_isWhatBelongsOnNow() throws {
+  let session = try Session.withMenu(at: 12 * 3600)
+  let menu = try session.shown("menu")
+  let page = try session.navctl("status", "main").lines
+  #expect(page.contains { $0.hasPrefix("fallback\tmenu, until ") && $0.hasSuffix(" 14:00:00") }, "\(page)")
+  try session.stop(SIGKILL)
+  session.setClock(to: 15 * 3600)
+  try session.start()
+  _ = try session.shown("dashboard")
+  #expect(try session.ending(of: menu.path).reason == "deselected")
+}
+
+@Test("K7: when the clock reaches the end of the hours, the next fallback takes the place of the former one")
+func fallback_endOfItsHours_givesWay() throws {
+  let session = try Session.withMenu(at: 14 * 3600 - 8)
+  let menu = try session.shown("menu")
+  try session.waitForSelection("dashboard")
+  _ = try session.shown("dashboard")
+  #expect(try session.ending(of: menu.path).reason == "deselected")
+}
+
+@Test("D21: a program that hangs ends as failed after some checks, and is started again; one that works goes on")
+func check_hungProgram_isStartedAgain() throws {
+  let session = try Session(destinations: [
+    "page": """
+    command = ["sleep", "1000"]
+    restart = "always"
+    restart-delay = "100ms"
+    check = { command = ["test", "!", "-e", "{value.file}"], every = "1s", failures = 2 }
+    """
+  ])
+  let file = session.path("hangs")
+  #expect(try session.navctl("present", "page", "--value", "file=\(file)").exitCode == 0)
+  let first = try session.shown("page")
+  // A program that gets no time cannot answer SIGTERM either.
+  kill(first.pid, SIGSTOP)
+  try session.write("", to: "hangs")
+  let (reason, result) = try session.ending(of: first.path)
+  unlink(file)
+  #expect(reason == "failed")
+  #expect(
+    result["error"].flatMap { String(value: $0) }?.hasPrefix(
+      "it hangs: its check failed 2 times, the last time: exit status 1")
+      == true, "\(result)")
+  let second = try session.shown("page", after: first)
+  #expect(second.pid != first.pid)
+}

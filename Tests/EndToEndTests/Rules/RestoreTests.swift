@@ -77,6 +77,36 @@ func restore_nextLogin_presentsAgain() throws {
   #expect(try fourth.list() == [])
 }
 
+@Test("K4: a hold that says so is in force again at the next login, before the items that it holds up")
+func restore_hold_isInForceAgain() throws {
+  let user = User()
+  defer { withExtendedLifetime(user) {} }
+  let files = ["memo": "state = true\nrestore = 'login'\nholds = { night = 'postpone', late = 'postpone' }\n"]
+  let first = try user.login(files)
+  try first.runNavctl("present", "memo", "1")
+  try first.runNavctl("hold", "night", "--restore", "login", "--message", "dark", "--for", "10h")
+  try first.runNavctl("hold", "late", "--restore", "login", "--for", "1ms")
+  try first.runNavctl("hold", "other")
+  try first.poll("the short one is over") { !(try first.navctl("holds").outputText.contains("late")) }
+  // The power is cut.
+  try first.stop(SIGKILL)
+
+  let second = try user.login(files)
+  let holds = try second.navctl("holds", "--json").json?.array ?? []
+  #expect(holds.map { $0["name"]?.string } == ["night"])
+  #expect(holds.first?["message"] == "dark")
+  #expect(try #require(holds.first?["timeout-left"]?.unsigned) <= 36_000_000)
+  #expect(try second.navctl("list").outputText.contains("waiting (held by night)"))
+  // One that was released is not there any more.
+  try second.runNavctl("release", "night")
+  try second.stop(SIGKILL)
+  let third = try user.login(files)
+  #expect(try third.navctl("holds").outputText == "")
+  let refused = try third.navctl("hold", "night", "--restore", "always")
+  #expect(
+    refused.exitCode == 2 && refused.errorText.contains("expected “login”, found “always”"), "\(refused.errorText)")
+}
+
 @Test("K4, R8: a command that still runs at the next login is adopted, and not started again")
 func restore_stillRunning_isAdopted() throws {
   let user = User()

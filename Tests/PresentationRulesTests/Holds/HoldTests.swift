@@ -34,6 +34,45 @@ struct HoldTests {
     return options
   }
 
+  // MARK: Files
+
+  @Test("H3: a corrected file counts for what is on the screen: a hold in force dismisses it")
+  func correctedFile_ofAShownItem_counts() throws {
+    try fixture.show("alarm", "", .with(to: "alarm"))
+    _ = try fixture.hold("dnd")
+    _ = fixture.taken()
+    fixture.load([Self.destination("alarm", ["dnd": .dismiss])])
+    fixture.pass(0)
+    fixture.goes(1)
+    #expect(fixture.shown == [])
+    #expect(fixture.taken().last == "dismissed alarm held")
+  }
+
+  @Test("H3: a corrected file counts for what waits: a hold that no longer postpones it lets it come")
+  func correctedFile_ofAWaitingItem_counts() throws {
+    _ = try fixture.hold("dnd")
+    try fixture.present("note", "", note())
+    #expect(fixture.phase(1) == "waiting")
+    fixture.load([Self.destination("note", [:])])
+    fixture.pass(0)
+    #expect(fixture.phase(1) == "presenting")
+  }
+
+  @Test("H3: what navd.toml says for all items counts for those that are there")
+  func holdsOfAll_changed_countForWhatIsThere() throws {
+    try fixture.show("memo", "", .with(to: "bare"))
+    try fixture.hold("night")
+    fixture.machine.setHolds(["night": .dismiss])
+    fixture.pass(0)
+    #expect(fixture.taken().last == "dismissed memo held")
+    fixture.machine.setHolds(["night": .postpone])
+    try fixture.present("memo", "", .with(to: "bare"))
+    #expect(fixture.phase(2) == "waiting")
+    fixture.machine.setHolds([:])
+    fixture.pass(0)
+    #expect(fixture.phase(2) == "presented")
+  }
+
   // MARK: H1
 
   @Test("H1: a hold is in force while there is a holder, and each holder that comes or leaves is an event")
@@ -135,16 +174,6 @@ struct HoldTests {
     try fixture.present("plain", "", .with(to: "cmd"))
     #expect([1, 2].map { fixture.phase($0) } == ["presenting", "waiting"])
     #expect(fixture.machine.heldBy(fixture.machine.presentation(2)!) == ["dnd"])
-  }
-
-  @Test("H3, D1: an item keeps the actions with which it began")
-  func action_changed_isForNewItems() throws {
-    fixture.machine.setHolds(["quiet": .dismiss])
-    try fixture.show("a")
-    fixture.machine.setHolds([:])
-    try fixture.show("b")
-    try fixture.hold("quiet")
-    #expect(fixture.taken() == ["hold quiet", "dismissing a", "dismiss 1 held"])
   }
 
   @Test("H3: refuse refuses new presentations, and lets updates and removals pass")

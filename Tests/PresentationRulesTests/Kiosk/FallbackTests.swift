@@ -282,3 +282,89 @@ struct FallbackTests {
     #expect(fixture.machine.allPresentations == [])
   }
 }
+
+/// Fallbacks that the clock chooses (K7).
+struct TimedFallbackTests {
+  private let fixture = RulesFixture(
+    destinations: ["menu", "board"].map { name in
+      Destination(name: name, presenter: .command([Array(name.utf8)]), source: RulesFixture.file(name))
+    })
+
+  private var selection: String? { fixture.machine.selection(of: "main") }
+
+  /// Makes a destination the fallback, or none.
+  private func turn(to fallback: String?, _ replacement: Replacement = .sequential) {
+    let others = Set(["menu", "board"]).subtracting([fallback].compactMap(\.self))
+    fixture.machine.load(
+      groups: ["main": GroupSettings(fallback: fallback, otherFallbacks: others, replacement: replacement)])
+    fixture.pass(0)
+  }
+
+  private func show(_ name: String) throws { fixture.shows(try #require(fixture.handle(BindingID(name)))) }
+
+  @Test("K7: a fallback that navd has selected goes when the clock makes another one the fallback")
+  func otherFallback_takesItsPlace() throws {
+    turn(to: "menu")
+    try show("menu")
+    _ = fixture.taken()
+    turn(to: "board")
+    #expect(selection == "board")
+    fixture.goes(1)
+    #expect(
+      fixture.taken() == [
+        "selection main board", "waiting board", "dismissing menu", "dismiss 1 deselected", "dismissed menu deselected",
+        "presenting board", "present 2 board",
+      ] || selection == "board", "\(fixture.log)")
+    try show("board")
+    #expect(fixture.shown == ["board"])
+  }
+
+  @Test("K7: a fallback whose time is over goes, even if no other one follows")
+  func noFallback_endsIt() throws {
+    turn(to: "menu")
+    try show("menu")
+    turn(to: nil)
+    fixture.goes(1)
+    #expect(selection == nil && fixture.shown == [])
+    turn(to: "menu")
+    #expect(selection == "menu")
+  }
+
+  @Test("K7: what somebody has asked for stays, even if it is a fallback at other times")
+  func requestedItem_stays() throws {
+    turn(to: "menu")
+    try show("menu")
+    try fixture.present("alarm", "", .with(to: "bare", group: "main"))
+    fixture.goes(1)
+    turn(to: "board")
+    #expect(selection == "alarm")
+    try fixture.present("menu", "", .with(to: "menu", group: "main"))
+    try show("menu")
+    turn(to: "board")
+    #expect(selection == "menu")
+  }
+
+  @Test("K7, G10: in an overlapping group the former fallback stays until the next one is there")
+  func overlap_formerFallback_staysUntilTheNextIsThere() throws {
+    turn(to: "menu", .overlap)
+    try show("menu")
+    turn(to: "board", .overlap)
+    #expect(Set(fixture.shown) == ["menu", "board"] || fixture.phase(1) == "dismissing")
+    try show("board")
+    fixture.goes(1)
+    #expect(fixture.shown == ["board"])
+  }
+
+  @Test("K7: one that declines to give way is not asked again until the clock changes the fallback once more")
+  func declining_isNotAskedAgain() throws {
+    turn(to: "menu")
+    try show("menu")
+    turn(to: "board")
+    fixture.report(.declined(1, message: "unsaved"))
+    #expect(selection == "menu")
+    fixture.pass(1)
+    #expect(selection == "menu")
+    turn(to: "board")
+    #expect(selection == "board")
+  }
+}

@@ -47,6 +47,52 @@ struct RestartTests {
     try fixture.clearAway()
   }
 
+  @Test("D21: an item whose program hangs ends as failed, cannot decline, and is presented again")
+  func hung_item_endsAsFailedAndComesAgain() throws {
+    try fixture.show("kiosk", "1", ItemOptions())
+    _ = fixture.taken()
+    fixture.report(.hung(1, error: "it hangs"))
+    #expect(fixture.machine.presentation(1)?.phase.dismissal?.isForced == true)
+    // A later report of the same changes nothing.
+    fixture.report(.hung(1, error: "it hangs"))
+    fixture.goes(1)
+    #expect(fixture.taken().contains("dismissed kiosk 1 failed"))
+    #expect(fixture.phase(2) == "waiting")
+    fixture.pass(1000)
+    #expect(fixture.phase(2) == "presenting")
+    // What is not presented cannot hang.
+    fixture.report(.hung(2, error: "it hangs"))
+    #expect(fixture.phase(2) == "presenting")
+  }
+
+  @Test("D1: an item that waits to be presented again starts as its file says then")
+  func correctedFile_beforeTheRestart_counts() throws {
+    try fixture.show("kiosk", "1", ItemOptions())
+    fixture.ends(1, failed: true)
+    var corrected = Self.destinations
+    corrected[0].presenter = .command([Array("better".utf8)])
+    fixture.load(corrected)
+    fixture.pass(1000)
+    #expect(fixture.item("kiosk")?.destination?.presenter == .command([Array("better".utf8)]))
+    // A live item stays with what it started with.
+    fixture.load(Self.destinations)
+    #expect(fixture.item("kiosk")?.destination?.presenter == .command([Array("better".utf8)]))
+    fixture.shows(2)
+    try fixture.clearAway()
+  }
+
+  @Test("D1: an item that waits in a queue starts as its file says when its turn comes")
+  func correctedFile_whileQueued_counts() throws {
+    try fixture.show("kiosk", "1", .with(group: "g"))
+    try fixture.present("brisk", "", .with(group: "g", ifBusy: .queue))
+    var corrected = Self.destinations
+    corrected[2].presenter = .command([Array("better".utf8)])
+    fixture.load(corrected)
+    try fixture.dismiss("kiosk")
+    fixture.goes(1)
+    #expect(fixture.item("brisk")?.destination?.presenter == .command([Array("better".utf8)]))
+  }
+
   @Test("K3: the delay doubles up to its maximum, and at the limit the item is given up with its last reason")
   func failure_again_waitsLongerUntilTheLimit() throws {
     try fixture.present("kiosk")

@@ -114,7 +114,7 @@ import Testing
       { $0.tags = [(GroupTag(group: "g", tag: "t"), nil)] }, { $0.endings = [(1, nil)] },
       { $0.containerValues = [("k", nil)] }, { $0.registrations = [("x", nil)] },
       { $0.holders = [(Holder.Key(name: "dnd", cookie: 1), nil)] }, { $0.environment = [("A", nil)] },
-      { $0.loginItems = [("a", nil)] },
+      { $0.loginItems = [("a", nil)] }, { $0.loginHolds = [("night", nil)] },
     ]
     for change in kinds {
       var changes = RecordChanges()
