@@ -93,7 +93,8 @@ struct KnownNameTests {
     #expect(
       refusal(toggle)
         == Refusal(
-          .unknownTag, "nothing shows the tag “calendar” of the group “panels” any more, since its destination is gone"))
+          .unknownTag, "nothing shows the tag “calendar” of the group “panels” any more, since its destination is gone")
+    )
     #expect(refusal(.toggle("calendar", id: "", ItemOptions(), anyID: true))?.code == .unknownDestination)
     try fixture.ask(toggle)
     #expect(fixture.machine.selection(of: "panels") == "calendar", "without “known”, state alone is meant")
