@@ -114,7 +114,7 @@ import Testing
         return .present(name(number), id: "", .with(to: "postponed", group: group, ifBusy: group == nil ? nil : .queue))
       }
       let cookie = world.cookie
-      return try measure(&world) { _ = $0.releaseHold("dnd", cookie: cookie, at: now) }
+      return measure(&world) { _ = $0.releaseHold("dnd", cookie: cookie, at: now) }
     case .hold:
       try world.ask(count) { .present(name($0), id: "", .with(to: "dismissed")) }
       return try measure(&world) { _ = try $0.hold(HoldRequest("dnd"), by: "anna", at: now) }
