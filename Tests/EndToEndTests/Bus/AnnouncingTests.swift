@@ -74,7 +74,7 @@ func announcing_ofAnItemThatEndsInItsTurn_hasNoObject() throws {
   session.client.call(Bus.getID, on: Bus.name, at: Bus.path, ()) { _ in isTaken = true }
   try session.wait("the bus has forwarded them") { isTaken }
   session.navd?.send(SIGCONT)
-  let (path, changed, first) = try session.answer(to: present)
+  let (path, _, changed, first) = try session.answer(to: present)
   let (isDismissed, second) = try session.answer(to: dismiss)
   #expect(changed && isDismissed)
   #expect(second > first)

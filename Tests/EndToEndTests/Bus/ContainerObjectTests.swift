@@ -1,6 +1,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import Glibc
 import PresentationModel
 import TestSupport
 import Testing

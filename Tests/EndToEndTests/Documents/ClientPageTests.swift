@@ -3,6 +3,7 @@ import DBusValues
 import Glibc
 import TestSupport
 import Testing
+import TextFormats
 
 // The programs at the head of docs/dbus.md in JavaScript and in Python, run exactly as printed. Those in QML are run by QuickshellTests.
 

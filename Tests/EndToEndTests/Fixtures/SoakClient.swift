@@ -124,7 +124,7 @@ final class SoakClient {
       visitor.callNavd(Rows.present, ("\(root).visitor", String(count), item)) { [self] result in
         tally.operations += 1
         switch result {
-        case .success(let (presentation, _, _)): wait(for: presentation, ["owner", "replaced", "dismissed"])
+        case .success(let (presentation, _, _, _)): wait(for: presentation, ["owner", "replaced", "dismissed"])
         case .failure(let error): tally.errors.append("a visitor's Present: \(error)")
         }
         // A connection cannot be closed in the completion of its own call.

@@ -290,7 +290,7 @@ func historyFollow_behindAcrossRestarts_reportsOneGap() throws {
 func historyFollow_otherRecord_isNoticed() throws {
   let session = try Session()
   func values(_ program: Program) -> [JSON] { program.lines.compactMap { try? JSON.parse($0) } }
-  try session.present("film", "1", ["title": .string("Film"), "value": Properties(["page": .string("2")]).value])
+  try session.present("film", "1", ["title": .string("Film"), "value": (["page": .string("2")] as Properties).value])
   let first = try session.startNavctl("history", "--follow", "--json", "--starts")
   try session.wait("what is there is printed") { first.lines.count == 1 }
   try session.dismiss("film")

@@ -117,12 +117,12 @@ private final class LoadClient {
       log.ask([:])
       let tag = Bool.random() ? "one" : "two"
       call(Rows.select, ("panels", tag, ["destination": .string("panel")]), isStopped) { [log] in
-        log.acknowledge($0.2)
+        log.acknowledge($0.3)
       }
     default:
       log.ask([root + ".screen": id])
       call(Rows.push, (root + ".stack", root + ".screen", id, [:]), isStopped) { [log] in
-        log.acknowledge($0.2, CoordinatorNames.number(of: $0.0))
+        log.acknowledge($0.3, CoordinatorNames.number(of: $0.0))
       }
     }
   }
@@ -130,7 +130,7 @@ private final class LoadClient {
   private func present(_ name: String, _ id: String, _ options: Properties, _ isStopped: @escaping () -> Bool) {
     log.ask(["\(root).\(name)": id])
     call(Rows.present, ("\(root).\(name)", id, options), isStopped) { [self] in
-      log.acknowledge($0.2, CoordinatorNames.number(of: $0.0))
+      log.acknowledge($0.3, CoordinatorNames.number(of: $0.0))
       if waits.count < 4 { wait(for: $0.0) }
     }
   }

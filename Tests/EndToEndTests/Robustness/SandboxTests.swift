@@ -293,10 +293,10 @@ func sandbox_laterRequests_keepTheirOrder() throws {
   let toggle = session.begin(Rows.toggle, ("fact", "1", [:]), by: client)
   let note = session.begin(Rows.present, ("note", "", [:]), by: client)
   let last = session.begin(Rows.present, ("fact", "2", [:]), by: client)
-  #expect(try session.answer(to: last).1)
-  #expect(try session.answer(to: first).1)
+  #expect(try session.answer(to: last).2)
+  #expect(try session.answer(to: first).2)
   #expect(try !session.answer(to: toggle).0)
-  #expect(try session.answer(to: note).1)
+  #expect(try session.answer(to: note).2)
   try session.wait("the second is presented") { watcher.lines.last == "presented fact 2" }
   #expect(
     watcher.lines.filter { !$0.hasPrefix("dismissed") } == [
