@@ -323,7 +323,7 @@ private final class CommandLoad {
     guard !isStopped else { return }
     open += 1
     let name = "\(binding) \(id)"
-    call(Rows.present, (binding, "\(id)", Self.command), for: name) { [unowned self] path, _, _ in
+    call(Rows.present, (binding, "\(id)", Self.command), for: name) { [unowned self] path, _, _, _ in
       call(Rows.wait, (path, "presented"), for: name) { [unowned self] reason, result in
         if reason.isEmpty { shown += 1 } else { faults.append("\(name) ended: \(reason) \(result)") }
         call(Rows.dismiss, (binding, [:]), for: name) { [unowned self] _, _ in
