@@ -57,7 +57,7 @@ DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 # The tests of NavigationGTK are built with all others. Programs to install need no GTK.
 check test test-debug-libdbus kill-storm check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
 
-.PHONY: help run programs build test check test-debug-libdbus bench soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-swift check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run programs build test check test-debug-libdbus bench soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-sign check-swift check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: panels on your desktop, or processes where there is none, on a bus of its own'
@@ -77,6 +77,7 @@ help:
 	@echo 'make check-programs      presents well-known programs on sway, i3 and openbox, and writes what was seen to docs/windows.md; takes pictures of handovers'
 	@echo 'make check-clients       compiles what code generators for C++ make of the interfaces, and runs a program with it'
 	@echo 'make check-desktops      runs the adapters on the desktops of Debian 12, 13 and sid, and writes what was seen to docs/windows.md [ONLY=]'
+	@echo 'make check-sign          makes a sign of a fresh Debian 13 in a container, as docs/kiosk.md says, crashes its programs and cuts its power'
 	@echo 'make check-swift         builds navd with the Swift of Debian sid, and runs the fast tests'
 	@echo 'make check-gtk           presents and dismisses with GTK many times, and counts what is alive after it [ROUNDS=300]'
 	@echo 'make screenshot          takes the pictures of the documentation'
@@ -218,6 +219,11 @@ check-desktops:
 	@.ci/setup desktops
 	swift build --build-tests
 	.ci/check-desktops $(ONLY)
+
+# With the packages, as on a machine of its own.
+check-sign: deb
+	@.ci/setup sign
+	.ci/sign
 
 # A root of Debian sid, without a network. Tests of the bus need programs that this root does not have.
 check-swift:

@@ -88,7 +88,7 @@ func recipe_kiosk_isNeverEmpty() throws {
   try expect("new alarm", "close dashboard") { try kiosk.alarm("Fire") }
   try expect("new dashboard", "close alarm") { try session.runNavctl("dismiss", "alarm") }
   try expect("close dashboard", "new dashboard") { try kiosk.crash("dashboard") }
-  try expect("close dashboard", "new dashboard") { try kiosk.apply("night") }
+  try expect("new dashboard", "close dashboard") { try kiosk.apply("night") }
   try expect("new menu", "close dashboard") { try kiosk.apply("lunch") }
   try expect("close menu", "new menu") { try kiosk.crash("menu") }
   try expect("new dashboard", "close menu") { try kiosk.apply("after-lunch") }

@@ -70,8 +70,11 @@ struct ColoredProgram: Sendable, CustomTestStringConvertible {
     name: "pages (chromium)",
     destination: { color, manager in
       """
-      command = ["chromium", "--no-sandbox", "--disable-gpu", "--ozone-platform=\(manager == .sway ? "wayland" : "x11")",
-        "--no-first-run", "--user-data-dir=chromium-\(color.rawValue)", "--app=file:\(color.rawValue).html"]
+      command = [
+        "sh", "-c",
+        'exec chromium --no-sandbox --disable-gpu --no-first-run "$@" "--app=file://$PWD/\(color.rawValue).html"', "sh",
+        "--ozone-platform=\(manager == .sway ? "wayland" : "x11")", "--user-data-dir=chromium-\(color.rawValue)",
+      ]
       directory = "~"
       window = { fullscreen = true, settle = "1s" }
 
