@@ -73,7 +73,7 @@ func presenter_declines_isSelectedAgain() throws {
 func presenter_declines_endsTheWaitForTheDismissal() throws {
   let editor = try Editor()
   let session = editor.session
-  #expect(try session.call(Rows.wait, (editor.path, "settled")) == ("", [:]), "it is not being dismissed")
+  #expect(try session.call(Rows.wait, (editor.path, "settled")).1 == [:], "it is not being dismissed")
   editor.presenter.isAnswering = false
   try session.dismiss("editor")
   let settled = session.begin(Rows.wait, (editor.path, "settled"))
@@ -110,7 +110,7 @@ func navctl_force_endsWhatDeclines(isAsked: Bool) throws {
   try editor.session.wait("it is told, by force") { editor.presenter.log.last == "dismiss deselected forced" }
   editor.presenter.isAnswering = true
   #expect(try editor.session.ending(of: editor.path).reason == "deselected")
-  #expect(editor.watcher.lines.contains("asking") == isAsked)
+  #expect(editor.watcher.lines.contains("asking editor") == isAsked)
 }
 
 @Test("P15: every verb that can end an item takes --force, and a verb that cannot refuses it")
@@ -158,7 +158,7 @@ func presenter_asks_hasAnyTime() throws {
     ) { _ in }
   }
   try session.dismiss("editor")
-  try session.wait("it asks") { watcher.lines.last == "asking" }
+  try session.wait("it asks") { watcher.lines.last == "asking editor" }
   #expect(watcher.events.last?.json["message"] == "Save?" && watcher.events.last?.json["asking"] == true)
   let entry = try #require(try session.state()["presentations"]?.array?.first)
   #expect(entry["phase"] == "dismissing" && entry["asking"] == true && entry["message"] == "Save?")
