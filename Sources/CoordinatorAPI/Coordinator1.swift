@@ -253,7 +253,7 @@ extension CoordinatorInterface {
       "elements", doc: "Binding (empty: “stack[i]”), id and options of each item, from the bottom to the top.",
       qtType: "QList<NavdRequestedElement>"), Arguments.options,
     options: Options.ofSetPath, out: Arg<[ObjectPath]>("handles", doc: "Object paths, in the order of the path."),
-    Arg<[UInt64]>("presentations", doc: "Their numbers."), Arguments.serial,
+    Arg<[UInt64]>("presentations", doc: "Their numbers.", qtType: "QList<qulonglong>"), Arguments.serial,
     doc: """
       Replaces the stack's path. The longest common beginning stays on the screen, the rest is popped from the top, and \
       the new rest is pushed in order. If one element is refused, the request is refused, and nothing changes.

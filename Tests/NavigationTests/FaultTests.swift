@@ -424,7 +424,10 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try await fixture.shows()
     try session.stop(SIGKILL)
     try session.start()
-    #expect(try await fixture.coordinator.waitUntilGone(presentation).result == ["name": .string("a")])
+    #expect(
+      try await fixture.coordinator.waitUntilGone(presentation).result == [
+        "name": .string("a"), "status-known": .boolean(false),
+      ])
     #expect(fixture.display.log == ["+a", "-a"])
   }
 

@@ -528,7 +528,12 @@ public final class Session {
 
   /// Waits until a presentation has ended.
   public func ending(of presentation: ObjectPath) throws -> (reason: String, result: Properties) {
-    let (reason, result) = try call(CoordinatorInterface.wait, (presentation, "gone"))
+    let (reason, answer) = try call(CoordinatorInterface.wait, (presentation, "gone"))
+    var result = answer
+    let isKnown = result.removeValue(forKey: PresentationResult.keys.statusKnown.name)
+    guard isKnown == .boolean(result[PresentationResult.keys.status.name] != nil) else {
+      throw Failure("status-known is \(String(describing: isKnown)) in the result \(result)")
+    }
     return (reason, result)
   }
 

@@ -22,6 +22,7 @@ const style = `
 class Panel {
   constructor(name, edges, transition) {
     this.shown = null // the number of the presentation
+    this.waits = false // whether navd waits for an answer
     this.window = new Gtk.Window()
     GtkLayerShell.init_for_window(this.window)
     GtkLayerShell.set_layer(this.window, Layer.TOP)
@@ -42,6 +43,7 @@ class Panel {
     const text = call.item?.value?.text
     if (text) this.label.label = text
     if (call.call === "update") return
+    this.waits = true
     const wanted = call.call === "present"
     // A call may come while it still slides, and several together after the shell stood still.
     const { reveal_child, child_revealed } = this.revealer
@@ -53,6 +55,8 @@ class Panel {
 
   /** Answers when it has slid to where navd last wanted it. */
   settled() {
+    if (!this.waits) return
+    this.waits = false
     if (this.revealer.reveal_child) return this.shell.say({ presented: this.shown })
     this.window.hide()
     this.window.get_display().sync() // the compositor has removed it

@@ -30,6 +30,7 @@ class Panel:
 
     def __init__(self, name, edges, transition):
         self.shown = self.shell = None  # the number of the presentation, and who wants an answer
+        self.waits = False  # whether navd waits for one
         self.window = Gtk.Window()
         GtkLayerShell.init_for_window(self.window)
         GtkLayerShell.set_layer(self.window, GtkLayerShell.Layer.TOP)
@@ -53,6 +54,7 @@ class Panel:
             self.label.set_label(text)
         if call["call"] == "update":
             return
+        self.waits = True
         wanted = call["call"] == "present"
         # A call may come while it still slides, and several together after the shell stood still.
         if self.revealer.get_reveal_child() == self.revealer.get_child_revealed() == wanted:
@@ -65,6 +67,9 @@ class Panel:
 
     def settled(self):
         """Answers when it has slid to where navd last wanted it."""
+        if not self.waits:
+            return
+        self.waits = False
         if self.revealer.get_reveal_child():
             return self.say(presented=self.shown)
         self.window.hide()

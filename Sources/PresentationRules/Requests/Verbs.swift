@@ -294,7 +294,7 @@ extension Planner {
     if remembered(member) != nil {
       return Refusal(
         .unknownTag,
-        "nothing shows the tag \(quoted(tag)) of the group “\(group)” any more, since its destination is gone")
+        "nothing shows the tag \(quoted(tag)) of the group “\(group)” now, neither a destination nor a command")
     }
     let tags = machine.tags(of: group)
     if tags.isEmpty {

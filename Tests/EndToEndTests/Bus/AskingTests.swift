@@ -24,7 +24,8 @@ func asking_state_hasTheContractsStructure() throws {
   let since = try #require(first["since"]?.unsigned)
   #expect(
     first == [
-      "binding": "volume", "id": "", "presentation": 1, "phase": "presented", "title": "Volume", "group": "panels",
+      "binding": "volume", "id": "", "presentation": 1, "handle": "/org/navd/Coordinator1/presentation/1",
+      "phase": "presented", "title": "Volume", "group": "panels",
       "tag": "volume", "value": ["level": 40], "container-values": [:], "since": JSON(since),
     ])
   #expect(state["groups"] == ["panels": ["selection": "volume", "tags": ["volume"], "queue": []]])

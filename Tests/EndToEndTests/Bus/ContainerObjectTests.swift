@@ -118,3 +118,31 @@ func presentationObject_hasWhatTheStateHas() throws {
   try session.present("fact", "1", ["output": .string("DP-2")])
   #expect(changes(at: path) == ["PropertiesChanged \(path) org.navd.Presentation1 Output=\"DP-2\""])
 }
+
+@Test("A group tells the titles of its tags, and what is queued says so: a panel switcher needs nothing else")
+func containerObjects_group_hasTitles() throws {
+  let session = try Session(destinations: [
+    "mixer": "state = true\ngroup = \"panels\"\ntitle = \"Sound\"\n", "wifi": "state = true\ngroup = \"panels\"\n",
+  ])
+  let group: ObjectPath = "/org/navd/Coordinator1/group/panels"
+  func titles() throws -> Value? { try session.properties(of: GroupInterface.name, at: group)["Titles"] }
+  #expect(try titles() == ["mixer": "Sound"].value)
+  let watcher = try session.watch()
+  try session.present("mixer")
+  let wifi = try session.present("wifi", "", ["title": .string("Net"), "if-busy": .string("queue")])
+  #expect(try titles() == ["mixer": "Sound", "wifi": "Net"].value)
+  #expect(watcher.log.contains { $0.hasPrefix("PropertiesChanged \(group) ") && $0.contains("Titles={") })
+
+  let entry = try #require(try session.state()["presentations"]?.array?.last)
+  #expect(entry["queued"] == 1 && entry["handle"] == .string(wifi.text))
+  let object = try session.properties(of: PresentationInterface.name, at: wifi)
+  #expect(object["Queued"] == .uint32(1) && object["Presentation"] == .uint64(2))
+
+  watcher.clear()
+  try session.present("wifi", "", ["title": .string("Networks"), "if-busy": .string("queue")])
+  #expect(watcher.log.contains { $0.hasPrefix("PropertiesChanged \(group) ") && $0.contains("Networks") })
+  // A queued tag is selected, as the text of the method says.
+  #expect(try session.call(Rows.toggleSelection, ("panels", "wifi", [:])).0)
+  #expect(try session.state()["groups"]?["panels"]?["selection"] == "wifi")
+  #expect(try session.state()["presentations"]?.array?.first?["queued"] == nil)
+}

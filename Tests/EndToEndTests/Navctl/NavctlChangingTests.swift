@@ -87,7 +87,7 @@ func navctl_changingVerbs_changeTheState() throws {
   #expect(try session.navctl("closed", path.text, "answer=yes", "--json").json?["changed"] == true)
   let (reason, result) = try session.answer(to: wait)
   #expect(reason == "closed")
-  #expect(result == ["answer": .string("yes")])
+  #expect(result == ["answer": .string("yes"), "status-known": .boolean(false)])
   #expect(try session.navctl("closed", "\(CoordinatorNames.number(of: path) ?? 0)", "--json").json?["changed"] == false)
 
   for binding in ["a", "b", "c", "r.x", "r.y"] { try session.present(binding) }

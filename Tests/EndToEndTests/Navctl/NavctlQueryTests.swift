@@ -42,7 +42,8 @@ func navctl_showAndIsPresented_reportOneBinding() throws {
   let since = try #require(shown.json?["since"])
   #expect(
     shown.json == [
-      "binding": "fact", "id": "7", "presentation": 1, "phase": "presented", "title": "T", "value": ["n": 3],
+      "binding": "fact", "id": "7", "presentation": 1, "handle": "/org/navd/Coordinator1/presentation/1",
+      "phase": "presented", "title": "T", "value": ["n": 3],
       "container-values": [:], "serial": 1, "since": since, "destination-kind": "state",
     ])
   #expect(try session.navctl("show", "fact").outputText.contains("title\tT\n"))

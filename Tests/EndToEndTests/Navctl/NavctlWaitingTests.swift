@@ -31,12 +31,12 @@ func navctl_presentAndWaitJSON_printsTheWholeResult() throws {
   let session = try Session()
   let exited = try session.navctl("present", "a", "--wait", "--json", "--", "sh", "-c", "echo out; exit 3")
   #expect(exited.exitCode == 0)
-  #expect(exited.json == ["reason": "closed", "status": 3, "output": "out\n"])
+  #expect(exited.json == ["reason": "closed", "status": 3, "status-known": true, "output": "out\n"])
   let killed = try session.navctl("present", "a", "--wait", "--json", "--", "sh", "-c", "kill -KILL $$")
   #expect(killed.exitCode == 1)
   #expect(
     killed.json == [
-      "reason": "failed", "signal": "SIGKILL", "output": "",
+      "reason": "failed", "signal": "SIGKILL", "status-known": false, "output": "",
       "error": "its program was ended by SIGKILL, which navd did not send",
     ])
   let absent = try session.navctl("present", "a", "--wait", "--json", "--", "/nowhere/nothing")
@@ -50,7 +50,7 @@ func navctl_presentAndWaitJSON_printsTheWholeResult() throws {
   let path = try session.call(Rows.get, "b").0
   try session.call(Rows.closed, (path, ["answer": .string("yes")]))
   try session.wait("navctl ends") { waiting.hasEnded }
-  #expect(waiting.json == ["reason": "closed", "result": ["answer": "yes"]])
+  #expect(waiting.json == ["reason": "closed", "status-known": false, "result": ["answer": "yes"]])
   #expect(waiting.exitCode == 0)
 }
 
@@ -172,7 +172,7 @@ func navctl_waitForADismissedItem_endsWhenItIsGone() throws {
   presenter.isAnswering = true
   try session.wait("it has ended") { waiting.hasEnded }
   #expect(waiting.exitCode == 0)
-  #expect(waiting.json == ["reason": "dismissed", "result": ["answer": "late"]])
+  #expect(waiting.json == ["reason": "dismissed", "status-known": false, "result": ["answer": "late"]])
   #expect(watcher.lines.last == "dismissed fact 1 dismissed")
   #expect(try session.navctl("wait", "fact").exitCode == 3)
 }

@@ -161,7 +161,7 @@ func restart_adopted_endsAsClosed() throws {
   kill(pid, SIGUSR1)
   let (reason, result) = try session.answer(to: wait)
   #expect(reason == "closed")
-  #expect(result == ["output": .bytes(Array("one\ntwo\n".utf8))])
+  #expect(result == ["output": .bytes(Array("one\ntwo\n".utf8)), "status-known": .boolean(false)])
   try session.poll("its output files are removed") { try session.leftovers() == [] }
 }
 

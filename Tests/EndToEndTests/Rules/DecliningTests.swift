@@ -54,7 +54,9 @@ func presenter_declines_isSelectedAgain() throws {
   editor.presenter.isAnswering = true
   #expect(try session.answer(to: next).0 == "declined")
   #expect(
-    editor.watcher.lines == ["selection panels editor", "declined editor", "dismissed panels.other declined"])
+    editor.watcher.lines == [
+      "selection panels editor", "group panels", "declined editor", "dismissed panels.other declined",
+    ])
   #expect(editor.watcher.events.contains { $0.json["message"] == "not saved" })
   #expect(try session.call(Rows.get, "editor").0 == editor.path)
   #expect(end.result == nil)
@@ -63,6 +65,34 @@ func presenter_declines_isSelectedAgain() throws {
   editor.presenter.refusedEnd = nil
   try editor.leave()
   #expect(try session.answer(to: end).0 == "deselected")
+}
+
+@Test(
+  "P15: a client that waits for the end of a dismissal learns that it was declined, and why; navctl dismiss --wait says it"
+)
+func presenter_declines_endsTheWaitForTheDismissal() throws {
+  let editor = try Editor()
+  let session = editor.session
+  #expect(try session.call(Rows.wait, (editor.path, "settled")).1 == [:], "it is not being dismissed")
+  editor.presenter.isAnswering = false
+  try session.dismiss("editor")
+  let settled = session.begin(Rows.wait, (editor.path, "settled"))
+  editor.presenter.refusedEnd = declined
+  editor.presenter.isAnswering = true
+  let (reason, result) = try session.answer(to: settled)
+  #expect(reason == "" && result == ["declined": .string("not saved")])
+  // Whoever asks later gets the same answer.
+  #expect(try session.call(Rows.wait, (editor.path, "settled")).1 == ["declined": .string("not saved")])
+
+  let kept = try session.navctl("dismiss", "editor", "--wait")
+  #expect(kept.exitCode == 6)
+  #expect(
+    kept.errorText
+      == "navctl: dismiss editor: “editor” stays: not saved; “navctl dismiss --force” closes it without asking\n")
+  editor.presenter.refusedEnd = nil
+  let gone = try session.navctl("dismiss", "editor", "--wait", "--json")
+  #expect(gone.exitCode == 0 && gone.json?["changed"] == true)
+  #expect(try session.state()["presentations"] == [])
 }
 
 @Test(
@@ -80,7 +110,7 @@ func navctl_force_endsWhatDeclines(isAsked: Bool) throws {
   try editor.session.wait("it is told, by force") { editor.presenter.log.last == "dismiss deselected forced" }
   editor.presenter.isAnswering = true
   #expect(try editor.session.ending(of: editor.path).reason == "deselected")
-  #expect(editor.watcher.lines.contains("asking") == isAsked)
+  #expect(editor.watcher.lines.contains("asking editor") == isAsked)
 }
 
 @Test("P15: every verb that can end an item takes --force, and a verb that cannot refuses it")
@@ -128,7 +158,7 @@ func presenter_asks_hasAnyTime() throws {
     ) { _ in }
   }
   try session.dismiss("editor")
-  try session.wait("it asks") { watcher.lines.last == "asking" }
+  try session.wait("it asks") { watcher.lines.last == "asking editor" }
   #expect(watcher.events.last?.json["message"] == "Save?" && watcher.events.last?.json["asking"] == true)
   let entry = try #require(try session.state()["presentations"]?.array?.first)
   #expect(entry["phase"] == "dismissing" && entry["asking"] == true && entry["message"] == "Save?")

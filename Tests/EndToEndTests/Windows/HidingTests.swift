@@ -28,7 +28,12 @@ private typealias Rows = CoordinatorInterface
     #expect(try session.navctl("list").outputText == "1\tfiles\t\tparked\tfiles\t\t\t\t\n")
     #expect(
       try session.state()["parked"]
-        == [["binding": "files", "destination": "files", "id": "", "presentation": 1]])
+        == [
+          [
+            "binding": "files", "destination": "files", "id": "", "handle": "/org/navd/Coordinator1/presentation/1",
+            "presentation": 1,
+          ]
+        ])
 
     let second = try session.present("files")
     #expect(try session.call(Rows.wait, (second, "presented")).0 == "")

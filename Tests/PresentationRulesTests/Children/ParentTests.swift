@@ -153,7 +153,7 @@ import Testing
     try fixture.apply(.dismiss("m"), .present("b.x", id: "", .with()), .present("c", id: "", .with(from: "b")))
     #expect(
       fixture.taken() == [
-        "selection g b", "group g b m ·", "dismissed m dismissed", "presented b", "presented b.x", "presented c",
+        "selection g b", "group g b ·", "dismissed m dismissed", "presented b", "presented b.x", "presented c",
       ])
     #expect(fixture.parent("b.x") == 2 && fixture.parent("c") == 2)
     try fixture.clearAway()

@@ -152,7 +152,7 @@ import Testing
     _ = fixture.taken()
     fixture.declines(1, "unsaved")
     #expect(
-      fixture.taken() == ["selection g x", "declined x “unsaved”", "dismissed y declined"])
+      fixture.taken() == ["selection g x", "group g x ·", "declined x “unsaved”", "dismissed y declined"])
     #expect(fixture.machine.selection(of: "g") == "x")
     try fixture.clearAway()
   }
@@ -212,7 +212,7 @@ import Testing
     _ = fixture.taken()
     fixture.declines(1)
     #expect(
-      fixture.taken() == ["selection g x", "declined x", "dismissed y declined"])
+      fixture.taken() == ["selection g x", "group g x ·", "declined x", "dismissed y declined"])
     try fixture.clearAway()
   }
 
@@ -270,7 +270,7 @@ import Testing
     fixture.declines(1)
     #expect(
       fixture.taken() == [
-        "selection h w", "group h a w ·", "declined a 1", "dismissed a 2 declined", "presenting w", "present 3 w",
+        "selection h w", "group h w ·", "declined a 1", "dismissed a 2 declined", "presenting w", "present 3 w",
       ])
     try fixture.clearAway()
   }
@@ -607,7 +607,7 @@ import Testing
     fixture.declines(1)
     #expect(
       fixture.taken() == [
-        "selection g x", "group g x y ·", "declined y 1", "dismissed y 2 declined", "presenting x", "present 3 x",
+        "selection g x", "group g x ·", "declined y 1", "dismissed y 2 declined", "presenting x", "present 3 x",
       ])
     try fixture.clearAway()
   }

@@ -26,7 +26,7 @@ import Testing
     try fixture.show("x", "", .with(to: "cmd", group: "g"))
     try fixture.present("y", "", .with(to: "cmd", group: "g"))
     #expect(
-      fixture.taken() == ["selection g y", "group g x y ·", "dismissing x", "waiting y", "dismiss 1 deselected"])
+      fixture.taken() == ["selection g y", "group g y ·", "dismissing x", "waiting y", "dismiss 1 deselected"])
     fixture.goes(1)
     #expect(fixture.taken() == ["dismissed x deselected", "presenting y", "present 2 y"])
     fixture.shows(2)
@@ -75,7 +75,7 @@ import Testing
     fixture.goes(2)
     #expect(
       fixture.taken() == [
-        "selection g y", "group g x y ·", "dismissing x", "dismissing x.c", "waiting y", "dismiss 2 parent",
+        "selection g y", "group g y ·", "dismissing x", "dismissing x.c", "waiting y", "dismiss 2 parent",
         "dismissed x.c parent", "dismiss 1 deselected",
       ])
     fixture.goes(1)
@@ -139,7 +139,7 @@ import Testing
     #expect(fixture.taken() == ["selection g x", "group g x ·", "presented g.x"])
     #expect(try fixture.ask(select("y")) == .presentation(2, changed: true))
     #expect(
-      fixture.taken() == ["selection g y", "group g x y ·", "dismissed g.x deselected", "presented g.y"])
+      fixture.taken() == ["selection g y", "group g y ·", "dismissed g.x deselected", "presented g.y"])
     #expect(fixture.shown == ["g.y"])
     try fixture.clearAway()
   }
@@ -150,9 +150,9 @@ import Testing
     #expect(
       fixture.taken() == [
         "selection g a", "group g a ·", "presenting g.a", "present 1 g.a",  //
-        "selection g b", "group g a b ·", "dismissing g.a", "waiting g.b", "dismiss 1 deselected forced",
-        "selection g c", "group g a b c ·", "dismissed g.b deselected", "waiting g.c",
-        "selection g d", "group g a b c d ·", "dismissed g.c deselected", "waiting g.d",
+        "selection g b", "group g b ·", "dismissing g.a", "waiting g.b", "dismiss 1 deselected forced",
+        "selection g c", "group g c ·", "dismissed g.b deselected", "waiting g.c",
+        "selection g d", "group g d ·", "dismissed g.c deselected", "waiting g.d",
       ])
     fixture.goes(1)
     #expect(fixture.taken() == ["dismissed g.a deselected", "presenting g.d", "present 4 g.d"])
@@ -191,7 +191,7 @@ import Testing
     #expect(try fixture.ask(.deselect("g", tag: "y")) == .changed(false))
     #expect(fixture.taken() == [])
     #expect(try fixture.ask(.deselect("g", tag: "x")) == .changed(true))
-    #expect(fixture.taken() == ["selection g -", "dismissed g.x deselected"])
+    #expect(fixture.taken() == ["selection g -", "group g ·", "dismissed g.x deselected"])
     #expect(try fixture.ask(.deselect("g", tag: nil)) == .changed(false))
     try fixture.ask(select("y"))
     #expect(try fixture.ask(.deselect("g", tag: nil)) == .changed(true))
@@ -262,7 +262,7 @@ import Testing
   func ended_selected_cleared() throws {
     try fixture.show("x", "", .with(to: "cmd", group: "g"))
     fixture.ends(1)
-    #expect(fixture.taken() == ["selection g -", "dismissed x closed"])
+    #expect(fixture.taken() == ["selection g -", "group g ·", "dismissed x closed"])
     #expect(fixture.leftovers == [])
   }
 
@@ -323,7 +323,7 @@ import Testing
     #expect(fixture.taken() == ["dismissed x 1 replaced", "presented x 2"])
     #expect(selection == "x")
     try fixture.present("x", "3", .with(group: "g", tag: "t"))
-    #expect(fixture.taken() == ["selection g t", "group g t x ·", "dismissed x 2 replaced", "presented x 3"])
+    #expect(fixture.taken() == ["selection g t", "group g t ·", "dismissed x 2 replaced", "presented x 3"])
     try fixture.clearAway()
   }
 
@@ -432,7 +432,9 @@ import Testing
     _ = fixture.taken()
     try fixture.present("x", "2", .with(group: "h"))
     #expect(
-      fixture.taken() == ["selection g -", "selection h x", "group h x ·", "dismissed x 1 replaced", "presented x 2"])
+      fixture.taken() == [
+        "selection g -", "group g ·", "selection h x", "group h x ·", "dismissed x 1 replaced", "presented x 2",
+      ])
     try fixture.clearAway()
   }
 
@@ -680,7 +682,7 @@ import Testing
     try fixture.present("y", "", .with(to: "cmd", group: "g", ifBusy: .queue))
     _ = fixture.taken()
     try fixture.dismiss("x")
-    #expect(fixture.taken() == ["selection g y", "group g x y ·", "dismissing x", "dismiss 1 dismissed"])
+    #expect(fixture.taken() == ["selection g y", "group g y ·", "dismissing x", "dismiss 1 dismissed"])
     #expect(fixture.item("y")?.queueAge != nil, "it may have to return to the queue")
     fixture.goes(1)
     #expect(fixture.taken() == ["dismissed x dismissed", "presenting y", "present 2 y"])
@@ -721,7 +723,7 @@ import Testing
     default: #expect(try fixture.ask(toggle("y")) == .selected(true))
     }
     #expect(
-      fixture.taken() == ["selection g y", "group g x y z · z", "dismissed g.x deselected", "presented g.y"])
+      fixture.taken() == ["selection g y", "group g y z · z", "dismissed g.x deselected", "presented g.y"])
     #expect(selection == "y" && queue == ["z"] && fixture.handle("g.y") == 2)
     try fixture.clearAway()
   }
@@ -778,9 +780,9 @@ import Testing
     for tag in ["a", "b"] { try fixture.ask(select(tag, .with(ifBusy: .queue))) }
     _ = fixture.taken()
     try fixture.dismiss("g.a")
-    #expect(fixture.taken() == ["group g a b x · b", "dismissed g.a dismissed"])
+    #expect(fixture.taken() == ["group g b x · b", "dismissed g.a dismissed"])
     #expect(try fixture.ask(.toggle("g.b", id: "", .with(), anyID: false)) == .toggled(presented: false, nil))
-    #expect(fixture.taken() == ["group g a b x ·", "dismissed g.b dismissed"])
+    #expect(fixture.taken() == ["group g x ·", "dismissed g.b dismissed"])
     #expect(selection == "x")
     try fixture.clearAway()
   }
@@ -795,7 +797,7 @@ import Testing
     #expect(try fixture.ask(.dismissAll(.group("g"))) == .count(3))
     #expect(
       fixture.taken() == [
-        "selection g -", "group g a b x ·", "dismissed a dismissed", "dismissed b dismissed", "dismissing x",
+        "selection g -", "group g ·", "dismissed a dismissed", "dismissed b dismissed", "dismissing x",
         "dismiss 1 dismissed",
       ])
     fixture.goes(1)
@@ -825,7 +827,7 @@ import Testing
     try fixture.present("a.q", "", .with(group: "g", ifBusy: .queue))
     _ = fixture.taken()
     try fixture.dismiss("a")
-    #expect(fixture.taken() == ["group g a.q x ·", "dismissed a.q parent", "dismissed a dismissed"])
+    #expect(fixture.taken() == ["group g x ·", "dismissed a.q parent", "dismissed a dismissed"])
     try fixture.clearAway()
   }
 
@@ -911,7 +913,7 @@ import Testing
     fixture.goes(1)
     #expect(
       fixture.taken() == [
-        "selection g -", "group g q x ·", "dismissed q shutdown", "dismissing x", "dismiss 1 shutdown forced",
+        "selection g -", "group g ·", "dismissed q shutdown", "dismissing x", "dismiss 1 shutdown forced",
         "dismissed x shutdown",
       ])
     #expect(fixture.machine.count == 0)

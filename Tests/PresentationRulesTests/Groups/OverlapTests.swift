@@ -40,7 +40,7 @@ struct OverlapTests {
     try fixture.present("b", "", member())
     #expect(
       fixture.taken() == [
-        "selection g b", "group g a b ·", "dismissing a", "presenting b", "present 2 b",
+        "selection g b", "group g b ·", "dismissing a", "presenting b", "present 2 b",
       ])
     fixture.shows(2)
     #expect(fixture.taken() == ["presented b", "dismiss 1 deselected"])
@@ -57,7 +57,7 @@ struct OverlapTests {
     fixture.fails(2)
     #expect(
       fixture.taken() == [
-        "selection g a", "declined a ““b” has not come”", "dismissed b failed",
+        "selection g a", "group g a ·", "declined a ““b” has not come”", "dismissed b failed",
       ])
     #expect(fixture.ending(2)?.result[PresentationResult.keys.kept] == "a")
     #expect(phases(1) == ["presented"])

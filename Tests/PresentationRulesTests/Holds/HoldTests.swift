@@ -468,7 +468,7 @@ struct HoldTests {
     try fixture.release(cookie)
     #expect(
       fixture.taken() == [
-        "hold dnd over", "selection g note", "group g a c note ·", "presenting note", "present 2 note",
+        "hold dnd over", "selection g note", "group g note ·", "presenting note", "present 2 note",
       ])
   }
 
@@ -663,7 +663,7 @@ struct HoldTests {
     fixture.goes(try #require(fixture.machine.allPresentations.first { $0.binding == "locker" }).handle)
     #expect(
       fixture.taken() == [
-        "dismissed locker dismissed", "hold locked over", "selection main note", "group main home locker note ·",
+        "dismissed locker dismissed", "hold locked over", "selection main note", "group main note ·",
         "dismissed home deselected", "presenting note", "present 2 note",
       ])
   }

@@ -43,7 +43,8 @@ struct FallbackTests {
     fixture.pass(100)
     #expect(
       fixture.taken() == [
-        "selection main -", "dismissed alarm expired", "selection main board", "presenting board", "present 3 board",
+        "selection main -", "group main ·", "dismissed alarm expired", "selection main board", "group main board ·",
+        "presenting board", "present 3 board",
       ])
   }
 
@@ -126,7 +127,7 @@ struct FallbackTests {
     try fixture.ask(.select("main", tag: "board", binding: nil, id: nil, ItemOptions()))
     #expect(
       fixture.taken() == [
-        "selection main b", "group main a b board ·", "dismissed a deselected", "presented b",
+        "selection main b", "group main b ·", "dismissed a deselected", "presented b",
       ])
   }
 

@@ -93,7 +93,8 @@ struct KnownNameTests {
     #expect(
       refusal(toggle)
         == Refusal(
-          .unknownTag, "nothing shows the tag “calendar” of the group “panels” any more, since its destination is gone")
+          .unknownTag, "nothing shows the tag “calendar” of the group “panels” now, neither a destination nor a command"
+        )
     )
     #expect(refusal(.toggle("calendar", id: "", ItemOptions(), anyID: true))?.code == .unknownDestination)
     try fixture.ask(toggle)

@@ -711,7 +711,7 @@ import Testing
     try fixture.dismiss("x")
     _ = fixture.taken()
     try fixture.present("y", "", .with(to: "cmd", group: "g", ifBusy: .refuse))
-    #expect(fixture.taken() == ["selection g y", "group g x y ·", "waiting y"])
+    #expect(fixture.taken() == ["selection g y", "group g y ·", "waiting y"])
     try fixture.clearAway()
   }
 

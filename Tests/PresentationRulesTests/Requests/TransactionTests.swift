@@ -375,7 +375,7 @@ import Testing
     try fixture.present("q", "", .with(group: "g", ifBusy: .queue))
     _ = fixture.taken()
     try fixture.apply(.dismiss("m"), .present("n", id: "", .with(group: "g")))
-    #expect(fixture.taken() == ["selection g n", "group g m n q · q", "dismissed m dismissed", "presented n"])
+    #expect(fixture.taken() == ["selection g n", "group g n q · q", "dismissed m dismissed", "presented n"])
     try fixture.apply(.dismiss("n"), .present("n", id: "", .with(group: "g", ifBusy: .queue)))
     #expect(fixture.taken() == [])
     try fixture.clearAway()
@@ -414,7 +414,7 @@ import Testing
     try fixture.present("m", "", .with(group: "g"))
     _ = fixture.taken()
     try fixture.apply(.present("q", id: "", .with(group: "g", ifBusy: .queue)), .dismiss("m"))
-    #expect(fixture.taken() == ["selection g q", "group g m q ·", "dismissed m dismissed", "presented q"])
+    #expect(fixture.taken() == ["selection g q", "group g q ·", "dismissed m dismissed", "presented q"])
     try fixture.clearAway()
   }
 

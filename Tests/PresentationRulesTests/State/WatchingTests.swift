@@ -150,7 +150,7 @@ import Testing
     try fixture.present("n", "", .with(group: "g"))
     #expect(
       fixture.taken() == [
-        "selection g m", "group g m ·", "presented m", "selection g n", "group g m n ·", "dismissed m deselected",
+        "selection g m", "group g m ·", "presented m", "selection g n", "group g n ·", "dismissed m deselected",
         "presented n",
       ])
     try fixture.clearAway()
