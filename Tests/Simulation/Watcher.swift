@@ -157,6 +157,8 @@ struct Watcher {
         // The timeout is on record without an event (P2).
         var item = presentation.item
         item.timeout = told.timeout
+        // What holds do is in files, and no part of the item that watchers see (H3).
+        item.holds = told.holds
         // A change of the presenter is not announced, either (D4).
         if item.destination?.name == told.destination?.name { item.destination = told.destination }
         try require(item == told, "W1", "\(handle) shows \(item), but \(told) was told")

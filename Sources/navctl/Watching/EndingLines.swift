@@ -28,6 +28,8 @@ final class EndingLines: WatchOutput {
   private static let maxPending = 1 << 20
   /// The number of endings requested at first; all are requested if these do not reach back to the last one written.
   private static let few: UInt32 = 16
+  /// The number of endings that navd remembers. While it has fewer, it has forgotten none.
+  private static let remembered = 1024
   /// The pause after an ending: the name of the process that asked for it is known a moment later.
   private static let pause = Duration.milliseconds(50)
   private static let maxPauses = 20
@@ -36,6 +38,8 @@ final class EndingLines: WatchOutput {
   private let hasStarts: Bool
   /// The serial of the last line written; 0 for none.
   private var last: UInt64
+  /// Whether the reader has had an ending of this record: then navd has forgotten some if it knows none up to the last line.
+  private var hasHadEnding = false
   /// The record to which the serials belong; nil if it is not known yet.
   private var record: String?
   /// The starts that are to be written after the endings before them.
@@ -63,6 +67,7 @@ final class EndingLines: WatchOutput {
       // A lower serial belongs to a new record, too.
       if last > 0 { writeGap(until: nil, writer) }
       last = 0
+      hasHadEnding = false
       starts = []
     }
     record = state.record
@@ -119,7 +124,9 @@ final class EndingLines: WatchOutput {
     }
     pauses = 0
     // navd drops the oldest endings, so its memory begins after the last ending written.
-    if last > 0, !reachesBack, let first = new.last?.serial { writeGap(until: first, writer) }
+    let hasForgotten = hasHadEnding || entries.count >= Self.remembered
+    if last > 0, !reachesBack, hasForgotten, let first = new.last?.serial { writeGap(until: first, writer) }
+    if !new.isEmpty { hasHadEnding = true }
     let started = starts
     starts = []
     last = max(last, new.first?.serial ?? 0, started.compactMap(\.presentedSerial).max() ?? 0)

@@ -42,7 +42,7 @@ struct HoldTests {
     _ = try fixture.hold("dnd")
     _ = fixture.taken()
     fixture.load([Self.destination("alarm", ["dnd": .dismiss])])
-    fixture.pass(0)
+    fixture.report(.updateAnswered(99))
     fixture.goes(1)
     #expect(fixture.shown == [])
     #expect(fixture.taken().last == "dismissed alarm held")
@@ -54,7 +54,7 @@ struct HoldTests {
     try fixture.present("note", "", note())
     #expect(fixture.phase(1) == "waiting")
     fixture.load([Self.destination("note", [:])])
-    fixture.pass(0)
+    fixture.report(.updateAnswered(99))
     #expect(fixture.phase(1) == "presenting")
   }
 
@@ -63,13 +63,13 @@ struct HoldTests {
     try fixture.show("memo", "", .with(to: "bare"))
     try fixture.hold("night")
     fixture.machine.setHolds(["night": .dismiss])
-    fixture.pass(0)
+    fixture.report(.updateAnswered(99))
     #expect(fixture.taken().last == "dismissed memo held")
     fixture.machine.setHolds(["night": .postpone])
     try fixture.present("memo", "", .with(to: "bare"))
     #expect(fixture.phase(2) == "waiting")
     fixture.machine.setHolds([:])
-    fixture.pass(0)
+    fixture.report(.updateAnswered(99))
     #expect(fixture.phase(2) == "presented")
   }
 

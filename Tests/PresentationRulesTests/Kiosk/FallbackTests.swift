@@ -304,7 +304,7 @@ struct TimedFallbackTests {
     let others = Set(["menu", "board"]).subtracting([fallback].compactMap(\.self))
     fixture.machine.load(
       groups: ["main": GroupSettings(fallback: fallback, otherFallbacks: others, replacement: replacement)])
-    fixture.pass(0)
+    fixture.report(.updateAnswered(99))
   }
 
   private func show(_ name: String) throws { fixture.shows(try #require(fixture.handle(BindingID(name)))) }
