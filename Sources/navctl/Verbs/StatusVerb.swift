@@ -138,7 +138,9 @@ private struct StatusPage {
     members["mistake"] = mistake.map { .string($0) }
     guard let window = entry.window else { return }
     let followed = daemon.windowFinding()
-    add("windows", "those with \(JSON(window).text), \(followed.text)", followed.isFollowed ? nil : .pending)
+    let patterns = ["app-id", "title"].compactMap { key in window[key].map { "\(key) “\(JSON($0).plainText)”" } }
+    let those = patterns.isEmpty ? "those of its program" : "those with \(patterns.joined(separator: " and "))"
+    add("windows", "\(those), \(followed.text)", followed.isFollowed ? nil : .pending)
     members["windows"] = .string(followed.text)
   }
 

@@ -43,8 +43,8 @@ struct FallbackTests {
     fixture.pass(100)
     #expect(
       fixture.taken() == [
-        "selection main -", "group main ·", "dismissed alarm expired", "selection main board", "group main board ·",
-        "presenting board", "present 3 board",
+        "selection main -", "group main board ·", "dismissed alarm expired", "selection main board",
+        "group main board ·", "presenting board", "present 3 board",
       ])
   }
 
