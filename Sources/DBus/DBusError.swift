@@ -33,6 +33,7 @@ extension ErrorName {
   public static let propertyReadOnly: ErrorName = "org.freedesktop.DBus.Error.PropertyReadOnly"
   public static let serviceUnknown: ErrorName = "org.freedesktop.DBus.Error.ServiceUnknown"
   public static let nameHasNoOwner: ErrorName = "org.freedesktop.DBus.Error.NameHasNoOwner"
+  public static let authFailed: ErrorName = "org.freedesktop.DBus.Error.AuthFailed"
   public static let addressInUse: ErrorName = "org.freedesktop.DBus.Error.AddressInUse"
   public static let accessDenied: ErrorName = "org.freedesktop.DBus.Error.AccessDenied"
   public static let notSupported: ErrorName = "org.freedesktop.DBus.Error.NotSupported"

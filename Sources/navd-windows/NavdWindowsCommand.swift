@@ -44,6 +44,9 @@ struct NavdWindowsCommand: ParsableCommand {
       valueName: "seconds"))
   var retryFor: UInt32 = 0
 
+  @Flag(help: "Succeed without a message if another adapter serves these windows already.")
+  var ifNotRunning = false
+
   @Flag(name: .customShort("V"), help: "Show the version.")
   var showsVersion = false
 
@@ -69,6 +72,7 @@ struct NavdWindowsCommand: ParsableCommand {
     do throws(BackendFailure) {
       status = try adapter(log).run()
     } catch {
+      if error.isRunning, ifNotRunning { return }
       log.critical("\(error)")
       throw ExitCode(error.status)
     }

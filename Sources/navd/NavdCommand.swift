@@ -32,6 +32,8 @@ struct NavdCommand {
         help: "How much to log: trace, debug, info, notice, warning, error or critical.",
         choices: Logger.Level.allCases.map(\.rawValue), defaultValue: "notice"),
       Option(
+        names: ["--if-not-running"], help: "Succeed without a message if a navd serves the bus already."),
+      Option(
         names: ["--check-config"], help: "Check the configuration files, report their mistakes, and exit."),
       Option(names: ["--json"], help: "With --check-config: print one line of JSON."),
       Option(names: ["--version", "-V"], help: "Show the version."),
@@ -92,6 +94,7 @@ struct NavdCommand {
       return try Daemon(address: words.values["--address"], stateDirectory: words.values["--state-directory"], log: log)
         .run()
     } catch {
+      if error.isRunning, words.contains("--if-not-running") { return EXIT_SUCCESS }
       log.critical("\(error)")
       return EXIT_FAILURE
     }

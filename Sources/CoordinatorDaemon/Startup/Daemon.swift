@@ -17,6 +17,8 @@ public final class Daemon {
   /// The reason why the daemon could not start, for the user who started it.
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
+    /// Whether another navd serves the bus already.
+    public var isRunning = false
   }
 
   private let loop: EventLoop
@@ -28,6 +30,8 @@ public final class Daemon {
   private let service: OwnService
   private let log: Logger
   private var status: Int32 = 0
+  /// The reason why this navd cannot serve, if another one was faster.
+  private var failure: Failure?
   private var hasBusEnded = false
   private var signals: [SignalWatch] = []
 
@@ -59,6 +63,7 @@ public final class Daemon {
     do throws(DBusError) {
       connection = try Self.connect(to: address, loop, limits)
     } catch {
+      guard error.name != .authFailed else { throw Failure(description: error.message) }
       throw Failure(
         description:
           "cannot connect to the bus: \(error.message); start navd in a session, or with --address or dbus-run-session")
@@ -74,7 +79,11 @@ public final class Daemon {
       context = try Self.contextWithoutOther(connection, log)
       if let address { busAddress = address } else { busAddress = try Connection.sessionAddress() }
     } catch {
-      guard error.name != .addressInUse else { throw Self.nameTaken(error.message) }
+      guard error.name != .addressInUse else {
+        let credentials = try? connection.callAndWait(
+          Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, CoordinatorNames.bus.text)
+        throw Self.nameTaken(credentials.flatMap { Credentials($0).processID })
+      }
       throw Failure(description: "the bus does not answer: \(error.message)")
     }
     do throws(SystemError) {
@@ -177,6 +186,7 @@ public final class Daemon {
     connection.close()
     record.finish()
     runtime.remove(hasBusEnded: hasBusEnded)
+    if let failure { throw failure }
     return status
   }
 
@@ -194,18 +204,24 @@ public final class Daemon {
         // it meets for the first time.
         loop.timer(after: Self.startTime) { linux_release_program() }
         log.notice("ready", metadata: ["name": "\(CoordinatorNames.bus)", "unique": "\(connection.uniqueName)"])
+      case .failure(let error) where error.name == .addressInUse:
+        connection.credentials(of: CoordinatorNames.bus) { [unowned self] credentials in
+          failure = Self.nameTaken((try? credentials.get())?.processID)
+          stop(1)
+        }
       case .failure(let error):
-        log.critical("\(Self.nameTaken(error.message))")
+        failure = Failure(description: "cannot own the name \(CoordinatorNames.bus): \(error.message)")
         stop(1)
       }
     }
   }
 
-  private static func nameTaken(_ why: String) -> Failure {
+  /// - Parameter process: the one that has the name of navd on the bus; nil if the bus does not know it.
+  private static func nameTaken(_ process: UInt32?) -> Failure {
     Failure(
       description:
-        "cannot own the name \(CoordinatorNames.bus): \(why); “navctl quit” ends a running navd and all that it presents"
-    )
+        "navd already runs\(process.map { " (pid \($0))" } ?? ""); “navctl quit” ends it and all that it presents",
+      isRunning: true)
   }
 
   /// Stops on a signal: presented items stay (R5).

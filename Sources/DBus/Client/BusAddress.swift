@@ -1,4 +1,5 @@
 import CDBus
+import EventLoops
 import Glibc
 
 /// Addresses of buses ("D-Bus Specification", *Server Addresses*).
@@ -23,6 +24,23 @@ public enum BusAddress {
     // The address may also have the bus's guid, and may be one of several.
     guard let path = inRuntimeDirectory else { return false }
     return address.split(separator: ";").contains { $0 == path || $0.hasPrefix(path + ",") }
+  }
+
+  /// The user to whom the socket of an address belongs; nil if the address has no socket in the file system.
+  static func owner(of address: String) -> uid_t? {
+    let prefix = "unix:path="
+    guard address.hasPrefix(prefix) else { return nil }
+    var status = stat()
+    // An address with escaped bytes is none that a session has.
+    let path = String(address.dropFirst(prefix.utf8.count).prefix { $0 != "," && $0 != ";" })
+    return stat(path, &status) == 0 ? status.st_uid : nil
+  }
+
+  /// The name of a user in /etc/passwd, otherwise the number. The C library's own function needs shared libraries.
+  static func nameOfUser(_ user: uid_t) -> String {
+    let lines = String(decoding: (try? contents(ofFile: "/etc/passwd")) ?? [], as: UTF8.self).split(separator: "\n")
+    let fields = lines.lazy.map { $0.split(separator: ":", omittingEmptySubsequences: false) }
+    return fields.first { $0.count > 2 && uid_t($0[2]) == user }.map { String($0[0]) } ?? "the user \(user)"
   }
 
   private static func escaped(_ value: String) -> String { value.withCString { escaped($0) } }

@@ -148,8 +148,15 @@ public final class Connection {
   }
 
   /// Connects to the session bus at `$DBUS_SESSION_BUS_ADDRESS`, or else at `$XDG_RUNTIME_DIR/bus`.
+  /// - Throws: the error `AuthFailed` for root if the bus belongs to another user: a program of root would leave files there that the
+  ///   user's own programs cannot change.
   public static func session(loop: EventLoop, limits: Limits = Limits()) throws(DBusError) -> Connection {
-    try open(address: sessionAddress(), loop: loop, limits: limits)
+    let address = try sessionAddress()
+    if geteuid() == 0, let owner = BusAddress.owner(of: address), owner != 0 {
+      throw DBusError(
+        name: .authFailed, message: "this bus belongs to \(BusAddress.nameOfUser(owner)); run it without sudo")
+    }
+    return try open(address: address, loop: loop, limits: limits)
   }
 
   /// The address of the session bus.
@@ -158,7 +165,8 @@ public final class Connection {
     if let address = BusAddress.inRuntimeDirectory { return address }
     throw DBusError(
       name: .noServer,
-      message: "expected the session bus in DBUS_SESSION_BUS_ADDRESS, or a full path in XDG_RUNTIME_DIR; found neither")
+      message: "expected the session bus in DBUS_SESSION_BUS_ADDRESS, or a full path in XDG_RUNTIME_DIR; found neither"
+        + (geteuid() == 0 && getenv("SUDO_USER") != nil ? "; run it without sudo" : ""))
   }
 
   /// Sends the pending messages and ends the connection. Calls without a reply fail with `Disconnected`.

@@ -15,6 +15,8 @@ package final class Adapter {
   private let service: WindowService
   private let log: Logger
   private var status: Int32 = 0
+  /// The reason why this adapter cannot serve, if another one does.
+  private var otherRuns: BackendFailure?
   /// The time to end by itself after a signal, because an answer of the window system may never come.
   private static let timeout = Duration.seconds(2)
   /// The time after which the adapter's start is over.
@@ -63,6 +65,7 @@ package final class Adapter {
     loop.run()
     backend.end()
     connection.close()
+    if let otherRuns { throw otherRuns }
     return status
   }
 
@@ -122,8 +125,19 @@ package final class Adapter {
   }
 
   private func failNaming(_ name: BusName, _ error: DBusError) {
-    let reason = "cannot own the name \(name): \(error.message)"
-    fail(BackendFailure(description: reason, isFinal: true))
+    guard error.name == .addressInUse else {
+      return fail(BackendFailure(description: "cannot own the name \(name): \(error.message)", isFinal: true))
+    }
+    connection.credentials(of: name) { [unowned self] credentials in
+      let process = (try? credentials.get())?.processID
+      let program = process.flatMap(ProcessName.of) ?? "another adapter"
+      let number = process.map { " (pid \($0))" } ?? ""
+      otherRuns = BackendFailure(
+        description: program == "navd-windows"
+          ? "navd-windows already runs\(number)" : "\(program)\(number) already tells of these windows",
+        isFinal: true, isRunning: true)
+      stop(0)
+    }
   }
 
   private func fail(_ reason: String) { fail(BackendFailure(description: reason)) }

@@ -40,6 +40,8 @@ package struct BackendFailure: Error, CustomStringConvertible {
   package let description: String
   /// Whether a restart cannot help: the backend does not work with this compositor or X server.
   package var isFinal = false
+  /// Whether another adapter serves the same windows.
+  package var isRunning = false
 
   /// The exit status. The manager does not treat 3 as a failure, and does not start the adapter again.
   package var status: Int32 { isFinal ? 3 : 1 }

@@ -147,6 +147,10 @@ private typealias Rows = CoordinatorInterface
     for variables in [[], inner] {
       let third = try session.run(program: "/usr/bin/env", variables + [session.executable("navd-windows")])
       #expect(third.exitCode == 3, "\(third.errorText)")
+      #expect(third.errorText.contains("navd-windows already runs (pid "), "\(third.errorText)")
+      let allowed = try session.run(
+        program: "/usr/bin/env", variables + [session.executable("navd-windows"), "--if-not-running"])
+      #expect(allowed.exitCode == 0 && allowed.errorText == "", "\(allowed.errorText)")
     }
   }
 
