@@ -40,7 +40,7 @@ public enum CoordinatorInterface {
     closed, asking, ready, act, history, reload, importEnvironment, quit,
     presented, updated, phaseChanged, dismissed, declined, askingChanged, action,
     selectionChanged, pathChanged, groupChanged, holdChanged, parkedChanged, requested, destinationsChanged,
-    version, release, serial, limits, diagnosis,
+    version, release, serial, limits, mistakes, diagnosis,
   ]
 }
 
@@ -593,6 +593,13 @@ extension CoordinatorInterface {
   public static let limits = Property<[String: UInt64]>(
     name, "Limits", emitsChanged: .const, doc: "The limits that LimitExceeded names, by name.",
     annotations: [Annotation(QtAnnotation.type, "NavdLimits")])
+  public static let mistakes = Property<[String: String]>(
+    name, "Mistakes", emitsChanged: .false,
+    doc: """
+      The mistakes in files of destinations, with their positions, by the names of the destinations. What such a file said \
+      before its mistake still counts, if navd has read that.
+      """,
+    annotations: [Annotation(QtAnnotation.type, "NavdVariables")])
   public static let diagnosis = Property<Properties>(
     name, "Diagnosis", emitsChanged: .false,
     doc: """

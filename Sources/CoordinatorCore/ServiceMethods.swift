@@ -188,6 +188,10 @@ extension CoordinatorService {
       diagnosis.limits = limits.mapValues(\.value)
       return diagnosis.properties
     }
+    binder.bind(Rows.mistakes) { [unowned self] in
+      host.takeInChanges()
+      return machine.mistakes
+    }
     binder.bind(Rows.limits) { [unowned self] in limits }
   }
 

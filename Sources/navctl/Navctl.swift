@@ -96,11 +96,13 @@ struct Navctl: ParsableCommand {
     if let word = Verbs.word(in: arguments), word != "help", name != CompletionScript.option,
       Verbs.named(word) == nil
     {
-      throw UsageText.unknownVerb(word)
+      throw UsageText.unknownVerb(word, arguments)
     }
     try requireSubverb(in: arguments)
     // ArgumentParser would print the help of all verbs.
-    if name == "help", let word = Verbs.word(in: rest), Verbs.named(word) == nil { throw UsageText.unknownVerb(word) }
+    if name == "help", let word = Verbs.word(in: rest), Verbs.named(word) == nil {
+      throw UsageText.unknownVerb(word, [])
+    }
     return try parseAsRoot()
   }
 

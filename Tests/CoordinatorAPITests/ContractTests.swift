@@ -65,6 +65,7 @@ import TextFormats
       "property Release s read const",
       "property Serial t read false",
       "property Limits a{st} read const",
+      "property Mistakes a{ss} read false",
       "property Diagnosis a{sv} read false",
     ])
 }

@@ -26,7 +26,7 @@ struct Registry: Sendable {
   /// The tags declared by the registrations that count.
   private(set) var declared: [BindingID: [String: DeclaredTag]] = [:]
   /// The mistakes of files, by the names of their destinations (D2).
-  private var mistakes: [String: String] = [:]
+  private(set) var mistakes: [String: String] = [:]
 
   subscript(name: String) -> Shared<Destination>? { registrations[name]?.last?.destination }
 

@@ -210,6 +210,12 @@ extension Planner {
       return Refusal(
         .unknownDestination, "there is no destination \(quoted(name)), since its file has a mistake: \(mistake)")
     }
+    if let group = try? BindingID(name), case let tags = machine.tags(of: group), !tags.isEmpty {
+      return Refusal(
+        .unknownDestination,
+        "there is no destination \(quoted(name)), which is a group with \(tags.sorted().joined(separator: ", ")); open one of "
+          + "these")
+    }
     let hint = nearest(to: name, among: state.registry.all.lazy.map(\.name)).map { "did you mean “\($0)”? Otherwise " }
     let advice =
       state.registry.hasFiles

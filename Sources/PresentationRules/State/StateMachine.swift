@@ -204,6 +204,9 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     process { transition in transition.announce(transition.state.registry.load(destinations, mistakes: mistakes)) }
   }
 
+  /// The mistakes of files, by the names of their destinations (D2).
+  public var mistakes: [String: String] { state.registry.mistakes }
+
   /// The registrations that count, in the order of their names.
   public var destinations: [Destination] { state.registry.all }
 }

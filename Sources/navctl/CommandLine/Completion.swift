@@ -50,9 +50,9 @@ extension CompletionKind {
   private static func candidates(_ names: @Sendable @escaping (CompletionCandidates) -> [String]) -> CompletionKind {
     .custom { words, index, _ in
       let before = Array(words.prefix(index))
-      // Completion must not wait for another machine.
-      guard !before.contains(where: { $0.hasPrefix("-H") || $0.hasPrefix("--host") }) else { return [] }
-      guard let candidates = try? CompletionCandidates(words: before) else { return [] }
+      guard let global = GlobalOptions.forNames(in: before),
+        let candidates = try? CompletionCandidates(words: before, global)
+      else { return [] }
       return Set(names(candidates)).sorted().map(literal)
     }
   }
@@ -70,22 +70,14 @@ extension CompletionKind {
 
 /// The names that the daemon knows now. A shell asks navctl for them, and navctl asks the daemon.
 private struct CompletionCandidates {
-  /// The time limit of an answer, in milliseconds.
-  private static let timeout: UInt64 = 1000
-
   /// The command line before the word that is being completed.
   let words: [String]
   let destinations: [NamedDestination]
   let state: StateSnapshot
   private let daemon: DaemonClient
 
-  init(words: [String]) throws {
+  init(words: [String], _ global: GlobalOptions) throws {
     self.words = words
-    var global = GlobalOptions.notGiven
-    global.within = Self.timeout
-    if let index = words.firstIndex(of: "--address"), words.indices.contains(index + 1) {
-      global.address = words[index + 1]
-    }
     daemon = try DaemonClient(global, "completion")
     state = try daemon.state()
     destinations = try daemon.destinations()

@@ -58,3 +58,18 @@ struct GlobalOptions: ParsableArguments {
     if json, format != nil { throw ValidationError("use either --format or --json, not both") }
   }
 }
+
+extension GlobalOptions {
+  /// The options for a short question about names, of which nobody has to wait long for the answer.
+  /// - Parameter words: a command line that may be incomplete or wrong.
+  /// - Returns: nil for a command line about another machine, which may be far.
+  static func forNames(in words: [String]) -> Self? {
+    guard !words.contains(where: { $0.hasPrefix("-H") || $0.hasPrefix("--host") }) else { return nil }
+    var global = Self.notGiven
+    global.within = 1000
+    if let index = words.firstIndex(of: "--address"), words.indices.contains(index + 1) {
+      global.address = words[index + 1]
+    }
+    return global
+  }
+}

@@ -7,7 +7,7 @@ extension Verbs {
     guard let first = words.first, !words.contains(where: { $0.hasPrefix("-") }) else { return nil }
     let second = words.count > 1 ? words[1] : nil
     switch (name, words.count) {
-    case ("present", 1...2):
+    case ("present", 1...2), ("open", 1...2):
       return Present.filled {
         ($0.global, $0.binding, $0.id, $0.options) = (.notGiven, first, .word(second), .notGiven)
       }
@@ -15,7 +15,7 @@ extension Verbs {
       return Toggle.filled {
         ($0.global, $0.binding, $0.id, $0.options) = (.notGiven, first, .word(second), .notGiven)
       }
-    case ("dismiss", _):
+    case ("dismiss", _), ("close", _):
       return Dismiss.filled {
         ($0.global, $0.bindings, $0.slot) = (.notGiven, words, .notGiven)
         ($0.group, $0.stack, $0.root, $0.all, $0.parked) = (nil, nil, nil, false, false)

@@ -39,19 +39,17 @@ enum UsageText {
     return printable.count > maxCharacters ? printable.prefix(maxCharacters) + "…" : printable
   }
 
-  static func unknownVerb(_ word: String) -> Failure {
-    unknownVerb(word, abridged(word), Verbs.groups.flatMap(\.verbs).map(\.name), listedBy: "navctl --help")
+  /// - Parameter arguments: the command line without the program's name.
+  static func unknownVerb(_ word: String, _ arguments: [String]) -> Failure {
+    let help = "“navctl --help” lists all verbs"
+    let hint = KnownName.advice(word, arguments) ?? Verbs.meant(by: word).map { "did you mean “\($0)”? \(help)" }
+    return Failure(abridged(word), "no such verb", hint: hint ?? help, status: .usage)
   }
 
   /// - Parameter verbs: the verbs that may follow.
   static func unknownVerb(_ word: String, of verb: String, _ verbs: [String]) -> Failure {
-    unknownVerb(word, "\(verb) \(abridged(word))", verbs, listedBy: "navctl help \(verb)")
-  }
-
-  private static func unknownVerb(
-    _ word: String, _ operation: String, _ verbs: [String], listedBy help: String
-  ) -> Failure {
     let hint = nearest(to: word, among: verbs).map { "did you mean “\($0)”? " } ?? ""
-    return Failure(operation, "no such verb", hint: "\(hint)“\(help)” lists all verbs", status: .usage)
+    return Failure(
+      "\(verb) \(abridged(word))", "no such verb", hint: "\(hint)“navctl help \(verb)” lists all verbs", status: .usage)
   }
 }

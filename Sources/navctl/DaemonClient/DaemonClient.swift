@@ -15,6 +15,10 @@ final class DaemonClient {
   let global: GlobalOptions
   /// Whether the request raises windows. Its user hears of it if nothing raises any (N7).
   var raises = false
+  /// The destination of the request; its user hears of a mistake in its file.
+  var destination: String?
+  /// The id of the request, if it is a word of its own; its user hears of a destination with that name.
+  var word: String?
   private let deadline: EventLoop.Instant?
 
   init(_ global: GlobalOptions, _ operation: String) throws(Failure) {
@@ -30,6 +34,7 @@ final class DaemonClient {
       }
     } catch {
       if let host = global.host { throw Failure(operation, host, error) }
+      guard error.name != .authFailed else { throw Failure(operation, error.message, status: .unreachable) }
       let address = (global.address ?? (try? Connection.sessionAddress())).map { " " + quoted($0) } ?? ""
       throw Failure(
         operation, "cannot connect to the bus\(address): \(error.message)", hint: Failure.unreachableBus,
@@ -113,6 +118,9 @@ final class DaemonClient {
       NamedDestination(name: $0.fields.0, entry: DestinationEntry($0.fields.1))
     }
   }
+
+  /// The mistakes in files of destinations, by the names of these.
+  func mistakes() throws(Failure) -> [String: String] { try value(of: CoordinatorInterface.mistakes) ?? [:] }
 
   func diagnosis() throws(Failure) -> Diagnosis { Diagnosis(try value(of: CoordinatorInterface.diagnosis) ?? [:]) }
 

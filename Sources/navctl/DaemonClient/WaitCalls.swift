@@ -120,6 +120,7 @@ extension DaemonClient {
   ) throws(Failure) {
     let presentations = presentations.filter { $0 != .root }
     guard !presentations.isEmpty || !groups.isEmpty else { return }
+    noteRequest()
     if global.notifies { try watchStart(of: presentations + shown(in: groups)) }
     // Calls of Wait, one for each presentation, would make navd follow this client.
     for failure in failures(after: serial).reversed() {

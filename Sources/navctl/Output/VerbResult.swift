@@ -21,8 +21,10 @@ extension GlobalOptions {
   }
 
   /// Writes a table, or the same content as one line of JSON.
-  func write(json: @autoclosure () -> JSON, _ table: Table) {
-    write(json: json(), styled: table.text(tableStyle))
+  /// - Parameter empty: the line that people get if there are no rows.
+  func write(json: @autoclosure () -> JSON, _ table: Table, whenEmpty empty: String = "") {
+    write(
+      json: json(), styled: table.rows.isEmpty && !empty.isEmpty ? tableStyle.legend(empty) : table.text(tableStyle))
   }
 
   var tableStyle: Table.Style { StandardOutput.tableStyle(legend: !noLegend) }

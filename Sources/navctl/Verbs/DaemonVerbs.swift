@@ -28,7 +28,9 @@ struct Destinations: ParsableCommand {
           Table.Cell(destination.name), Table.Cell(accepts.text))
       }
     }
-    global.write(json: .array(destinations.map(\.json)), table)
+    global.write(
+      json: .array(destinations.map(\.json)), table,
+      whenEmpty: "There are no destinations; each is a file such as ~/.config/navd/destinations/mixer.toml.")
     for mistake in try daemon.diagnosis().mistakes ?? [] {
       ErrorOutput.write("navctl: destinations: \(ErrorOutput.part(mistake))")
     }

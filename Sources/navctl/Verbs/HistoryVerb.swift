@@ -111,6 +111,14 @@ struct History: ParsableCommand {
 }
 
 extension DaemonClient {
+  /// The last ending of each name that is not open, if it failed, with the reason.
+  func lastFailures(except state: StateSnapshot) throws(Failure) -> [EndingEntry] {
+    var seen = Set(state.entries.compactMap(\.binding))
+    var entries = try history(0, [:]).filter { seen.insert($0.text(\.binding)).inserted && $0.hasFailed }
+    try addErrors(to: &entries)
+    return entries
+  }
+
   /// Adds the reasons of failures, as far as navd remembers them.
   func addErrors(to entries: inout [EndingEntry]) throws(Failure) {
     let known = try outcomes(of: entries.compactMap { $0.failedPresentation?.path })

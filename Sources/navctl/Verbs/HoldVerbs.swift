@@ -114,6 +114,7 @@ struct ReleaseHold: ParsableCommand {
       }
     }
     global.write(json: ["changed": .boolean(changed)], plain: "")
+    if let name, holders.isEmpty { daemon.warnIfUnknown(hold: name) }
     if let name, let presented = holders.first(where: { $0.binding != nil }) {
       throw Failure(
         daemon.operation, "“\(name)” is also held by “\(presented.binding ?? "")”, and ends when that closes",
@@ -143,7 +144,7 @@ struct Holds: ParsableCommand {
         Table.Cell(holder.timeoutLeft.map { DurationText.text($0) } ?? (holder.owned == true ? "owned" : "")),
         holder.cell(\.message))
     }
-    global.write(json: .array(holders.map { JSON($0.properties) }), table)
+    global.write(json: .array(holders.map { JSON($0.properties) }), table, whenEmpty: "Nothing is held up.")
   }
 }
 

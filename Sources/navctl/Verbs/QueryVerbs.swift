@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoordinatorAPI
+import DBus
 import DBusValues
 import PresentationModel
 import TextFormats
@@ -35,7 +36,10 @@ struct List: ParsableCommand {
       if let stack { try daemon.requireName("stack", stack) }
     }
     global.write(json: state.json, styled: text(state))
-    if state.entries.isEmpty { daemon.warnIfUnknown(group: group, stack: stack) }
+    if state.entries.isEmpty {
+      daemon.warnIfUnknown(group: group, stack: stack)
+      if group == nil, stack == nil { daemon.noteLastFailure() }
+    }
     if StandardOutput.isTerminal, !global.json, !global.quiet, let mistakes = try daemon.diagnosis().mistakes,
       !mistakes.isEmpty
     {
@@ -45,12 +49,10 @@ struct List: ParsableCommand {
 
   /// Lists the last ending of each name that is not open, if it failed.
   private func listFailed(_ daemon: DaemonClient) throws {
-    var seen = Set(try daemon.state().entries.compactMap(\.binding))
-    var entries = try daemon.history(0, [:]).filter { seen.insert($0.text(\.binding)).inserted && $0.hasFailed }
+    let entries = try daemon.lastFailures(except: daemon.state())
       .filter { (group == nil || $0.group == group) && (stack == nil || $0.stack == stack) }
     if entries.isEmpty, let group { try daemon.requireName("group", group) }
     if entries.isEmpty, let stack { try daemon.requireName("stack", stack) }
-    try daemon.addErrors(to: &entries)
     let (style, now) = (global.tableStyle, Timestamp.now)
     let text =
       if let format {
@@ -82,14 +84,34 @@ struct IsPresented: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "is-presented \(binding)")
-    let (presentation, item, serial) = try daemon.ask(CoordinatorInterface.get, binding)
-    let held = StateEntry(item).id ?? ""
-    let isPresented = presentation != .root && (id.text.map { $0.utf8.elementsEqual(held.utf8) } ?? true)
+    let answer = try answer(of: daemon)
+    var isPresented = false
+    if let answer, answer.presentation != .root {
+      let held = StateEntry(answer.item).id ?? ""
+      isPresented = id.text.map { $0.utf8.elementsEqual(held.utf8) } ?? true
+    }
     var members: Properties = ["presented": isPresented.value]
-    members[StateSnapshot.keys.serial] = serial
-    if isPresented { members[StateEntry.keys.presentation] = CoordinatorNames.number(of: presentation) }
+    members[StateSnapshot.keys.serial] = answer?.serial ?? 0
+    if isPresented {
+      members[StateEntry.keys.presentation] = answer.flatMap { CoordinatorNames.number(of: $0.presentation) }
+    }
     global.write(json: JSON(members), plain: isPresented ? "yes\n" : "no\n")
     if !isPresented { throw ExitCode(CommandStatus.notPresented.rawValue) }
+  }
+}
+
+extension IsPresented {
+  /// The answer of navd; nil if navd does not run, since nothing is open then.
+  private func answer(
+    of daemon: DaemonClient
+  ) throws(Failure) -> (presentation: ObjectPath, item: Properties, serial: UInt64)? {
+    do throws(DBusError) {
+      let (presentation, item, serial) = try daemon.request(CoordinatorInterface.get, binding, starts: false)
+      return (presentation, item, serial)
+    } catch {
+      if [.serviceUnknown, .nameHasNoOwner].contains(error.name) { return nil }
+      throw Failure(daemon.operation, error)
+    }
   }
 }
 
@@ -127,7 +149,7 @@ struct Members: ParsableCommand {
       list.append(entry.json)
       table.add(entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), entry.cell(\.containerValues))
     }
-    global.write(json: .array(list), table)
+    global.write(json: .array(list), table, whenEmpty: "Nothing is open there.")
     guard list.isEmpty else { return }
     daemon.warnIfUnknown(group: group, stack: stack)
     if let from { daemon.warnIfUnknown(binding: from) }

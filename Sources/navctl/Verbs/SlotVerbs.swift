@@ -18,7 +18,8 @@ struct Present: ParsableCommand {
   @OptionGroup var options: PresentOptions
 
   func run() throws {
-    let daemon = try DaemonClient(global, "present \(binding)")
+    let daemon = try DaemonClient(global, "\(Verbs.called) \(binding)")
+    (daemon.destination, daemon.word) = (options.item.destination ?? binding, id.argument)
     let (presentation, changed, serial) = try daemon.call(
       CoordinatorInterface.present,
       (binding, id.text ?? options.item.idOfProgram ?? "", try options.properties(daemon)),
@@ -29,6 +30,16 @@ struct Present: ParsableCommand {
       try global.reportPresented(daemon, presentation, changed: changed, serial: serial)
     }
   }
+}
+
+/// `present` by the name that people try first.
+struct Open: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    verb: "open", Present.configuration.abstract, "The same as “present”. \(Present.configuration.discussion)")
+
+  @OptionGroup var present: Present
+
+  func run() throws { try present.run() }
 }
 
 struct Toggle: ParsableCommand {
@@ -46,6 +57,7 @@ struct Toggle: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "toggle \(binding)")
+    (daemon.destination, daemon.word) = (options.item.destination ?? binding, id.argument)
     var properties = try options.properties(daemon)
     if id.text == nil { properties[Options.anyID] = true }
     let (presented, presentation, serial) = try daemon.call(
@@ -168,7 +180,7 @@ struct Dismiss: ParsableCommand {
   }
 
   private func dismissEach() throws {
-    let daemon = try DaemonClient(global, "dismiss \(bindings.joined(separator: " "))")
+    let daemon = try DaemonClient(global, "\(Verbs.called) \(bindings.joined(separator: " "))")
     var anyChanged = false
     var last: UInt64 = 0
     for binding in bindings {
@@ -181,7 +193,7 @@ struct Dismiss: ParsableCommand {
   }
 
   private func dismissAll() throws {
-    let daemon = try DaemonClient(global, "dismiss")
+    let daemon = try DaemonClient(global, Verbs.called)
     var options = slot.change.properties
     options[Options.group] = group
     options[Options.stack] = stack
@@ -195,4 +207,14 @@ struct Dismiss: ParsableCommand {
     }
     global.report(changed: count > 0, serial: serial, ["count": count.value], verbose: "\(count)\n")
   }
+}
+
+/// `dismiss` by the name that people try first.
+struct Close: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    verb: "close", Dismiss.configuration.abstract, "The same as “dismiss”. \(Dismiss.configuration.discussion)")
+
+  @OptionGroup var dismiss: Dismiss
+
+  func run() throws { try dismiss.run() }
 }

@@ -10,8 +10,8 @@ enum Verbs {
     (
       "OPEN AND CLOSE",
       [
-        ("present", { Present.self }), ("toggle", { Toggle.self }), ("update", { Update.self }),
-        ("dismiss", { Dismiss.self }),
+        ("open", { Open.self }), ("close", { Close.self }), ("toggle", { Toggle.self }), ("present", { Present.self }),
+        ("update", { Update.self }), ("dismiss", { Dismiss.self }),
       ]
     ),
     (
@@ -27,14 +27,15 @@ enum Verbs {
     (
       "QUERY",
       [
-        ("list", { List.self }), ("show", { Show.self }), ("is-presented", { IsPresented.self }),
+        ("status", { Status.self }), ("list", { List.self }), ("show", { Show.self }),
+        ("is-presented", { IsPresented.self }),
         ("members", { Members.self }), ("history", { History.self }), ("wait", { WaitVerb.self }),
         ("watch", { WatchVerb.self }), ("graph", { Graph.self }), ("windows", { Windows.self }),
         ("rofi", { Rofi.self }),
       ]
     ),
     (
-      "PRESENTER",
+      presenters,
       [
         ("act", { Act.self }), ("closed", { Closed.self }), ("ready", { Ready.self }),
         ("presenter", { PresenterVerb.self }),
@@ -51,8 +52,14 @@ enum Verbs {
     ),
   ]
 
+  /// The title of the verbs that presenters call.
+  static let presenters = "PRESENTER"
+
   /// The verbs with an id among their arguments.
-  static let takingIDs = ["present", "toggle", "push", "is-presented"]
+  static let takingIDs = ["open", "present", "toggle", "push", "is-presented"]
+
+  /// The verb on the command line, for messages: some verbs have two names.
+  static var called: String { word(in: CommandLine.arguments.dropFirst()) ?? "" }
 
   /// The argument in the position of the verb: the first one that is neither an option nor an option's value.
   static func word(in arguments: some Collection<String>) -> String? {

@@ -66,7 +66,7 @@ struct Windows: ParsableCommand {
         table.add(cells + (displays.count > 1 ? [Table.Cell(display.preferred ?? "")] : []))
       }
     }
-    global.write(json: .array(list), table)
+    global.write(json: .array(list), table, whenEmpty: pattern.isEmpty ? "There are no windows." : "No window fits.")
   }
 
   private static let id = DictionaryKey<String>("id", doc: "The adapter's own name of the window.")

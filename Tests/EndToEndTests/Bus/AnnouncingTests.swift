@@ -165,7 +165,7 @@ func announcing_coordinatorProperties_areThoseOfTheContract() throws {
   }
   let diagnosis = try #require(all["Diagnosis"].flatMap { Properties(value: $0) })
   #expect(diagnosis[Diagnosis.keys.limits] == limits.mapValues(\.value))
-  #expect(Set(all.keys) == ["Version", "Release", "Serial", "Limits", "Diagnosis"])
+  #expect(Set(all.keys) == ["Version", "Release", "Serial", "Limits", "Mistakes", "Diagnosis"])
 }
 
 @Test("Match rules can select the binding: it is the first argument of its signals")

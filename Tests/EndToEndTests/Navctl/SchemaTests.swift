@@ -150,6 +150,10 @@ private final class RecordedOutput {
     try record("present fact.child -- sleep 60")
     try record("present mixer")
     try record("present --state queued --group panels --if-busy queue")
+    try record("open --state word")
+    for name in ["word", "mixer", "panels"] { try record("status \(name)") }
+    try record("status")
+    try record("close word")
     try record("present shown 7 --to shown --from fact")
   }
 

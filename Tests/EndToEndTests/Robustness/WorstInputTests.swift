@@ -116,7 +116,7 @@ private func worstInput(ofReading property: String) -> WorstInput? {
   switch property {
   case "Version", "Release", "Limits": return reading(0) { _, _ in }
   case "Serial": return reading(2000) { try $0.presentMany($1) }
-  case "Diagnosis":
+  case "Diagnosis", "Mistakes":
     return reading(4096) { session, count in
       for number in 0..<count {
         try session.write("command = [\"missing-\(number)\"]\n", toDestination: "d\(number)")
