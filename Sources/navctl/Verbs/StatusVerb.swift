@@ -136,7 +136,12 @@ private struct StatusPage {
     members["mistake"] = mistake.map { .string($0) }
     guard let window = entry.window else { return }
     let followed = daemon.windowFinding()
-    add("windows", "those with \(JSON(window).text), \(followed.text)", followed.isFollowed ? nil : .pending)
+    let rule = JSON(window)
+    let pattern = ["app-id", "title"].compactMap { key in rule[key].map { "\(key) \($0.text)" } }.joined(
+      separator: ", ")
+    add(
+      "windows", (pattern.isEmpty ? "" : "those with \(pattern), ") + followed.text,
+      followed.isFollowed ? nil : .pending)
     members["windows"] = .string(followed.text)
   }
 

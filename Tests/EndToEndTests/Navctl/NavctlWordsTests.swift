@@ -149,7 +149,8 @@ func navctlWords_statusOfAName_isOnePage() throws {
   let text = failed.outputText
   for part in [
     "state\tnot open; ", "shown by\tsh -c echo no sound >&2; exit 3\n", "file\t\(session.destinationPath("mixer"))\n",
-    "member of\tpanels\n", "windows\tthose with {\"app-id\":\"mixer\"", "not followed, since no adapter is running",
+    "member of\tpanels\n", "windows\tthose with app-id \"mixer\", ",
+    "not followed, since no adapter is running",
     "last failure\t", ": its program ended at once with status 3: no sound\n", "history\t",
   ] {
     #expect(text.contains(part), "\(part): \(text)")
