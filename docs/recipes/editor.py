@@ -3,7 +3,7 @@
 
     $ sudo apt install python3-gi gir1.2-gtk-3.0
     $ python3 editor.py editor --group panels          # shows the items of “editor”, in the group “panels”
-    $ navctl present editor --value file=notes.txt     # in another terminal; type something
+    $ navctl open editor --value file=notes.txt     # in another terminal; type something
     $ navctl select panels mixer                       # it asks: Return saves, Alt+D discards, Escape stays
     $ navctl select panels mixer --force               # it does not ask
 

@@ -4,7 +4,7 @@
 //   $ sudo apt install gjs gir1.2-gtk-3.0 gir1.2-gtklayershell-0.1
 //   $ gjs -m panels.js                                 # beside navd.js
 //   $ navctl toggle calendar                           # a second one slides in when the first has slid out
-//   $ navctl present osd --timeout 2s --value text=40%
+//   $ navctl open osd --timeout 2s --value text=40%
 import Gtk from "gi://Gtk?version=3.0"
 import Gdk from "gi://Gdk?version=3.0"
 import GtkLayerShell from "gi://GtkLayerShell?version=0.1"

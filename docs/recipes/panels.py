@@ -4,7 +4,7 @@
     $ sudo apt install python3-gi gir1.2-gtk-3.0 gir1.2-gtklayershell-0.1
     $ python3 panels.py                                 # beside navd.py
     $ navctl toggle calendar                            # a second one slides in when the first has slid out
-    $ navctl present osd --timeout 2s --value text=40%
+    $ navctl open osd --timeout 2s --value text=40%
 """
 import gi
 

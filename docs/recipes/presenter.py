@@ -3,16 +3,16 @@
 
     $ sudo apt install python3-gi
     $ python3 presenter.py board                             # shows the items of “board”: as lines, where you would draw
-    $ navctl present note 1 --to board --value text=Hello    # in another terminal
+    $ navctl open note 1 --to board --value text=Hello    # in another terminal
     $ navctl update note text=Bye
-    $ navctl dismiss note
+    $ navctl close note
 
 With --serve NAME:=JSON others need to know only the name: the JSON says what the program accepts there (Serve in docs/dbus.md), navd
 refuses everything else and says what was expected, and gives each tag of a group and each element of a path its place.
 
     $ python3 presenter.py board --serve 'board.note:={"id": "Int", "value": "{text: String}"}'
-    $ navctl present board.note 1 --value text=Hello
-    $ navctl present board.note 2 --value text:=7            # expected text: String, found 7
+    $ navctl open board.note 1 --value text=Hello
+    $ navctl open board.note 2 --value text:=7            # expected text: String, found 7
 
 Enter closes the last item, as its user would. Without an argument it waits for calls: then a destination file names
 it (bus = { name = "org.example.Board", path = "/presenter" }), and the bus starts it.

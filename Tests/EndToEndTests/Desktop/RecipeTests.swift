@@ -23,7 +23,7 @@ private func files(of recipes: String...) throws -> [String: String] {
 
 /// The configuration of i3, without what it does at login, which a test that has begun would not expect.
 private func i3(_ files: [String: String]) -> String {
-  (files["config/i3/config"] ?? "").replacing("exec --no-startup-id navctl dismiss --all", with: "")
+  (files["config/i3/config"] ?? "").replacing("exec --no-startup-id navctl close --all", with: "")
 }
 
 extension Session {

@@ -159,7 +159,7 @@ func screenshot_inMotion_isTaken() throws {
     next; type navctl toggle calendar
     next; type navctl toggle wifi
     next; type navctl toggle wifi
-    next; type navctl present ask --to question --wait && echo deleted
+    next; type navctl open ask --to question --wait && echo deleted
     next
     """)
   let (session, windows) = (showcase.session, showcase.windows)

@@ -105,7 +105,7 @@ func concept_example_isAsItIsWritten() throws {
     // The table has titles, and times that differ; in a pipe, it has tabs.
     let words = output.last?.split(separator: " ").prefix(4).map(String.init)
     #expect(run.lines.last?.split(separator: "\t").prefix(4).map(String.init) == words, "\(command)")
-    if command.hasPrefix("$ navctl present ") {
+    if command.hasPrefix("$ navctl open ") {
       try session.runNavctl("wait", "fact", "--for", "presented")
       try screen.wait(for: ["fact"])
     }
