@@ -193,7 +193,7 @@ func recipe_mqtt_deadScreens_areKnown(_ cut: [String], hasSaved: Bool) throws {
   #expect(kept["navd/right/online"] != "0" && kept["navd/right/state"] != nil, "\(kept)")
 }
 
-@Test("The recipe for MQTT: a message with an id is carried out once, whether it is lost, repeated or late")
+@Test("The recipe for MQTT: a message with an id is carried out once, whether it is repeated or late")
 func recipe_mqtt_messageWithId_isCarriedOutOnce() throws {
   let broker = try Broker(screens: ["left"])
   let left = try BrokerScreen("left", behind: broker, running: ["requests"])
@@ -221,18 +221,6 @@ func recipe_mqtt_messageWithId_isCarriedOutOnce() throws {
   try left.run(["requests"])
   try broker.wait("both answers") { broker.results(of: "left").suffix(2) == ["repeated", "done"] }
   #expect(try !isShown())
-
-  // The broker loses the message, and the sender repeats it.
-  try broker.stop(SIGKILL)
-  let order = try broker.place.start(
-    program: "/bin/bash", [broker.script("mqtt-order.sh"), "60", toggle, "left"], mayFail: true)
-  try broker.start()
-  try broker.wait("the sender has the answer") {
-    left.restartEnded()
-    return order.hasEnded
-  }
-  #expect(order.lines == ["left: done"] && order.exitCode == 0, "\(order.lines) \(order.errorText)")
-  #expect(try isShown())
 }
 
 /// A hundred screens, in a thorough run, take two minutes of two processors.
