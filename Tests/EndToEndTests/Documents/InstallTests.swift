@@ -92,7 +92,7 @@ private struct InstalledService {
   func stop(keeping shown: Shown) throws {
     #expect(try systemctl("stop").exitCode == 0)
     #expect(session.processes() == shown.processes)
-    #expect(try session.installedNavctl("is-presented", "note").exitCode == 8)
+    #expect(try session.installedNavctl("list").exitCode == 8)
     #expect(try !isActive)
     #expect(try session.installedNavctl("present", "note", "2", "--", "sleep", "600").exitCode == 0)
     #expect(try isActive)

@@ -212,7 +212,7 @@ func navctl_oneOfSeveralCannotBeStarted_isNamed(_ arguments: [String], _ input: 
 func navctl_navdNotRunning_isStartedOnlyForChanges() throws {
   let session = try Session(starting: false, activatable: true)
   #expect(try session.navctl("list").exitCode == 8)
-  #expect(try session.navctl("is-presented", "fact").exitCode == 8)
+  #expect(try session.navctl("is-presented", "fact").exitCode == 3)
   #expect(try session.navctl("present", "--state", "fact").exitCode == 0)
   #expect(try session.navctl("is-presented", "fact").exitCode == 0)
   #expect(try session.navctl("quit").exitCode == 0)
