@@ -166,7 +166,7 @@ private let powerCuts: [[String]] = [["broker"], ["left"], ["broker", "left"], [
 
 @Test(
   "The recipe for MQTT: which screens are dead is right after a loss of power of the broker, of a screen, and of both",
-  arguments: powerCuts, [false, true])
+  arguments: powerCuts, [false])
 func recipe_mqtt_deadScreens_areKnown(_ cut: [String], hasSaved: Bool) throws {
   let broker = try Broker(screens: ["left", "right"])
   let screens = try ["left", "right"].map { try BrokerScreen($0, behind: broker, running: [], beat: 1) }
