@@ -27,7 +27,7 @@ extension Broker {
     messages["navd/\(screen)/online"]?.last.map { $0 != "0" } == true
   }
 
-  /// What became of the messages with an id, by screen.
+  /// The answers of each screen to messages with an id.
   fileprivate func results(of screen: String) -> [String] {
     (messages["navd/\(screen)/done"] ?? []).compactMap { try? JSON.parse($0)["result"]?.string }
   }
@@ -161,7 +161,7 @@ func recipe_mqtt_brokerIsKilled_screenFollows() throws {
   }
 }
 
-/// What loses its power, in this order, before the broker is there again.
+/// The machines that lose their power, in this order, before the broker starts again.
 private let powerCuts: [[String]] = [["broker"], ["left"], ["broker", "left"], ["left", "broker"]]
 
 @Test(
