@@ -166,7 +166,7 @@ private let powerCuts: [[String]] = [["broker"], ["left"], ["broker", "left"], [
 
 @Test(
   "The recipe for MQTT: which screens are dead is right after a loss of power of the broker, of a screen, and of both",
-  arguments: powerCuts, [false])
+  arguments: powerCuts, [false, true])
 func recipe_mqtt_deadScreens_areKnown(_ cut: [String], hasSaved: Bool) throws {
   let broker = try Broker(screens: ["left", "right"])
   let screens = try ["left", "right"].map { try BrokerScreen($0, behind: broker, running: [], beat: 1) }
@@ -179,11 +179,18 @@ func recipe_mqtt_deadScreens_areKnown(_ cut: [String], hasSaved: Bool) throws {
   for lost in cut {
     if lost == "broker" { try broker.stop(SIGKILL) } else { try screens[0].kill() }
   }
+  let cutTime = Int(time(nil))
   if cut.contains("broker") { try broker.start() }
 
   let dead = cut.contains("left") ? ["left"] : []
+  let living = screens.filter { !dead.contains($0.name) }
+  // What the broker has saved says for a while that all are there.
+  try broker.wait("the living screens have said since that they are there") {
+    for screen in living { screen.restartEnded() }
+    return living.allSatisfy { Int(broker.messages["navd/\($0.name)/online"]?.last ?? "") ?? 0 > cutTime }
+  }
   try broker.wait("the dead screens are \(dead)") {
-    for screen in screens.suffix(dead.isEmpty ? 2 : 1) { screen.restartEnded() }
+    for screen in living { screen.restartEnded() }
     return (try? broker.runScript("mqtt-dead.sh", "left", "right").lines) == dead
   }
   // It stays so, and who looks only for 0 sees the same.
@@ -193,7 +200,7 @@ func recipe_mqtt_deadScreens_areKnown(_ cut: [String], hasSaved: Bool) throws {
   #expect(kept["navd/right/online"] != "0" && kept["navd/right/state"] != nil, "\(kept)")
 }
 
-@Test("The recipe for MQTT: a message with an id is carried out once, whether it is repeated or late")
+@Test("The recipe for MQTT: a message with an id is carried out once, whether it is lost, repeated or late")
 func recipe_mqtt_messageWithId_isCarriedOutOnce() throws {
   let broker = try Broker(screens: ["left"])
   let left = try BrokerScreen("left", behind: broker, running: ["requests"])
@@ -221,6 +228,18 @@ func recipe_mqtt_messageWithId_isCarriedOutOnce() throws {
   try left.run(["requests"])
   try broker.wait("both answers") { broker.results(of: "left").suffix(2) == ["repeated", "done"] }
   #expect(try !isShown())
+
+  // The broker loses the message, and the sender repeats it.
+  try broker.stop(SIGKILL)
+  let order = try broker.place.start(
+    program: "/bin/bash", [broker.script("mqtt-order.sh"), "60", toggle, "left"], mayFail: true)
+  try broker.start()
+  try broker.wait("the sender has the answer") {
+    left.restartEnded()
+    return order.hasEnded
+  }
+  #expect(order.lines == ["left: done"] && order.exitCode == 0, "\(order.lines) \(order.errorText)")
+  #expect(try isShown())
 }
 
 /// A hundred screens, in a thorough run, take two minutes of two processors.
