@@ -199,6 +199,10 @@ extension CoordinatorService {
       host.takeInChanges()
       return machine.mistakes
     }
+    binder.bind(Rows.mistakes) { [unowned self] in
+      host.takeInChanges()
+      return machine.mistakes
+    }
     binder.bind(Rows.limits) { [unowned self] in limits }
   }
 

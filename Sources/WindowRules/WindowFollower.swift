@@ -186,7 +186,7 @@ struct WindowFollower {
   var hasSettled = false
   /// The windows that were asked to be hidden before the program was ended by force.
   var mayBeHidden: Set<String> = []
-  /// Whether the window system was told how to show the first window, which has not opened yet (N15).
+  /// Whether the window system knows how to show the first window, and waits for it to open (N15).
   var isExpected = false
   /// The outputs on which windows were placed, empty if not known (N15).
   var placedOn: [String: String] = [:]

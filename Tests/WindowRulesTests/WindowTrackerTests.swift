@@ -1775,6 +1775,7 @@ import Testing
   @Test("G10: the first window of an item that takes over stays behind a window of its user's own")
   func firstWindow_takingOverBehindUsersWindow_staysThere() {
     var tracker = tracker([window("film", appID: "film", focused: true, fullscreen: true, output: "one", inView: true)])
+    _ = tracker.next()
     tracker.follow(one, byApp, grace: 2000, takesOver: true)
     tracker.opened(window("w1", output: "one", inView: false), program: one)
     tracker.settled(one)

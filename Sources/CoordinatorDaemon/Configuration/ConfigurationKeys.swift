@@ -20,7 +20,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   case startTimeout = "start-timeout"
   case grace
 
-  /// What keys are about: the parts of the list of keys in documents, for the reader who needs few of them.
+  /// A part of the list of keys in the documents. A reader who needs few keys finds them in one part.
   public enum Topic: String, CaseIterable, Sendable { case basics, windows, timing, kiosk, expert }
 
   public var topic: Topic {

@@ -390,7 +390,7 @@ public final class Navigator: Presenting {
 
   // MARK: State out of view
 
-  /// Accepts requests of other programs for the items and paths that a tab presents, also while the tab is not selected (D20).
+  /// Accepts requests of other programs for the items and paths that a tab presents, even while the tab is not selected (D20).
   /// - Parameters:
   ///   - parent: the binding of the tab.
   ///   - presence: the presence of the tab.

@@ -33,7 +33,7 @@ extension Planner {
 
   /// Completes a request for an item, as the program that serves the binding declares it. The program itself names its destination, and
   /// its requests stay as they are, unless another program shows the binding.
-  /// - Returns: nil if the item's parent is out of view: the program that serves the binding is told of the request (D20).
+  /// - Returns: nil if the item's parent is out of view; then the request goes to the program that serves the binding (D20).
   /// - Throws: `Refusal` with what the program accepts.
   mutating func accepted(
     _ id: String, _ options: ItemOptions, at binding: BindingID

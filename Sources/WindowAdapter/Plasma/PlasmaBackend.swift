@@ -66,9 +66,10 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
     }
     if window.has(PLASMA_WINDOW_ACTIVE) { lastFocused = window.uuid }
     state.windows.see(window.key, sighting, now: loop.now, id: window.uuid)
-    if window.area != nil, let output = window.pendingOutput {
-      window.pendingOutput = nil
-      send(window, to: output)
+    if window.area != nil {
+      let requests = window.pending
+      window.pending = []
+      for request in requests { carryOut(request, window) }
     }
   }
 
@@ -131,7 +132,11 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
       {
         set(PLASMA_WINDOW_ACTIVE, true, former)
       }
-      scripts?.run(placement.kwinScript(for: window.uuid), for: window.uuid)
+      if window.area == nil {
+        window.pending.append(request)
+      } else {
+        scripts?.run(placement.kwinScript(for: window.uuid), for: window.uuid)
+      }
     }
   }
 
@@ -145,13 +150,9 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
   }
 
   private func send(_ window: PlasmaWindow, to name: String) {
-    guard let output = connection.outputs.first(where: { $0.name == name }) else { return }
-    if window.area == nil { window.pendingOutput = output } else { send(window, to: output) }
-  }
-
-  private func send(_ window: PlasmaWindow, to output: PlasmaOutput) {
+    guard window.area != nil else { return window.pending.append(.move(output: name)) }
     // The output may have been unplugged meanwhile.
-    guard connection.canSendToOutputs, connection.outputs.contains(where: { $0 === output }) else { return }
+    guard connection.canSendToOutputs, let output = connection.outputs.first(where: { $0.name == name }) else { return }
     plasma_window_send_to_output(window.proxy, output.proxy)
   }
 }

@@ -177,8 +177,8 @@ package final class PlasmaWindow: Toplevel {
   fileprivate(set) var area: ScreenArea?
   /// Whether KWin has described the window completely once.
   package fileprivate(set) var isKnown = false
-  /// The output to which the window is sent once it is placed: KWin would place it after an earlier request and undo that.
-  var pendingOutput: PlasmaOutput?
+  /// The requests that move the window, until KWin has placed it: that would undo them.
+  var pending: [WindowRequest] = []
 
   fileprivate init(_ key: WindowTable.Key, _ uuid: String, _ proxy: OpaquePointer, _ connection: PlasmaConnection) {
     (self.key, self.uuid, self.proxy, self.connection) = (key, uuid, proxy, connection)

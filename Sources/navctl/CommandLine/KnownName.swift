@@ -12,7 +12,7 @@ enum KnownName {
     {
       return advice(word, destinations.map(\.name), state)
     }
-    // Without navd, its files tell of destinations.
+    // While navd does not run, the names of destinations are in their files.
     guard let files = try? CheckedFiles(word, address: global.address) else { return nil }
     return advice(word, files.destinations, StateSnapshot([:]))
   }

@@ -46,6 +46,9 @@ extension DaemonClient {
     }
   }
 
+  /// The adapters on the bus; none if they cannot be asked within three seconds.
+  func windowAdapters() -> [WindowAdapter] { (try? windowAdapters(patience: .seconds(3))) ?? [] }
+
   /// Every window of every display, each with the display of its adapter; those of the first adapter
   /// come first.
   /// - Throws: `Failure` if there is no adapter, or one does not answer.

@@ -76,7 +76,7 @@ struct Doctor: ParsableCommand {
     let manager = try? daemon.connection.callAndWait(
       PropertyAccessing.get, on: "org.freedesktop.systemd1", at: "/org/freedesktop/systemd1",
       ("org.freedesktop.systemd1.Manager", "Version"), timeout: daemon.timeLeft ?? .seconds(3), autoStart: false)
-    let adapters = windowAdapters(daemon)
+    let adapters = daemon.windowAdapters()
     return [
       Finding(
         "commands",
@@ -97,11 +97,6 @@ struct Doctor: ParsableCommand {
     } catch {
       return [Finding("files", error.why, error.hint)]
     }
-  }
-
-  /// The adapters on the bus; none if they cannot be asked.
-  fileprivate static func windowAdapters(_ daemon: DaemonClient) -> [WindowAdapter] {
-    (try? daemon.windowAdapters(patience: .seconds(3))) ?? []
   }
 
   /// The findings about the desktop's variables that programs started by the service manager or the bus lack.
@@ -219,7 +214,7 @@ private struct Examined {
     release = try daemon.value(of: CoordinatorInterface.release) ?? ""
     diagnosis = try daemon.diagnosis()
     destinations = try daemon.destinations()
-    windowAdapters = Doctor.windowAdapters(daemon)
+    windowAdapters = daemon.windowAdapters()
     windowAdapterAdvice = windowAdapters.isEmpty ? daemon.windowAdapterAdvice() : ""
     var failures = try daemon.history(0, [:]).filter(\.hasFailed)
     var last = Array(failures.prefix(1))

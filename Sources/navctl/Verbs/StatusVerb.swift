@@ -196,7 +196,7 @@ extension EndingEntry {
 extension DaemonClient {
   /// Whether windows are followed, in words.
   fileprivate func windowFinding() -> (text: String, isFollowed: Bool) {
-    let adapters = (try? windowAdapters(patience: .seconds(3))) ?? []
+    let adapters = windowAdapters()
     guard adapters.isEmpty else {
       let backends = adapters.map { "“\($0.backend)”" }.joined(separator: ", ")
       return ("followed by the backend \(backends)", true)

@@ -11,7 +11,7 @@ import TextFormats
 
 /// The files of the recipe for kiosks, by path from the session's home.
 private func kioskFiles() throws -> [String: String] {
-  // Those with a path from the root are the system's: .ci/sign.
+  // Files with an absolute path belong to the system; .ci/sign writes and tries them.
   let files = try Markdown("kiosk.md").files.filter { !$0.key.hasPrefix("/") }.map { ("config/\($0.key)", $0.value) }
   return Dictionary(uniqueKeysWithValues: files).merging(["menu.txt": "Soup\n"]) { $1 }
 }

@@ -196,7 +196,7 @@ func book_threatModel_namesTests() throws {
 func book_examples_haveOneFileEach() throws {
   var files: [String: [String: String]] = [:]
   let directory = "navd/destinations/"
-  // Of the questions, mistakes are the subject; the configuration of i3 has the same with xterm.
+  // The files of the questions have mistakes on purpose, and the page of i3 uses xterm instead of foot.
   for document in try documents() where !["docs/faq.md", "docs/recipes/i3.md"].contains(document) {
     for block in try Markdown("../\(document)").blocks where block.kind.hasPrefix("toml") {
       var lines = block.lines

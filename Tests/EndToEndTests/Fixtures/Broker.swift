@@ -1,3 +1,4 @@
+import EventLoops
 import Glibc
 import TestSupport
 import TextFormats
@@ -198,6 +199,8 @@ final class BrokerScreen {
 
   /// Starts ended scripts again, as systemd does: mosquitto_sub may end with its broker.
   func restartEnded() {
+    // The end of a script is an event of the screen's loop, and the test waits with the broker's.
+    session.loop.turn(wait: .zero)
     for (name, script) in scripts where script.status != nil { try? run([name]) }
   }
 

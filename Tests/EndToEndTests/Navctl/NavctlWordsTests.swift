@@ -63,7 +63,7 @@ func navctlWords_unknownVerb_isExplained() throws {
     #expect(run.errorText.contains(": no such verb; \(advice)"), "\(line): \(run.errorText)")
     #expect(!run.errorText.contains("“closed”") && !run.errorText.contains("“presenter”"), "\(run.errorText)")
   }
-  // Without navd, its files tell.
+  // While navd does not run, the names of destinations are in their files.
   let stopped = try Session(destinations: ["mixer": sleeper], starting: false)
   #expect(try stopped.navctl(line: "mixer").errorText.contains("“mixer” is a destination: navctl toggle mixer"))
 }

@@ -17,7 +17,7 @@ private func page() -> String {
 
 @Suite struct ReadyTests {
   @Test(
-    "D19: an item is presented only once its command has called navctl ready, also if navd was started again meanwhile",
+    "D19: an item is presented only once its command has called navctl ready, even if navd was started again meanwhile",
     arguments: [false, true])
   func ready_ofCommand_isPresented(managed: Bool) throws {
     let session = try Session(destinations: ["page": page()], managed: managed)

@@ -36,7 +36,7 @@ struct ColoredProgram: Sendable, CustomTestStringConvertible {
   var isHeavy = false
   var testDescription: String { name }
 
-  /// What the programs show.
+  /// The picture and the page of each colour, by file name.
   static var files: [String: String] {
     Color.allCases.reduce(into: [:]) { files, color in
       files["\(color.rawValue).ppm"] = color.picture
