@@ -116,6 +116,11 @@ struct Watcher {
     }
   }
 
+  /// Forgets tags of a group whose declarations a restart of navd has lost. That is told when programs serve them again (D18).
+  mutating func forget(_ lost: Set<String>, of group: BindingID) {
+    tags[group]?.known.removeAll { lost.contains($0) }
+  }
+
   private static func parked(_ machine: borrowing StateMachine) -> [String] {
     machine.parked.map { "\($0.handle)" + (machine.isOutdated($0.handle) ? " outdated" : "") }
   }

@@ -413,7 +413,9 @@ struct World: ~Copyable {
     turnClock(&dice)
     twin = nil
     registered = [:]
+    let served = generator.groups.map { (group: $0, tags: Set(model.servedTags(of: $0).keys)) }
     model.served = []
+    for (group, tags) in served { watcher.forget(tags.subtracting(model.tags(of: group)), of: group) }
     checker.forgetAbsences()
     // The record does not have the requests to programs to end.
     for program in model.parked.keys { model.parked[program]!.isEnding = false }
@@ -577,6 +579,8 @@ struct World: ~Copyable {
     }
     if let end = checker.hear(report, at: now), let token = tokens[end.handle] {
       model.end([token], end.reason, at: now, results: liveResults)
+      // A program that hangs cannot be asked (D21).
+      if case .hung = report { model.force([token]) }
     }
     switch report {
     case .hidden(let handle), .guestHidden(let handle):
@@ -588,7 +592,6 @@ struct World: ~Copyable {
     default: break
     }
     model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
-    if case .hung(let handle, _) = report, let token = tokens[handle] { model.force([token]) }
     if case .presenterLeft(let handle) = report, let showing = checker.showing(handle), showing.isAway,
       let name = showing.destination, let last = model.destination(name), case .client(let client) = last.source,
       registered["\(name) \(client)"].map({ $0 >= handle }) == true
@@ -811,8 +814,11 @@ struct World: ~Copyable {
   private func compare(_ presentation: Presentation, _ slot: NaiveModel.Showing) throws(Violation) {
     let (item, expected) = (presentation.item, slot.item)
     let position = model.position(of: presentation.binding)
+    var destination = item.destination?.content
+    // A corrected file counts when the item starts (D1).
+    if !presentation.phase.isLive, destination?.name == expected.destination?.name { destination = expected.destination }
     let isEqual =
-      item.id == expected.id && item.destination?.content == expected.destination && item.value == expected.value
+      item.id == expected.id && destination == expected.destination && item.value == expected.value
       && item.containerValues == expected.containerValues && item.style == expected.style
       && item.title == expected.title && item.input == expected.input
       && item.timeout == expected.timeout && item.owner == expected.owner && item.priority == expected.priority

@@ -246,9 +246,9 @@ extension StateMachine {
     }.map { $0.handle }
   }
 
-  /// The presentations on whose items some of the holds have an effect, in the order of their handles.
-  fileprivate func presentations(concernedBy names: Set<String>) -> [Presentation] {
-    var handles: Set<Handle> = []
+  /// The presentations on whose items some of the holds have an effect, and others, in the order of their handles.
+  fileprivate func presentations(concernedBy names: Set<String>, besides others: Set<Handle> = []) -> [Presentation] {
+    var handles = others
     for name in names { handles.formUnion(state.concerned[name] ?? []) }
     return handles.sorted().compactMap { state.presentations[$0] }
   }
@@ -313,8 +313,9 @@ extension Transition {
 
   /// Presents the items that waited for the end of holds. Groups without a selected member, or with a fallback that gives way, serve their
   /// queues (H4).
-  private mutating func presentReleased(by names: Set<String>) {
-    presentHeld(machine.presentations(concernedBy: names))
+  /// - Parameter others: presentations on which holds have another effect now.
+  private mutating func presentReleased(by names: Set<String>, besides others: Set<Handle> = []) {
+    presentHeld(machine.presentations(concernedBy: names, besides: others))
   }
 
   /// Presents all items that may be presented, as at a start or with other fallbacks.
@@ -367,9 +368,8 @@ extension Transition {
       state.endConcern(of: presentation)
       state.presentations[handle]!.item.holds = effects
       state.beginConcern(of: state.presentations[handle]!)
-      let changed = Set(effects.keys).union(before.keys).filter { effects[$0] != before[$0] }
-      state.lists.begunHolds.formUnion(changed)
-      state.lists.endedHolds.formUnion(changed)
+      state.lists.otherHolds.insert(handle)
+      state.lists.begunHolds.formUnion(effects.keys.filter { effects[$0] != before[$0] })
     }
   }
 
@@ -377,13 +377,14 @@ extension Transition {
   /// that waited. These may begin and end holds in turn. Each round has begun or ended at least one presentation, and none begins or ends
   /// twice in one input.
   mutating func settleHolds() {
-    while !state.lists.begunHolds.isEmpty || !state.lists.endedHolds.isEmpty {
+    while !state.lists.begunHolds.isEmpty || !state.lists.endedHolds.isEmpty || !state.lists.otherHolds.isEmpty {
       let begun = state.lists.begunHolds.intersection(state.holdsInForce)
-      let ended = state.lists.endedHolds
+      let (ended, others) = (state.lists.endedHolds, state.lists.otherHolds)
       state.lists.begunHolds = []
       state.lists.endedHolds = []
+      state.lists.otherHolds = []
       if !begun.isEmpty { clear(machine.dismissals(by: begun), postponing: machine.heldSelections) }
-      if !ended.isEmpty { presentReleased(by: ended) }
+      if !ended.isEmpty || !others.isEmpty { presentReleased(by: ended, besides: others) }
     }
   }
 

@@ -15,6 +15,8 @@ struct Worklists: Sendable {
   var begunHolds: Set<String> = []
   /// Holds of presentations that have ended. The items that waited for these ends are not presented yet.
   var endedHolds: Set<String> = []
+  /// Presentations on whose items holds have other effects than before this input (H3).
+  var otherHolds: Set<Handle> = []
   /// Whether presentations that may be able to start wait until the consequences of a restart are settled (R2).
   var startsLater = false
   /// Presentations that are new or changed their phase in this input.
