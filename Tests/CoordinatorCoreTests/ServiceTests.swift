@@ -227,7 +227,8 @@ import Testing
     ).output()
     #expect(
       replies == [
-        [.objectPath(Handle(1).path), .boolean(true)], [.objectPath(Handle(2).path), .boolean(true)], [.boolean(false)],
+        [.objectPath(Handle(1).path), .uint64(1), .boolean(true)],
+        [.objectPath(Handle(2).path), .uint64(2), .boolean(true)], [.boolean(false)],
       ])
     #expect(serial == fixture.service.serial && fixture.bindings == ["a", "b"])
   }
@@ -322,7 +323,7 @@ import Testing
     #expect(try fixture.wait(handle, "presented").output() == ("", [:]))
     _ = try fixture.call(Rows.closed, (handle.path, ["choice": .string("yes")])).output()
     for phase in ["presented", "gone"] {
-      #expect(try fixture.wait(handle, phase).output() == ("closed", ["choice": .string("yes")]))
+      #expect(try fixture.wait(handle, phase).output() == ("closed", ["choice": .string("yes"), "status-known": .boolean(false)]))
     }
     // The service follows owners, not who has presented or waits.
     #expect(fixture.followed.isEmpty)
@@ -337,7 +338,7 @@ import Testing
     fixture.service.report(.presentAnswered(handle, error: nil))
     #expect(try calls[0].output().0 == "" && calls[1].result == nil && calls[2].result == nil)
     fixture.service.report(.ended(handle, failed: true, result: ["error": .string("it crashed")]))
-    for call in calls.dropFirst() { #expect(try call.output() == ("failed", ["error": .string("it crashed")])) }
+    for call in calls.dropFirst() { #expect(try call.output() == ("failed", ["error": .string("it crashed"), "status-known": .boolean(false)])) }
   }
 
   @Test("Wait refuses an unknown phase and a handle that was never given out")
@@ -345,7 +346,7 @@ import Testing
     let fixture = ServiceFixture()
     let handle = try fixture.present("a")
     let refusal = try #require(fixture.wait(handle, "shown").refusal)
-    #expect(refusal.code == .invalidArgument && refusal.message.contains("presented or gone"))
+    #expect(refusal.code == .invalidArgument && refusal.message.contains("presented, gone or settled"))
     #expect(fixture.wait(Handle(99)).refusal?.code == .unknownPresentation)
     #expect(fixture.call(Rows.wait, ("/elsewhere", "gone")).refusal != nil)
   }
@@ -499,7 +500,7 @@ import Testing
     #expect(try calls[1].output().0 == "shutdown" && calls[0].result == nil)
     #expect(fixture.call(Rows.present, ("c", "", [:])).refusal?.code == .shuttingDown)
     fixture.service.report(.dismissAnswered(shown, result: ["saved": .boolean(true)]))
-    #expect(try calls[0].output() == ("shutdown", ["saved": .boolean(true)]))
+    #expect(try calls[0].output() == ("shutdown", ["saved": .boolean(true), "status-known": .boolean(false)]))
     let isEmpty = fixture.service.machine.isEmpty
     #expect(isEmpty)
     #expect(try fixture.history().allSatisfy { $0.requester?.client == "berta" })
@@ -536,7 +537,7 @@ import Testing
     case "Present": #expect(try fixture.call(Rows.present, ("p", "2", [:])).output().2)
     case "Closed":
       #expect(try fixture.call(Rows.closed, (handle.path, ["n": .int32(1)])).output().0)
-      #expect(try fixture.wait(handle).output().1 == ["n": .int32(1)])
+      #expect(try fixture.wait(handle).output().1 == ["n": .int32(1), "status-known": .boolean(false)])
     case "expire":
       _ = try fixture.call(Rows.update, ("p", [:], ["timeout": .uint64(5)])).output()
       fixture.pass(milliseconds: 5)

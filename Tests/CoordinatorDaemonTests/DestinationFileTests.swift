@@ -221,7 +221,7 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
     "colour = 'x'",
-    "1:1: “colour” is not a key of a destination; use one of desktop-action, command, desktop, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, replacement, ready, start-timeout, grace"
+    "1:1: “colour” is not a key of a destination; use one of desktop-action, command, desktop, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, check, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, replacement, ready, start-timeout, grace"
   ),
   (
     "command = \"foot -e pulsemixer\"",

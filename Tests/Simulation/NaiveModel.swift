@@ -452,7 +452,7 @@ struct NaiveModel {
   ) {
     let held = slots.filter { _, slot in
       slot.item.group != nil && slot.item.queuedAt == nil && !self.live.contains(slot.token)
-        && hold(on: slot.item) != .show && !isFallback(slot.item)
+        && hold(on: slot.item) != .show && !isFallback(slot.item) && !slot.item.isOwnFallback
     }
     guard !held.isEmpty || !ends.isEmpty else { return }
     var plan = NaivePlan(self, by: nil, at: now)

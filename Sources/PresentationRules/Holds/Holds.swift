@@ -240,6 +240,7 @@ extension StateMachine {
     presentations(concernedBy: state.holdsInForce).filter { presentation in
       presentation.phase == .waiting && presentation.item.membership != nil && !presentation.item.isQueued
         && presentation.item.isHeld(by: state.holdsInForce) && !isFallback(presentation.item.membership)
+        && !presentation.item.isOwnFallback
     }.sorted { a, b in
       let (height, other) = (a.item.position?.index ?? -1, b.item.position?.index ?? -1)
       return height != other ? height > other : a.handle < b.handle
