@@ -323,8 +323,8 @@ extension CoordinatorInterface {
     out: Arg<Properties>("state"), Arg<UInt64>("serial", doc: "The serial of the state; the next signal has one more."),
     isReading: true,
     doc: """
-      Returns the whole state. A client that subscribes to the signals before this call, and keeps those that come before \
-      the answer, misses no later change: some of them may be newer than the answer.
+      Returns the whole state. A client misses no later change if it subscribes to the signals before this call, and keeps \
+      those that come before the answer. Some of them may be newer than the answer.
 
       The state:
       \(StateSnapshot.table.doc)
@@ -357,7 +357,7 @@ extension CoordinatorInterface {
     name, "DeclareContainerValue", in: Arg<String>("key", doc: "The key."),
     Arg<Value>("default_value", doc: "The value for items that set none; its type is the key's type."),
     doc: """
-      Declares a key that items may set. A second declaration with another type or default is refused, also if the \
+      Declares a key that items may set. A second declaration with another type or default is refused, even if the \
       file navd.toml made the first one.
       """)
 
@@ -402,8 +402,9 @@ extension CoordinatorInterface {
       What a binding accepts:
       \(ServedEntry.table.doc)
 
-      A type is Bool, Int, UInt8 and the other integers of Swift, Double, String, Any, a list [Int], a dictionary [String: \
-      Int], words ("small" | "large"), or a record {count: Int, note?: String}, in which a field with “?” may be absent.
+      A type is Bool, Int, UInt8 or another integer of Swift, Double, String or Any. It may also be a list [Int], a \
+      dictionary [String: Int], words ("small" | "large"), or a record {count: Int, note?: String}. A field of a record with \
+      “?” may be absent.
       """)
 
   public static let destinations = Method(

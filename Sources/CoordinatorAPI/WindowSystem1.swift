@@ -34,22 +34,22 @@ public enum WindowSystemInterface {
     doc: """
       Tells which windows there are, and closes, raises, hides and moves them. A compositor, an extension of a shell, or \
       any program that knows the windows implements it, and owns the bus name; navd-windows is one. The coordinator is \
-      its client. Where another display of the session has an adapter already, the name is followed by a dot and the \
-      WAYLAND_DISPLAY, or else the DISPLAY, of the adapter's: org.navd.WindowSystem1.wayland-2, and _ with two \
-      hexadecimal digits for what a name on the bus cannot have.
+      its client. If another display of the session has an adapter already, the name ends with a dot and the display of \
+      this adapter, as in org.navd.WindowSystem1.wayland-2. The display is WAYLAND_DISPLAY, or else DISPLAY. A character \
+      that a name on the bus cannot have is written as _ with two hexadecimal digits.
 
       Properties of a window; an absent key means “unknown”, an empty text “none”:
       \(WindowProperties.table.doc)
 
       What is asked twice is done once: a request for what is so already changes nothing, and is no error.
 
-      An id is the adapter's own, and never used for a second window, also not after the adapter was started again. A window \
+      An id is the adapter's own, and never used for a second window, even if the adapter is started again. A window \
       keeps its id then if the adapter can tell that it is the same. Each signal has a serial, one more than the last; a \
       client that finds a gap calls GetWindows. The signals that a method causes may follow its reply: the reply says that \
       the window system has the request, the signals say what came of it.
 
-      Errors are org.navd.Error.UnknownWindow for an id without a window, org.navd.Error.NotSupported for what is not in \
-      Capabilities, or not possible for this window, and org.navd.Error.InvalidArgument for an output that does not exist.
+      An id without a window has the error org.navd.Error.UnknownWindow. What is not in Capabilities, or not possible for \
+      this window, has org.navd.Error.NotSupported. An output that does not exist has org.navd.Error.InvalidArgument.
       """,
     members: [
       getWindows, close, activate, hide, show, moveToOutput, summon, place, expect, opened, changed, closed,
@@ -115,9 +115,9 @@ extension WindowSystemInterface {
       "presentation", doc: "The \(CoordinatorNames.presentationVariable) of a program that is about to start."),
     Arg<Properties>("options", doc: "Those of Place; none if the window is no longer expected."),
     doc: """
-      Announces a window: the first one of a program with this variable in its environment is shown as the options say as soon as \
-      it opens, before it has a title or is told, so that what its user types meanwhile goes where it went before. Place follows, \
-      once the coordinator knows that it is the item's.
+      Announces a window: the first one of a program with this variable in its environment. It is shown as the options say as \
+      soon as it opens, before it has a title or is told. So what its user types meanwhile goes where it went before. Place \
+      follows, once the coordinator knows that it is the item's.
       """)
 }
 

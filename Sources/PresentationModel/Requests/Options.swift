@@ -6,7 +6,7 @@ public enum Options {
 
   public static let binding = DictionaryKey<String>("binding", doc: "The binding of the tag.")
   public static let id = DictionaryKey<String>("id", doc: "The id of the tag's item.")
-  public static let anyID = DictionaryKey<Bool>("any-id", doc: "Dismiss the item also if it has another id.")
+  public static let anyID = DictionaryKey<Bool>("any-id", doc: "Dismiss the item even if it has another id.")
   public static let root = DictionaryKey<String>("root", doc: "All bindings of this root.")
   public static let all = DictionaryKey<Bool>("all", doc: "Everything; must be true.")
   public static let parked = DictionaryKey<Bool>(

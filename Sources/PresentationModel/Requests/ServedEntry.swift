@@ -30,8 +30,8 @@ public struct ServedEntry: TypedDictionary {
     public let waits = DictionaryKey<Bool>(
       "waits",
       doc: """
-        True if an item may be requested while nothing is open under from, such as a tab that is not selected: the program \
-        keeps it, and presents it with that (Requested).
+        True if an item may be requested while nothing is open under from, such as a tab that is not selected. The program \
+        keeps the request, and presents the item with that (Requested).
         """)
   }
 }

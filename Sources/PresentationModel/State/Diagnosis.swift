@@ -29,7 +29,7 @@ public struct Diagnosis: TypedDictionary {
     public let fallbacks = DictionaryKey<Properties>(
       "fallbacks",
       doc:
-        "The fallback of each group that has one, by the group's name: destination s, absent if there is none now, and until t, when the clock will make it another one, in milliseconds since 1970."
+        "The fallback of each group that has one, by the group's name: destination s, absent if there is none now, and until t. That is when the clock will make it another one, in milliseconds since 1970."
     )
     public let mistakes = DictionaryKey<[String]>(
       "mistakes", doc: "The mistakes in the configuration files, a line each; 100 at most.")

@@ -78,7 +78,7 @@ public struct StateEntry: TypedDictionary {
     public let windows = DictionaryKey<[Properties]>(
       "windows",
       doc:
-        "If it follows windows: each with id s, app-id s, title s, output s, focused b and in-view b, as far as known; guest b for one that was there before and is never closed."
+        "If it follows windows: each with id s, app-id s, title s, output s, focused b and in-view b, as far as known. One that was there before and is never closed has guest b."
     )
     public let late = DictionaryKey<String>(
       "late", doc: "While it is presenting, although its start timeout is over: why it is not on the screen.")
@@ -311,7 +311,7 @@ public struct DestinationEntry: TypedDictionary {
     public let window = DictionaryKey<Properties>(
       "window",
       doc:
-        "If its items follow windows: app-id s, title s, windows s, adopt b, settle t, linger t, leftover s, kill b, unfocus s, here b, output-gone s, dismissal s, and options of org.navd.WindowSystem1.Place."
+        "If its items follow windows: app-id s, title s, windows s, adopt b, settle t, linger t, leftover s, kill b, unfocus s, here b, output-gone s and dismissal s. Options of org.navd.WindowSystem1.Place may be there, too."
     )
   }
 }

@@ -41,7 +41,7 @@ public struct WindowProperties: TypedDictionary {
     public let parent = DictionaryKey<String>(
       "parent", doc: "The id of the window that it is a dialog of; empty if it is none.")
     public let output = DictionaryKey<String>(
-      "output", doc: "The output that it is on, also when its workspace is not in view; empty if it is on none.")
+      "output", doc: "The output that it is on, even if its workspace is not in view; empty if it is on none.")
     public let focused = DictionaryKey<Bool>("focused", doc: "Whether it has the focus of the keyboard.")
     public let urgent = DictionaryKey<Bool>("urgent", doc: "Whether it asks for its user's attention.")
     public let floating = DictionaryKey<Bool>(

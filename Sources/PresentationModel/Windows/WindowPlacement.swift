@@ -195,8 +195,8 @@ extension WindowPlacement {
         "place",
         doc: """
           Where in the usable area of its output, which is the one without bars: center, top, bottom, left, right, top-left, \
-          top-right, bottom-left, bottom-right; pointer; or the logical pixels of its upper left corner, such as “100 50”. \
-          The window floats.
+          top-right, bottom-left, bottom-right or pointer. It may also be the logical pixels of its upper left corner, such \
+          as “100 50”. The window floats.
           """)
       public let size = DictionaryKey<String>(
         "size",
