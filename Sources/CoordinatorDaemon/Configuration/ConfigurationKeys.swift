@@ -67,8 +67,8 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .onPresent: "an array: a program to run when an item was presented, and its arguments"
     case .onDismiss: "the same for when a presented item has ended"
     case .check:
-      "a table: the `command` that says by its exit status whether the program of a presented item still works, `every` time between "
-        + "two checks (default `30s`), and how many `failures` one after the other end the item as failed (default `3`)"
+      "a table: the exit status of its `command` says whether the program of a presented item still works. `every` is the time between "
+        + "two checks (default `30s`). After `failures` failed checks in a row (default `3`), the item ends as failed"
     case .restart:
       "whether an item that ended by itself is presented again: `no` (the default), `on-failure` or `always`"
     case .restartDelay: "the delay before the first restart; each further one is twice as long; default `1s`"
@@ -78,15 +78,16 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .restore:
       "whether its items are kept beyond the session, and presented again at the next login: `no` (the default) or `login`"
     case .replacement:
-      "for a request with another id: the item goes before the next one comes (`sequential`, the default), or when the next one is on "
-        + "the screen (`overlap`); for a group, `navd.toml` says it"
+      "when the item goes if another id is requested: before the next item comes (`sequential`, the default), or when the next one is "
+        + "on the screen (`overlap`). For a group, `navd.toml` says it"
     case .ready:
-      "with `notify` an item is on the screen once its program has said so, by `navctl ready`, or as a unit by `READY=1`; default `shown`: "
-        + "once its program runs, or its window is there"
+      "with `notify` an item is on the screen once its program has said so, by `navctl ready`, or as a unit by `READY=1`. With `shown` "
+        + "(the default) it is there once its program runs, or its window is there"
     case .window:
       "whether the item follows the windows of its command or unit, and is on the screen while one of them is: `true`, or a "
-        + "table with `app-id` and `title` (shell patterns), `windows`, `adopt`, `settle`, `linger`, `leftover` and `kill`, and with where "
-        + "and how it is shown: `place`, `size`, `margin`, `float`, `focus`, `sticky`, `above` and `fullscreen`; default `false`"
+        + "table; default `false`. The table may have `app-id` and `title` (shell patterns), `windows`, `adopt`, `settle`, `linger`, "
+        + "`leftover` and `kill`. It also says where and how the windows are shown: `place`, `size`, `margin`, `float`, `focus`, `sticky`, "
+        + "`above` and `fullscreen`"
     case .unfocus:
       "with `dismiss` the item ends when its windows lose the focus to others, as popups need; default `keep`"
     case .here:
