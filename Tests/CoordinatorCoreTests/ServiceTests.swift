@@ -323,7 +323,8 @@ import Testing
     #expect(try fixture.wait(handle, "presented").output() == ("", [:]))
     _ = try fixture.call(Rows.closed, (handle.path, ["choice": .string("yes")])).output()
     for phase in ["presented", "gone"] {
-      #expect(try fixture.wait(handle, phase).output() == ("closed", ["choice": .string("yes"), "status-known": .boolean(false)]))
+      let ended = try fixture.wait(handle, phase).output()
+      #expect(ended == ("closed", ["choice": .string("yes"), "status-known": .boolean(false)]))
     }
     // The service follows owners, not who has presented or waits.
     #expect(fixture.followed.isEmpty)
@@ -338,7 +339,10 @@ import Testing
     fixture.service.report(.presentAnswered(handle, error: nil))
     #expect(try calls[0].output().0 == "" && calls[1].result == nil && calls[2].result == nil)
     fixture.service.report(.ended(handle, failed: true, result: ["error": .string("it crashed")]))
-    for call in calls.dropFirst() { #expect(try call.output() == ("failed", ["error": .string("it crashed"), "status-known": .boolean(false)])) }
+    for call in calls.dropFirst() {
+      let ended = try call.output()
+      #expect(ended == ("failed", ["error": .string("it crashed"), "status-known": .boolean(false)]))
+    }
   }
 
   @Test("Wait refuses an unknown phase and a handle that was never given out")
