@@ -816,7 +816,9 @@ struct World: ~Copyable {
     let position = model.position(of: presentation.binding)
     var destination = item.destination?.content
     // A corrected file counts when the item starts (D1).
-    if !presentation.phase.isLive, destination?.name == expected.destination?.name { destination = expected.destination }
+    if !presentation.phase.isLive, destination?.name == expected.destination?.name {
+      destination = expected.destination
+    }
     let isEqual =
       item.id == expected.id && destination == expected.destination && item.value == expected.value
       && item.containerValues == expected.containerValues && item.style == expected.style

@@ -50,7 +50,8 @@ final class BareEcho {
     objects.shown = (binding, id)
     connection.objectAdded(new)
     try connection.emit(
-      CoordinatorInterface.dismissed, from: CoordinatorNames.object, (binding, id, before, number - 1, number, "replaced"))
+      CoordinatorInterface.dismissed, from: CoordinatorNames.object,
+      (binding, id, before, number - 1, number, "replaced"))
     try connection.emit(
       CoordinatorInterface.presented, from: CoordinatorNames.object, (binding, id, new, number, number, Self.item))
     connection.objectRemoved(before)
