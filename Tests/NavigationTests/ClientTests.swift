@@ -384,7 +384,8 @@ extension Coordinator {
     let presented = try await coordinator.present(
       "cal", id: "1", PresentationOptions(destination: "calendar", value: ["day": .string("friday")]))
     try await fixture.until { display.names.count == 1 }
-    #expect(display.names[0].contains("friday") && display.names[0].hasPrefix("1"))
+    let name = try #require(display.names.first)
+    #expect(name.contains("friday") && name.hasPrefix("1"))
     #expect(try await coordinator.presentation(at: "cal")?.group == "panels")
     try await display.screens[0].close()
     #expect(try await coordinator.waitUntilGone(try #require(presented.presentation)).reason == .closed)

@@ -345,10 +345,23 @@ public final class Session {
     var found: [(pid_t, [ArraySlice<UInt8>])] = []
     for name in (try? Files.names(in: "/proc")) ?? [] {
       guard let pid = pid_t(name) else { continue }
-      let variables = Files.contents(of: "/proc/\(name)/environ").split(separator: 0)
-      if variables.contains(where: { $0.elementsEqual(mark) }) { found.append((pid, variables)) }
+      let environment = Files.contents(of: "/proc/\(name)/environ")
+      // Hundreds of processes of other tests are looked at, and few are of this one.
+      if hasVariable(mark, environment) { found.append((pid, environment.split(separator: 0))) }
     }
     return found
+  }
+
+  private static func hasVariable(_ variable: [UInt8], _ environment: [UInt8]) -> Bool {
+    environment.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress, let end = memchr(start, 0, rest.count) {
+        let count = UnsafeRawPointer(end) - start
+        if count == variable.count, memcmp(start, variable, count) == 0 { return true }
+        rest = rest.dropFirst(count + 1)
+      }
+      return false
+    }
   }
 
   /// The resident memory of a process, in bytes.
