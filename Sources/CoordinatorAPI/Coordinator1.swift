@@ -299,8 +299,8 @@ extension CoordinatorInterface {
     doc: """
       Replies when the presentation has reached the phase, or has ended. With settled, when its dismissal is over: it is gone, or \
       its presenter keeps it; at once if it is not being dismissed. This may take any time: call it without a timeout. When navd \
-      restarts or is killed, the call fails with org.navd.Error.ShuttingDown, org.freedesktop.DBus.Error.NoReply or \
-      org.freedesktop.DBus.Error.NameHasNoOwner: repeat it when the name has an owner again.
+      restarts or is killed, the call fails with org.navd.Error.ShuttingDown, or with NoReply, NameHasNoOwner or ServiceUnknown of \
+      org.freedesktop.DBus.Error: repeat it when the name has an owner again.
 
       The result, beside the entries of a D-Bus presenter:
       \(PresentationResult.table.doc)

@@ -90,7 +90,7 @@ extension PresentationInterface {
     doc: "As Update of org.navd.Coordinator1, if its slot still holds this presentation (else NotPresented).")
 
   public static let wait = Method(
-    name, "Wait", in: Arg<String>("phase", doc: "presented or gone."),
+    name, "Wait", in: Arg<String>("phase", doc: "presented, gone or settled, as in Wait of org.navd.Coordinator1."),
     out: Arg<String>("reason", doc: "Why it ended; empty if it is presented."), Arg<Properties>("result"),
     doc: """
       As Wait of org.navd.Coordinator1. Use that one for a presentation that may have ended: its object no longer \

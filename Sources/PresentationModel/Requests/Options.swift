@@ -33,7 +33,7 @@ public enum Options {
   public static let known = DictionaryKey<Bool>(
     "known",
     doc: "Refused (UnknownDestination, UnknownTag) if nothing is known by the name: an item needs a destination or a "
-      + "command, and so does a tag. False: state alone is meant.")
+      + "command, and so does a tag. For what a person asks for, say true: by default, state alone is meant.")
   public static let raise = DictionaryKey<Bool>(
     "raise",
     doc:

@@ -170,7 +170,7 @@ private struct StatusPage {
   private func described(_ entry: StateEntry, _ state: StateSnapshot) -> String {
     var text = entry.shownPhase
     if let since = entry.since { text += " for \(Timestamp.elapsed(since: since, at: now))" }
-    if entry.knownPhase == .waiting, entry.heldBy == nil, let group = entry.group,
+    if entry.knownPhase == .waiting, entry.heldBy == nil, entry.restartAt == nil, let group = entry.group,
       let selection = state.groupEntries[group]?.selection
     {
       text += ", until \(selection) in the group \(group) is gone"

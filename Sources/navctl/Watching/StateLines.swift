@@ -23,7 +23,9 @@ final class StateLines: WatchOutput {
   }
 
   func absent(_ writer: LineWriter) {
-    if format == .json { writer.write(JSON.object(JSON.absentState).text) }
+    guard format == .json else { return }
+    last = nil
+    writer.write(JSON.object(JSON.absentState).text)
   }
 
   func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower) {

@@ -7,7 +7,7 @@ import TextFormats
 
 /// Prints states and events.
 protocol WatchOutput: AnyObject {
-  /// Called if navd is not running before any state is known.
+  /// Called while navd is not running: before any state is known, and when it has been gone for a second.
   func absent(_ writer: LineWriter)
   func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower)
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower)
@@ -46,8 +46,12 @@ extension DaemonClient {
     }
     let restart = DaemonRestart(self)
     var isKnown = false
-    _ = connection.watchName(CoordinatorNames.bus) { owner in
-      if owner == nil, !isKnown { output.absent(writer) }
+    var absence: EventLoop.Timer?
+    _ = connection.watchName(CoordinatorNames.bus) { [loop] owner in
+      absence?.cancel()
+      guard owner == nil else { return }
+      // A navd that is updated is there again at once.
+      absence = loop.timer(after: isKnown ? .seconds(1) : .zero) { output.absent(writer) }
     }
     follower.onState = { state, serial in
       timeout?.cancel()

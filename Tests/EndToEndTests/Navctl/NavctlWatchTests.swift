@@ -12,6 +12,12 @@ private typealias Rows = CoordinatorInterface
 
 extension Program {
   fileprivate var values: [JSON] { lines.compactMap { try? JSON.parse($0) } }
+
+  /// Whether the last state that navctl watch has written is of a navd that runs.
+  fileprivate var isRunning: Bool {
+    let state = values.last { $0["presentations"] != nil }
+    return state?["serial"] != nil && state?["running"] == nil
+  }
 }
 
 @Test("navctl watch prints the whole state, and again after every change")
@@ -63,13 +69,13 @@ func navctl_watchEvents_printsEachEvent() throws {
   #expect(!panels.lines.contains { $0.contains("note") })
 }
 
-@Test("navctl watch continues across restarts of navd, and waits for it to start")
+@Test("navctl watch continues across restarts of navd, says that it is gone, and waits for it to start")
 func navctl_watch_continuesAcrossRestarts() throws {
   let session = try Session(starting: false)
   let states = try session.startNavctl("watch")
   let events = try session.startNavctl("watch", "--events")
   try session.start()
-  try session.wait("the state is written") { states.lines.count == 1 && events.lines.count == 1 }
+  try session.wait("the state is written") { states.isRunning && events.isRunning }
   for signal in [SIGTERM, SIGKILL] {
     try session.present("fact", "\(signal)")
     try session.wait("the change is written") {
@@ -78,11 +84,9 @@ func navctl_watch_continuesAcrossRestarts() throws {
         && events.values.contains { $0["event"] == "presented" && $0["id"]?.string == "\(signal)" }
     }
     try session.stop(signal)
-    let before = events.values.filter { $0["event"] == "state" }.count
+    for watch in [states, events] { try session.wait("it says that navd is gone") { !watch.isRunning } }
     try session.start()
-    try session.wait("the state is written again") {
-      events.values.filter { $0["event"] == "state" }.count == before + 1
-    }
+    for watch in [states, events] { try session.wait("the state is written again") { watch.isRunning } }
     #expect(events.values.last { $0["event"] == "state" }?["serial"] == (try session.state()["serial"]))
     // Later events follow.
     try session.present("after", "\(signal)")
@@ -98,7 +102,7 @@ func navctl_watch_continuesAcrossRestarts() throws {
 func navctl_watch_startsNavdAgain() throws {
   let session = try Session(starting: false, activatable: true)
   let events = try session.startNavctl("watch", "--events")
-  func states() -> Int { events.values.count { $0["event"] == "state" } }
+  func states() -> Int { events.values.count { $0["event"] == "state" && $0["running"] == nil } }
   func process() throws -> pid_t {
     let credentials = try session.client.callAndWait(
       Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, CoordinatorNames.bus.text)

@@ -166,6 +166,20 @@ func navctlWords_statusOfAName_isOnePage() throws {
   #expect(unknown.errorText.contains("did you mean “mixer”?"), "\(unknown.errorText)")
 }
 
+@Test("navctl status of a member that waits to be presented again does not say that it waits for itself (K3)")
+func navctlWords_statusOfARestart_saysSo() throws {
+  let session = try Session(destinations: [
+    "crash": "command = [\"false\"]\ngroup = \"panels\"\nrestart = \"always\"\nrestart-delay = \"1m\"\n"
+  ])
+  _ = try session.navctl(line: "present crash")
+  var text = ""
+  try session.poll("it waits for its restart") {
+    text = try session.navctl(line: "status crash").outputText
+    return text.contains("waiting (restart 1)")
+  }
+  #expect(!text.contains("until crash"), "\(text)")
+}
+
 @Test("navctl status without a name says what is open, what failed, what is held up, and whether windows are followed")
 func navctlWords_status_isOnePage() throws {
   let session = try Session(destinations: ["mixer": sleeper, "wifi": sleeper + "holds = { dnd = \"postpone\" }\n"])
