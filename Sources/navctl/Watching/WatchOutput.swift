@@ -46,7 +46,7 @@ extension DaemonClient {
     }
     let restart = DaemonRestart(self)
     var isKnown = false
-    var absence: EventLoop.Timer?
+    var absence: Timer?
     _ = connection.watchName(CoordinatorNames.bus) { [loop] owner in
       absence?.cancel()
       guard owner == nil else { return }

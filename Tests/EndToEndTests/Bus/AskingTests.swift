@@ -13,9 +13,9 @@ private typealias Rows = CoordinatorInterface
 @Test("GetState returns the structure that the contract defines")
 func asking_state_hasTheContractsStructure() throws {
   let session = try Session()
-  #expect(
-    try session.state()
-      == ["serial": 0, "presentations": [], "groups": [:], "stacks": [:]])
+  let empty = try session.state()
+  let record = try #require(empty["record"])
+  #expect(empty == ["serial": 0, "record": record, "presentations": [], "groups": [:], "stacks": [:]])
   try session.present(
     "volume", "", ["group": .string("panels"), "title": .string("Volume"), "value": ["level": Value.int32(40)].value])
   try session.call(Rows.push, ("main", "settings", "1", [:]))
@@ -26,7 +26,7 @@ func asking_state_hasTheContractsStructure() throws {
     first == [
       "binding": "volume", "id": "", "presentation": 1, "handle": "/org/navd/Coordinator1/presentation/1",
       "phase": "presented", "title": "Volume", "group": "panels",
-      "tag": "volume", "value": ["level": 40], "container-values": [:], "since": JSON(since),
+      "tag": "volume", "value": ["level": 40], "container-values": [:], "since": JSON(since), "presented-serial": 3,
     ])
   #expect(state["groups"] == ["panels": ["selection": "volume", "tags": ["volume"], "queue": []]])
   #expect(state["stacks"] == ["main": [["binding": "settings", "id": "1"]]])

@@ -145,7 +145,7 @@ func contract_daemon_isReadByOtherTools() throws {
       "call", "--session", "--dest", "org.navd.Coordinator1", "--object-path", "/org/navd/Coordinator1", "--method",
       "org.navd.Coordinator1.Present", "note", "7", "{'title': <'Note'>, 'value': <{'n': <3>}>}",
     ])
-  #expect(call.outputText == "(objectpath '/org/navd/Coordinator1/presentation/2', true, uint64 2)\n")
+  #expect(call.outputText == "(objectpath '/org/navd/Coordinator1/presentation/2', uint64 2, true, uint64 2)\n")
 
   func busctl(_ arguments: String...) throws -> String {
     let run = try session.run(program: "/usr/bin/busctl", ["--address=\(session.bus.address)"] + arguments)
@@ -174,13 +174,13 @@ func contract_daemon_isReadByOtherTools() throws {
 func contract_callsInTheDocument_areAnswered() throws {
   let session = try Session()
   try session.call(CoordinatorInterface.select, ("panels", "a", [:]))
-  let block = try #require(try Markdown("dbus.md").blocks.first { $0.kind == "sh" })
+  let block = try #require(try Markdown("dbus.md").blocks.first { $0.text.hasPrefix("busctl") })
   try session.write("set -e\n" + block.text, to: "calls.sh")
   let run = try session.run(program: "/bin/sh", [session.path("calls.sh")])
   #expect(run.errorText == "")
   #expect(
     run.outputText == """
-      obt "/org/navd/Coordinator1/presentation/2" true 4
+      otbt "/org/navd/Coordinator1/presentation/2" 2 true 4
       (true, uint64 5)
       s "a"
 

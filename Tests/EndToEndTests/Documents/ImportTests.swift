@@ -64,7 +64,8 @@ func script_imports_haveVersions() throws {
   for script in Script.all {
     let (imported, isVersioned) = try script.imports()
     found.formUnion(imported)
-    for (name, isVersioned) in zip(imported, isVersioned) {
+    // The interpreters themselves load these two, so there is no choice.
+    for (name, isVersioned) in zip(imported, isVersioned) where name != "GLib" && name != "Gio" {
       #expect(isVersioned, "\(script.file) imports \(name): another machine has another version, too")
     }
   }

@@ -183,8 +183,8 @@ private func completion_namesWithCommandsInThem_runNothing(shell: Shell) throws 
   let run = session.path("run")
   for tag in ["a`>\(run)`", "b$(>\(run))", "c:d", "e$HOME", "f\"g", "h\\i", "j k'l"] {
     try session.present("item", "", ["group": .string("panels"), "tag": .string(tag)])
-    try session.dismiss("item")
     let offered = try session.offered(shell, "navctl", "select", "panels", String(tag.prefix(1)))
+    try session.dismiss("item")
     switch shell {
     case .bash: #expect(offered == [tag])
     // These shells insert the name with a quote before the characters that they would expand, and print the last word.

@@ -45,10 +45,10 @@ func navctl_groupVerbs_selectAndPrintTheSelection() throws {
     // The highest priority of the queue is next (G9).
     Line("deselect panels wifi"), Line("selection panels", "battery\n"),
     Line("toggle-selection panels battery -v --state", "deselected\n"), Line("selection panels", "bluetooth\n"),
-    Line("toggle-selection panels volume --json --state", #"{"changed":true,"selected":true,"serial":22}"# + "\n"),
+    Line("toggle-selection panels volume --json --state", #"{"changed":true,"selected":true,"serial":23}"# + "\n"),
     Line("list --group panels", "5\tpanels.volume\t\tpresented\t\tpanels\tvolume\t\t\n"),
     Line("present mixer 1 --group panels --tag sound --state"), Line("selection panels", "sound\n"),
-    Line("dismiss --group panels --json", #"{"changed":true,"count":1,"serial":28}"# + "\n"),
+    Line("dismiss --group panels --json", #"{"changed":true,"count":1,"serial":30}"# + "\n"),
     Line("selection panels", "", 3), Line("deselect panels -q"),
     // An invalid name is an error, unlike a group without selection.
     Line("selection panels[", "", 2), Line("list --group panels[", "", 2), Line("list --group others"),

@@ -116,14 +116,18 @@ private func worstInput(ofReading property: String) -> WorstInput? {
   switch property {
   case "Version", "Release", "Limits": return reading(0) { _, _ in }
   case "Serial": return reading(2000) { try $0.presentMany($1) }
-  case "Diagnosis", "Mistakes":
-    return reading(4096) { session, count in
-      for number in 0..<count {
-        try session.write("command = [\"missing-\(number)\"]\n", toDestination: "d\(number)")
-      }
-      try session.call(Rows.reload, ())
-    }
+  case "Mistakes": return reading(4096) { try $0.writeMistakes($1) }
   default: return nil
+  }
+}
+
+extension Session {
+  /// Has navd read files of destinations whose programs are missing.
+  fileprivate func writeMistakes(_ count: Int) throws {
+    for number in 0..<count {
+      try write("command = [\"missing-\(number)\"]\n", toDestination: "d\(number)")
+    }
+    try call(Rows.reload, ())
   }
 }
 
@@ -336,6 +340,9 @@ private func worstInput(of method: String) -> WorstInput? {
           try session.write("command = [\"true\"]\ngroup = \"g\"\n", toDestination: "d\(number)")
         }
       }, ask: { [$0.begun(Rows.reload, (), $1)] })
+  case "Diagnosis":
+    return WorstInput(
+      count: 4096, prepare: { try $0.writeMistakes($1) }, ask: { [$0.begun(Rows.diagnosis, (), $1)] })
   case "Quit":
     return WorstInput(prepare: { try $0.presentMany($1) }, ask: { [$0.begun(Rows.quit, (), $1)] })
   default: return nil

@@ -55,7 +55,7 @@ func presenter_declines_isSelectedAgain() throws {
   #expect(try session.answer(to: next).0 == "declined")
   #expect(
     editor.watcher.lines == [
-      "selection panels editor", "group panels", "declined editor", "dismissed panels.other declined",
+      "selection panels editor", "group panels editor ·", "declined editor", "dismissed panels.other declined",
     ])
   #expect(editor.watcher.events.contains { $0.json["message"] == "not saved" })
   #expect(try session.call(Rows.get, "editor").0 == editor.path)
