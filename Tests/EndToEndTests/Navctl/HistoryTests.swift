@@ -307,7 +307,9 @@ func historyFollow_otherRecord_isNoticed() throws {
   let resumed = try session.startNavctl(
     "history", "--follow", "--json", "--starts", "--since", "\(record):\(serials[1])")
   try session.wait("it is printed") { resumed.lines.count == 1 }
-  #expect(values(resumed) == [lines[2]])
+  // The time of an item that is there already is navd's, and else that of its signal, which comes a little later.
+  func withoutTime(_ line: JSON) -> [String: JSON]? { line.object?.filter { $0.key != "time" } }
+  #expect(values(resumed).map(withoutTime) == [withoutTime(lines[2])])
 
   // After a loss of power the record is another one, with lower serials, and then with higher ones.
   let other = try Session()
