@@ -114,6 +114,35 @@ struct PlacementTests {
     #expect(pending.isEmpty)
   }
 
+  @Test("N15: a window that the window manager moves to a place of its own first is placed nevertheless")
+  func placing_movedByTheManagerFirst_isPlaced() throws {
+    var pending = Placements<Int>(attempts: 0, hasManagersPlace: true)
+    pending.begin(1, WindowPlacement(.anchor(.topRight), size: try .init("640 400")), now: Self.start)
+    func next(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> Placements<Int>.Step? {
+      pending.next(1, ScreenArea(x: x, y: y, width: width, height: height), in: Self.area, now: Self.start)
+    }
+    #expect(next(0, 0, 800, 600)?.isFirst == true)
+    #expect(next(300, 200, 636, 396) == .init(origin: ScreenPoint(x: 1924, y: 30)))
+    #expect(next(1924, 30, 636, 396) == nil)
+    // From now on it is its user who moves it.
+    #expect(next(500, 60, 630, 390) == nil)
+    #expect(pending.isEmpty)
+  }
+
+  @Test("N15: a window that is placed once more gets its size again if it has got back that from before")
+  func placing_again_remembersTheFormerSize() throws {
+    var pending = Placements<Int>()
+    let placement = WindowPlacement(.anchor(.topRight), size: try .init("640 400"))
+    func next(_ width: Int, _ height: Int) -> Placements<Int>.Step? {
+      pending.next(1, ScreenArea(x: 1500, y: 100, width: width, height: height), in: Self.area, now: Self.start)
+    }
+    pending.begin(1, placement, now: Self.start)
+    #expect(next(800, 600)?.isFirst == true)
+    pending.begin(1, placement, now: Self.start)
+    #expect(next(640, 400)?.isFirst == true)
+    #expect(next(800, 600)?.size == ScreenSize(width: 640, height: 400))
+  }
+
   private static let second = ScreenArea(x: 0, y: 0, width: 1280, height: 720)
 
   /// Where a window is, on the output at the right or at the left.

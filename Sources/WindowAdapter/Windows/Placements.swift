@@ -27,12 +27,16 @@ struct Placements<Key: Hashable> {
     var former: ScreenArea?
     /// The upper left corner that was asked for last; nil for none.
     var origin: ScreenPoint?
+    /// Whether the window was seen there.
+    var hasArrived = false
     /// The number of times that the size may be asked for again.
     var attempts: Int
   }
 
   /// The number of times that the size of a window may be asked for again.
   private let attempts: Int
+  /// Whether the window manager may move a new window to a place of its own, which is no move by its user.
+  private let hasManagersPlace: Bool
   private var pending: [Key: Pending] = [:]
   /// The placements that begin once the areas are read again: an earlier request may have moved their windows to another output.
   private var awaitingReading: [Key: (placement: WindowPlacement, now: MonotonicInstant)] = [:]
@@ -40,16 +44,22 @@ struct Placements<Key: Hashable> {
   /// The windows that were placed, also those whose placement is over.
   private var placed: [Key: PlacedWindow] = [:]
 
-  /// - Parameter attempts: the number of times that the size of a window may be asked for again. sway gives a window its former size
+  /// - Parameters:
+  ///   - attempts: the number of times that the size of a window may be asked for again. sway gives a window its former size
   ///   back if its program draws in that size once more. Where programs have the last word, it is 0.
-  init(attempts: Int = 5) { self.attempts = attempts }
+  ///   - hasManagersPlace: whether the window manager may move a new window to a place of its own.
+  init(attempts: Int = 5, hasManagersPlace: Bool = false) {
+    (self.attempts, self.hasManagersPlace) = (attempts, hasManagersPlace)
+  }
 
   var isEmpty: Bool { pending.isEmpty && awaitingReading.isEmpty }
   var keys: [Key] { Array(pending.keys) }
 
   mutating func begin(_ key: Key, _ placement: WindowPlacement, now: MonotonicInstant) {
     guard !placement.isAboutFocusAlone else { return }
-    pending[key] = Pending(placement: placement, end: now + Self.timeToResize, attempts: attempts)
+    // A window that is placed once more, right after it has opened, may still get the size back that it had before.
+    pending[key] = Pending(
+      placement: placement, end: now + Self.timeToResize, former: pending[key]?.former, attempts: attempts)
     placed[key] = PlacedWindow(placement, at: placed[key]?.spot)
   }
 
@@ -97,7 +107,8 @@ struct Placements<Key: Hashable> {
       let size = placement.size(in: area)
       let origin = placement.origin(size ?? frame.size, in: area, pointer: pointer)
       pending[key] = Pending(
-        placement: placement, end: current.end, size: size ?? frame.size, former: frame, origin: origin,
+        placement: placement, end: current.end, size: size ?? frame.size, former: current.former ?? frame,
+        origin: origin,
         attempts: attempts)
       return Step(isFirst: true, size: size, origin: origin)
     }
@@ -105,9 +116,12 @@ struct Placements<Key: Hashable> {
       pending[key] = nil
       return nil
     }
+    if frame.origin == current.origin { pending[key]?.hasArrived = true }
     guard frame.size != placed else { return nil }
     // Its user has moved it meanwhile, and it stays there.
-    let isMoved = current.origin != nil && frame.origin != current.origin && frame.origin != current.former?.origin
+    let isMoved =
+      current.origin != nil && frame.origin != current.origin && frame.origin != current.former?.origin
+      && (current.hasArrived || !hasManagersPlace)
     if frame.size == current.former?.size, current.attempts > 0, let size = placement.size(in: area) {
       pending[key]?.attempts -= 1
       // sway resizes a window around its center, so the corner is always asked for.
@@ -119,6 +133,7 @@ struct Placements<Key: Hashable> {
     }
     let origin = placement.origin(frame.size, in: area, pointer: pointer)
     (pending[key]!.size, pending[key]!.origin) = (frame.size, origin)
+    pending[key]!.hasArrived = frame.origin == origin
     return origin.map { Step(origin: $0) }
   }
 }

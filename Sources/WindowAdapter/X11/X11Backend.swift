@@ -44,7 +44,7 @@ final class X11Backend: Backend, XEventReader {
   /// The number of the desktop that is shown; nil if the window manager has none.
   private var desktop: UInt32?
   /// The windows that are being placed.
-  private var placements = Placements<Window>(attempts: 0)
+  private var placements = Placements<Window>(attempts: 0, hasManagersPlace: true)
   /// The windows that had the focus when others opened or were shown again.
   private var formerFocus: [Window: Window] = [:]
   /// The source of requests: they come from the user by way of a pager (EWMH, source indication).
