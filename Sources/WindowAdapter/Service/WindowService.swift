@@ -148,6 +148,7 @@ final class WindowService {
         let outputs = backend.state.outputs.map { quoted($0) }.joined(separator: ", ")
         throw Refusal(.invalidArgument, "output: expected \(outputs), found \(quoted(output))")
       }
+      if case .move = request { expected.leaveOutput(key) }
       if case .place(let placement) = request,
         expected.take(key, placement, backend.state.windows, now: connection.loop.now)
       {

@@ -39,6 +39,9 @@ struct ExpectedWindows {
     return false
   }
 
+  /// Notes that a window goes to another output, where the coordinator's own placement counts.
+  mutating func leaveOutput(_ key: WindowTable.Key) { placed[key] = nil }
+
   private mutating func keepUnfocused(
     _ key: WindowTable.Key, _ placement: WindowPlacement, _ windows: WindowTable, _ now: MonotonicInstant
   ) {
