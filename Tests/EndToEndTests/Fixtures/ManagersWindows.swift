@@ -65,7 +65,15 @@ struct ManagersWindows {
 
   /// Waits until a window meets a condition, according to the manager.
   func poll(_ name: String, _ what: String, until condition: (Window?) throws -> Bool) throws {
-    try session.poll("the window \(name) \(what)") { try condition(window(name)) }
+    var last: Window?
+    do {
+      try session.poll("the window \(name) \(what)") {
+        last = try window(name)
+        return try condition(last)
+      }
+    } catch {
+      throw Session.Failure("\(error)\nthe window is \(last.map { "\($0)" } ?? "not there")")
+    }
   }
 
   /// Waits until there are windows whose names contain these parts, in any order, and no others. Toolkits write the names of one

@@ -151,11 +151,18 @@ func place_outputUnplugged_isInView() throws {
   /// Waits until a window is wholly on an output.
   /// - Parameter isPlaced: whether it is at most 40 pixels from the edges that its file names.
   func wait(for name: String, on output: String, isPlaced: Bool = true) throws {
-    try sway.session.poll("\(name) is in view on \(output)") {
-      guard let frame = try sway.frame(of: name), let area = try sway.area(of: output) else { return false }
-      let (right, bottom) = (area.x + area.width - frame.x - frame.width, area.y + area.height - frame.y - frame.height)
-      let isNear = name == "mixer" ? right <= 40 && bottom <= 40 : frame.y <= area.y + 40
-      return frame.x >= area.x && frame.y >= area.y && right >= 0 && bottom >= 0 && (isNear || !isPlaced)
+    var frames: (window: ManagersWindows.Frame?, output: ManagersWindows.Frame?)
+    do {
+      try sway.session.poll("\(name) is in view on \(output)") {
+        frames = (try sway.frame(of: name), try sway.area(of: output))
+        guard let frame = frames.window, let area = frames.output else { return false }
+        let right = area.x + area.width - frame.x - frame.width
+        let bottom = area.y + area.height - frame.y - frame.height
+        let isNear = name == "mixer" ? right <= 40 && bottom <= 40 : frame.y <= area.y + 40
+        return frame.x >= area.x && frame.y >= area.y && right >= 0 && bottom >= 0 && (isNear || !isPlaced)
+      }
+    } catch {
+      throw Session.Failure("\(error)\nit is at \(frames)")
     }
   }
   for name in ["mixer", "wide"] {
