@@ -199,10 +199,6 @@ extension CoordinatorService {
       host.takeInChanges()
       return machine.mistakes
     }
-    binder.bind(Rows.mistakes) { [unowned self] in
-      host.takeInChanges()
-      return machine.mistakes
-    }
     binder.bind(Rows.limits) { [unowned self] in limits }
   }
 

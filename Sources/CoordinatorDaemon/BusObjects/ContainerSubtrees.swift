@@ -85,7 +85,7 @@ final class ContainerSubtrees {
   }
 
   private func noteTitles(of group: String) {
-    let current = (try? BindingID(group)).map { coordinator.service.machine.titles(of: $0) } ?? [:]
+    let current = coordinator.service.machine.titles(named: group)
     guard current != titles[group, default: [:]] else { return }
     titles[group] = current.isEmpty ? nil : current
     groups.noteDifference(of: group, on: connection) { connection.propertyChanged($0, GroupInterface.titles) }
@@ -108,18 +108,14 @@ final class ContainerSubtrees {
         PropertyOf(Rows.groupName) { $0 },
         PropertyOf(Rows.selection) { read($0) { $0.selection(of: $1).map { [$0] } ?? [] }.first ?? "" },
         PropertyOf(Rows.tags) { read($0) { $0.tags(of: $1) } },
-        PropertyOf(Rows.titles) { name in
-          (try? BindingID(name)).map { coordinator.service.machine.titles(of: $0) } ?? [:]
-        },
+        PropertyOf(Rows.titles) { coordinator.service.machine.titles(named: $0) },
         PropertyOf(Rows.queue) { read($0) { $0.queuedTags(of: $1) } },
         PropertyOf(Rows.hidden) { name in
           coordinator.service.machine.parked.compactMap { $0.item.membership }.filter { $0.group.text == name }.map(
             \.tag)
         },
       ],
-      names: {
-        coordinator.service.machine.groupNames.map(\.text)
-      },
+      names: { coordinator.service.machine.groupNames.map(\.text) },
       exists: { name in (try? BindingID(name)).map { coordinator.service.machine.hasTags($0) } ?? false })
   }
 
@@ -161,5 +157,13 @@ final class ContainerSubtrees {
       ],
       names: { coordinator.service.machine.holdsInForce },
       exists: { coordinator.service.machine.isInForce($0) })
+  }
+}
+
+extension StateMachine {
+  /// The titles of the tags of the group with a name; none if it is no name of a group.
+  fileprivate func titles(named group: String) -> [String: String] {
+    guard let group = try? BindingID(group) else { return [:] }
+    return titles(of: group)
   }
 }

@@ -220,14 +220,6 @@ extension StateMachine {
     return dismissals(by: [name])
   }
 
-  /// The destination of an item as its file says now; its own if it is not from a file, or if the file is gone.
-  fileprivate func destinationAsWritten(of item: Shared<Item>) -> Shared<Destination>? {
-    guard let own = item.destination, case .file = own.source, let last = state.registry[own.name],
-      case .file = last.source
-    else { return item.destination }
-    return last
-  }
-
   /// Whether a hold postpones a member of a group that is in a stack. Such a member cannot wait in the queue (H4).
   func isHeldInStack(_ item: Shared<Item>) -> Bool {
     item.membership != nil && item.position != nil && item.isHeld(by: state.holdsInForce)

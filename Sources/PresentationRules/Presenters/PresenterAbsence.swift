@@ -87,10 +87,11 @@ extension Transition {
   /// Gives a presentation that begins the destination that counts now: its file may have been corrected, or a shell may have registered
   /// anew, while it waited (D1).
   mutating func findPresenter(of handle: Handle) {
-    guard let own = state.presentations[handle]?.item.destination, let last = state.registry[own.name] else { return }
-    if case (.file, .file) = (own.source, last.source) {
-      if own != last { state.presentations[handle]!.item.destination = last }
-    } else if own.isBus, last.isBus, !own.content.isShown(as: last.content) {
+    guard let item = state.presentations[handle]?.item, let own = item.destination else { return }
+    let written = machine.destinationAsWritten(of: item)
+    if written != own {
+      state.presentations[handle]!.item.destination = written
+    } else if own.isBus, let last = state.registry[own.name], last.isBus, !own.content.isShown(as: last.content) {
       handOver(handle, to: last)
     }
   }

@@ -146,3 +146,13 @@ struct Registry: Sendable {
     return declared
   }
 }
+
+extension StateMachine {
+  /// The destination of an item as its file says now; its own if it is not from a file, or if the file is gone.
+  func destinationAsWritten(of item: Shared<Item>) -> Shared<Destination>? {
+    guard let own = item.destination, case .file = own.source, let last = state.registry[own.name],
+      case .file = last.source
+    else { return item.destination }
+    return last
+  }
+}
