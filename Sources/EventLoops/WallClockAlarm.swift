@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// Calls its handler when the wall clock reaches a time, also after a sleep of the machine, and whenever the clock is set.
+/// A timer of the wall clock. It calls its handler when the clock reaches a time, even if the machine slept meanwhile, and whenever
+/// the clock is set.
 package final class WallClockAlarm {
   private let descriptor: Int32
   private var watch: Watch?

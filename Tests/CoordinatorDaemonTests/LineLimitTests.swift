@@ -7,7 +7,7 @@ import Testing
 struct LineLimitTests {
   private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
 
-  @Test("Of a command's lines in a minute the last ones pass, and it is told once that others do not")
+  @Test("The last lines of a command in a minute pass, up to the limit, and one notice says that others do not")
   func manyLines_inAMinute_areCut() {
     var limit = LineLimit()
     let (first, isTold) = limit.take(Array(0..<250), of: "film", at: start)

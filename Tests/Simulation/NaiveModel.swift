@@ -515,7 +515,7 @@ struct NaiveModel {
       if registrations[name]!.isEmpty { registrations[name] = nil }
     }
     for destination in destinations { registrations[destination.name, default: []].insert(destination, at: 0) }
-    // What has not started starts as its file says then (D1).
+    // Items that have not started start with the destination of the file (D1).
     for (binding, slot) in slots where !started.contains(slot.token) {
       guard let own = slot.item.destination, case .file = own.source, let last = destination(own.name),
         case .file = last.source

@@ -116,7 +116,8 @@ struct Watcher {
     }
   }
 
-  /// Forgets tags of a group whose declarations a restart of navd has lost. That is told when programs serve them again (D18).
+  /// Removes tags of a group whose declarations a restart of navd has lost. The next event of the group follows when programs serve
+  /// them again (D18).
   mutating func forget(_ lost: Set<String>, of group: BindingID) {
     tags[group]?.known.removeAll { lost.contains($0) }
   }

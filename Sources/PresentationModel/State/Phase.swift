@@ -10,7 +10,7 @@ public enum Phase: String, Hashable, Sendable, CaseIterable {
   case dismissing
 }
 
-/// What a client can wait for.
+/// A phase for which a client can wait (D6).
 public enum WaitPhase: String, Hashable, Sendable, CaseIterable {
   case presented, gone
   /// The end of a dismissal: the presentation is gone, or its presenter keeps it (P15).

@@ -119,7 +119,7 @@ extension DaemonClient {
   func lastFailures(except state: StateSnapshot) throws(Failure) -> [EndingEntry] {
     var seen = Set(state.entries.compactMap(\.binding))
     var entries = try history(0, [:]).filter { seen.insert($0.text(\.binding)).inserted && $0.hasFailed }
-    // What failed before the session is no news.
+    // Failures of earlier sessions are left out.
     if !entries.isEmpty, let began = try diagnosis().sessionSince {
       entries.removeAll { ($0.time ?? .max) < began }
     }

@@ -197,14 +197,13 @@ struct Dismiss: ParsableCommand {
     global.report(changed: anyChanged, serial: last)
   }
 
-  /// What is open under these names, groups, …, and is waited for.
+  /// The open items that the request names, for which `--wait` waits; none without it.
   private func shown(_ daemon: DaemonClient) throws(Failure) -> [StateEntry] {
     guard wait else { return [] }
     return try daemon.state().entries.filter { entry in
-      let names = [entry.binding].compactMap(\.self)
-      return all || bindings.contains(where: names.contains) || (group != nil && entry.group == group)
+      all || entry.binding.map(bindings.contains) == true || (group != nil && entry.group == group)
         || (stack != nil && entry.stack == stack)
-        || (root != nil && names.contains { (try? BindingID($0))?.root == root })
+        || (root != nil && entry.binding.flatMap { try? BindingID($0) }?.root == root)
     }
   }
 
@@ -215,7 +214,8 @@ struct Dismiss: ParsableCommand {
       guard let number = entry.presentation else { continue }
       let outcome = try daemon.wait(for: CoordinatorNames.presentation(number), .settled)
       guard outcome.reason.isEmpty else { continue }
-      let why = (outcome.result.declined ?? "").isEmpty ? "" : ": \(ErrorOutput.part(outcome.result.declined ?? ""))"
+      let declined = outcome.result.declined ?? ""
+      let why = declined.isEmpty ? "" : ": \(ErrorOutput.part(declined))"
       throw Failure(
         daemon.operation, "“\(entry.binding ?? "")” stays\(why)",
         hint: "“navctl dismiss --force” closes it without asking", status: .refused)

@@ -166,7 +166,7 @@ final class EndingLines: WatchOutput {
     return JSON(members).text
   }
 
-  /// What a line says of a start: the name, and what was to be seen.
+  /// The members of the line for a start: the names of the item, its title and its value.
   private static func start(_ entry: StateEntry) -> Properties {
     let keys = StateEntry.keys
     var properties: Properties = [:]

@@ -184,7 +184,7 @@ func recipe_mqtt_deadScreens_areKnown(_ cut: [String], hasSaved: Bool) throws {
 
   let dead = cut.contains("left") ? ["left"] : []
   let living = screens.filter { !dead.contains($0.name) }
-  // What the broker has saved says for a while that all are there.
+  // The times that the broker has saved are recent for a while, so all screens seem to be there.
   try broker.wait("the living screens have said since that they are there") {
     for screen in living { screen.restartEnded() }
     return living.allSatisfy { Int(broker.messages["navd/\($0.name)/online"]?.last ?? "") ?? 0 > cutTime }

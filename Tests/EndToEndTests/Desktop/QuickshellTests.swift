@@ -234,7 +234,7 @@ func recipe_quickshell_takesTurns() throws {
   shell.send(SIGUSR1)
   try shows("Calendar")
 
-  // Without its presenter, the shell shows nothing any more.
+  // The shell hides its panel when “navctl presenter” has ended.
   shell.send(SIGUSR1)
   try shows("[Calendar], The calendar", "calendar")
   try session.runTool("/usr/bin/pkill", ["-KILL", "-P", "\(shell.processID)", "-f", "navctl presenter"])

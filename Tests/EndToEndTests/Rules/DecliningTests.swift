@@ -81,7 +81,7 @@ func presenter_declines_endsTheWaitForTheDismissal() throws {
   editor.presenter.isAnswering = true
   let (reason, result) = try session.answer(to: settled)
   #expect(reason == "" && result == ["declined": .string("not saved")])
-  // Whoever asks later gets the same answer.
+  // A client that waits later gets the same answer.
   #expect(try session.call(Rows.wait, (editor.path, "settled")).1 == ["declined": .string("not saved")])
 
   let kept = try session.navctl("dismiss", "editor", "--wait")

@@ -60,7 +60,7 @@ struct RestartTests {
     #expect(fixture.phase(2) == "waiting")
     fixture.pass(1000)
     #expect(fixture.phase(2) == "presenting")
-    // What is not presented cannot hang.
+    // A report of a hung program is ignored unless the item is presented.
     fixture.report(.hung(2, error: "it hangs"))
     #expect(fixture.phase(2) == "presenting")
   }
