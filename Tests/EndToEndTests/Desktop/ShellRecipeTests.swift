@@ -216,18 +216,18 @@ func recipe_listener_panelsNeverOverlap() throws {
 }
 
 /// A shell without windows, which serves what the description of `navd.py` does, and sends each line of its input as a request.
-private let servingShell = """
-  import sys
+private let servingShellInPython = """
+  import json, sys
 
   import navd
 
 
   def called(call):
-      number = call["presentation"]
+      number, value = call["presentation"], call.get("item", {}).get("value", {})
       if call["call"] == "present":
-          if call["item"].get("value", {}).get("count", 0) < 0:
+          if value.get("count", 0) < 0:
               return shell.say(failed=number, error="expected a count from 0")
-          print("+", call["binding"], call["id"], call["item"].get("value", {}), flush=True)
+          print("+", call["binding"], call["id"], json.dumps(value, separators=(",", ":")), flush=True)
           shell.say(presented=number)
       elif call["call"] == "dismiss":
           print("-", call["reason"], flush=True)
@@ -243,15 +243,49 @@ private let servingShell = """
           print(refusal, f"[{refusal.status}]", flush=True)
   """
 
-@Test("The recipe navd.py serves what it declares, and gets why a request was refused, with what was expected")
-func recipe_navdInPython_serves() throws {
-  let session = try Session(files: [
-    "navd.py": Files.text(inPackage: "docs/recipes/navd.py"), "shell.py": servingShell,
+/// The same shell with `navd.js`.
+private let servingShellInJavaScript = """
+  import Gio from "gi://Gio"
+  import GLib from "gi://GLib"
+  import * as navd from "./navd.js"
+
+  const serves = { "shop.item": { id: "Int", value: "{count: Int}" }, "shop.tab.list": { group: "shop.tab" } }
+  const shell = navd.presenter(["shop"], (call) => {
+    const [number, value] = [call.presentation, call.item?.value ?? {}]
+    if (call.call === "present") {
+      if (value.count < 0) return shell.say({ failed: number, error: "expected a count from 0" })
+      print("+", call.binding, call.id, JSON.stringify(value))
+      shell.say({ presented: number })
+    } else if (call.call === "dismiss") {
+      print("-", call.reason)
+      shell.say({ dismissed: number })
+    }
+  }, ...navd.serving(serves))
+
+  const input = new Gio.DataInputStream({ base_stream: new Gio.UnixInputStream({ fd: 0 }) })
+  const next = () =>
+    input.read_line_async(GLib.PRIORITY_DEFAULT, null, (_, result) => {
+      const [line] = input.read_line_finish_utf8(result)
+      if (line === null) return
+      navd.navctl(...line.split(" ")).catch((refusal) => print(refusal.message, `[${refusal.status}]`))
+      next()
+    })
+  next()
+  new GLib.MainLoop(null, false).run()
+  """
+
+@Test(
+  "The recipes navd.js and navd.py serve what they declare, and get why a request was refused, with what was expected",
+  arguments: [
+    ("/usr/bin/gjs -m", "navd.js", "shell.js", servingShellInJavaScript),
+    ("/usr/bin/python3", "navd.py", "shell.py", servingShellInPython),
   ])
+func recipe_navd_serves(_ interpreter: String, _ recipe: String, _ name: String, _ script: String) throws {
+  let session = try Session(files: [recipe: Files.text(inPackage: "docs/recipes/\(recipe)"), name: script])
   session.environment["PATH"] = "\(Session.program("").dropLast()):/usr/bin:/bin"
   let requests = try InputPipe(session, "requests")
   let shell = try session.start(
-    program: "/bin/sh", ["-c", "exec /usr/bin/python3 \"$HOME/shell.py\" <\"$HOME/requests\""])
+    program: "/bin/sh", ["-c", "exec \(interpreter) \"$HOME/\(name)\" <\"$HOME/requests\""])
   func prints(_ line: String) throws {
     try session.wait("it prints “\(line)”; it has printed \(shell.lines) \(shell.errorText)") {
       shell.lines.last == line
@@ -261,7 +295,7 @@ func recipe_navdInPython_serves() throws {
     try session.navctl("destinations").outputText.contains("shop.item")
   }
   try session.runNavctl("present", "shop.item", "3", "--value", "count:=2")
-  try prints("+ shop.item 3 {'count': 2}")
+  try prints("+ shop.item 3 {\"count\":2}")
   #expect(requests.write("update shop.item count=many"))
   try prints("update shop.item: “shop.item”: expected count: Int, found “many” [2]")
   #expect(requests.write("select shop.tab nothing"))
