@@ -76,6 +76,8 @@ private final class Model {
     try await fixture.shows("outer 1", "sheet 6", "note 8")
   }
 
+  /// From a public thread: a sheet whose case changes becomes the other one, and is not dismissed
+  /// (https://github.com/pointfreeco/swift-navigation/issues/75).
   @Test("One presentation handles all cases of an enum", arguments: bothKinds)
   func enumItem_anyCase_isPresented(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
@@ -92,6 +94,8 @@ private final class Model {
     #expect(fixture.display.log == ["+edit 1", "-edit 1", "+confirm all", "xconfirm all"])
   }
 
+  /// From a public thread: whether `onDismiss` is called for a screen that another one of the same enum replaces
+  /// (https://github.com/pointfreeco/swift-navigation/pull/238).
   @Test(
     "With one presentation for each case of an enum, only the ends of its own screens are reported",
     arguments: bothKinds)

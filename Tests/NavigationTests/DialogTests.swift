@@ -69,6 +69,8 @@ private final class Model: Navigable {
     }
   }
 
+  /// From a public thread: an alert that the button of another one sets is never shown, since the end of the first writes nil
+  /// (https://github.com/pointfreeco/swift-composable-architecture/issues/3272).
   @Test("A screen of the program shows a dialog, whose action sets the next one (P5)", arguments: bothKinds)
   func dialog_actionSetsTheNext_isNotLost(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
@@ -116,6 +118,8 @@ private final class Model: Navigable {
     #expect(display.notes == ["delete: two pages of text"] && display.ends.count == 1)
   }
 
+  /// From a public thread: an alert whose identity changes stays as it was
+  /// (https://github.com/pointfreeco/swift-navigation/pull/352).
   @Test(
     "A second dialog with the same title is another one: the answer to the first is not that to the second",
     arguments: bothKinds)

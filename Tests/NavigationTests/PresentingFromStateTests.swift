@@ -188,6 +188,8 @@ private final class Model {
     #expect(fixture.display.log == ["+fact 50", "-fact 50", "+fact 99"])
   }
 
+  /// From a public thread: a screen appears without animation, but is always dismissed with one
+  /// (https://github.com/hmlongco/Navigator/issues/62).
   @Test("T2: a transaction without animation reaches the screen", arguments: bothKinds)
   @MainActor func transaction_notAnimated_reachesTheScreen(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

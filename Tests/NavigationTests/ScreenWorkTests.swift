@@ -51,6 +51,9 @@ private final class DrawingScreen: DecliningScreen {
 
 /// Observations and tasks of a screen, which end with it.
 @Suite @MainActor struct ScreenWorkTests {
+  /// From public threads: effects go on when their screen is closed by its user
+  /// (https://github.com/pointfreeco/swift-composable-architecture/issues/3636), and one begins after the end of its screen
+  /// (https://github.com/pointfreeco/swift-composable-architecture/issues/3663).
   @Test(
     "Observations and tasks of a screen end when it disappears, and when its user closes it", arguments: bothKinds,
     [true, false])
