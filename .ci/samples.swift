@@ -112,7 +112,10 @@ final class Bar { var tabs: [(String?, Int, Bool)] = [] }
 final class ItemModel { var deletion = Dialog<Int>("Delete?") {} }
 
 @MainActor
-final class Draft { var isChanged = false }
+final class Draft {
+  var isChanged = false
+  func userDiscards() async -> Bool { true }
+}
 
 final class Window: Screen {
   init(_ text: String = "") {}

@@ -69,6 +69,9 @@ extension Navigator {
   }
 
   /// The screens that are visible: those that have appeared, and not disappeared or been closed, in the order of appearance.
+  ///
+  ///     try await navigator.settle(within: .seconds(10))
+  ///     assert(navigator.screens.isEmpty)
   public var screens: [any Screen] { visible.compactMap(\.screen) }
 }
 

@@ -48,7 +48,7 @@ public struct Bindable<Model: AnyObject & Observable> {
 
   /// The binding of a property. The binding holds the model weakly, and keeps the property's last value.
   ///
-  ///     let note: Binding<Note?> = $model.note
+  ///     let name: Binding<String> = $form.name
   public subscript<Value>(dynamicMember keyPath: ReferenceWritableKeyPath<Model, Value>) -> Binding<Value> {
     binding(keyPath, name: nil)
   }

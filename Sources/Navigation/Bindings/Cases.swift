@@ -152,6 +152,13 @@ extension Optional where Wrapped: HasCases {
 ///     case .help: print("help")
 ///     case nil: print("none")
 ///     }
+///
+/// The macro `@Cases` of the package's trait `Macros` generates the conformance. Without it, the other enum is written by hand:
+///
+///     extension Shape: HasBoundCases {
+///       enum BoundCase { case circle(Binding<Double>), none }
+///       static func bound(to shape: Binding<Shape>) -> BoundCase { shape.circle.map(BoundCase.circle) ?? .none }
+///     }
 public protocol HasBoundCases {
   /// The enum with bindings of the payloads.
   associatedtype BoundCase

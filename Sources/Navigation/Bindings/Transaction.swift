@@ -107,6 +107,12 @@ public protocol TransactionKey {
 ///       Task { model.letter = nil }        // Its screen is asked.
 ///     }
 ///
+/// A transaction may have several values:
+///
+///     var transaction = Transaction(animated: false)
+///     transaction.isForced = true
+///     withTransaction(transaction) { model.note = nil }
+///
 /// - Parameters:
 ///   - transaction: the values to set.
 ///   - isolation: the calling actor.

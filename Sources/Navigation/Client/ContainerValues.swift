@@ -45,8 +45,10 @@ extension ContainerValueKey {
 ///     navigator.present(tag: .items, selection: $model.tab, options: { badged("Items", model.count) }) { Window() }
 ///
 ///     func badged(_ title: String, _ count: Int) -> PresentationOptions {
+///       var values = ContainerValues()
+///       values.badge = count
 ///       var options = PresentationOptions(title: title)
-///       options.containerValues.badge = count
+///       options.containerValues = values
 ///       return options
 ///     }
 public struct ContainerValues: Hashable, Sendable {
@@ -66,6 +68,9 @@ public struct ContainerValues: Hashable, Sendable {
   init(resolved properties: Properties) { self.properties = properties }
 
   /// The value that was set for the key, or its default (V3). A value that cannot be encoded is not set, and is reported as misuse.
+  ///
+  ///     var values = ContainerValues()
+  ///     values[Badge.self] += 1
   public subscript<Key: ContainerValueKey>(
     key: Key.Type, file: StaticString = #fileID, line: UInt = #line
   ) -> Key.Value {

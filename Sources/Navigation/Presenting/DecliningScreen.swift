@@ -2,10 +2,18 @@ import DBusValues
 
 /// A screen that may have to stay, such as one with unsaved text. It is asked before it disappears.
 ///
-///     func prepareToDisappear(_ showing: Showing) async throws {
-///       guard hasChanges else { return }
-///       try await showing.ask("Discard the changes?")
-///       guard await userAgrees() else { throw Declined("the text is not saved") }
+///     final class Editor: DecliningScreen {
+///       private let draft: Draft
+///       init(_ draft: Draft) { self.draft = draft }
+///
+///       func appear(_ showing: Showing) async throws {}
+///       func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
+///
+///       func prepareToDisappear(_ showing: Showing) async throws {
+///         guard draft.isChanged else { return }
+///         try await showing.ask("Discard the changes?")
+///         guard await draft.userDiscards() else { throw Declined("the text is not saved") }
+///       }
 ///     }
 public protocol DecliningScreen: Screen {
   /// Prepares to disappear, and returns when nothing prevents it; then `disappear` is called. The screen may ask its user with

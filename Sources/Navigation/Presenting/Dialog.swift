@@ -77,6 +77,8 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
     ///     model.dialog?.textField?.prompt = "The new name"
     public var prompt: String
     /// The initial text.
+    ///
+    ///     model.dialog?.textField?.text = model.text
     public var text: String
     /// Whether the text is hidden on the screen, and told to the program alone, as a password is. A destination of the session tells the
     /// text to all who watch, so a screen of the program has to show the dialog.

@@ -20,6 +20,8 @@ import Synchronization
 @MainActor
 public final class Navigator: Presenting {
   /// The coordinator through which the navigator presents.
+  ///
+  ///     let isAnythingShown = try await !navigator.coordinator.state().presentations.isEmpty
   public let coordinator: Coordinator
   /// Called when a request was refused, after the state was changed to agree; when a later coordinator refused to register a
   /// destination; and once when no coordinator can be reached, while the state waits for one. By default each error is a line on
@@ -54,6 +56,8 @@ public final class Navigator: Presenting {
   private static let count = Mutex(0)
 
   /// Creates a navigator. It presents while it is retained.
+  ///
+  ///     let navigator = Navigator(coordinator, startTimeout: .seconds(30), grace: .seconds(5))
   ///
   /// - Parameters:
   ///   - coordinator: the coordinator; several navigators may share one.

@@ -15,12 +15,18 @@ public struct PresentedState {
   let drivers: (_ navigator: Navigator, _ parent: String) -> [HiddenDriver]
 
   /// State that is only on or off.
+  ///
+  ///     navigator.present(tag: .items, selection: $model.tab, presenting: [.isPresented($model.isHinted)]) { Window("Items") }
+  ///
   /// - Parameter binding: the state, as the tab presents it.
   public static func isPresented(_ binding: Binding<Bool>) -> PresentedState {
     presented { .bool(binding, options: { PresentationOptions() }) }
   }
 
   /// A case of an enum without a payload.
+  ///
+  ///     navigator.present(tag: .items, selection: $model.tab, presenting: [.isPresented($model.destination.help)]) { Window("Items") }
+  ///
   /// - Parameter binding: the state, as the tab presents it.
   public static func isPresented(_ binding: Binding<Void?>) -> PresentedState {
     let isPresented: Binding<Bool> = Binding(binding)
@@ -28,6 +34,9 @@ public struct PresentedState {
   }
 
   /// An item with an identity.
+  ///
+  ///     navigator.present(tag: .items, selection: $model.tab, presenting: [.item($model.fact, id: \.text)]) { Window("Items") }
+  ///
   /// - Parameters:
   ///   - binding: the state, as the tab presents it.
   ///   - id: the identity of an item.
@@ -38,6 +47,9 @@ public struct PresentedState {
   }
 
   /// An `Identifiable` item.
+  ///
+  ///     navigator.present(tag: .items, selection: $model.tab, presenting: [.item($model.note)]) { Window("Items") }
+  ///
   /// - Parameter binding: the state, as the tab presents it.
   public static func item<Item: Codable & Identifiable>(_ binding: Binding<Item?>) -> PresentedState
   where Item.ID: Codable {
@@ -45,12 +57,19 @@ public struct PresentedState {
   }
 
   /// A path.
+  ///
+  ///     navigator.present(tag: .items, selection: $model.tab, presenting: [.path($model.path)]) { Window("Items") }
+  ///
   /// - Parameter binding: the state, as a stack of the tab presents it.
   public static func path<Element: Hashable & Codable>(_ binding: Binding<[Element]>) -> PresentedState {
     path(PathState(binding), ServedEntry(path: Element.self))
   }
 
   /// A path with values of several types.
+  ///
+  ///     let presented: [PresentedState] = [.path($model.mixedPath, of: Note.self, Int.self)]
+  ///     navigator.present(tag: .items, selection: $model.tab, presenting: presented) { Window("Items") }
+  ///
   /// - Parameters:
   ///   - binding: the state, as a stack of the tab presents it.
   ///   - types: the types of values for which the stack has screens.
@@ -61,6 +80,10 @@ public struct PresentedState {
   }
 
   /// A tag of a selection within the tab, and what its screen presents.
+  ///
+  ///     let presented: [PresentedState] = [.tag(.history, in: $model.panel, presenting: [.item($model.note)])]
+  ///     navigator.present(tag: .items, selection: $model.tab, presenting: presented) { Window("Items") }
+  ///
   /// - Parameters:
   ///   - tag: the tag.
   ///   - selection: the state, as the tab presents it.

@@ -67,6 +67,8 @@ public struct PresentedItem: Hashable, Sendable {
 public final class Showing: Presenting {
   /// The item as the coordinator has it now: the texts of its binding and of its id, and its properties on the bus. The program's own value
   /// is that of the ``Binding`` which the closure of the screen gets.
+  ///
+  ///     print("\(showing.presentedItem.binding) \(showing.presentedItem.id) is shown")
   public private(set) var presentedItem: PresentedItem
   /// The handle of the presentation.
   ///
