@@ -52,6 +52,7 @@ STEPS ?= 40000
 CALLS ?= 1000000
 MINUTES ?= 10
 ROUNDS ?= 300
+REQUESTS ?= 4000
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
 # The tests of NavigationGTK are built with all others. Programs to install need no GTK.
@@ -79,7 +80,7 @@ help:
 	@echo 'make check-desktops      runs the adapters on the desktops of Debian 12, 13 and sid, and writes what was seen to docs/windows.md [ONLY=]'
 	@echo 'make check-sign          makes a sign of a fresh Debian 13 in a container, as docs/kiosk.md says, crashes its programs and cuts its power'
 	@echo 'make check-swift         builds navd with the Swift of Debian sid, and runs the fast tests'
-	@echo 'make check-gtk           presents and dismisses with GTK many times, and counts what is alive after it [ROUNDS=300]'
+	@echo 'make check-gtk           presents and dismisses with GTK many times, and counts what is alive after it; sends random requests to the example Inventory [ROUNDS=300 REQUESTS=4000 SEED=]'
 	@echo 'make screenshot          takes the pictures of the documentation'
 	@echo 'make screenshot-plasma   takes the picture of Plasma'
 	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and the library for a browser, in .build/docs'
@@ -234,7 +235,8 @@ check-swift:
 # One after another, since wake-ups are counted.
 check-gtk:
 	@.ci/setup
-	NAVD_TEST_GTK_ROUNDS=$(ROUNDS) swift test --no-parallel --filter gtkRounds_
+	NAVD_TEST_GTK_ROUNDS=$(ROUNDS) NAVD_SEED=$(SEED) NAVD_TEST_INVENTORY_REQUESTS=$(REQUESTS) \
+		swift test --no-parallel --filter 'gtkRounds_|inventory_random'
 
 screenshot:
 	@.ci/setup

@@ -68,7 +68,7 @@ private struct ExpectedState {
   }
 }
 
-/// How many requests are sent: `NAVD_TEST_INVENTORY_REQUESTS`.
+/// How many requests are sent: `NAVD_TEST_INVENTORY_REQUESTS`. `make check-gtk` sends thousands, which takes minutes.
 private let requestCount = getenv("NAVD_TEST_INVENTORY_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 40
 
 @Test("After each random request of navctl, the example, its windows and navd agree, or the request was refused")
