@@ -22,7 +22,7 @@ extension Value {
   ///
   /// `ay` is read from a string (its UTF-8) or an array of integers, `o` from a string or the number of a presentation, and `d` from
   /// any number.
-  /// - Throws: `Mismatch` with the expected type, also if a number is out of range.
+  /// - Throws: `Mismatch` with the expected type, even if only a number is out of range.
   public init(_ json: JSON, as type: ValueType) throws(JSON.Mismatch) {
     try self.init(json, as: type, isTyped: false)
   }

@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("N1: an item takes the window that opened first, also if its process is told last")
+  @Test("N1: an item takes the window that opened first, even if its process is told last")
   func process_toldLast_firstWindowIsTaken() {
     for isItems in [true, false] {
       var tracker = tracker()

@@ -207,7 +207,7 @@ import Testing
     #expect(tracker.next() == [.presented(one)])
   }
 
-  @Test("N1: a window that was there before belongs to its user, also if it matches only later")
+  @Test("N1: a window that was there before belongs to its user, even if it matches only later")
   func window_earlier_retitled_isItsUsers() {
     var tracker = tracker([window("old", title: "")])
     tracker.follow(one, WindowFollowing(WindowPattern(title: "Ready*")), grace: 2000)
