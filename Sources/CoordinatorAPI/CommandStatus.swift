@@ -18,10 +18,10 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
   public var doc: String {
     switch self {
     case .ok: "done, already so, or yes"
-    case .failed: "failed: the presentation, a configuration file, or navctl"
+    case .failed: "failed: what was to be opened, a configuration file, or navctl"
     case .usage: "wrong usage, binding or argument"
-    case .notPresented: "nothing is presented there, or no"
-    case .unknownName: "there is no such destination, tag, presentation or container value"
+    case .notPresented: "nothing is open there, or no"
+    case .unknownName: "there is no such destination, tag, number or container value"
     case .timedOut: "not in the time that `-w` gave"
     case .refused: "refused: busy, held, stale, past a limit, already in a stack, not allowed"
     case .unanswered: "with `--wait`, it was closed for another reason than by itself, so there is no answer"

@@ -20,7 +20,7 @@ in
       default = navd.packages.${pkgs.stdenv.hostPlatform.system}.default;
       description = "The package with navd, navctl and navd-windows.";
     };
-    windows.enable = lib.mkEnableOption "navd-windows, with which presentations follow windows";
+    windows.enable = lib.mkEnableOption "navd-windows, by which panels follow their windows";
     destinations = lib.mkOption {
       type = lib.types.attrsOf toml.type;
       default = { };
