@@ -216,12 +216,9 @@ private struct Examined {
     destinations = try daemon.destinations()
     windowAdapters = daemon.windowAdapters()
     windowAdapterAdvice = windowAdapters.isEmpty ? daemon.windowAdapterAdvice() : ""
-    var failures = try daemon.history(0, [:]).filter(\.hasFailed)
-    var last = Array(failures.prefix(1))
-    try daemon.addErrors(to: &last)
-    failures.replaceSubrange(..<last.count, with: last)
-    self.failures = failures
-    entries = try daemon.state().entries
+    let state = try daemon.state()
+    failures = try daemon.lastFailures(except: state)
+    entries = state.entries
     self.checked = checked
   }
 

@@ -84,6 +84,19 @@ func doctor_withTrouble_saysWhatToDo() throws {
   #expect(try session.navctl("destinations").errorText.contains("note.toml:1:1"))
 }
 
+@Test("The doctor forgets a failure when the item is open again, as the list to which it points does")
+func doctor_whenWhatFailedIsOpenAgain_findsNothing() throws {
+  let session = try Session(destinations: ["fact": "command = [\"no-such-program\"]\n"])
+  try session.present("fact")
+  try session.poll("it has failed") { try session.navctl("history").outputText.contains("failed") }
+  try session.write("command = [\"sleep\", \"60\"]\n", toDestination: "fact")
+  #expect(try session.navctl("reload").exitCode == 0)
+  #expect(try session.navctl("open", "fact", "2").exitCode == 0)
+  #expect(try session.navctl("list", "--failed").outputText.isEmpty)
+  let doctor = try session.navctl("doctor")
+  #expect(doctor.exitCode == 0 && doctor.lines.contains("ok\tfailures\tnone"), "\(doctor.outputText)")
+}
+
 @Test("The doctor tells a missing program from other warnings, and what to do about each")
 func doctor_withWarnings_saysWhatToDoAboutEach() throws {
   let session = try Session(destinations: [
