@@ -134,7 +134,7 @@ extension Options {
     "window",
     doc: """
       Where and how its windows are shown: options of org.navd.WindowSystem1.Place, each instead of the destination's. With a \
-      command, also that the item follows the command's windows.
+      command, the item follows the command's windows, too.
       """)
   public static let from = DictionaryKey<String>(
     "from", doc: "The binding of the parent, which must hold an item. Default: the nearest one.")

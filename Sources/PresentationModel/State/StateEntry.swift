@@ -311,7 +311,7 @@ public struct DestinationEntry: TypedDictionary {
     public let window = DictionaryKey<Properties>(
       "window",
       doc:
-        "If its items follow windows: app-id s, title s, windows s, adopt b, settle t, linger t, leftover s, kill b, unfocus s, here b, output-gone s and dismissal s. Options of org.navd.WindowSystem1.Place may be there, too."
+        "How its items follow windows, if they do. The keys are app-id s, title s, windows s, adopt b, settle t, linger t, leftover s, kill b, unfocus s, here b, output-gone s and dismissal s. Options of org.navd.WindowSystem1.Place may be there, too."
     )
   }
 }
