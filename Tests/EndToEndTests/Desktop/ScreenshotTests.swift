@@ -47,13 +47,20 @@ private func terminal(_ name: String, _ command: String, window: String = "true"
   "command = [\"foot\", \"--app-id=\(name)\", \"sh\", \"-c\", \"\(command); sleep 1000\"]\nwindow = \(window)\n"
 }
 
-/// A panel that its file places.
+/// A panel that its file places, beside the events.
 private func panel(_ name: String, _ command: String) -> String {
   terminal(name, command, window: "{ app-id = '\(name)', place = 'bottom-right', size = '200 180', margin = 20 }")
     + "group = \"panels\"\n"
 }
 
-/// A desktop for pictures: waybar, a terminal on the left that types commands, and one on the right with the events.
+/// What the programs of the README's panels show, by their paths in the session's home.
+private let programsOfPanels = [
+  "pulsemixer": "echo 'Master   ━━━━━━━━━━━━━━━━────   80 %'; echo; echo 'Headset  ━━━━━━━━────────────   40 %'",
+  "nmtui": "echo 'wlan0    home     78 %'; echo; echo '         library  41 %'",
+  "calcurse": "python3 -m calendar 2026 11",
+].reduce(into: [String: String]()) { $0["bin/\($1.key)"] = "#!/bin/sh\n\($1.value)\nexec sleep 1000\n" }
+
+/// A desktop for pictures: waybar, a terminal that types commands, and one with the events, on the right or below.
 private final class Showcase {
   let session: Session
   let windows: Windows
@@ -62,14 +69,14 @@ private final class Showcase {
   /// - Parameters:
   ///   - script: the commands that are typed.
   ///   - files: further files in the session's home.
-  init(destinations: [String: String], files: [String: String] = [:], _ script: String) throws {
+  ///   - layout: what sway does with the terminal that types, and with the other one.
+  init(
+    destinations: [String: String], files: [String: String] = [:],
+    layout: String = "resize set width 66 ppt, splitv", _ script: String
+  ) throws {
     let recipe = try Markdown("recipes/waybar.md").files
-    func named(_ file: String) -> String {
-      (recipe[file] ?? "").replacing("wifi", with: "calendar").replacing("Net", with: "Calendar")
-    }
     var all = files
-    all["config/waybar/config"] = named("waybar/config")
-    all["config/waybar/style.css"] = named("waybar/style.css")
+    for file in ["waybar/config", "waybar/style.css"] { all["config/\(file)"] = recipe[file] }
     all["config/foot/foot.ini"] = foot
     all["config/gtk-3.0/settings.ini"] = "[Settings]\ngtk-application-prefer-dark-theme=1\n"
     all["bin/typed"] = typing + script
@@ -82,7 +89,7 @@ private final class Showcase {
     try windows.wait(for: "left")
     let right = try session.start(program: "/usr/bin/foot", ["--app-id=right", "sh", "-c", watching])
     try windows.wait(for: "left", "right")
-    try windows.ask("[app_id=\"left\"] focus, resize set width 66 ppt, splitv")
+    try windows.ask("[app_id=\"left\"] focus, \(layout)")
     programs = [adapter, waybar, left, right]
     try session.write("", to: "ready")
   }
@@ -126,45 +133,44 @@ func screenshot_ofADesktop_isTaken() throws {
     ], files: ["notes-1.md": "", "notes-2.md": rule.joined(separator: " ")],
     """
     shown() { navctl wait "$1" --for presented; }
-    type navctl present notes 1; shown notes
-    type navctl present notes 2; shown notes
-    type navctl toggle mixer; shown mixer
-    type navctl toggle calendar --title November; shown calendar
-    type navctl present notes.delete --to question; shown notes.delete
+    type navctl open notes 1; shown notes
+    type navctl open notes 2; shown notes
+    type navctl toggle calendar; shown calendar
+    type navctl toggle mixer --title Sound; shown mixer
+    type navctl open notes.delete --to question; shown notes.delete
     type navctl list
     prompt
     exec sleep 1000
     """)
-  try showcase.windows.wait(for: "left", "right", "notes", "calendar", "zenity")
+  try showcase.windows.wait(for: "left", "right", "notes", "mixer", "zenity")
   let picture = try showcase.picture()
   #expect(picture.count > 10_000)
   try save(picture, toFileIn: "NAVD_SCREENSHOT")
 }
 
-@Test("The moving picture in the README can be taken: panels take turns, and a question is answered")
+@Test("The moving picture in the README can be taken: its panels take turns, and a question is answered")
 func screenshot_inMotion_isTaken() throws {
   let question = "printf 'Delete notes-2.md? [y/n] '; read a; [ $a = y ]; exit $?"
-  let destinations = [
-    "mixer": panel("mixer", "echo Master 40 %"), "wifi": panel("wifi", "echo wlan0: home, 78 %"),
-    "calendar": panel("calendar", "python3 -m calendar 2026 11"),
-    "question": terminal("question", question, window: "{ app-id = 'question', place = '480 440', size = '300 100' }"),
-  ]
-  // Each line is typed when the picture before it was taken.
+  var destinations = try Markdown("../README.md").destinations
+  #expect(destinations.keys.sorted() == ["calendar", "mixer", "wifi"])
+  destinations["question"] = terminal(
+    "question", question, window: "{ app-id = 'question', place = '640 440', size = '300 100' }")
+  // Each line is typed when the picture before it was taken. The panels, at the top right, leave the text of both terminals free.
   let showcase = try Showcase(
-    destinations: destinations,
+    destinations: destinations, files: programsOfPanels, layout: "layout splitv",
     """
     steps=0
     next() { prompt; steps=$((steps + 1)); until [ -e step$steps ]; do sleep 0.05; done; printf '\\r'; }
     next; type navctl toggle mixer
+    next; type navctl toggle wifi
     next; type navctl toggle calendar
-    next; type navctl toggle wifi
-    next; type navctl toggle wifi
+    next; type navctl toggle calendar
     next; type navctl open ask --to question --wait && echo deleted
     next
     """)
   let (session, windows) = (showcase.session, showcase.windows)
   var pictures = [try showcase.picture()]
-  for (step, shown) in [["mixer"], ["calendar"], ["wifi"], [], ["question"]].enumerated() {
+  for (step, shown) in [["mixer"], ["wifi"], ["calendar"], [], ["question"]].enumerated() {
     try session.write("", to: "step\(step + 1)")
     try windows.wait(for: ["left", "right"] + shown)
     pictures.append(try showcase.picture())
@@ -189,25 +195,21 @@ func screenshot_inMotion_isTaken() throws {
   try save(bytes, toFileIn: "NAVD_FILM")
 }
 
-@Test("The picture of GNOME can be taken: a panel beside the terminal that has opened it")
+@Test("The picture of GNOME can be taken: a panel of the recipe beside the terminal that has opened it")
 func screenshot_ofGnome_isTaken() throws {
-  let session = try Session(
-    destinations: [
-      "mixer": panel("mixer", "echo Master 40 %"),
-      "calendar": panel("calendar", "python3 -m calendar 2026 11"),
-    ], desktop: .gnome,
-    files: [
-      "config/foot/foot.ini": foot,
-      "bin/typed": typing
-        + """
-        type navctl toggle mixer; navctl wait mixer --for presented
-        type navctl toggle calendar --title November; navctl wait calendar --for presented
-        type navctl list
-        type navctl windows
-        prompt
-        exec sleep 1000
-        """,
-    ])
+  var files = programsOfPanels
+  files["config/foot/foot.ini"] = foot
+  files["bin/typed"] =
+    typing
+      + """
+      type navctl toggle mixer; navctl wait mixer --for presented
+      type navctl toggle calendar; navctl wait calendar --for presented
+      type navctl list
+      type navctl windows
+      prompt
+      exec sleep 1000
+      """
+  let session = try Session(destinations: Markdown("../README.md").destinations, desktop: .gnome, files: files)
   try session.enableExtension()
   let left = try session.start(program: "/usr/bin/foot", ["--app-id=left", session.path("bin/typed")])
   let screen = ManagersWindows(session: session)
@@ -218,16 +220,15 @@ func screenshot_ofGnome_isTaken() throws {
   let place = """
     for (const source of Main.messageTray.getSources())
       source.destroy();
-    const place = {left: [20, 52, 800, 500], calendar: [900, 52, 260, 240]};
     for (const {meta_window: window} of global.get_window_actors()) {
-      if (window.get_wm_class() in place)
-        window.move_resize_frame(false, ...place[window.get_wm_class()]);
+      if (window.get_wm_class() === 'left')
+        window.move_resize_frame(false, 20, 52, 590, 400);
     }
     """
   var last: [UInt8] = []
   var same = 0
   try session.poll("the picture is stable") {
-    // A window is placed when it has drawn itself.
+    // The terminal is placed when it has drawn itself; navd places the panel.
     try session.evaluate(place)
     let shot = try session.gnomePicture()
     same = shot == last ? same + 1 : 0
@@ -260,12 +261,12 @@ extension Session {
 
 // MARK: Places
 
-/// Panels that are where their files say, on each desktop. xterm runs on all of them.
+/// Panels that are where their files say, on each desktop; those of docs/configuration.md are as there. xterm runs on all desktops.
 private let placed = [
-  "mixer": ("place = 'top-right', size = '420 240', margin = 20", "echo Master 80 %; echo Headset 40 %"),
-  "notes": ("place = 'left', size = '34% 60%', margin = 20", "cat note"),
-  "calendar": ("place = 'bottom-right', size = '270 210', margin = 20", "python3 -m calendar 2026 11"),
-  "osd": ("place = 'bottom', size = '300 80', margin = 60, focus = false, sticky = true", "echo Volume 40 %"),
+  "mixer": ("place = 'top-right', size = '640 400', margin = 20, sticky = true", "echo Master 80 %; echo Headset 40 %"),
+  "todo": ("place = 'left', size = '34% 60%', margin = 20", "cat todo"),
+  "clock": ("place = 'bottom-right', size = '300 200', margin = 20", "echo 14:05; echo Monday, 30 November"),
+  "osd": ("place = 'bottom', size = '240 80', margin = 40, sticky = true, focus = false", "echo Volume 40 %"),
 ]
 
 @Test(
@@ -279,10 +280,10 @@ private func screenshot_ofPlaces_isTaken(_ manager: Desktop.Manager) throws {
       window = { app-id = "\(panel.key)", \(panel.value.0) }
       """
   }
-  let keys = placed["notes"]!.0.split(separator: ", ").joined(separator: "\n") + "\n"
-  let desktop = try WindowedDesktop(manager, destinations: destinations, files: ["note": keys])
+  let keys = placed["todo"]!.0.split(separator: ", ").joined(separator: "\n") + "\n"
+  let desktop = try WindowedDesktop(manager, destinations: destinations, files: ["todo": keys])
   let session = desktop.session
-  for name in ["notes", "calendar", "mixer", "osd"] { _ = try session.open(name) }
+  for name in ["todo", "clock", "mixer", "osd"] { _ = try session.open(name) }
   var last: [UInt8] = []
   var same = 0
   try session.poll("the picture is stable") {

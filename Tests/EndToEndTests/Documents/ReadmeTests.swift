@@ -5,16 +5,6 @@ import TextFormats
 
 // The README's first steps, the pages that say what a terminal prints, the concept's example, and the tour.
 
-/// The destination files that a document shows, by name.
-private func destinations(in document: Markdown) -> [String: String] {
-  let beginning = "# ~/.config/navd/destinations/"
-  var files: [String: String] = [:]
-  for block in document.blocks where block.kind == "toml" && block.lines[0].hasPrefix(beginning) {
-    files[String(block.lines[0].dropFirst(beginning.count).dropLast(".toml".count))] = block.text
-  }
-  return files
-}
-
 @Test("The README is one page, and begins without the terms of the book")
 func readme_isOnePage() throws {
   let lines = try Markdown("../README.md").lines
@@ -36,7 +26,7 @@ func readme_firstSteps_openAndCloseWindows() throws {
   // These programs run in the terminals.
   let sleeping = ["pulsemixer", "nmtui", "calcurse"].map { ("bin/\($0)", "#!/bin/sh\nexec sleep 1000\n") }
   let desktop = try WindowedDesktop(
-    .sway, destinations: destinations(in: readme), files: Dictionary(uniqueKeysWithValues: sleeping))
+    .sway, destinations: readme.destinations, files: Dictionary(uniqueKeysWithValues: sleeping))
   let (session, screen) = (desktop.session, desktop.screen)
   func type(_ command: some StringProtocol) throws {
     let run = try session.run(program: "/bin/sh", ["-c", "PATH=\(session.path("bin")):$PATH; \(command)"])
@@ -77,7 +67,7 @@ func readme_firstSteps_openAndCloseWindows() throws {
 @Test("The concept's example does on sway what the page says")
 func concept_example_isAsItIsWritten() throws {
   let page = try Markdown("concept.md")
-  let desktop = try WindowedDesktop(.sway, destinations: destinations(in: page))
+  let desktop = try WindowedDesktop(.sway, destinations: page.destinations)
   let (session, screen) = (desktop.session, desktop.screen)
   let blocks = page.blocks.filter { $0.kind == "console" }
   let (commands, events) = (blocks[0].lines, blocks[1].lines)

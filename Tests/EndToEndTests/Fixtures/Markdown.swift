@@ -39,4 +39,14 @@ struct Markdown {
     }
     return files
   }
+
+  /// The destination files shown in the document, by the name of the destination: their first line is their path.
+  var destinations: [String: String] {
+    let beginning = "# ~/.config/navd/destinations/"
+    var files: [String: String] = [:]
+    for block in blocks where block.kind == "toml" && block.lines[0].hasPrefix(beginning) {
+      files[String(block.lines[0].dropFirst(beginning.count).dropLast(".toml".count))] = block.text
+    }
+    return files
+  }
 }
