@@ -67,7 +67,7 @@ private final class HookFixture {
     self.item = item
     hooks = HookRunner(
       loop: bus.loop, runtime: try RuntimeDirectory(directory.path, bus: ("", "")), token: "t", maxCount: maxCount,
-      log: bus.logger, launcher: { [unowned self] in isManagerKnown ? launcher : nil })
+      log: bus.logger, launcher: { [unowned self] in isManagerKnown ? launcher : nil }, environment: { [:] })
   }
 
   func presented(_ number: UInt64, to destination: String = "osd") throws {

@@ -65,10 +65,10 @@ final class CoordinatorRoot: IncomingHandler {
       CommandErrors(loop, runtime, manager), log: log, reports: windows)
     hooks = HookRunner(
       loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.entries, log: log,
-      launcher: { launchers.current })
+      launcher: { launchers.current }, environment: { commands.environment })
     checks = CheckRunner(
       loop: loop, runtime: runtime, token: recovered.token, log: log, reports: inbox,
-      launcher: { launchers.current }, environment: { [hooks] in hooks.environment })
+      launcher: { launchers.current }, environment: { commands.environment })
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log, reports: windows),
       bus: BusPresenter(connection, limits: limits, log: log, reports: inbox), windows: windows

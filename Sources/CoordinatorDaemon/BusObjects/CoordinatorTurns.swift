@@ -86,9 +86,7 @@ final class CoordinatorTurns {
     if !connection.isOpen { connection.handlers.beforeFlush?() }
     for handle in ended { coordinator.presenters.forget(handle) }
     ended.removeAll(keepingCapacity: true)
-    let environment = service.machine.environment
-    coordinator.presenters.commands.environment = environment
-    hooks.environment = environment
+    coordinator.presenters.commands.environment = service.machine.environment
     if mayStart { hooks.startSome(isLast: isQuitting) } else { waitForRoom() }
     hasFollowing = false
     guard !commands.isEmpty else {

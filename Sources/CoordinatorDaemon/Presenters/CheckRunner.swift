@@ -14,7 +14,7 @@ final class CheckRunner: Feature {
     let check: ProgramCheck
     var failures: UInt32 = 0
     var timer: Timer?
-    var running: Hook?
+    var running: OccasionCommand?
 
     init(_ binding: BindingID, _ item: Shared<Item>, _ check: ProgramCheck) {
       (self.binding, self.item, self.check) = (binding, item, check)
@@ -77,10 +77,10 @@ final class CheckRunner: Feature {
   private func check(_ handle: Handle) {
     guard let one = checked[handle] else { return }
     guard let launcher = launcher() else { return schedule(handle) }
-    let limit = min(HookRunner.timeLimit, .milliseconds(Int64(clamping: one.check.interval)))
-    let hook = Hook("check", one.check.command, handle, one.binding, one.item, within: limit)
-    one.running = hook
-    hook.start(by: launcher, loop, marker: ByteString("\(token)-\(handle)-check"), runtime, environment()) {
+    let limit = min(OccasionCommand.timeLimit, .milliseconds(Int64(clamping: one.check.interval)))
+    let command = OccasionCommand("check", one.check.command, handle, one.binding, one.item, within: limit)
+    one.running = command
+    command.start(by: launcher, loop, marker: ByteString("\(token)-\(handle)-check"), runtime, environment()) {
       [weak self, weak one] failure in
       one?.running = nil
       // The item may have ended meanwhile.
@@ -88,7 +88,7 @@ final class CheckRunner: Feature {
       one.failures = failure == nil ? 0 : one.failures + 1
       guard let failure, one.failures >= one.check.failures else { return schedule(handle) }
       let times = one.failures == 1 ? "" : " \(one.failures) times, the last time"
-      log.warning("\(hook): failed\(times): \(failure); the item ends as failed")
+      log.warning("\(command): failed\(times): \(failure); the item ends as failed")
       reports.take(.hung(handle, error: "it hangs: its check failed\(times): \(failure)"))
       schedule(handle)
     }
