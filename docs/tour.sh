@@ -254,15 +254,15 @@ TOML
   windows 0
 
   step 'An item changes: its window closes, and then the one of the next item opens'
-  succeeds navctl present note 1
+  succeeds navctl open note 1
   events 'phase note 1 presenting' 'presented note 1'
   look
-  succeeds navctl present note 2
+  succeeds navctl open note 2
   in_any_order 'phase note 1 dismissing' 'phase note 2 waiting' 'dismissed note 1 replaced' 'phase note 2 presenting' \
     'presented note 2'
   windows 1
   look
-  succeeds navctl dismiss note
+  succeeds navctl close note
   events 'phase note 2 dismissing' 'dismissed note 2 dismissed'
   windows 0
   nothing
@@ -281,16 +281,16 @@ tour_of_processes() {
   step 'An item is set, and its program starts' \
     'The slot “fact” gets the item with the id 1.' \
     '“window” shows it, a program that takes 300 ms to end.'
-  succeeds navctl present fact 1 --to window
+  succeeds navctl open fact 1 --to window
   events 'phase fact 1 presenting' 'presented fact 1'
   await 'bash window 1' 'sleep 1000'
   good 'presented, by a real process'
 
   step 'The same id again: an update, and nothing flickers'
   before=$(processes bash window 1)
-  succeeds navctl present fact 1 --value text=hello
+  succeeds navctl open fact 1 --value text=hello
   events 'updated fact 1'
-  succeeds navctl present fact 1 --value text=hello --json
+  succeeds navctl open fact 1 --value text=hello --json
   [[ $said == *'"changed":false'* ]] || fail 'expected no change by the same value'
   [[ $(processes bash window 1) == "$before" ]] || fail 'expected the same process'
   good "still process $before"
@@ -298,7 +298,7 @@ tour_of_processes() {
   step 'Another id: the old program ends, and only then the new one starts' \
     'Meanwhile the tour counts the windows in the process table as fast as it can.'
   sample
-  succeeds navctl present fact 2 --to window
+  succeeds navctl open fact 2 --to window
   events 'phase fact 1 dismissing' 'phase fact 2 waiting' 'dismissed fact 1 replaced' 'phase fact 2 presenting' \
     'presented fact 2'
   at_once
@@ -309,8 +309,8 @@ tour_of_processes() {
   step 'A → B → C in those 300 ms: B never starts' \
     'While 2 is ending, the slot is set to 3 and then to 4.' 'navd presents the item that it holds when 2 is gone.'
   touch "$home/hold"
-  succeeds navctl present fact 3 --to window
-  succeeds navctl present fact 4 --to window
+  succeeds navctl open fact 3 --to window
+  succeeds navctl open fact 4 --to window
   rm "$home/hold"
   events 'phase fact 2 dismissing' 'phase fact 3 waiting' 'dismissed fact 3 replaced' 'phase fact 4 waiting' \
     'dismissed fact 2 replaced' 'phase fact 4 presenting' 'presented fact 4'
@@ -326,7 +326,7 @@ tour_of_processes() {
   good 'no client had to report it'
 
   step 'It crashes, and the slot becomes nil, too'
-  succeeds navctl present fact 5 --to fragile
+  succeeds navctl open fact 5 --to fragile
   events 'phase fact 5 presenting' 'presented fact 5'
   await 'sleep 1000'
   run kill -KILL "$(processes sleep 1000)"
@@ -343,11 +343,11 @@ tour_of_processes() {
   good 'no process is left'
 
   step 'Two panels of one group: opening one closes the other'
-  succeeds navctl present panels.volume 7 --to window --group panels
+  succeeds navctl open panels.volume 7 --to window --group panels
   events 'selection panels volume' 'phase panels.volume 7 presenting' 'presented panels.volume 7'
   await 'bash window 7' 'sleep 1000'
   sample
-  succeeds navctl present panels.wifi 8 --to window --group panels
+  succeeds navctl open panels.wifi 8 --to window --group panels
   events 'selection panels wifi' 'phase panels.volume 7 dismissing' 'phase panels.wifi 8 waiting' \
     'dismissed panels.volume 7 deselected' 'phase panels.wifi 8 presenting' 'presented panels.wifi 8'
   at_once
@@ -360,7 +360,7 @@ tour_of_processes() {
   good 'and none of them is selected now'
 
   step 'A question, and its answer' 'navd returns the output of a command to the clients that wait for it.'
-  run navctl present question 10 --wait --propagate -- bash -c 'echo forty-two; exit 3'
+  run navctl open question 10 --wait --propagate -- bash -c 'echo forty-two; exit 3'
   [[ $said == forty-two ]] || fail "expected the answer “forty-two”, found “$said”"
   ((status == 3)) || fail "expected the exit status 3 of the command, found $status"
   events 'phase question 10 presenting' 'presented question 10' 'dismissed question 10 closed'
@@ -369,10 +369,10 @@ tour_of_processes() {
   step 'A program that does not end' \
     'It ignores SIGTERM, and so does a process that it has started in a session of its own.' \
     'Its destination has a grace period of 500 ms.'
-  succeeds navctl present fact --to stubborn
+  succeeds navctl open fact --to stubborn
   succeeds navctl wait fact --for presented
   await 'bash stubborn' 'sleep 1000' 'bash stubborn left-behind' 'sleep 1000'
-  succeeds navctl dismiss fact
+  succeeds navctl close fact
   events 'phase fact presenting' 'presented fact' 'phase fact dismissing' 'dismissed fact dismissed'
   show_table
   nothing
@@ -408,7 +408,7 @@ run navctl reload
 ((status == 1)) || fail "expected exit status 1, found $status"
 [[ $said == *'window.toml:1:1: “comand” is not a key of a destination; did you mean “command”?'* ]] ||
   fail 'expected the mistake with its file and line'
-succeeds navctl present fact 9 --to window
+succeeds navctl open fact 9 --to window
 events 'phase fact 9 presenting' 'presented fact 9'
 await 'bash window 9' 'sleep 1000'
 good 'reported, and nothing lost'
