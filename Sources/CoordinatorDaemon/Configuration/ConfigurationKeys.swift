@@ -169,7 +169,7 @@ public enum SettingsKey: String, CaseIterable, Sendable {
       "a table of the keys that items may set for their containers; each has a type, as a D-Bus signature, and a default "
         + "for items that do not set it"
     case .inlineCommands:
-      "whether requests may contain commands (`navctl present … -- COMMAND`); default `true`"
+      "whether requests may contain commands (`navctl open … -- COMMAND`); default `true`"
     case .holds:
       "a table: what holds do with items whose destinations do not say it, by the name of the hold, `show` (the default), "
         + "`postpone`, `refuse` or `dismiss`"

@@ -42,7 +42,7 @@ struct Failure: Error, Equatable {
         hint: "run “navd” in a terminal, or “journalctl --user -u navd”, to see the cause", status: status)
     case .serviceUnknown, .nameHasNoOwner:
       self.init(
-        operation, "navd is not running", hint: "verbs that change something start it, e.g. “navctl present”",
+        operation, "navd is not running", hint: "verbs that change something start it, e.g. “navctl open”",
         status: status)
     case .noReply:
       self.init(

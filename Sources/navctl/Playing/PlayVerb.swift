@@ -15,7 +15,7 @@ struct Play: ParsableCommand {
     --for an item stays as long as its destination's timeout says, or its program runs.
 
     With --loop each waits in the queue again after its turn, while navctl runs. It ends with Ctrl-C, which closes its items, when \
-    something else replaces them in the group, or when “navctl dismiss --group” closes them. What interrupts (--if-busy interrupt) or \
+    something else replaces them in the group, or when “navctl close --group” closes them. What interrupts (--if-busy interrupt) or \
     waits in the queue takes its turn between them. If navctl is killed, the items in the queue still have their turn.
     """)
 

@@ -283,7 +283,7 @@ private struct Examined {
   private var late: [Finding] {
     entries.compactMap { entry in
       entry.late.map {
-        Finding("late", "\(entry.name): \($0)", "wait for it, or end it: navctl dismiss \(entry.text(\.binding))")
+        Finding("late", "\(entry.name): \($0)", "wait for it, or end it: navctl close \(entry.text(\.binding))")
       }
     }
   }

@@ -218,7 +218,7 @@ struct Dismiss: ParsableCommand {
       let why = declined.isEmpty ? "" : ": \(ErrorOutput.part(declined))"
       throw Failure(
         daemon.operation, "“\(entry.binding ?? "")” stays\(why)",
-        hint: "“navctl dismiss --force” closes it without asking", status: .refused)
+        hint: "“navctl close --force” closes it without asking", status: .refused)
     }
   }
 

@@ -88,7 +88,7 @@ func presenter_declines_endsTheWaitForTheDismissal() throws {
   #expect(kept.exitCode == 6)
   #expect(
     kept.errorText
-      == "navctl: dismiss editor: “editor” stays: not saved; “navctl dismiss --force” closes it without asking\n")
+      == "navctl: dismiss editor: “editor” stays: not saved; “navctl close --force” closes it without asking\n")
   editor.presenter.refusedEnd = nil
   let gone = try session.navctl("dismiss", "editor", "--wait", "--json")
   #expect(gone.exitCode == 0 && gone.json?["changed"] == true)
