@@ -12,9 +12,10 @@ struct Hold: ParsableCommand {
     What a hold does is written in the configuration files: items wait, close or are refused. Use any name; “locked”, \
     “idle”, “fullscreen” and “sleep” are also facts of the session.
 
-    With a command: while that or a process that it has started runs, also in the background, and again if navd comes back \
-    without the hold; exits with its status. What a service manager or the bus starts for it does not count. Otherwise until “navctl release”, or for as long as --for \
-    says. The command of “locked” is a locker: it also runs if it cannot hold, or navd does not answer within two seconds.
+    With a command: while that or a process that it has started runs, even in the background. The hold is placed again if \
+    navd comes back without it. Exits with the status of the command. What a service manager or the bus starts for it does \
+    not count. Otherwise until “navctl release”, or for as long as --for says. The command of “locked” is a locker: it also \
+    runs if it cannot hold, or navd does not answer within two seconds.
     """)
 
   @OptionGroup var global: GlobalOptions

@@ -8,8 +8,8 @@ struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "status", "Say on one page what something is, and why it is open or not.",
     """
-    With NAME, which may be that of a destination, of something open, of a group, a stack or a hold: its state, its file, \
-    its windows, the last failure with its cause, and what closed there last. Without NAME: what is open, what failed \
+    With NAME: its state, its file, its windows, the last failure with its cause, and what closed there last. It may be \
+    the name of a destination, of something open, of a group, a stack or a hold. Without NAME: what is open, what failed \
     since, what is held up, and whether windows are followed. Exit status 4 if nothing has that name.
     """)
 

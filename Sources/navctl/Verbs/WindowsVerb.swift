@@ -10,14 +10,14 @@ struct Windows: ParsableCommand {
     verb: "windows", "List all windows, with what can be written into [window] of a destination, and whose they are.",
     """
     Needs an adapter for the window system, such as navd-windows. On a terminal: a table. In a pipe: a line for each window, \
-    in the order in which they were opened, with tabs between id, app-id, title, output, process, state and the name under \
+    in the order in which they were opened. Tabs are between id, app-id, title, output, process, state and the name under \
     which it is open. With several displays, each with an adapter of its own: the windows of one after the other, and the \
     display at the end of each line. With --app-id and --title: only those that fit, as [window] matches them.
 
-    With --rules: instead of that, the compositor's own rules for the windows of destinations (all that say where and how \
-    their windows are shown, or those with these names), made from their files, to be copied into its configuration. That \
-    is for a compositor whose adapter cannot place windows, and for those who would rather have the rules there. A comment \
-    says what such a rule cannot say, and what comes nearest.
+    With --rules: instead of that, the compositor's own rules for the windows of destinations, made from their files, to be \
+    copied into its configuration. Without a name, these are all destinations that say where and how their windows are \
+    shown. That is for a compositor whose adapter cannot place windows, and for those who would rather have the rules \
+    there. A comment says what such a rule cannot say, and what comes nearest.
     """)
 
   @OptionGroup var global: GlobalOptions
