@@ -10,6 +10,8 @@ public final class StateFollower {
   public var onState: ((_ state: Properties, _ serial: UInt64) -> Void)?
   /// Called with the next event, without a gap.
   public var onEvent: ((StateEvent) -> Void)?
+  /// Called when destinations have changed, by which groups may have other titles. That is no event, since no item is different.
+  public var onDestinationsChanged: (() -> Void)?
   /// Called when the state cannot be read. The connection reports the end of the bus.
   public var onFailure: ((DBusError) -> Void)?
 
@@ -86,6 +88,10 @@ public final class StateFollower {
   }
 
   private func receive(_ message: Message) {
+    if message.kind == .signal, message.member == CoordinatorInterface.destinationsChanged.name {
+      onDestinationsChanged?()
+      return
+    }
     // A signal that breaks the contract is dropped; its serial leaves a gap.
     guard let event = try? StateEvent(message) else { return }
     handle(event)

@@ -78,6 +78,7 @@ extension StateMachine {
     for name in groupNames {
       var group = GroupEntry([:])
       group.tags = tags(of: name)
+      group.titles = titles(of: name)
       group.queue = queuedTags(of: name)
       group.selection = selection(of: name)
       groups[name.text] = group.properties.value

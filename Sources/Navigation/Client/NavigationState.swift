@@ -125,12 +125,14 @@ func clientName(_ uniqueName: String) -> String {
 
 /// An exclusive group (G1–G10).
 ///
-///     if let panels = try await coordinator.state().groups["panels"] { print(panels.selection ?? "", panels.tags, panels.queue) }
+///     if let panels = try await coordinator.state().groups["panels"] { print(panels.selection ?? "", panels.titles, panels.queue) }
 public struct GroupState: Hashable, Sendable {
   /// The selected tag; nil if no member is selected.
   public let selection: String?
   /// The tags that destinations declare or programs serve, and those of the group's members.
   public let tags: [String]
+  /// The titles by tags: that of the member's item, or else of the destination that declares the tag. A tag without a title is absent.
+  public let titles: [String: String]
   /// The queued tags, the next one first (G9).
   public let queue: [String]
 }
@@ -169,7 +171,8 @@ public struct NavigationState: Hashable, Sendable {
     self.serial = serial
     presentations = state.entries.compactMap(PresentationState.init)
     groups = state.groupEntries.mapValues { group in
-      GroupState(selection: group.selection, tags: group.tags ?? [], queue: group.queue ?? [])
+      GroupState(
+        selection: group.selection, tags: group.tags ?? [], titles: group.titles ?? [:], queue: group.queue ?? [])
     }
     stacks = state.paths
     holds = state.holds ?? []

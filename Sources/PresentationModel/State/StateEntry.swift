@@ -164,6 +164,11 @@ public struct GroupEntry: TypedDictionary {
     public let selection = DictionaryKey<String>("selection", doc: "The selected tag; absent if no member is selected.")
     public let tags = DictionaryKey<[String]>(
       "tags", doc: "Its tags: those that destinations declare or programs serve, and those of its members.")
+    public let titles = DictionaryKey<[String: String]>(
+      "titles",
+      doc:
+        "By tags: the title of the member's item, or else of the destination that declares the tag. A tag without one is absent."
+    )
     public let queue = DictionaryKey<[String]>("queue", doc: "The queued tags, the next one first.")
   }
 }

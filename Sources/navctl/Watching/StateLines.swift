@@ -35,7 +35,11 @@ final class StateLines: WatchOutput {
     writer.write(line)
   }
 
-  func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) {
+  func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) { readAgain(writer, follower) }
+
+  func destinationsChanged(_ writer: LineWriter, _ follower: StateFollower) { readAgain(writer, follower) }
+
+  private func readAgain(_ writer: LineWriter, _ follower: StateFollower) {
     // The next state is requested when the reader has taken the last one.
     if writer.pendingCount > 0 { isStale = true } else { follower.resynchronize() }
   }

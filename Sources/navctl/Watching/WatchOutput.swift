@@ -11,12 +11,15 @@ protocol WatchOutput: AnyObject {
   func absent(_ writer: LineWriter)
   func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower)
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower)
+  /// Called when destinations have changed, by which groups may have other titles.
+  func destinationsChanged(_ writer: LineWriter, _ follower: StateFollower)
   /// Called when the reader has taken all lines.
   func drained(_ writer: LineWriter, _ follower: StateFollower)
 }
 
 extension WatchOutput {
   func absent(_ writer: LineWriter) {}
+  func destinationsChanged(_ writer: LineWriter, _ follower: StateFollower) {}
 }
 
 extension JSON {
@@ -64,6 +67,7 @@ extension DaemonClient {
       restart.note(event)
       output.event(event, writer, follower)
     }
+    follower.onDestinationsChanged = { output.destinationsChanged(writer, follower) }
     func fail(_ error: DBusError) {
       failure = Failure(operation, error)
       loop.stop()

@@ -28,7 +28,10 @@ func asking_state_hasTheContractsStructure() throws {
       "phase": "presented", "title": "Volume", "group": "panels",
       "tag": "volume", "value": ["level": 40], "container-values": [:], "since": JSON(since), "presented-serial": 3,
     ])
-  #expect(state["groups"] == ["panels": ["selection": "volume", "tags": ["volume"], "queue": []]])
+  #expect(
+    state["groups"] == [
+      "panels": ["selection": "volume", "tags": ["volume"], "titles": ["volume": "Volume"], "queue": []]
+    ])
   #expect(state["stacks"] == ["main": [["binding": "settings", "id": "1"]]])
   let (_, serial) = try session.call(Rows.getState, ())
   #expect(state["serial"]?.unsigned == serial)

@@ -122,7 +122,7 @@ struct ConsistencyCheck {
     where group["selection"] != nil || group["tags"]?.array != [] || group["queue"]?.array != [] {
       expected[ContainerObjects.groups.appending(encoding: name)] = [
         "Name": .string(name), "Selection": .string(group["selection"]?.string ?? ""), "Tags": texts(group["tags"]),
-        "Queue": texts(group["queue"]),
+        "Titles": (group["titles"]?.object ?? [:]).compactMapValues(\.string).value, "Queue": texts(group["queue"]),
       ]
     }
     for (name, path) in state["stacks"]?.object ?? [:] {

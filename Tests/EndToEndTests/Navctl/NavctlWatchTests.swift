@@ -38,6 +38,20 @@ func navctl_watch_printsTheState() throws {
   #expect(watch.values.last?["presentations"]?.array?.count == 1)
 }
 
+@Test("navctl watch tells the titles of a group's tags, and prints the state again when a file has another one")
+func navctl_watchTitles_followsFiles() throws {
+  func file(_ title: String) -> String { "state = true\ngroup = \"panels\"\ntitle = \"\(title)\"\n" }
+  let session = try Session(destinations: ["mixer": file("Sound")])
+  let watch = try session.startNavctl("watch", "--group", "panels")
+  func titles() -> JSON? { watch.values.last?["groups"]?["panels"]?["titles"] }
+  try session.wait("the file's is written") { titles() == ["mixer": "Sound"] }
+  try session.write(file("Volume"), toDestination: "mixer")
+  try session.call(Rows.reload, ())
+  try session.wait("the new one is written") { titles() == ["mixer": "Volume"] }
+  try session.present("mixer", "", ["title": .string("Loud")])
+  try session.wait("the item's is written") { titles() == ["mixer": "Loud"] }
+}
+
 @Test("navctl watch --events prints the state, then every event, or only those of a group or binding")
 func navctl_watchEvents_printsEachEvent() throws {
   let session = try Session()

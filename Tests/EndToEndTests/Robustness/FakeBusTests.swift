@@ -247,7 +247,9 @@ private final class RandomNavd {
       }
       var state = some(["serial", "presentations", "groups", "stacks"])
       if arguments.numbers.chance(0.5) { state["presentations"] = entries.value }
-      if arguments.numbers.chance(0.5) { state["groups"] = ["g": some(["selection", "tags", "queue"]).value].value }
+      if arguments.numbers.chance(0.5) {
+        state["groups"] = ["g": some(["selection", "tags", "titles", "queue"]).value].value
+      }
       if arguments.numbers.chance(0.5) { state["stacks"] = ["s": [some(["binding", "id"])].value].value }
       call.reply((state, 1))
     }
