@@ -15,7 +15,7 @@ public enum PresentationInterface {
       """,
     members: [
       number, binding, id, destination, group, tag, stack, parent, phase, value, containerValues, style, title, owner,
-      output, asking, message, since, pid, unit, queued, heldBy,
+      output, asking, message, since, pid, unit, queued, heldBy, restartAt,
       dismiss, update, wait,
     ])
 }
@@ -26,10 +26,7 @@ extension PresentationInterface {
     doc:
       "Its number, with which the path of its object ends. A later one has a greater number: the order of the objects.")
   public static let queued = Property<UInt32>(
-    name, "Queued", emitsChanged: .false,
-    doc:
-      "Its place in the queue of its group, 1 for the next one; 0 if it is not queued. Queue of the group is announced."
-  )
+    name, "Queued", doc: "Its place in the queue of its group, 1 for the next one; 0 if it is not queued.")
   public static let binding = Property<String>(name, "Binding", emitsChanged: .const, doc: "The binding of its slot.")
   public static let id = Property<String>(
     name, "Id", emitsChanged: .const, doc: "The id of its item; empty if that has none.")
@@ -70,6 +67,10 @@ extension PresentationInterface {
     name, "Unit", doc: "The systemd unit that shows it; empty if there is none. Announced as Pid.")
   public static let heldBy = Property<[String]>(
     name, "HeldBy", doc: "While it waits: the holds in force that keep it from being presented.")
+
+  public static let restartAt = Property<UInt64>(
+    name, "RestartAt",
+    doc: "While it waits to be presented again after it had ended by itself: when, in milliseconds since 1970; else 0.")
 
   public static let dismiss = Method(
     name, "Dismiss", in: Arg<Properties>("options"),

@@ -46,9 +46,7 @@ extension CoordinatorService {
     case .get:
       binder.bind(answerOf: Rows.get) { [unowned self] binding, _ throws(Refusal) in
         guard let presentation = machine.current(at: try BindingID(binding)) else { return (.root, [:], serial) }
-        var entry = machine.entry(
-          presentation, place: machine.queuedPlace(of: presentation),
-          platform: host.platform(of: presentation.handle))
+        var entry = machine.entry(presentation, platform: host.platform(of: presentation.handle))
         entry.timeoutLeft = machine.timeLeft(of: presentation, at: host.now)
         return (presentation.handle.path, entry.properties, serial)
       }

@@ -20,10 +20,8 @@ extension StateMachine {
   }
 
   /// The entry of a presentation in the state.
-  /// - Parameters:
-  ///   - platform: the keys that only the presenter knows, such as the process.
-  ///   - place: the place in the queue of its group; nil if it is not queued.
-  package func entry(_ presentation: Presentation, place: UInt32?, platform: Properties) -> StateEntry {
+  /// - Parameter platform: the keys that only the presenter knows, such as the process.
+  package func entry(_ presentation: Presentation, platform: Properties) -> StateEntry {
     let keys = StateEntry.keys
     var properties = Properties(minimumCapacity: 13 + platform.count)
     presentation.item.describe(in: &properties)
@@ -45,13 +43,19 @@ extension StateMachine {
     if !heldBy.isEmpty { properties[keys.heldBy] = heldBy }
     if let other = replaced(by: presentation) { properties[keys.replacing] = other.number }
     if let restarts = presentation.continuation?.restarts, restarts > 0 { properties[keys.restarts] = restarts }
-    if presentation.phase == .waiting, let due = presentation.continuation?.due, let lead = wallClockLead {
-      properties[keys.restartAt] = due.moved(by: lead).nanoseconds / 1_000_000
-    }
-    if let place { properties[keys.queued] = place }
+    properties[keys.restartAt] = restartAt(presentation)
+    properties[keys.queued] = queuedPlace(of: presentation)
     if presentation.item.priority != 0 { properties[keys.priority] = presentation.item.priority }
     if !platform.isEmpty { properties.merge(platform) { first, _ in first } }
     return StateEntry(properties)
+  }
+
+  /// When a presentation that waits for that is presented again, in milliseconds since 1970 (K3); nil if it does not wait for that.
+  package func restartAt(_ presentation: Presentation) -> UInt64? {
+    guard presentation.phase == .waiting, let due = presentation.continuation?.due, let lead = wallClockLead else {
+      return nil
+    }
+    return due.moved(by: lead).nanoseconds / 1_000_000
   }
 
   /// Milliseconds until a presentation ends as `expired`; nil if no timeout runs (O2).
@@ -61,10 +65,8 @@ extension StateMachine {
 
   /// The answer of `GetState`.
   package func snapshot(platform: (Handle) -> Properties) -> StateSnapshot {
-    let places = queuedPlaces
     let entries = allPresentations.map {
-      Value.properties(
-        entry($0, place: $0.item.isQueued ? places[$0.handle] : nil, platform: platform($0.handle)).properties)
+      Value.properties(entry($0, platform: platform($0.handle)).properties)
     }
     var properties = snapshotWithoutPresentations
     properties[StateSnapshot.keys.presentations.name] = .array(element: Properties.valueType, entries)

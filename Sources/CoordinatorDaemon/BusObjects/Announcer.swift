@@ -19,6 +19,13 @@ final class Announcer: SignalEmitter {
   /// The holds that have begun or ended in this turn.
   private var changedHolds: Set<String> = []
 
+  /// The presentations in the queues of groups, as last announced.
+  private var queues: [BindingID: [Handle]] = [:]
+  /// The groups whose queues may have changed in this turn.
+  private var changedQueues: Set<BindingID> = []
+  /// The presentations that are known to wait until they are presented again.
+  private var restarting: Set<Handle> = []
+
   init(_ connection: Connection, log: Logger) {
     self.connection = connection
     self.log = log
@@ -51,9 +58,42 @@ final class Announcer: SignalEmitter {
       guard isInForce != holdsInForce.contains(name) else { break }
       if isInForce { holdsInForce.insert(name) } else { holdsInForce.remove(name) }
       changedHolds.insert(name)
-    case .action, .selection, .group, .path, .parked, .requested: break
+    case .group:
+      if case .group(let group) = change.event { changedQueues.insert(group) }
+    case .action, .selection, .path, .parked, .requested: break
     }
     last = event
+  }
+
+  /// Notes a new presentation, whose object is announced with its place in a queue and the time of its restart.
+  func note(_ handle: Handle, in machine: borrowing StateMachine) {
+    guard let presentation = machine.presentation(handle) else { return }
+    if machine.restartAt(presentation) != nil { restarting.insert(handle) }
+    if presentation.item.isQueued, let group = presentation.item.membership?.group { changedQueues.insert(group) }
+  }
+
+  /// Announces the presentations that do not wait any longer until they are presented again.
+  func announceRestarts(in machine: borrowing StateMachine) {
+    for handle in restarting {
+      let presentation = machine.presentation(handle)
+      if let presentation, machine.restartAt(presentation) != nil { continue }
+      restarting.remove(handle)
+      if presentation != nil { connection.propertyChanged(handle.path, PresentationInterface.restartAt) }
+    }
+  }
+
+  /// Announces the presentations that have another place in a queue than before, once in a turn.
+  func announceQueued(in machine: borrowing StateMachine) {
+    for group in changedQueues {
+      let (former, current) = (queues[group] ?? [], machine.queued(in: group))
+      queues[group] = current.isEmpty ? nil : current
+      let unchanged = zip(former, current).prefix { $0 == $1 }.count
+      let left = Set(former[unchanged...]).subtracting(current).filter { machine.presentation($0) != nil }
+      for handle in left.sorted() + current[unchanged...] {
+        connection.propertyChanged(handle.path, PresentationInterface.queued)
+      }
+    }
+    changedQueues = []
   }
 
   private func announcePhase(
@@ -88,8 +128,13 @@ final class Announcer: SignalEmitter {
     }
   }
 
-  /// Notes the holds in force, and the presentations that they keep waiting, when navd begins to serve.
+  /// Notes the queues, the restarts, the holds in force, and the presentations that they keep waiting, when navd begins to serve.
   func follow(_ machine: borrowing StateMachine) {
+    for group in machine.groupNames {
+      let queued = machine.queued(in: group)
+      if !queued.isEmpty { queues[group] = queued }
+    }
+    machine.forEachPresentation { if machine.restartAt($0) != nil { restarting.insert($0.handle) } }
     guard machine.isHolding else { return }
     holdsInForce = Set(machine.holdsInForce)
     machine.forEachPresentation { note($0, in: machine) }

@@ -69,6 +69,7 @@ extension CoordinatorObjects: Feature {
     case .resumed: follow(machine)
     case .created(let handle):
       coordinator.connection.objectAdded(handle.path)
+      announcer.note(handle, in: machine)
       containers.noteTitle(of: handle)
     case .event(let event, let change):
       announce(event, change)
@@ -78,7 +79,10 @@ extension CoordinatorObjects: Feature {
     case .platformChanged(let handle): announcePlatform(of: handle)
     case .destinationsChanged: announceDestinations()
     // Each hold that has begun or ended is a change. This comes before the messages of the turn are sent.
-    case .changed: announcer.announceHeld(in: machine)
+    case .changed:
+      announcer.announceHeld(in: machine)
+      announcer.announceQueued(in: machine)
+      announcer.announceRestarts(in: machine)
     case .turnEnded: break
     }
   }

@@ -56,6 +56,7 @@ final class PresentationObjects: ObjectProvider {
       PropertyOf(Rows.unit) { [unowned self] in $0.item.destination == nil ? "" : platform($0.handle).unit ?? "" },
       PropertyOf(Rows.queued) { [unowned self] in service.machine.queuedPlace(of: $0) ?? 0 },
       PropertyOf(Rows.heldBy) { [unowned self] in service.machine.heldBy($0) },
+      PropertyOf(Rows.restartAt) { [unowned self] in service.machine.restartAt($0) ?? 0 },
     ]
     object.implement(properties) { [unowned self] in presentation($0) }
   }

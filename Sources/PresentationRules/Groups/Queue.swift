@@ -41,6 +41,9 @@ struct Queue: Sendable {
   /// The binding of the item with a tag.
   func binding(of tag: String) -> BindingID? { bindings[tag] }
 
+  /// The index of the item of a binding; nil if it is not in the queue.
+  func index(of binding: BindingID) -> Int? { byBinding[binding].map(place) }
+
   /// Inserts an entry at its place; an earlier one of its binding leaves the queue.
   mutating func insert(_ entry: QueueEntry) {
     remove(entry.binding)

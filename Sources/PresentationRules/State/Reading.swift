@@ -88,19 +88,12 @@ extension StateMachine {
   /// The place of a presentation in the queue of its group: 1 for the next one; nil if it is not queued.
   public func queuedPlace(of presentation: Presentation) -> UInt32? {
     guard presentation.item.isQueued, let group = presentation.item.membership?.group else { return nil }
-    let index = state.groups[group]?.queue.entries.firstIndex { $0.binding == presentation.binding }
-    return index.map { UInt32(clamping: $0 + 1) }
+    return state.groups[group]?.queue.index(of: presentation.binding).map { UInt32(clamping: $0 + 1) }
   }
 
-  /// The places of all queued presentations.
-  public var queuedPlaces: [Handle: UInt32] {
-    var places: [Handle: UInt32] = [:]
-    for group in state.groups.values {
-      for (index, entry) in group.queue.entries.enumerated() {
-        if let handle = state.slots[entry.binding]?.current { places[handle] = UInt32(clamping: index + 1) }
-      }
-    }
-    return places
+  /// The presentations in a group's queue, the next one first.
+  public func queued(in group: BindingID) -> [Handle] {
+    state.groups[group]?.queue.entries.compactMap { state.slots[$0.binding]?.current } ?? []
   }
 
   /// The titles of a group's tags: those of its members' items, or else of the destinations that declare the tags.

@@ -146,3 +146,51 @@ func containerObjects_group_hasTitles() throws {
   #expect(try session.state()["groups"]?["panels"]?["selection"] == "wifi")
   #expect(try session.state()["presentations"]?.array?.first?["queued"] == nil)
 }
+
+@Test("What is queued tells its place: when others come before it, when it moves up, and when it is shown")
+func presentationObject_queued_isAnnounced() throws {
+  let session = try Session()
+  let watcher = try session.watch()
+  func told() -> [String] { watcher.log.filter { $0.hasPrefix("PropertiesChanged ") && $0.contains("Queued=") } }
+  func places(_ places: KeyValuePairs<ObjectPath, Int>) -> Bool {
+    let told = told()
+    return told.count == places.count
+      && places.allSatisfy { path, place in
+        told.contains { $0.hasPrefix("PropertiesChanged \(path) ") && $0.contains("Queued=\(place)") }
+      }
+  }
+  let queued: Properties = ["group": .string("panels"), "if-busy": .string("queue")]
+  try session.present("a", "", queued)
+  let b = try session.present("b", "", queued)
+  let c = try session.present("c", "", queued)
+  #expect(told() == [], "InterfacesAdded has the first place")
+  let d = try session.present("d", "", queued.merging(["priority": .int32(1)]) { $1 })
+  #expect(places([b: 2, c: 3]), "\(told())")
+  watcher.clear()
+  try session.dismiss("a")
+  #expect(places([d: 0, b: 1, c: 2]), "\(told())")
+  watcher.clear()
+  try session.dismiss("b")
+  #expect(places([c: 1]), "\(told())")
+}
+
+@Test("What has ended by itself tells when it is presented again, and when it does not wait for that any longer")
+func presentationObject_restartAt_isAnnounced() throws {
+  let restart = "restart = 'always'\nrestart-delay = '1h'\nrestart-delay-max = '1h'\n"
+  let session = try Session(destinations: ["again": "command = ['/none']\nholds = { dnd = 'postpone' }\n" + restart])
+  func entry() throws -> JSON? { try session.state()["presentations"]?.array?.first }
+  let watcher = try session.watch()
+  try session.present("again")
+  try session.poll("it waits") { try entry()?["restart-at"] != nil }
+  let waiting = try #require(try entry())
+  let path = try #require(waiting["handle"]?.string.flatMap { ObjectPath($0) })
+  let time = try #require(waiting["restart-at"]?.unsigned)
+  #expect(try session.properties(of: PresentationInterface.name, at: path)["RestartAt"] == .uint64(time))
+
+  // It is tried at once with the variables of a new compositor, but a hold postpones it.
+  try session.call(Rows.hold, ("dnd", [:]))
+  watcher.clear()
+  try session.call(Rows.importEnvironment, ["NAVD_TEST": "1"])
+  #expect(watcher.log.contains("PropertiesChanged \(path) org.navd.Presentation1 RestartAt=0"))
+  #expect(try entry()?["restart-at"] == nil)
+}
