@@ -116,9 +116,15 @@ struct History: ParsableCommand {
 
 extension DaemonClient {
   /// The last ending of each name that is not open, if it failed, with the reason.
-  func lastFailures(except state: StateSnapshot) throws(Failure) -> [EndingEntry] {
+  /// - Parameters:
+  ///   - group: the group of those that are asked for; nil for all.
+  ///   - stack: the stack, in the same way.
+  func lastFailures(
+    except state: StateSnapshot, group: String? = nil, stack: String? = nil
+  ) throws(Failure) -> [EndingEntry] {
     var seen = Set(state.entries.compactMap(\.binding))
     var entries = try history(0, [:]).filter { seen.insert($0.text(\.binding)).inserted && $0.hasFailed }
+      .filter { (group == nil || $0.group == group) && (stack == nil || $0.stack == stack) }
     // Failures of earlier sessions are left out.
     if !entries.isEmpty, let began = try diagnosis().sessionSince {
       entries.removeAll { ($0.time ?? .max) < began }

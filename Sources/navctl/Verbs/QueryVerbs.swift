@@ -49,8 +49,7 @@ struct List: ParsableCommand {
 
   /// Lists the last ending of each name that is not open, if it failed.
   private func listFailed(_ daemon: DaemonClient) throws {
-    let entries = try daemon.lastFailures(except: daemon.state())
-      .filter { (group == nil || $0.group == group) && (stack == nil || $0.stack == stack) }
+    let entries = try daemon.lastFailures(except: daemon.state(), group: group, stack: stack)
     if entries.isEmpty, let group { try daemon.requireName("group", group) }
     if entries.isEmpty, let stack { try daemon.requireName("stack", stack) }
     let (style, now) = (global.tableStyle, Timestamp.now)

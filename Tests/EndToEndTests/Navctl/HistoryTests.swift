@@ -200,6 +200,21 @@ func list_failed_saysWhatDoesNotWork() throws {
   #expect(try session.navctl("list", "--failed", "--json").json?.array?.map { $0["binding"]?.string } == ["broken"])
 }
 
+@Test("navctl list --failed --group asks navd for the reasons of that group's failures alone")
+func list_failedInAGroup_asksForThoseReasonsAlone() throws {
+  let session = try Session()
+  for name in ["a", "b", "c"] { _ = try session.navctl("present", name, "--group", name, "--", "no-such-program") }
+  let monitor = try session.start(program: "/usr/bin/busctl", ["--user", "monitor", CoordinatorNames.bus.text])
+  try session.poll("the monitor is attached") {
+    _ = try session.state()
+    return !monitor.lines.isEmpty
+  }
+  #expect(try session.navctl("list", "--failed", "--group", "b", "--format", "{binding}").lines == ["b"])
+  try session.dismiss("nothing")
+  try session.wait("the monitor has told of all calls") { monitor.lines.contains { $0.contains("Member=Dismiss") } }
+  #expect(monitor.lines.count { $0.contains("Member=Wait") } == 1)
+}
+
 @Test("K5: history --follow prints every ending once, even after a restart of navd, and resumes")
 func historyFollow_everyEnding_isPrintedOnce() throws {
   let session = try Session()
