@@ -189,6 +189,8 @@ func navctlUsage_dismissalOfAnUnknownName_isReportedOnATerminal() throws {
     #expect(try session.navctlAtATerminal(quiet).outputText == "", "\(quiet)")
   }
   #expect(try session.navctl("dismiss", "mixr").errorText.hasPrefix("navctl: dismiss mixr: nothing is open as “mixr”"))
+  let waiting = try session.navctl("dismiss", "mixr", "--wait")
+  #expect(waiting.exitCode == 0 && waiting.errorText.hasPrefix("navctl: dismiss mixr: nothing is open as “mixr”"))
   #expect(try session.navctl("dismiss", "mixr", "--json").errorText == "")
 }
 
