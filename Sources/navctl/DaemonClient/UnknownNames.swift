@@ -72,12 +72,14 @@ extension DaemonClient {
 
   /// Tells of a mistake in the file of the request's destination, of which the version before is used, and of a destination that has
   /// the name of the request's id. Both may not be what the user meant.
-  func noteRequest() {
-    guard !global.quiet else { return }
-    if let destination, let mistake = (try? mistakes())?[destination] {
+  /// - Parameters:
+  ///   - mistakes: those in files of destinations, by the names of these.
+  ///   - names: the names of all destinations, if the request has a word as its id.
+  func noteRequest(mistakes: [String: String], destinations names: [String]) {
+    if let destination, let mistake = mistakes[destination] {
       note("\(ErrorOutput.part(mistake)); navd uses what the file said before")
     }
-    guard let word, let names = try? destinations().map(\.name), names.contains(word) else { return }
+    guard let word, names.contains(word) else { return }
     note(
       "“\(word)” is taken for an id of “\(destination ?? "")”, and is also a destination; to open that: navctl "
         + "\(Verbs.called) \(word)")

@@ -120,10 +120,10 @@ extension DaemonClient {
   ) throws(Failure) {
     let presentations = presentations.filter { $0 != .root }
     guard !presentations.isEmpty || !groups.isEmpty else { return }
-    noteRequest()
+    let failures = failuresAndNotes(after: serial)
     if global.notifies { try watchStart(of: presentations + shown(in: groups)) }
     // Calls of Wait, one for each presentation, would make navd follow this client.
-    for failure in failures(after: serial).reversed() {
+    for failure in failures.reversed() {
       let presentation = failure.presentation.map(CoordinatorNames.presentation) ?? .root
       if presentations.contains(presentation) || failure.group.map(groups.contains) == true {
         try reportFailedStart(of: presentation, at: isNamed ? failure.binding : nil)
@@ -204,12 +204,42 @@ extension DaemonClient {
     }
   }
 
-  /// The failures after a serial, the latest first; none if navd does not answer.
-  private func failures(after serial: UInt64) -> [EndingEntry] {
+  /// Asks what came of a request, and notes what its user may not have meant, in one round trip: whoever holds the key waits for it.
+  /// - Returns: the failures after a serial, the latest first; none if navd does not answer.
+  private func failuresAndNotes(after serial: UInt64) -> [EndingEntry] {
     var filter: Properties = [:]
     filter[Options.reason] = Reason.failed.rawValue
     filter[Options.afterSerial] = serial
-    return (try? history(0, filter)) ?? []
+    var failures: [EndingEntry] = []
+    var open = 0
+    func ask<Input, Output>(
+      _ method: Method<Input, Output>, _ input: Input, _ receive: @escaping (Output) -> Void
+    ) {
+      open += 1
+      connection.call(
+        method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: timeLeft ?? defaultTimeout,
+        autoStart: false
+      ) { [loop] result in
+        if case .success(let output) = result { receive(output) }
+        open -= 1
+        if open == 0 { loop.stop() }
+      }
+    }
+    var mistakes: [String: String] = [:]
+    if destination != nil, !global.quiet {
+      let property = CoordinatorInterface.mistakes
+      ask(PropertyAccessing.get, (CoordinatorInterface.name.text, property.name.text)) {
+        mistakes = [String: String](value: $0) ?? [:]
+      }
+    }
+    var names: [String] = []
+    if word != nil, !global.quiet {
+      ask(CoordinatorInterface.destinations, ()) { names = $0.map(\.fields.0) }
+    }
+    ask(CoordinatorInterface.history, (0, filter)) { failures = $0.map(EndingEntry.init) }
+    loop.run()
+    noteRequest(mistakes: mistakes, destinations: names)
+    return failures
   }
 
   /// - Parameter binding: the name for the error, if the operation does not contain it.
