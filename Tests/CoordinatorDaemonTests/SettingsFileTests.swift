@@ -73,6 +73,14 @@ private func faults(_ text: String) -> [String] {
     "[groups.main]\nfallback = 'a/b'",
     "2:1: “fallback”: expected the name of a destination, found “a/b”, for example fallback = \"dashboard\""
   ),
+  (
+    "[groups.main]\nfallback = ['a/b']",
+    "2:13: “fallback”: expected the name of a destination, found “a/b”, for example fallback = \"dashboard\""
+  ),
+  (
+    "[groups.main]\nfallback = [{ show = 'a/b', days = 'Mon' }]",
+    "2:15: “show”: expected the name of a destination, found “a/b”, for example show = \"menu\""
+  ),
   ("startup = 3", "1:1: “startup”: expected a string such as startup = \"startup.json\", found an integer"),
   ("startup = ''", "1:1: “startup”: expected a path, found “”, for example startup = \"startup.json\""),
   (

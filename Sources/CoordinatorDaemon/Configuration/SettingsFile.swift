@@ -140,7 +140,7 @@ extension TableReader {
           found: node)
         return []
       }
-      return destination(name, node.position).map { [TimedFallback(destination: $0)] } ?? []
+      return fallback(name, node.position).map { [$0] } ?? []
     }
     let maxCount = 64
     if elements.isEmpty || elements.count > maxCount {
@@ -157,7 +157,7 @@ extension TableReader {
       }
       switch element.content {
       case .string(let name):
-        if let name = destination(name, element.position) { fallbacks.append(TimedFallback(destination: name)) }
+        if let fallback = fallback(name, element.position) { fallbacks.append(fallback) }
       case .table(let entries):
         var reader = TableReader(entries, name: "an element of “fallback”", file: file, position: element.position)
         if let fallback = reader.timedFallback() { fallbacks.append(fallback) }
@@ -168,19 +168,19 @@ extension TableReader {
     return fallbacks
   }
 
-  private mutating func destination(_ name: String, _ position: TextPosition) -> String? {
-    if Destination.isName(name) { return name }
-    fault(
-      position,
-      "“fallback”: expected the name of a destination, found \(quoted(name)), for example fallback = \"dashboard\"")
-    return nil
+  /// A fallback without times.
+  private mutating func fallback(_ name: String, _ position: TextPosition) -> TimedFallback? {
+    value(of: name, at: position, for: "fallback", example: "\"dashboard\"", Self.destination)
+      .map { TimedFallback(destination: $0) }
+  }
+
+  private static func destination(_ text: String) throws(Invalid) -> String {
+    guard Destination.isName(text) else { throw Invalid(expected: "the name of a destination", found: text) }
+    return text
   }
 
   private mutating func timedFallback() -> TimedFallback? {
-    let destination = required("show", example: "\"menu\"") { text throws(Invalid) in
-      guard Destination.isName(text) else { throw Invalid(expected: "the name of a destination", found: text) }
-      return text
-    }
+    let destination = required("show", example: "\"menu\"", Self.destination)
     let isTimed = ["days", "from", "to"].contains { node($0) != nil }
     let days = value("days", example: "\"Mon-Fri\"") { text throws(Invalid) in try Self.days(text) }
     let from = value("from", example: "\"11:30\"") { text throws(Invalid) in try Self.minute(text) }

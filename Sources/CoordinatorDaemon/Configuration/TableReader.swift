@@ -111,6 +111,14 @@ struct TableReader {
     _ key: String, example: String, _ parse: (String) throws(Invalid) -> Value
   ) -> Value? {
     guard let (text, position) = text(key, example: example) else { return nil }
+    return value(of: text, at: position, for: key, example: example, parse)
+  }
+
+  /// The value parsed from a text that belongs to a key; nil if the text is not valid, which is a fault.
+  mutating func value<Value>(
+    of text: String, at position: TextPosition, for key: String, example: String,
+    _ parse: (String) throws(Invalid) -> Value
+  ) -> Value? {
     do {
       return try parse(text)
     } catch {
