@@ -127,16 +127,14 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
       }
       activate(window)
     case .place(let placement):
+      // KWin undoes what comes before it has placed the window. The focus is given back once, with the placement.
+      guard window.area != nil else { return window.pending.append(request) }
       if let former = known.first(where: { $0.uuid == formerFocus[window.uuid] }),
         state.windows.returnsFocus(of: window.key, to: former.key, placement)
       {
         set(PLASMA_WINDOW_ACTIVE, true, former)
       }
-      if window.area == nil {
-        window.pending.append(request)
-      } else {
-        scripts?.run(placement.kwinScript(for: window.uuid), for: window.uuid)
-      }
+      scripts?.run(placement.kwinScript(for: window.uuid), for: window.uuid)
     }
   }
 
