@@ -219,6 +219,24 @@ func recipe_kiosk_incompleteLine_isWrittenAgain() throws {
   #expect(endings() == ["one", "two", "three"], "\(script.errorText)")
 }
 
+@Test("The recipe for kiosks: a gap that was written last is on file once, and what follows it, too")
+func recipe_kiosk_gapAtTheEnd_isWrittenOnce() throws {
+  let session = try Session(files: try kioskFiles().filter { $0.key.hasSuffix("/played.sh") })
+  session.environment["PATH"] = "\(Session.program("").dropLast()):/usr/bin:/bin"
+  try session.write(
+    "{\"event\":\"dismissed\",\"record\":\"other\",\"serial\":9}\n{\"gap\":{\"after\":9,\"record\":\"other\"}}\n",
+    to: "state/played")
+  try session.present("one")
+  try session.runNavctl("dismiss", "one")
+  let script = try session.start(program: "/bin/sh", [session.path("config/navd/played.sh")])
+  func lines() -> [JSON] {
+    String(decoding: Files.contents(of: session.path("state/played")), as: UTF8.self).split(separator: "\n")
+      .compactMap { try? JSON.parse(String($0)) }
+  }
+  try session.poll("the ending is on file") { lines().contains { $0["binding"] == "one" } }
+  #expect(lines().count == 3 && lines()[1] == ["gap": ["after": 9, "record": "other"]], "\(script.errorText)")
+}
+
 @Test("The recipe for kiosks: systemd carries out the schedule while there is a screen")
 func recipe_kiosk_unitsCarryOutTheSchedule() throws {
   var files = try kioskFiles()

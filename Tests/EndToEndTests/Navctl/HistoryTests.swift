@@ -288,8 +288,8 @@ func historyFollow_behindAcrossRestarts_reportsOneGap() throws {
   #expect(serials == Set(serials).sorted(), "each once, and in order")
   #expect(gaps.first?["before"]?.unsigned == serials[1])
 
-  // There is no gap if the reader resumes from any line that navd remembers. If it resumes from the line of the gap, as the recipe
-  // does, the same gap comes again.
+  // There is no gap if the reader resumes from any line that navd remembers. If it resumes from the line before the gap, as the
+  // recipe does, the same gap comes again.
   let middle = serials[500]
   let resumed = try session.startNavctl("history", "--follow", "--json", "--since", "\(middle)")
   try session.wait("the rest is printed") { resumed.lines.count == serials.count - 501 }
