@@ -88,7 +88,7 @@ struct Watcher {
         try require(selections[group] != tag, "W1", "the selection of \(group) was told, but does not differ")
         selections[group] = tag
       case .group(let group):
-        try require(groups.insert(group).inserted || !isOneChange, "W1", "\(group) was told twice in one change")
+        try require(groups.insert(group).inserted, "W1", "\(group) was told twice in one input")
       case .path(let stack):
         try require(stacks.insert(stack).inserted || !isOneChange, "W1", "\(stack) was told twice in one change")
       case .hold(let name, let isInForce):

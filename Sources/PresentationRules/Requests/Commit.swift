@@ -198,7 +198,7 @@ extension Transition {
       }
       if drafted.hasOtherQueue || hasOtherTags(name, drafted, selected: tag) {
         state.lists.changed.insert(.group(name))
-        announce(.group(name))
+        announce(group: name)
       }
       state.dropIfUnused(group: name)
     }

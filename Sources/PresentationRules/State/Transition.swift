@@ -28,6 +28,8 @@ struct Transition: ~Copyable {
   var machine: StateMachine
   private let time: Instant?
   var outcome = Outcome()
+  /// The groups whose tags and queues were announced.
+  private var toldGroups: Set<BindingID> = []
 
   var state: State {
     @inline(__always) _read { yield machine.state }
@@ -106,8 +108,14 @@ struct Transition: ~Copyable {
       machine.selection(of: $0.group) != $0.tag && state.groups[$0.group]?.queue.binding(of: $0.tag) == nil
     }
     for group in Set(visible.map(\.group)).sorted(by: { $0.text < $1.text }) {
-      announce(.group(group))
+      announce(group: group)
     }
+  }
+
+  /// Announces that the tags or the queue of a group have changed. One event is enough for an input: watchers read them as they are
+  /// after it (W1).
+  mutating func announce(group: BindingID) {
+    if toldGroups.insert(group).inserted { announce(.group(group)) }
   }
 
   /// Announces the phases after this input that differ from those announced last.

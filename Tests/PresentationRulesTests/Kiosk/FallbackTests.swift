@@ -44,7 +44,7 @@ struct FallbackTests {
     #expect(
       fixture.taken() == [
         "selection main -", "group main board ·", "dismissed alarm expired", "selection main board",
-        "group main board ·", "presenting board", "present 3 board",
+        "presenting board", "present 3 board",
       ])
   }
 
