@@ -134,7 +134,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .environment: "{ GTK_THEME = \"Adwaita:dark\" }"
     case .onPresent: "[\"makoctl\", \"mode\", \"-a\", \"away\"]"
     case .onDismiss: "[\"makoctl\", \"mode\", \"-r\", \"away\"]"
-    case .check: "{ command = [\"curl\", \"--fail\", \"http://localhost:9222/json\"], every = \"30s\", failures = 3 }"
+    case .check: "{ command = [\"curl\", \"--fail\", \"http://localhost:8080/health\"], every = \"30s\", failures = 3 }"
     case .restart: "\"on-failure\""
     case .restartDelay: "\"1s\""
     case .restartDelayMax: "\"1m\""

@@ -237,6 +237,40 @@ func recipe_kiosk_gapAtTheEnd_isWrittenOnce() throws {
   #expect(lines().count == 3 && lines()[1] == ["gap": ["after": 9, "record": "other"]], "\(script.errorText)")
 }
 
+@Test(
+  "The recipe for kiosks: the check of a page fails while its renderer hangs, and when that has died; the browser answers all the same",
+  .enabled(if: ColoredProgram.isMeasured, "make check-programs has Chromium"))
+func recipe_kiosk_deadPage_isFound() throws {
+  let session = try Session(
+    starting: false, files: try kioskFiles().merging(["page.html": "<title>Page</title>\n"]) { $1 })
+  let profile = session.path("profile")
+  let browser = try session.start(
+    program: "/usr/bin/chromium",
+    [
+      "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--user-data-dir=\(profile)",
+      "--remote-debugging-port=0", "file://\(session.path("page.html"))",
+    ], mayFail: true)
+  func works() throws -> Bool {
+    try session.run(program: "/bin/bash", [session.path("config/navd/check-page.sh"), profile]).exitCode == 0
+  }
+  /// Sends a signal to the processes that draw pages.
+  func signal(_ name: String) throws {
+    let run = try session.run(
+      program: "/usr/bin/pkill", ["--signal", name, "--full", "type=renderer.*user-data-dir=\(profile)"])
+    #expect(run.exitCode == 0, "\(run.errorText)")
+  }
+  try session.poll("the page answers", within: .seconds(60)) { try works() }
+  try signal("STOP")
+  #expect(try !works())
+  try signal("CONT")
+  try session.poll("the page answers again") { try works() }
+  try signal("KILL")
+  try session.poll("the page is dead") { try !works() }
+  #expect(!browser.hasEnded)
+  browser.send(SIGTERM)
+  try session.wait("the browser has ended") { browser.hasEnded }
+}
+
 @Test("The recipe for kiosks: systemd carries out the schedule while there is a screen")
 func recipe_kiosk_unitsCarryOutTheSchedule() throws {
   var files = try kioskFiles()
