@@ -108,10 +108,14 @@ struct Doctor: ParsableCommand {
         ("org.freedesktop.systemd1.Manager", "Environment"), timeout: daemon.timeLeft ?? .seconds(3), autoStart: false),
       let known = [String](value: answer)
     else { return [] }
-    let wrong = desktopVariables.filter { name in
-      guard let value = getenv(name) else { return false }
-      return !known.contains("\(name)=\(String(cString: value))")
+    var here: [(name: String, value: String)] = []
+    for name in desktopVariables {
+      if let value = getenv(name) { here.append((name, String(cString: value))) }
     }
+    // On a console it is that of the login, and not that of the desktop which was started there.
+    here.removeAll { $0.name == "XDG_SESSION_TYPE" && !["wayland", "x11"].contains($0.value) }
+    if here.isEmpty { return [Finding("variables", "this shell has none of a desktop, with which to compare others")] }
+    let wrong = here.filter { !known.contains("\($0.name)=\($0.value)") }.map(\.name)
     if wrong.isEmpty { return [Finding("variables", "the user manager has those of this desktop")] }
     let names = wrong.joined(separator: " ")
     return [
@@ -122,7 +126,7 @@ struct Doctor: ParsableCommand {
   }
 
   private static let desktopVariables = [
-    "WAYLAND_DISPLAY", "DISPLAY", "XAUTHORITY", "XDG_CURRENT_DESKTOP", "SWAYSOCK", "I3SOCK",
+    "WAYLAND_DISPLAY", "DISPLAY", "XAUTHORITY", "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP", "SWAYSOCK", "I3SOCK",
     "HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET",
   ]
 }

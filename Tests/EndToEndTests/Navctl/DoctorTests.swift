@@ -149,6 +149,26 @@ func doctor_withoutNavd_looksAtTheRest() throws {
   #expect(rows(alone).map { $0[1] } == ["bus", "files", "programs"], "\(alone.outputText)")
 }
 
+@Test("The doctor names the variables that the user manager lacks, and is content when its advice was followed")
+func doctor_variablesOfTheDesktop_areThoseOfTheManager() throws {
+  let session = try Session(managed: true)
+  func row() throws -> String { try session.navctl("doctor").lines.first { $0.contains("\tvariables\t") } ?? "" }
+  #expect(try row() == "ok\tvariables\tthis shell has none of a desktop, with which to compare others")
+  // By this one, browsers choose between Wayland and X11.
+  session.environment["WAYLAND_DISPLAY"] = "wayland-7"
+  session.environment["XDG_SESSION_TYPE"] = "wayland"
+  let missing = try row()
+  #expect(
+    missing.hasPrefix(
+      "!!\tvariables\tthe user manager has another value, or none, of WAYLAND_DISPLAY, XDG_SESSION_TYPE; when the desktop "
+        + "starts: "), "\(missing)")
+  let advice = missing.split(separator: " ").suffix(4).map(String.init)
+  #expect(advice == ["dbus-update-activation-environment", "--systemd", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"])
+  let run = try session.run(program: "/usr/bin/\(advice[0])", Array(advice.dropFirst()))
+  #expect(run.exitCode == 0, "\(run.errorText)")
+  #expect(try row() == "ok\tvariables\tthe user manager has those of this desktop")
+}
+
 @Test("The doctor looks for programs in the PATH that the command gets, and not in navd's")
 func doctor_programInThePathOfTheShell_isFound() throws {
   let session = try Session(destinations: ["own": "command = [\"own-program\"]\n"])
