@@ -322,6 +322,25 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   #expect(warnings.first(1).isEmpty)
 }
 
+@Test("K1, N2: in a group with a fallback, an item that counts as shown before it is to be seen is a warning")
+func configurationReport_unseenItemOfASign_isAWarning() throws {
+  let bases = Bases()
+  try bases.write(settings: "[groups.main]\nfallback = 'home'\n[groups.other]\nreplacement = 'overlap'\n")
+  func warnings(_ name: String, _ text: String) throws -> Bool {
+    try bases.write("command = ['/bin/sh']\n" + text, to: "\(name).toml")
+    return ConfigurationReport(of: bases.root.path(of: "0")).text.contains(
+      "\(name).toml: warning: the group “main” has a fallback, and this item counts as shown as soon as its program runs; "
+    )
+  }
+  #expect(try warnings("home", ""))
+  #expect(try !warnings("home", "window = true"))
+  #expect(try warnings("page", "group = 'main'"))
+  #expect(try !warnings("page", "group = 'main'\nwindow = { settle = '1s' }"))
+  #expect(try !warnings("page", "group = 'main'\nready = 'notify'"))
+  #expect(try !warnings("page", "group = 'other'"))
+  #expect(try !warnings("page", ""))
+}
+
 @Test(arguments: ["rofi", "/usr/bin/wofi", "fuzzel", "dmenu", "walker", "xdg-open", "gtk-launch"])
 func configurationReport_launcherWithoutItsScope_isAWarning(_ program: String) throws {
   let bases = Bases()

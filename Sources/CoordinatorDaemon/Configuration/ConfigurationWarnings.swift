@@ -4,7 +4,7 @@ import Processes
 import TextFormats
 
 /// Destinations that may not work, though their files have no mistake: names that no item can have, programs that are not found,
-/// and launchers without the scope that they need. Looking for programs takes longer than reading the files, so it waits for the
+/// launchers without the scope that they need, and items that count as shown too early. Looking for programs takes longer than reading the files, so it waits for the
 /// first request for the warnings.
 struct ConfigurationWarnings {
   private struct Warning {
@@ -14,20 +14,20 @@ struct ConfigurationWarnings {
   }
 
   private let destinations: [Destination]
-  /// The groups whose fallback is not a destination, with the fallback's name.
-  private let unknownFallbacks: [(group: BindingID, name: String)]
+  /// The groups that have fallbacks, with the names of these, in the order of the groups' names.
+  private let fallbacks: [(group: String, names: [String])]
   /// The warnings about names that no item can have. They depend on the files only.
   let ofNames: [FileFault]
-  private lazy var warnings = ofNames.map { Warning(fault: $0, missing: nil) } + ofPrograms + ofFallbacks
+  private lazy var warnings =
+    ofNames.map { Warning(fault: $0, missing: nil) } + ofPrograms + ofFallbacks + ofUnseenItems
 
-  init() { (destinations, unknownFallbacks, ofNames) = ([], [], []) }
+  init() { self.init(of: []) }
 
   /// - Parameter groups: the settings of groups (K1).
   init(of destinations: [Destination], groups: [BindingID: TimedGroup] = [:]) {
     self.destinations = destinations
-    let names = Set(groups.isEmpty ? [] : destinations.map(\.name))
-    unknownFallbacks = groups.sorted { $0.key.text < $1.key.text }.flatMap { group, settings in
-      settings.fallbacks.map(\.destination).filter { !names.contains($0) }.map { (group, $0) }
+    fallbacks = groups.filter { !$0.value.fallbacks.isEmpty }.sorted { $0.key.text < $1.key.text }.map {
+      ($0.key.text, $0.value.fallbacks.map(\.destination))
     }
     ofNames = destinations.compactMap { destination in
       guard case .file(let path) = destination.source else { return nil }
@@ -41,11 +41,28 @@ struct ConfigurationWarnings {
   }
 
   private var ofFallbacks: [Warning] {
-    unknownFallbacks.map { group, name in
+    let known = Set(fallbacks.isEmpty ? [] : destinations.map(\.name))
+    return fallbacks.flatMap { group, names in
+      names.filter { !known.contains($0) }.map { name in
+        let why =
+          "the fallback \(quoted(name)) of “\(group)” has no file \(quoted("\(name).toml")), so nothing is shown unless a "
+          + "program registers it"
+        return Warning(fault: FileFault(SettingsFile.name, nil, why), missing: nil)
+      }
+    }
+  }
+
+  /// A sign with a fallback is never empty, unless an item counts as shown before it is to be seen.
+  private var ofUnseenItems: [Warning] {
+    destinations.compactMap { destination in
+      guard case .file(let path) = destination.source, destination.command != nil, destination.window == nil,
+        destination.itemSettings?.awaitsReady != true,
+        let (group, _) = fallbacks.first(where: { $0 == destination.group?.text || $1.contains(destination.name) })
+      else { return nil }
       let why =
-        "the fallback \(quoted(name)) of “\(group)” has no file \(quoted("\(name).toml")), so nothing is shown unless a program "
-        + "registers it"
-      return Warning(fault: FileFault(SettingsFile.name, nil, why), missing: nil)
+        "the group “\(group)” has a fallback, and this item counts as shown as soon as its program runs; add window = true, or "
+        + "ready = \"notify\" if the program says when it is ready"
+      return Warning(fault: FileFault(path, nil, why), missing: nil)
     }
   }
 
