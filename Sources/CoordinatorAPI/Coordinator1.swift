@@ -38,10 +38,10 @@ public enum CoordinatorInterface {
     apply, wait, get, getState, members, hold, releaseHold, holds,
     declareContainerValue, containerValue,
     registerPresenter, unregisterPresenter, serve, destinations,
-    closed, asking, ready, act, history, diagnosis, reload, importEnvironment, quit,
+    closed, asking, ready, act, history, diagnosis, mistakes, reload, importEnvironment, quit,
     presented, updated, phaseChanged, dismissed, declined, askingChanged, action,
     selectionChanged, pathChanged, groupChanged, holdChanged, parkedChanged, requested, destinationsChanged,
-    version, release, serial, limits, mistakes,
+    version, release, serial, limits,
   ]
 }
 
@@ -509,6 +509,16 @@ extension CoordinatorInterface {
       \(Diagnosis.table.doc)
       """)
 
+  public static let mistakes = Method(
+    name, "Mistakes",
+    out: Arg<[String: String]>(
+      "mistakes", doc: "Each with its position, by the names of the destinations.", qtType: "NavdVariables"),
+    isReading: true,
+    doc: """
+      Returns the mistakes in files of destinations. What such a file said before its mistake still counts, if navd has read \
+      that.
+      """)
+
   public static let quit = Method(
     name, "Quit",
     doc: "Ends every presentation (“shutdown”), then the daemon. SIGTERM stops the daemon and ends no presentation.")
@@ -617,13 +627,6 @@ extension CoordinatorInterface {
   public static let limits = Property<[String: UInt64]>(
     name, "Limits", emitsChanged: .const, doc: "The limits that LimitExceeded names, by name.",
     annotations: [Annotation(QtAnnotation.type, "NavdLimits")])
-  public static let mistakes = Property<[String: String]>(
-    name, "Mistakes", emitsChanged: .false,
-    doc: """
-      The mistakes in files of destinations, with their positions, by the names of the destinations. What such a file said \
-      before its mistake still counts, if navd has read that.
-      """,
-    annotations: [Annotation(QtAnnotation.type, "NavdVariables")])
 }
 
 // MARK: Replies

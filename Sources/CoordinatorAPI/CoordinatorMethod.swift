@@ -33,6 +33,7 @@ package enum CoordinatorMethod: String, CaseIterable, Sendable {
   case act = "Act"
   case history = "History"
   case diagnosis = "Diagnosis"
+  case mistakes = "Mistakes"
   case reload = "Reload"
   case importEnvironment = "ImportEnvironment"
   case quit = "Quit"
@@ -55,7 +56,7 @@ package enum CoordinatorMethod: String, CaseIterable, Sendable {
     case .setPath: CoordinatorInterface.setPath
     case .apply, .wait, .get, .getState, .members, .hold, .releaseHold, .holds, .declareContainerValue, .containerValue,
       .registerPresenter, .unregisterPresenter, .serve, .destinations, .closed, .asking, .ready, .act, .history,
-      .diagnosis, .reload, .importEnvironment, .quit:
+      .diagnosis, .mistakes, .reload, .importEnvironment, .quit:
       nil
     }
   }

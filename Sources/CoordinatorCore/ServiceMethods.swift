@@ -161,6 +161,11 @@ extension CoordinatorService {
         diagnosis.limits = limits.mapValues(\.value)
         call.reply(diagnosis.properties)
       }
+    case .mistakes:
+      binder.bind(Rows.mistakes) { [unowned self] _, call in
+        host.takeInChanges()
+        call.reply(machine.mistakes)
+      }
     case .reload:
       binder.bind(answerOf: Rows.reload) { [unowned self] _, _ throws(Refusal) in try host.reload() }
     case .importEnvironment:
@@ -193,10 +198,6 @@ extension CoordinatorService {
     binder.bind(Rows.version) { Rows.currentVersion }
     binder.bind(Rows.release) { Release.version }
     binder.bind(Rows.serial) { [unowned self] in serial }
-    binder.bind(Rows.mistakes) { [unowned self] in
-      host.takeInChanges()
-      return machine.mistakes
-    }
     binder.bind(Rows.limits) { [unowned self] in limits }
   }
 

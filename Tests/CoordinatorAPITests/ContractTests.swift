@@ -45,6 +45,7 @@ import TextFormats
       "Act (o handle, s action, a{sv} parameters) → (t serial)",
       "History (u most, a{sv} filter) → (aa{sv} endings)",
       "Diagnosis () → (a{sv} diagnosis)",
+      "Mistakes () → (a{ss} mistakes)",
       "Reload () → ()",
       "ImportEnvironment (a{ss} variables) → (b changed)",
       "Quit () → ()",
@@ -66,7 +67,6 @@ import TextFormats
       "property Release s read const",
       "property Serial t read false",
       "property Limits a{st} read const",
-      "property Mistakes a{ss} read false",
     ])
 }
 

@@ -120,7 +120,7 @@ final class DaemonClient {
   }
 
   /// The mistakes in files of destinations, by the names of these.
-  func mistakes() throws(Failure) -> [String: String] { try value(of: CoordinatorInterface.mistakes) ?? [:] }
+  func mistakes() throws(Failure) -> [String: String] { try ask(CoordinatorInterface.mistakes, ()) }
 
   func diagnosis() throws(Failure) -> Diagnosis { Diagnosis(try ask(CoordinatorInterface.diagnosis, ())) }
 

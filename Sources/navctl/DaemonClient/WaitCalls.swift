@@ -227,10 +227,7 @@ extension DaemonClient {
     }
     var mistakes: [String: String] = [:]
     if destination != nil, !global.quiet {
-      let property = CoordinatorInterface.mistakes
-      ask(PropertyAccessing.get, (CoordinatorInterface.name.text, property.name.text)) {
-        mistakes = [String: String](value: $0) ?? [:]
-      }
+      ask(CoordinatorInterface.mistakes, ()) { mistakes = $0 }
     }
     var names: [String] = []
     if word != nil, !global.quiet {

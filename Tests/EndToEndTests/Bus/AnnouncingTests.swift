@@ -165,7 +165,7 @@ func announcing_coordinatorProperties_areThoseOfTheContract() throws {
   }
   let diagnosis = try session.call(Rows.diagnosis, ())
   #expect(diagnosis[Diagnosis.keys.limits] == limits.mapValues(\.value))
-  #expect(Set(all.keys) == ["Version", "Release", "Serial", "Limits", "Mistakes"])
+  #expect(Set(all.keys) == ["Version", "Release", "Serial", "Limits"])
 }
 
 @Test("Match rules can select the binding: it is the first argument of its signals")

@@ -130,7 +130,7 @@ func contract_files_areAcceptedByCodegen() throws {
 
 @Test("gdbus and busctl can introspect and call the daemon")
 func contract_daemon_isReadByOtherTools() throws {
-  let session = try Session()
+  let session = try Session(destinations: ["wrong": "command = 3\n"])
   let presentation = try session.present("fact", "1", ["title": .string("Fact")])
   let gdbus = try session.run(
     program: "/usr/bin/gdbus",
@@ -155,6 +155,9 @@ func contract_daemon_isReadByOtherTools() throws {
   #expect(try busctl("tree", "--list", "org.navd.Coordinator1").contains("\(presentation)\n"))
   let members = try busctl("introspect", "org.navd.Coordinator1", "/org/navd/Coordinator1")
   for member in CoordinatorInterface.interface.members { #expect(members.contains("\n.\(member.name) ")) }
+  // Each line is as wide as the widest value, which is that of Limits. Texts, as of mistakes, would be wider.
+  let widest = members.split(separator: "\n").map(\.count).max() ?? 0
+  #expect(!members.contains("wrong") && widest < 450, "\(widest) columns")
   #expect(
     try busctl(
       "call", "org.navd.Coordinator1", "/org/navd/Coordinator1", "org.navd.Coordinator1", "Dismiss", "sa{sv}", "fact",

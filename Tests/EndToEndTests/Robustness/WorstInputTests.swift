@@ -343,6 +343,9 @@ private func worstInput(of method: String) -> WorstInput? {
   case "Diagnosis":
     return WorstInput(
       count: 4096, prepare: { try $0.writeMistakes($1) }, ask: { [$0.begun(Rows.diagnosis, (), $1)] })
+  case "Mistakes":
+    return WorstInput(
+      count: 4096, prepare: { try $0.writeMistakes($1) }, ask: { [$0.begun(Rows.mistakes, (), $1)] })
   case "Quit":
     return WorstInput(prepare: { try $0.presentMany($1) }, ask: { [$0.begun(Rows.quit, (), $1)] })
   default: return nil
