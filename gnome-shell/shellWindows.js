@@ -505,12 +505,15 @@ class ShellWindows {
      * Announces the first window of a program that is about to start.
      *
      * @param {string} presentation - the variable of its process
-     * @param {object} options - of Place; none if it is no longer expected
+     * @param {object} options - of Place, and its patterns; none if it is no longer expected
      */
     expect(presentation, options) {
         this._expected.delete(presentation);
         if (Object.keys(options).length === 0)
             return;
+        // Its process says which window it is.
+        delete options['app-id'];
+        delete options.title;
         new Placement(options);
         this._expected.set(presentation, options);
         if (this._expected.size > MAX_EXPECTED)

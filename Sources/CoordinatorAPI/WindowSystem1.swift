@@ -113,11 +113,13 @@ extension WindowSystemInterface {
     name, "Expect",
     in: Arg<String>(
       "presentation", doc: "The \(CoordinatorNames.presentationVariable) of a program that is about to start."),
-    Arg<Properties>("options", doc: "Those of Place; none if the window is no longer expected."),
+    Arg<Properties>(
+      "options", doc: "Those of Place, and what is known of the window; none if it is no longer expected."),
     doc: """
       Announces a window: the first one of a program with this variable in its environment. It is shown as the options say as \
       soon as it opens, before it has a title or is told. So what its user types meanwhile goes where it went before. Place \
-      follows, once the coordinator knows that it is the item's.
+      follows, once the coordinator knows that it is the item's. Options besides those of Place:
+      \(ExpectedWindow.Options.table.doc)
       """)
 }
 

@@ -12,7 +12,7 @@ extension WindowTracker {
     if following.output != nil { placement = WindowPlacement(takesFocus: placement.takesFocus) }
     guard placement != WindowPlacement() else { return }
     followed[handle]!.isExpected = true
-    effects.append(.expect(handle, placement))
+    effects.append(.expect(handle, ExpectedWindow(placement, following.rule.pattern)))
   }
 
   mutating func stopExpecting(_ handle: Handle) {

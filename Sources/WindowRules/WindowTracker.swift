@@ -8,7 +8,7 @@ public struct WindowTracker {
   /// The consequences of an input, in this order.
   public enum Effect: Hashable, Sendable {
     /// Tell the window system how to show the first window of a program that is about to start.
-    case expect(Handle, WindowPlacement)
+    case expect(Handle, ExpectedWindow)
     /// Tell the window system that this window has come, or will not.
     case stopExpecting(Handle)
     /// Start the program.

@@ -60,3 +60,35 @@ import Testing
 func windowSystem_ofDisplay_hasOwnName(_ display: String, _ name: String?) {
   #expect(WindowSystemInterface.bus(of: display)?.text == name)
 }
+
+// MARK: Patterns
+
+@Test(
+  "A shell pattern is a regular expression for the whole text, with nothing that a configuration takes for something else",
+  arguments: [
+    ("mixer", "^mixer$"), ("*[Tt]hunar", "^.*[Tt]hunar$"), ("org.gnome.?", "^org\\.gnome\\..$"),
+    ("[!a-c]*", "^[^a-c].*$"), ("[^x]", "^[^x]$"), ("a\\*b", "^a\\*b$"), ("[", "^\\[$"), ("a[", "^a\\[$"),
+    ("a[]]b", "^a[\\]]b$"), ("[a\\]b]", "^[a\\]b]$"), ("[[:digit:]_]", "^[[:digit:]_]$"), ("[[:]", "^[\\[:]$"),
+    ("(x)", "^\\(x\\)$"), ("a\"b$c", "^a\\x22b\\x24c$"), ("[\"$]", "^[\\x22\\x24]$"), ("a\nb", "^a\\x0ab$"),
+    ("a\\\\b[\\\\]", "^a\\x5cb[\\x5c]$"),
+  ])
+func shellPattern_expression_fitsTheSame(_ pattern: String, _ expression: String) {
+  #expect(ShellPattern(pattern).expression == expression)
+}
+
+@Test func windowPattern_criteria_nameWhatIsWritten() {
+  #expect(WindowPattern(appID: "osd").i3Criteria(appID: "app_id") == #"[app_id="^osd$"]"#)
+  #expect(WindowPattern(appID: "osd", title: "*").i3Criteria(appID: "class") == #"[class="^osd$" title="^.*$"]"#)
+  #expect(WindowPattern(title: "a;b]").i3Criteria(appID: "class") == #"[title="^a;b\]$"]"#)
+}
+
+@Test func expectedWindow_options_areThoseOfPlaceAndItsPattern() throws {
+  let window = ExpectedWindow(WindowPlacement(.pointer, takesFocus: false), WindowPattern(appID: "osd", title: "x*"))
+  #expect(
+    window.options == [
+      "place": .string("pointer"), "focus": .boolean(false), "app-id": .string("osd"), "title": .string("x*"),
+    ])
+  #expect(try ExpectedWindow(reading: window.options) == window)
+  #expect(try ExpectedWindow(reading: ["later": .string("x")]) == ExpectedWindow(WindowPlacement()))
+  #expect(throws: Refusal.self) { try ExpectedWindow(reading: ["app-id": .int64(3)]) }
+}

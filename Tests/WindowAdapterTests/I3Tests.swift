@@ -435,3 +435,64 @@ func stack_windowsUnderAnother_areCovered() {
   #expect(monitors.holding(ScreenArea(x: 300, y: 0, width: 50, height: 10)) == "")
   #expect([Monitor]().holding(ScreenArea(x: 0, y: 0, width: 5, height: 5)) == "")
 }
+
+// MARK: Windows that open without the focus (N15)
+
+/// A window in an event, and in a tree that shows where it is.
+private func window(_ id: Int, _ appID: String, focused: Bool = false) -> JSON {
+  node(id, appID, pid: id, focused: focused, more: ["app_id": .string(appID), "visible": true])
+}
+
+@Test("N15: sway is told once of a pattern whose windows open without the focus, and again after it has read its file")
+func i3_expectedWithoutFocus_isARule() {
+  var model = model(tree([window(8, "foot", focused: true)]))
+  let osd = WindowPattern(appID: "osd")
+  model.expectWithoutFocus([osd])
+  #expect(model.takeRules() == [#"no_focus [app_id="^osd$"]"#, #"no_focus [class="^osd$"]"#])
+  model.expectWithoutFocus([osd, WindowPattern(title: "Volume*")])
+  #expect(model.takeRules() == [#"no_focus [title="^Volume.*$"]"#])
+  model.expectWithoutFocus([])
+  model.expectWithoutFocus([osd])
+  #expect(model.takeRules() == [])
+  model.take(.workspace, ["change": "reload"], now: now)
+  #expect(model.takeRules() == [#"no_focus [app_id="^osd$"]"#, #"no_focus [class="^osd$"]"#])
+  model.expectWithoutFocus([])
+  model.take(.workspace, ["change": "reload"], now: now)
+  #expect(model.takeRules() == [])
+}
+
+@Test("N15: no more than 64 rules are told, since sway compares each with each window")
+func i3_manyPatternsWithoutFocus_areLimited() {
+  var model = model(tree([]))
+  for number in 1...100 { model.expectWithoutFocus([WindowPattern(title: "\(number)")]) }
+  #expect(model.takeRules().count == 64)
+}
+
+@Test("N15: a window that is not expected gets the focus, though a rule fits it", arguments: [true, false])
+func i3_otherWindowWithARule_getsTheFocus(_ isExpected: Bool) {
+  var model = model(tree([window(8, "foot", focused: true)]))
+  model.expectWithoutFocus([WindowPattern(appID: "osd", title: "os*")])
+  if !isExpected { model.expectWithoutFocus([]) }
+  // sway tells the title later.
+  model.take(.window, event("new", node(9, pid: 9, more: ["app_id": "osd", "visible": true])), now: now)
+  #expect(model.givingFocus() == [])
+  model.expectWithoutFocus([])
+  model.take(tree: tree([window(8, "foot", focused: true), window(9, "osd")]), now: now)
+  #expect(model.givingFocus() == (isExpected ? [] : ["[con_id=9] focus"]))
+  #expect(model.givingFocus() == [])
+}
+
+@Test("N15: a window that a rule fits is left where its user has gone on, and where it is not in view")
+func i3_otherWindowOutOfReach_getsNoFocus() {
+  let foot = window(8, "foot", focused: true)
+  var model = model(tree([foot, window(7, "third")]))
+  model.expectWithoutFocus([WindowPattern(appID: "osd")])
+  model.expectWithoutFocus([])
+  model.take(.window, event("new", window(9, "osd")), now: now)
+  model.take(tree: tree([window(8, "foot"), window(7, "third", focused: true), window(9, "osd")]), now: now)
+  #expect(model.givingFocus() == [])
+  model.take(tree: tree([foot]), now: now)
+  model.take(.window, event("new", window(10, "osd")), now: now)
+  model.take(tree: tree([foot], hidden: [window(10, "osd")]), now: now)
+  #expect(model.givingFocus() == [])
+}

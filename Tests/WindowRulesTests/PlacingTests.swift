@@ -81,7 +81,7 @@ struct PlacingTests {
   func expect_placedItem_precedesItsProgram() {
     var tracker = tracker()
     tracker.follow(one, Self.rule, grace: 2000)
-    #expect(expectations(&tracker) == [.expect(one, Self.placement), .start(one)])
+    #expect(expectations(&tracker) == [.expect(one, ExpectedWindow(Self.placement, Self.rule.pattern)), .start(one)])
     tracker.opened(window("w1"), program: one)
     #expect(expectations(&tracker) == [.stopExpecting(one)])
     tracker.opened(window("w2"), program: one)
@@ -105,7 +105,8 @@ struct PlacingTests {
     #expect(expectations(&tracker) == [.start(one)])
     rule.placement.takesFocus = false
     tracker.follow(two, rule, grace: 2000, output: "B")
-    #expect(expectations(&tracker) == [.expect(two, WindowPlacement(takesFocus: false)), .start(two)])
+    let window = ExpectedWindow(WindowPlacement(takesFocus: false), Self.rule.pattern)
+    #expect(expectations(&tracker) == [.expect(two, window), .start(two)])
   }
 
   @Test("N15: what needs no place, and an adapter that expects nothing, are told nothing")

@@ -149,23 +149,13 @@ import TextFormats
         """)
   }
 
-  @Test(
-    "A shell pattern is a regular expression for the whole text",
-    arguments: [
-      ("mixer", "^mixer$"), ("*[Tt]hunar", "^.*[Tt]hunar$"), ("org.gnome.?", "^org\\.gnome\\..$"),
-      ("[!a-c]*", "^[^a-c].*$"), ("a\\*b", "^a\\*b$"), ("[", "^\\[$"), ("a[]]b", "^a[]]b$"), ("(x)", "^\\(x\\)$"),
-    ])
-  func expression_ofPattern_fitsTheSame(_ pattern: String, _ expression: String) {
-    #expect(CompositorRules.expression(pattern) == expression)
-  }
-
   @Test("Quotation marks and the letters of XML do not end a rule, and openbox has no brackets")
   func rules_ofStrangePattern_areQuoted() throws {
     let pattern = WindowPattern(appID: "a\"b", title: "[Nn]otes & <x>")
     let sticky = WindowPlacement(isSticky: true)
     #expect(
       Self.rules(.sway, sticky, pattern)
-        == #"for_window [app_id="^a.b$" title="^[Nn]otes & <x>$"] floating enable, sticky enable"#)
+        == #"for_window [app_id="^a\x22b$" title="^[Nn]otes & <x>$"] floating enable, sticky enable"#)
     #expect(
       Self.rules(.openbox, sticky, pattern) == """
         <!-- mixer: “[…]” and “\\” of its pattern are “?” here, which fits any character -->

@@ -339,8 +339,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   private func perform(_ effect: WindowTracker.Effect) {
     switch effect {
-    case .expect(let program, let placement): expect(program, placement)
-    case .stopExpecting(let program): expect(program, WindowPlacement())
+    case .expect(let program, let window): expect(program, window.options)
+    case .stopExpecting(let program): expect(program, [:])
     case .start(let program): start(program)
     case .presented(let handle):
       let program = tracker.program(of: handle)
@@ -408,9 +408,9 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     }
   }
 
-  /// - Parameter placement: empty if the window is no longer expected.
-  private func expect(_ program: Handle, _ placement: WindowPlacement) {
-    system.request(Rows.expect, (program.description, placement.options.properties)) { [log] message in
+  /// - Parameter options: empty if the window is no longer expected.
+  private func expect(_ program: Handle, _ options: Properties) {
+    system.request(Rows.expect, (program.description, options)) { [log] message in
       log.warning("a window that opens could not be announced: \(message)")
     }
   }

@@ -48,7 +48,8 @@ final class WindowService {
     object.implement(Rows.expect) { [unowned self] input, call in
       carryOut(call) { () throws(Refusal) in
         try require(.expect, for: "announcing a window")
-        expected.expect(input.0, try WindowPlacement(reading: input.1), besides: backend.state.windows)
+        expected.expect(input.0, try ExpectedWindow(reading: input.1), besides: backend.state.windows)
+        backend.expectWithoutFocus(expected.patternsWithoutFocus)
         call.reply()
       }
     }
@@ -87,7 +88,9 @@ final class WindowService {
 
   /// Places the expected windows that have opened. A window that is gone meanwhile, or that cannot be placed, is left.
   private func placeExpected() {
-    for (key, placement) in expected.takeDue(backend.state.windows, now: connection.loop.now) {
+    let due = expected.takeDue(backend.state.windows, now: connection.loop.now)
+    if !due.isEmpty { backend.expectWithoutFocus(expected.patternsWithoutFocus) }
+    for (key, placement) in due {
       backend.perform(.place(placement), key) { _ in }
     }
   }

@@ -21,6 +21,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
   private var changed: Set<XWindowFacts.Change> = []
   /// The source of facts about windows that sway's socket does not report; nil for i3, or if sway has no such protocol.
   private var toplevels: WlrConnection?
+  private var isSway = false
   private var model = I3Model(capabilities: []) { _, _ in I3Model.Identity(id: "") }
   private var isReading: Set<I3Message.Kind> = []
   private var reading: Timer?
@@ -54,6 +55,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
     var capabilities: [WindowCapability] = [
       .close, .activate, .hide, .move, .summon, .place, .expect, .pid, .parent, .output, .focus, .inView, .startupID,
     ]
+    self.isSway = isSway
     if isSway {
       // sway reports no parents of Wayland windows, and no startup ids.
       capabilities.removeAll { $0 == .parent || $0 == .startupID }
@@ -89,7 +91,24 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
 
   func take(_ event: I3Message.Event?, _ content: JSON?) {
     model.take(event, content, now: loop.now)
+    tellRules()
     readSoon()
+  }
+
+  /// i3 takes such rules from its configuration alone.
+  func expectWithoutFocus(_ patterns: [WindowPattern]) {
+    guard isSway else { return }
+    model.expectWithoutFocus(patterns)
+    tellRules()
+  }
+
+  private func tellRules() {
+    for rule in model.takeRules() {
+      send(.command, rule) { [log] answer in
+        guard let failed = answer?.array?.first(where: { $0["success"] == false }) else { return }
+        log.warning("sway refuses the rule “\(rule)”: \(failed["error"]?.string ?? "it does not say why")")
+      }
+    }
   }
 
   func windowManagerEnded(_ reason: String) { onEnd?(reason) }
@@ -169,7 +188,10 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
         }
         if kind == .outputs { model.take(outputs: json) } else { model.take(tree: json, now: loop.now) }
         if isReading.isEmpty { becomeReady() }
-        if kind == .tree { goOnPlacing() }
+        if kind == .tree {
+          command(model.givingFocus())
+          goOnPlacing()
+        }
         readWanted()
       }
     }

@@ -31,6 +31,10 @@ struct I3Model {
   private var placements = Placements<Key>()
   /// The container that had the focus when a window opened or was shown again; nil for an empty workspace.
   private var formerFocus: [Int64: Int64?] = [:]
+  private var focusRules = SwayFocusRules()
+  /// The windows that have opened, and may not have the focus because of a rule that is about others, with the patterns of those that were
+  /// expected then. Their titles come later.
+  private var opened: [Int64: [WindowPattern]] = [:]
   /// The effects of requests that the tree does not show yet: requests before the pending request for the tree, and later ones.
   private var (asked, unasked) = (Foresight(), Foresight())
 
@@ -64,6 +68,7 @@ struct I3Model {
   /// - Parameter event: nil for an event that was too large to be read, or of another kind.
   mutating func take(_ event: I3Message.Event?, _ json: JSON?, now: Instant) {
     let change = json?["change"]?.string
+    if event == .workspace, change == "reload" { focusRules.forget() }
     if event == .window, hasTree, change == "close", case .integer(let container)? = json?["container"]?["id"] {
       close(Self.key(container))
       wants.insert(.tree)
@@ -148,6 +153,7 @@ struct I3Model {
     }
     placements.forget(key)
     formerFocus.removeValue(forKey: container)
+    opened[container] = nil
     state.windows.close(key)
   }
 
@@ -160,7 +166,10 @@ struct I3Model {
       identity = identify(node) { windows.key(of: $0) != nil }
       if node.properties.pid == nil, let identity { sighting.properties.pid = identity.pid ?? 0 }
       sighting.properties.startupID = identity?.startupID
-      if hasTree { formerFocus.updateValue(state.windows.focused.map(Self.container), forKey: node.container) }
+      if hasTree {
+        formerFocus.updateValue(state.windows.focused.map(Self.container), forKey: node.container)
+        if !focusRules.isEmpty { opened[node.container] = focusRules.expected }
+      }
     }
     nodes[node.container] = node
     if let window = node.xWindow {
@@ -238,6 +247,27 @@ struct I3Model {
     case .place: preconditionFailure("a window is placed by several commands")
     case .move(let output):
       return (["\(window) move container to output \(Self.literal(output))"], returning(to: focused))
+    }
+  }
+
+  /// Tells which windows are expected that are to open without the focus; ``takeRules()`` has the commands that follow.
+  mutating func expectWithoutFocus(_ patterns: [WindowPattern]) { focusRules.expect(patterns) }
+
+  /// The rules that sway is to be told.
+  mutating func takeRules() -> [String] { focusRules.takeDue() }
+
+  /// The commands that give the focus to windows that would have got it without a rule.
+  mutating func givingFocus() -> [String] {
+    opened.sorted { $0.key < $1.key }.compactMap { container, expected in
+      // Before the tree tells it, a window's output is not known.
+      guard let window = state.windows.properties(of: Self.key(container)), let output = window.output
+      else { return nil }
+      opened[container] = nil
+      let isAsItWas = formerFocus[container] == .some(state.windows.focused.map(Self.container))
+      guard isAsItWas, window.inView == true, output == state.focusedOutput,
+        focusRules.deprives(window, besides: expected)
+      else { return nil }
+      return "[con_id=\(container)] focus"
     }
   }
 

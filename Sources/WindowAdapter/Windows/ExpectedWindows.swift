@@ -10,7 +10,7 @@ struct ExpectedWindows {
   private static let limit = 64
   private static let variable = ByteString(CoordinatorNames.presentationVariable)
 
-  private var placements: [(presentation: ByteString, placement: WindowPlacement)] = []
+  private var announced: [(presentation: ByteString, window: ExpectedWindow)] = []
   /// The windows that are not expected, since they were there before, or belong to other programs.
   private var others: Set<WindowTable.Key> = []
   /// The windows that were placed when they opened, until the coordinator knows them.
@@ -21,12 +21,17 @@ struct ExpectedWindows {
   /// The time after which a window gets the focus from its user.
   private static let timeToFocus = Duration.seconds(1)
 
-  /// - Parameter placement: empty if the window is no longer expected.
-  mutating func expect(_ presentation: String, _ placement: WindowPlacement, besides windows: WindowTable) {
-    if placements.isEmpty { others = Set(windows.allKeys.filter { windows.process(of: $0) != nil }) }
-    placements.removeAll { $0.presentation == ByteString(presentation) }
-    if placement != WindowPlacement() { placements.append((ByteString(presentation), placement)) }
-    if placements.count > Self.limit { placements.removeFirst() }
+  /// - Parameter window: without a placement if the window is no longer expected.
+  mutating func expect(_ presentation: String, _ window: ExpectedWindow, besides windows: WindowTable) {
+    if announced.isEmpty { others = Set(windows.allKeys.filter { windows.process(of: $0) != nil }) }
+    announced.removeAll { $0.presentation == ByteString(presentation) }
+    if window.placement != WindowPlacement() { announced.append((ByteString(presentation), window)) }
+    if announced.count > Self.limit { announced.removeFirst() }
+  }
+
+  /// The patterns of the windows that are not to get the focus when they open.
+  var patternsWithoutFocus: [WindowPattern] {
+    announced.filter { $0.window.placement.takesFocus == false && !$0.window.pattern.isEmpty }.map(\.window.pattern)
   }
 
   /// Notes that the coordinator places a window itself.
@@ -52,7 +57,7 @@ struct ExpectedWindows {
   mutating func takeDue(
     _ windows: WindowTable, now: MonotonicInstant
   ) -> [(key: WindowTable.Key, placement: WindowPlacement)] {
-    guard !(placements.isEmpty && placed.isEmpty && unfocused.isEmpty) else { return [] }
+    guard !(announced.isEmpty && placed.isEmpty && unfocused.isEmpty) else { return [] }
     var due = takeOpened(windows)
     placed = placed.filter { windows.contains($0.key) }
     unfocused = unfocused.filter { windows.contains($0.key) && now < $0.value }
@@ -67,16 +72,16 @@ struct ExpectedWindows {
   }
 
   private mutating func takeOpened(_ windows: WindowTable) -> [(key: WindowTable.Key, placement: WindowPlacement)] {
-    guard !placements.isEmpty else { return [] }
+    guard !announced.isEmpty else { return [] }
     others.formIntersection(windows.allKeys)
     var opened: [(key: WindowTable.Key, placement: WindowPlacement)] = []
     for key in windows.allKeys where !others.contains(key) {
       guard let process = windows.process(of: key) else { continue }
       others.insert(key)
       guard case .value(let presentation) = ProcessTable.variable(Self.variable, of: process),
-        let index = placements.firstIndex(where: { $0.presentation == presentation })
+        let index = announced.firstIndex(where: { $0.presentation == presentation })
       else { continue }
-      opened.append((key, placements.remove(at: index).placement))
+      opened.append((key, announced.remove(at: index).window.placement))
     }
     return opened
   }

@@ -107,52 +107,15 @@ struct CompositorRules {
     [(appID, pattern.appID), (title, pattern.title)].compactMap { name, pattern in pattern.map { form(name, $0) } }
   }
 
-  /// A shell pattern as a regular expression for the whole text.
-  static func expression(_ pattern: String) -> String {
-    var (expression, rest) = ("", Substring(pattern))
-    while let character = rest.popFirst() {
-      switch character {
-      case "*": expression += ".*"
-      case "?": expression += "."
-      case "[":
-        guard let inside = takeBrackets(&rest) else {
-          expression += "\\["
-          continue
-        }
-        let isOther = inside.first == "!"
-        let characters = String(inside.dropFirst(isOther ? 1 : 0)).replacingAll("\\", with: "\\\\")
-        expression += "[\(isOther ? "^" : "")\(characters)]"
-      case "\\": expression += escaped(rest.popFirst() ?? "\\")
-      default: expression += escaped(character)
-      }
-    }
-    return "^\(expression)$"
-  }
-
-  /// Takes the characters of a bracket expression, whose “[” is taken already, and its “]”; nil if it has no “]”.
-  private static func takeBrackets(_ rest: inout Substring) -> Substring? {
-    guard let end = rest.dropFirst(rest.first == "!" ? 2 : 1).firstIndex(of: "]") else { return nil }
-    defer { rest = rest[rest.index(after: end)...] }
-    return rest[..<end]
-  }
-
-  private static func escaped(_ character: Character) -> String {
-    ".+*?()[]{}|^$\\".contains(character) ? "\\\(character)" : String(character)
-  }
-
   /// A shell pattern with `*` and `?` alone, as labwc and openbox have them.
   static func wildcards(_ pattern: String) -> String {
-    var (text, rest) = ("", Substring(pattern))
-    while let character = rest.popFirst() {
-      switch character {
-      case "[":
-        _ = takeBrackets(&rest)
-        text += "?"
-      case "\\": text += String(rest.popFirst().map { "*?".contains($0) ? "?" : $0 } ?? "?")
-      default: text.append(character)
+    ShellPattern(pattern).parts.map { part in
+      switch part {
+      case .anyText: "*"
+      case .anyCharacter, .oneOf, .literal("*"), .literal("?"): "?"
+      case .literal(let character): String(character)
       }
-    }
-    return text
+    }.joined()
   }
 
   /// The note about a pattern that ``wildcards(_:)`` widens; nil if it is the same.
@@ -161,9 +124,9 @@ struct CompositorRules {
       ? "“[…]” and “\\” of its pattern are “?” here, which fits any character" : nil
   }
 
-  /// A text in double quotes, in which a backslash escapes.
-  static func literal(_ text: String) -> String {
-    "\"\(text.replacingAll("\\", with: "\\\\").replacingAll("\"", with: "\\\""))\""
+  /// A pattern as a regular expression in double quotes, in which a backslash escapes.
+  static func quotedExpression(_ pattern: String) -> String {
+    "\"\(ShellPattern(pattern).expression.replacingAll("\\", with: "\\\\"))\""
   }
 
   static func xml(_ text: String) -> String {

@@ -3,7 +3,7 @@ import PresentationModel
 /// Rules of Hyprland in Lua, as it has them since 0.55, with sums of the sizes of monitor and window.
 extension CompositorRules {
   func hyprland() -> Text {
-    let match = criteria("class", "title") { "\($0) = \(Self.literal(Self.expression($1)))" }.joined(separator: ", ")
+    let match = criteria("class", "title") { "\($0) = \(Self.quotedExpression($1))" }.joined(separator: ", ")
     var (effects, notes): ([String], [String]) = ([], [])
     if placement.makesFloating { effects.append("float = true") }
     if let size = placement.size {

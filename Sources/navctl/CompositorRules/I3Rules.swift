@@ -1,5 +1,4 @@
 import PresentationModel
-import TextFormats
 
 /// Rules of sway and i3, whose positions are pixels and shares of the output, and know nothing of the
 /// size of the window.
@@ -9,9 +8,7 @@ extension CompositorRules {
 
   /// - Parameter appID: the name of the criterion for the app-id.
   func i3(appID: String) -> Text {
-    // sway cannot escape a quotation mark there. A point fits it, too.
-    let criteria = criteria(appID, "title") { "\($0)=\"\(Self.expression($1).replacingAll("\"", with: "."))\"" }
-      .joined(separator: " ")
+    let criteria = pattern.i3Criteria(appID: appID)
     var (commands, notes): ([String], [String]) = ([], [])
     if placement.makesFloating { commands.append("floating enable") }
     if let size = placement.size { commands.append("resize set \(size.width.i3) \(size.height.i3)") }
@@ -31,8 +28,8 @@ extension CompositorRules {
     }
     if placement.isSticky == true { commands.append("sticky enable") }
     if placement.isFullscreen == true { commands.append("fullscreen enable") }
-    let rule = commands.isEmpty ? [] : ["for_window [\(criteria)] \(commands.joined(separator: ", "))"]
-    return ((placement.takesFocus == false ? ["no_focus [\(criteria)]"] : []) + rule, notes)
+    let rule = commands.isEmpty ? [] : ["for_window \(criteria) \(commands.joined(separator: ", "))"]
+    return ((placement.takesFocus == false ? ["no_focus \(criteria)"] : []) + rule, notes)
   }
 
   /// A position in words; nil if it depends on the size of the output.

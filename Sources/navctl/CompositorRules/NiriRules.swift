@@ -3,7 +3,7 @@ import PresentationModel
 /// Rules of niri, which opens a floating window in the center, or beside edges of the usable area.
 extension CompositorRules {
   func niri() -> Text {
-    let match = criteria("app-id", "title") { "\($0)=\(Self.literal(Self.expression($1)))" }.joined(separator: " ")
+    let match = criteria("app-id", "title") { "\($0)=\(Self.quotedExpression($1))" }.joined(separator: " ")
     var (properties, notes): ([String], [String]) = ([], [])
     if placement.makesFloating { properties.append("open-floating true") }
     if let size = placement.size {

@@ -106,7 +106,8 @@ extension CompositorRules {
     var (keys, notes): ([String], [String]) = (["Description=\(name)", "types=1"], [])
     // KWin compares X11 classes in small letters.
     let patterns = [
-      ("wmclass", pattern.appID.map { "(?i)" + Self.expression($0) }), ("title", pattern.title.map(Self.expression)),
+      ("wmclass", pattern.appID.map { "(?i)" + ShellPattern($0).expression }),
+      ("title", pattern.title.map { ShellPattern($0).expression }),
     ]
     for case (let key, let expression?) in patterns {
       keys.append("\(key)=\(expression.replacingAll("\\", with: "\\\\"))")

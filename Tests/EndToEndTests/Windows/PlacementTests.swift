@@ -120,6 +120,40 @@ private typealias Rows = CoordinatorInterface
     }
   }
 
+  @Test("N15: on sway, none of 200 keys is lost that are typed while a display opens and closes twenty times")
+  func keys_typedWhileADisplayOpens_areNotLost() throws {
+    let test = try PlacementTests(.sway, ["osd": "place = 'bottom', size = '300 100', margin = 40, focus = false"])
+    let (session, screen) = (test.session, test.screen)
+    let file = session.path("typed")
+    _ = try session.start(program: "/usr/bin/foot", ["--app-id=editor", "sh", "-c", "exec cat >\(file)"])
+    try screen.poll("editor", "has the focus") { $0?.isFocused == true }
+    // sway may lose the first key of a keyboard that is only just there.
+    let keys = try session.start(
+      program: "/usr/bin/wtype",
+      ["-s", "500", "-d", "30", String(repeating: "x", count: 200), "-s", "500", "-k", "Return"])
+    for _ in 1...20 {
+      _ = try session.open("osd")
+      try session.runNavctl("close", "osd")
+    }
+    try session.wait("all keys are typed") { keys.hasEnded }
+    try session.poll("the line has come to its end") { Files.contents(of: file).last == UInt8(ascii: "\n") }
+    #expect(Files.contents(of: file).count { $0 == UInt8(ascii: "x") } == 200)
+  }
+
+  @Test("N15: on sway, what is alone on its workspace has the focus, and a window that was not expected gets it")
+  func focus_ofOtherWindows_isTheirs() throws {
+    let test = try PlacementTests(.sway, ["osd": "focus = false"])
+    let (session, screen) = (test.session, test.screen)
+    _ = try session.open("osd")
+    try screen.poll("osd", "has the focus") { $0?.isFocused == true }
+    try session.runNavctl("close", "osd")
+    try screen.poll("osd", "is gone") { $0 == nil }
+    _ = try session.open("plain")
+    try screen.poll("plain", "has the focus") { $0?.isFocused == true }
+    _ = try session.start(program: "/usr/bin/foot", ["--app-id=osd", "sleep", "1000"])
+    try screen.poll("osd", "has the focus") { $0?.isFocused == true }
+  }
+
   @Test("N15: what its user moves stays, also when navd comes back", arguments: [Desktop.Manager.sway, .i3])
   func place_movedByItsUser_stays(_ manager: Desktop.Manager) throws {
     let test = try PlacementTests(manager, ["mixer": "place = 'top-right', size = '300 200'"])

@@ -1,0 +1,91 @@
+/// A shell pattern (`glob(7)`) in its parts, for languages that write patterns in another way.
+package struct ShellPattern {
+  package enum Part {
+    /// Any characters, or none.
+    case anyText
+    case anyCharacter
+    /// One character of a bracket expression, given as that of a regular expression.
+    case oneOf(expression: String)
+    case literal(Character)
+  }
+
+  package private(set) var parts: [Part] = []
+
+  package init(_ text: String) {
+    var rest = Substring(text)
+    while let character = rest.popFirst() {
+      switch character {
+      case "*": parts.append(.anyText)
+      case "?": parts.append(.anyCharacter)
+      case "[": parts.append(Self.takeBrackets(&rest).map { .oneOf(expression: $0) } ?? .literal("["))
+      case "\\": parts.append(.literal(rest.popFirst() ?? "\\"))
+      default: parts.append(.literal(character))
+      }
+    }
+  }
+
+  /// Takes a bracket expression, whose “[” is taken already; nil if it has no end.
+  private static func takeBrackets(_ rest: inout Substring) -> String? {
+    var (inner, expression, isFirst) = (rest, "[", true)
+    if let first = inner.first, first == "!" || first == "^" {
+      inner.removeFirst()
+      expression += "^"
+    }
+    while let character = inner.popFirst() {
+      switch character {
+      case "]" where !isFirst:
+        rest = inner
+        return expression + "]"
+      case "[" where inner.first == ":": expression += takeClass(&inner) ?? "\\["
+      case "\\": expression += escaped(inner.popFirst() ?? "\\", among: "[]^-&~")
+      default: expression += escaped(character, among: "[]^&~")
+      }
+      isFirst = false
+    }
+    return nil
+  }
+
+  /// Takes a class such as `[:digit:]`, whose “[” is taken already; nil if it is none.
+  private static func takeClass(_ rest: inout Substring) -> String? {
+    let name = rest.dropFirst().prefix { $0.isASCII && $0.isLetter }
+    guard !name.isEmpty, rest[name.endIndex...].hasPrefix(":]") else { return nil }
+    rest = rest[name.endIndex...].dropFirst(2)
+    return "[:\(name):]"
+  }
+
+  /// The pattern as a regular expression for the whole text, as PCRE, RE2 and Rust have them.
+  package var expression: String {
+    let parts = parts.map { part in
+      switch part {
+      case .anyText: ".*"
+      case .anyCharacter: "."
+      case .oneOf(let expression): expression
+      case .literal(let character): Self.escaped(character, among: ".+*?()[]{}|^")
+      }
+    }
+    return "^\(parts.joined())$"
+  }
+
+  /// A character that stands for itself.
+  /// - Parameter special: the characters that need a backslash for that.
+  ///
+  /// Configurations take a quotation mark for the end of a text, `$` for a variable, two backslashes for one, and the end of a line for
+  /// that of a command. So these are numbers.
+  private static func escaped(_ character: Character, among special: String) -> String {
+    if let code = character.asciiValue, code < 0x20 || code == 0x7F || "\"$\\".contains(character) {
+      return (code < 0x10 ? "\\x0" : "\\x") + String(code, radix: 16)
+    }
+    return special.contains(character) ? "\\\(character)" : String(character)
+  }
+}
+
+extension WindowPattern {
+  /// The windows as criteria of sway and i3.
+  /// - Parameter appID: the name of the criterion for the app-id: `app_id`, or `class` for windows of X11.
+  package func i3Criteria(appID name: String) -> String {
+    let criteria = [(name, appID), ("title", title)].compactMap { name, pattern in
+      pattern.map { "\(name)=\"\(ShellPattern($0).expression)\"" }
+    }
+    return "[\(criteria.joined(separator: " "))]"
+  }
+}
