@@ -3,7 +3,8 @@
 const WINDOW_SYSTEM = 'org.navd.WindowSystem1';
 const WINDOW_SYSTEM_PATH = '/org/navd/WindowSystem1';
 const CAPABILITIES = [
-    'close', 'activate', 'hide', 'move', 'summon', 'place', 'expect', 'pid', 'parent', 'output', 'focus', 'in-view', 'startup-id',
+    'close', 'activate', 'hide', 'move', 'summon', 'place', 'fullscreen', 'expect', 'pid', 'parent', 'output',
+    'focus', 'in-view', 'startup-id',
 ];
 
 /** Milliseconds between two readings of changes: a program that changes its title all the time costs the shell little. */

@@ -8,6 +8,7 @@
 #include <wayland-client.h>
 
 #define WLR_TOPLEVEL_VERSION 3
+#define WLR_TOPLEVEL_FULLSCREEN_VERSION 2
 
 enum wlr_toplevel_state { WLR_TOPLEVEL_MINIMIZED = 1, WLR_TOPLEVEL_ACTIVATED = 2, WLR_TOPLEVEL_FULLSCREEN = 3 };
 
@@ -38,7 +39,8 @@ enum {
   WLR_TOPLEVEL_UNSET_MINIMIZED = 3,
   WLR_TOPLEVEL_ACTIVATE = 4,
   WLR_TOPLEVEL_CLOSE = 5,
-  WLR_TOPLEVEL_DESTROY = 7
+  WLR_TOPLEVEL_DESTROY = 7,
+  WLR_TOPLEVEL_SET_FULLSCREEN = 8
 };
 
 static const struct wl_message wlr_toplevel_events[] = {
@@ -117,6 +119,11 @@ static inline void wlr_toplevel_activate(struct wl_proxy *toplevel, struct wl_se
 
 static inline void wlr_toplevel_close(struct wl_proxy *toplevel) {
   wl_proxy_marshal_flags(toplevel, WLR_TOPLEVEL_CLOSE, NULL, wl_proxy_get_version(toplevel), 0);
+}
+
+// Fills the output that the compositor chooses; since WLR_TOPLEVEL_FULLSCREEN_VERSION.
+static inline void wlr_toplevel_fullscreen(struct wl_proxy *toplevel) {
+  wl_proxy_marshal_flags(toplevel, WLR_TOPLEVEL_SET_FULLSCREEN, NULL, wl_proxy_get_version(toplevel), 0, NULL);
 }
 
 static inline void wlr_toplevel_destroy(struct wl_proxy *toplevel) {

@@ -143,8 +143,9 @@ extension WindowSystemInterface {
   public static let capabilities = Property<[String]>(
     name, "Capabilities",
     doc: """
-      The requests that work here (close, activate, hide, move, summon, place, expect), and the keys of windows that the adapter knows \
-      (pid, parent, output, focus, in-view, startup-id). A request that the protocol has but the compositor ignores is not among them.
+      The requests that work here (close, activate, hide, move, summon, place, expect), fullscreen if Place does that, and the keys of \
+      windows that the adapter knows (pid, parent, output, focus, in-view, startup-id). Without place, Place does nothing else. A \
+      request that the protocol has but the compositor ignores is not among them.
       """)
   public static let outputs = Property<[String]>(
     name, "Outputs",

@@ -8,7 +8,7 @@ extension WindowTracker {
   mutating func expectFirstWindow(of handle: Handle) {
     guard let following = followed[handle], capabilities?.contains(.expect) == true, !following.isOnOtherDisplay
     else { return }
-    var placement = following.rule.placement
+    var placement = following.rule.placement.possible(with: capabilities ?? [])
     if following.output != nil { placement = WindowPlacement(takesFocus: placement.takesFocus) }
     guard placement != WindowPlacement() else { return }
     followed[handle]!.isExpected = true
@@ -23,13 +23,15 @@ extension WindowTracker {
 
   /// Shows a window that has become a presentation's where and as the file says. Dialogs are left to the compositor.
   mutating func placeAsWritten(_ id: String, of handle: Handle) {
-    guard let following = followed[handle], following.rule.placement != WindowPlacement(), following.guest == nil,
-      capabilities?.contains(.place) == true, let window = windows[id]?.properties, window.parent ?? "" == ""
+    guard let following = followed[handle], following.guest == nil, let window = windows[id]?.properties,
+      window.parent ?? "" == "",
+      case let placement = following.rule.placement.possible(with: capabilities ?? []),
+      placement != WindowPlacement()
     else { return }
     let isFirst = following.windows.first == id
     guard isFirst || following.rule.takesAll else { return }
     followed[handle]!.placedOn[id] = window.output ?? ""
-    effects.append(.place(window: id, following.rule.placement))
+    effects.append(.place(window: id, placement))
   }
 
   /// Places the windows of a presentation anew if they are to be shown in another way than before. What their user has moved is moved, too.

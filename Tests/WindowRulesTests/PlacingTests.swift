@@ -119,6 +119,20 @@ struct PlacingTests {
     #expect(expectations(&tracker) == [.start(one)])
   }
 
+  @Test("N15: an adapter is asked for what it can do of a place", arguments: [true, false])
+  func place_withPartOfTheCapabilities_isThatPart(_ fills: Bool) {
+    var tracker = tracker(capabilities: all.subtracting([fills ? .place : .fullscreen]))
+    var rule = Self.rule
+    rule.placement.isFullscreen = true
+    tracker.follow(one, rule, grace: 2000)
+    _ = tracker.takeEffects()
+    tracker.opened(window("w1"), program: one)
+    let asked = tracker.takeEffects().compactMap { effect in
+      if case .place(_, let placement) = effect { placement } else { nil }
+    }
+    #expect(asked == [fills ? WindowPlacement(isFullscreen: true) : Self.placement])
+  }
+
   @Test("N15: an adapter that cannot place windows is not asked to")
   func place_withoutCapability_isNotAsked() {
     var tracker = tracker(capabilities: all.subtracting([.place]))

@@ -19,10 +19,12 @@ extension WindowFollowing {
     return all
   }
 
-  /// The keys that a window system without `place` leaves out. The rest works without it.
-  var placedBy: String? {
-    let keys = placement.options.properties.keys.sorted()
-    return keys.isEmpty ? nil : keys.map { "“\($0)”" }.joined(separator: ", ")
+  /// The keys that a window system without a capability leaves out, `place` or `fullscreen`; nil for none. The rest works without it.
+  func placed(by capability: WindowCapability) -> String? {
+    let keys = placement.options.properties.keys.filter {
+      ($0 == WindowPlacement.Options.keys.fullscreen.name) == (capability == .fullscreen)
+    }
+    return keys.isEmpty ? nil : keys.sorted().map { "“\($0)”" }.joined(separator: ", ")
   }
 }
 
@@ -72,13 +74,15 @@ public struct WindowSystemFacts: Sendable {
   func faults(of destinations: [Destination], _ entries: DesktopEntries = DesktopEntries()) -> [FileFault] {
     return destinations.flatMap { destination -> [FileFault] in
       guard case .file(let path) = destination.source, let window = destination.window else { return [] }
-      let unplaced = whyNot(.place, for: "placing a window").flatMap { why in
-        window.placedBy.map {
-          FileFault(
-            path, nil,
-            "\($0): left out, since \(why); “navctl windows --rules COMPOSITOR \(destination.name)” prints the "
-              + "compositor's own rule")
-        }
+      let needs: [(WindowCapability, String)] = [
+        (.place, "placing a window"), (.fullscreen, "making a window fullscreen"),
+      ]
+      let unplaced = needs.compactMap { capability, what -> FileFault? in
+        guard let keys = window.placed(by: capability), let why = whyNot(capability, for: what) else { return nil }
+        return FileFault(
+          path, nil,
+          "\(keys): left out, since \(why); “navctl windows --rules COMPOSITOR \(destination.name)” prints the "
+            + "compositor's own rule")
       }
       let unmet = window.needs.compactMap { need -> FileFault? in
         guard let why = whyNot(need.capability, for: need.key) else { return nil }
@@ -90,7 +94,7 @@ public struct WindowSystemFacts: Sendable {
           "\(need.key) goes by the application id \(quoted(suggested.name)) here, while no other window has it, since the "
             + "backend “\(backend)” tells no processes; write “app-id”, or give the command an id of its own")
       }
-      return unmet + [unplaced].compactMap(\.self)
+      return unmet + unplaced
     }
   }
 }

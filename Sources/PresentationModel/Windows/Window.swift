@@ -98,8 +98,10 @@ public enum WindowCapability: String, Hashable, Sendable, CaseIterable {
   case move
   /// `Summon`.
   case summon
-  /// `Place`.
+  /// `Place`, for all of its options but `fullscreen`.
   case place
+  /// `Place` with the option `fullscreen`.
+  case fullscreen
   /// `Expect`.
   case expect
   /// The property `pid`.

@@ -91,6 +91,19 @@ public struct WindowPlacement: Hashable, Sendable {
     floats == true || place != nil || size != nil || isSticky == true || isAbove == true
   }
 
+  /// The capabilities of an adapter that can show a window so.
+  package var needs: Set<WindowCapability> {
+    if isFullscreen == nil { return [.place] }
+    return self == WindowPlacement(isFullscreen: isFullscreen) ? [.fullscreen] : [.place, .fullscreen]
+  }
+
+  /// What an adapter with these capabilities can do of it.
+  package func possible(with capabilities: Set<WindowCapability>) -> WindowPlacement {
+    var possible = capabilities.contains(.place) ? self : WindowPlacement()
+    possible.isFullscreen = capabilities.contains(.fullscreen) ? isFullscreen : nil
+    return possible
+  }
+
   /// Merges two placements; `later` takes precedence.
   public func overridden(by later: WindowPlacement) -> WindowPlacement {
     WindowPlacement(

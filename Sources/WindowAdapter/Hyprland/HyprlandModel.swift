@@ -45,7 +45,9 @@ struct HyprlandModel {
 
   /// - Parameter makeID: makes an id for a window, for versions that do not report one.
   init(_ ids: NumberedIDs, makeID: @escaping () -> String) {
-    state.capabilities = [.close, .activate, .hide, .move, .summon, .place, .expect, .pid, .output, .focus, .inView]
+    state.capabilities = [
+      .close, .activate, .hide, .move, .summon, .place, .fullscreen, .expect, .pid, .output, .focus, .inView,
+    ]
     self.ids = ids
     self.makeID = makeID
   }

@@ -28,7 +28,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
     WindowCapability.allCases.filter { capability in
       switch capability {
       case .close, .activate, .hide, .pid, .parent, .focus: true
-      case .place, .expect: scripts != nil
+      case .place, .fullscreen, .expect: scripts != nil
       case .move: connection.canSendToOutputs && connection.knowsOutputs
       case .output: connection.knowsOutputs
       case .summon, .inView: connection.knowsDesktops

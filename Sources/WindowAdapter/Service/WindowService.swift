@@ -146,7 +146,9 @@ final class WindowService {
       guard let key = backend.state.windows.key(of: id) else {
         throw Refusal(.unknownWindow, "there is no window with the id \(quoted(id)); GetWindows lists all")
       }
-      try require(request.capability, for: request.noun)
+      for capability in WindowCapability.allCases where request.needs.contains(capability) {
+        try require(capability, for: request.noun)
+      }
       if case .move(let output) = request, !backend.state.outputs.contains(output) {
         let outputs = backend.state.outputs.map { quoted($0) }.joined(separator: ", ")
         throw Refusal(.invalidArgument, "output: expected \(outputs), found \(quoted(output))")

@@ -7,17 +7,32 @@ import PresentationModel
 ///
 /// The protocol reports no process, and no parent on wlroots 0.15; it cannot move a window. It can minimize a window and report
 /// outputs, but some compositors accept this and ignore it. So each of these capabilities is offered once a compositor was seen to
-/// have it.
+/// have it. That it makes a window fullscreen is offered until a compositor was seen to ignore it, since a try does no harm.
 final class WlrBackend: ToplevelBackend<WlrToplevel, WlrConnection>, Backend {
   let name = "wlr"
 
   private let ids = WindowIDs()
+  private let log: Logger
+  /// Whether a window was told to be fullscreen.
+  private var hasSeenFullscreen = false
+  /// The time in which a compositor makes a window fullscreen.
+  private static let timeToFill = Duration.seconds(2)
 
   /// Connects to the compositor of the environment.
-  init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) { super.init(loop, try WlrConnection()) }
+  init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
+    self.log = log
+    super.init(loop, try WlrConnection())
+  }
 
   override var capabilitiesAtStart: [WindowCapability] {
-    connection.seat == nil ? [.close, .focus] : [.close, .activate, .focus]
+    WindowCapability.allCases.filter { capability in
+      switch capability {
+      case .close, .focus: true
+      case .activate: connection.seat != nil
+      case .fullscreen: connection.canFill
+      default: false
+      }
+    }
   }
 
   override var outputNames: [String] { connection.outputs.map(\.name).filter { !$0.isEmpty } }
@@ -32,6 +47,7 @@ final class WlrBackend: ToplevelBackend<WlrToplevel, WlrConnection>, Backend {
     var sighting = WindowTable.Sighting(properties: toplevel.properties)
     // The user or a task bar has minimized the window: the adapter minimizes no window as a test.
     if toplevel.properties.minimized == true { offer(.hide) }
+    if toplevel.properties.fullscreen == true { hasSeenFullscreen = true }
     if state.capabilities.contains(.hide) { sighting.properties.hidden = toplevel.properties.minimized == true }
     let named = toplevel.outputs.compactMap { proxy in connection.outputs.first { $0.proxy == proxy }?.name }
       .filter { !$0.isEmpty }
@@ -59,7 +75,19 @@ final class WlrBackend: ToplevelBackend<WlrToplevel, WlrConnection>, Backend {
       wlr_toplevel_activate(toplevel.proxy, connection.seat)
     case .hide: wlr_toplevel_minimize(toplevel.proxy, 1)
     case .show: wlr_toplevel_minimize(toplevel.proxy, 0)
-    case .move, .summon, .place: preconditionFailure("the capability is not offered")
+    case .place(let placement): if placement.isFullscreen == true { fill(toplevel) }
+    case .move, .summon: preconditionFailure("the capability is not offered")
+    }
+  }
+
+  /// Makes a window fullscreen.
+  private func fill(_ toplevel: WlrToplevel) {
+    wlr_toplevel_fullscreen(toplevel.proxy)
+    guard !hasSeenFullscreen else { return }
+    _ = loop.timer(after: Self.timeToFill, of: self) { backend in
+      guard !backend.hasSeenFullscreen, backend.state.windows.contains(toplevel.key) else { return }
+      backend.log.warning("the compositor ignores that a window is to be fullscreen")
+      backend.state.capabilities.removeAll { $0 == .fullscreen }
     }
   }
 }

@@ -6,6 +6,8 @@ import PresentationModel
 /// The windows and outputs that a Wayland compositor reports by `wlr-foreign-toplevel-management-unstable-v1`.
 package final class WlrConnection: ToplevelConnection<WlrToplevel> {
   private var manager: OpaquePointer?
+  /// Whether the compositor has the request that makes a window fullscreen.
+  private(set) var canFill = false
   private(set) var seat: OpaquePointer?
   /// The outputs with their numbers in the registry, in the compositor's order. A name is empty until it is reported.
   private(set) var outputs: [(number: UInt32, proxy: OpaquePointer, name: String)] = []
@@ -40,6 +42,7 @@ package final class WlrConnection: ToplevelConnection<WlrToplevel> {
     switch global.interface {
     case "zwlr_foreign_toplevel_manager_v1" where manager == nil:
       manager = wlr_bind_manager(registry, number, min(global.version, UInt32(WLR_TOPLEVEL_VERSION)))
+      canFill = global.version >= UInt32(WLR_TOPLEVEL_FULLSCREEN_VERSION)
       wlr_listen_to_manager(manager, Listeners.manager, Unmanaged.passUnretained(self).toOpaque())
     case "wl_seat" where seat == nil: seat = wlr_bind_seat(registry, number)
     case "wl_output":

@@ -29,15 +29,15 @@ enum WindowRequest: Hashable {
   case move(output: String)
   case place(WindowPlacement)
 
-  /// The capability that the request requires.
-  var capability: WindowCapability {
+  /// The capabilities that the request requires.
+  var needs: Set<WindowCapability> {
     switch self {
-    case .close: .close
-    case .activate: .activate
-    case .hide, .show: .hide
-    case .move: .move
-    case .summon: .summon
-    case .place: .place
+    case .close: [.close]
+    case .activate: [.activate]
+    case .hide, .show: [.hide]
+    case .move: [.move]
+    case .summon: [.summon]
+    case .place(let placement): placement.needs
     }
   }
 

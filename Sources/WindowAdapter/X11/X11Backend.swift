@@ -218,6 +218,7 @@ final class X11Backend: Backend, XEventReader {
       case .hide: supports("_NET_WM_ACTION_MINIMIZE") && supports("_NET_WM_STATE_HIDDEN")
       case .move: false
       case .place: places
+      case .fullscreen: supports("_NET_WM_STATE") && supports("_NET_WM_STATE_FULLSCREEN")
       case .expect: places && connection.knowsProcesses
       case .summon: activates && supports("_NET_WM_DESKTOP") && supports("_NET_CURRENT_DESKTOP")
       case .pid: connection.knowsProcesses
@@ -465,7 +466,8 @@ final class X11Backend: Backend, XEventReader {
     guard let placement = placements.placement(of: window), let area = area(of: window) else { return }
     let frame = framed(area, window)
     let pointer = placement.place == .pointer ? pointer : nil
-    guard let step = placements.next(window, frame, in: usableArea(around: frame), pointer: pointer, now: loop.now)
+    guard let step = placements.next(window, frame, in: usableArea(around: frame), pointer: pointer, now: loop.now),
+      step.origin != nil || step.size != nil
     else { return }
     // The upper left corner is that of the frame (gravity NorthWest), the size that of the window in it.
     var flags: UInt32 = 1 | Self.pager << 12

@@ -28,6 +28,7 @@ extension Conformance {
       Scenario(name: "in view", capabilities: [.inView]) { try $0.inView() },
       Scenario(name: "summon", capabilities: [.summon]) { try $0.summon() },
       Scenario(name: "place", capabilities: [.place]) { try $0.place() },
+      Scenario(name: "fullscreen", capabilities: [.fullscreen]) { try $0.fullscreen() },
       Scenario(name: "expect", capabilities: [.expect]) { try $0.expected() },
       Scenario(name: "startup id", capabilities: [.startupID]) { try $0.startupID() },
       Scenario(name: "what is not claimed is refused") { try $0.refusals() },
@@ -272,6 +273,15 @@ extension Conformance {
     try expect(program.status == nil && adapter.window("editor")?.id == window.id, "the same window")
   }
 
+  private func fullscreen() throws {
+    if setup.manager == .described { throw Unjudged() }
+    let (program, window) = try open("editor")
+    try adapter.call(Rows.place, (window.id, ["fullscreen": .boolean(true)]))
+    try judge("editor", "is fullscreen") { $0?.isFullscreen == true }
+    try wait("editor", "is fullscreen") { $0.fullscreen == true }
+    try expect(program.status == nil && adapter.window("editor")?.id == window.id, "the same window")
+  }
+
   private func expected() throws {
     _ = try open("other")
     guard try screen.window("other")?.frame != nil else { throw Unjudged() }
@@ -312,6 +322,12 @@ extension Conformance {
     }
     if !claimed.contains(.place) {
       try expect(refusal(Rows.place, (window.id, [:])) == .notSupported, "Place is refused")
+      let both: Properties = ["place": .string("center"), "fullscreen": .boolean(true)]
+      try expect(refusal(Rows.place, (window.id, both)) == .notSupported, "a place is refused")
+    }
+    if !claimed.contains(.fullscreen) {
+      let filled: Properties = ["fullscreen": .boolean(true)]
+      try expect(refusal(Rows.place, (window.id, filled)) == .notSupported, "making it fullscreen is refused")
     }
     if !claimed.contains(.expect) {
       try expect(refusal(Rows.expect, ("1", [:])) == .notSupported, "Expect is refused")

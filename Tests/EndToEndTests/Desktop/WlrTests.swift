@@ -21,10 +21,10 @@ private func windows_ofWlrOnNoOutput_offerNone() throws {
   try compositor.tell("window = opened('one')")
   _ = try adapter.open("fake", "one")
   #expect(adapter.properties["Outputs"] == ["FAKE-1"].value)
-  #expect(adapter.capabilities == ["close", "focus"])
+  #expect(adapter.capabilities == ["close", "fullscreen", "focus"])
   #expect(adapter.windows.map(\.properties.output) == [nil])
   try compositor.tell("entered(window)")
-  try adapter.wait("outputs are offered") { adapter.capabilities == ["close", "output", "focus"] }
+  try adapter.wait("outputs are offered") { adapter.capabilities == ["close", "fullscreen", "output", "focus"] }
   try adapter.wait("its output is told") { adapter.windows.map(\.properties.output) == ["FAKE-1"] }
 }
 
@@ -55,6 +55,31 @@ private func windows_ofWlrMinimized_offerHiding() throws {
   try compositor.tell("minimized(second, False)")
   try adapter.wait("nothing is hidden") { adapter.windows.map(\.properties.hidden) == [false, false] }
   #expect(adapter.capabilities?.contains("hide") == true && adapter.isGapless)
+}
+
+@Test("N15: with wlr, fullscreen = true works, and the other keys of a place are left out", arguments: [true, false])
+private func item_ofWlr_isFullscreen(_ fills: Bool) throws {
+  let sign = "command = [\"sleep\", \"1000\"]\nwindow = { app-id = \"fake\", place = \"center\", fullscreen = true }\n"
+  let session = try Session(destinations: ["sign": sign])
+  let compositor = try FakeWlr(session)
+  let adapter = try RunningAdapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": compositor.socket])
+  let without = { (key: String) in "“\(key)”: left out, since" }
+  let checked =
+    try session.navctl("check-config", "--json").json?["warnings"]?.array?.compactMap { $0["message"]?.string } ?? []
+  #expect(
+    checked.contains { $0.hasPrefix(without("place")) } && !checked.contains { $0.hasPrefix(without("fullscreen")) })
+
+  try compositor.tell("fills = \(fills ? "True" : "False")")
+  try session.runNavctl("present", "sign")
+  try compositor.tell("opened('sign')")
+  try session.runNavctl("wait", "sign", "--for", "presented")
+  if fills {
+    try adapter.wait("it is fullscreen") { adapter.window("fake", "sign")?.properties.fullscreen == true }
+    return #expect(adapter.capabilities?.contains("fullscreen") == true)
+  }
+  // A compositor that ignores it is found out.
+  try adapter.wait("it is no longer offered") { adapter.capabilities?.contains("fullscreen") == false }
+  #expect(try session.navctl("doctor").outputText.contains(without("fullscreen")))
 }
 
 @Test("N8: an item is hidden by a compositor that was seen to minimize, even if navd has been told that it cannot")

@@ -4,7 +4,8 @@ import TestSupport
 /// control of a test.
 final class FakeWlr: ScriptedServer {
   /// The script for ``tell(_:)``: `opened(title, parent)` opens a window and returns its number, `closed(window)` closes it,
-  /// `minimized(window, True)` minimizes it as its user does, and `entered(window)` reports that it is on the output.
+  /// `minimized(window, True)` minimizes it as its user does, and `entered(window)` reports that it is on the output. With
+  /// `fills = False`, a request for a fullscreen window is ignored.
   private static let script = """
     import struct
     def event(object, opcode, *arguments):
@@ -17,6 +18,7 @@ final class FakeWlr: ScriptedServer {
                 body += struct.pack("=I", argument)
         with lock: connection.sendall(struct.pack("=II", object, len(body) + 8 << 16 | opcode) + body)
     last = 0xFEFFFFFF
+    fills = True
     def title(window, text):
         event(window, 0, text)
         event(window, 5)
@@ -62,6 +64,9 @@ final class FakeWlr: ScriptedServer {
                 event(output, 2)
             elif object > 0xFEFFFFFF and length & 0xFFFF in (2, 3):
                 minimized(object, length & 0xFFFF == 2)
+            elif object > 0xFEFFFFFF and length & 0xFFFF == 8 and fills:
+                event(object, 4, 4, 3)
+                event(object, 5)
     """
 
   /// - Parameter answers: the number of requests that are answered; at the next one, the server prints “asked”.
