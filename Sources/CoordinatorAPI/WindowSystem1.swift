@@ -26,6 +26,24 @@ public enum WindowSystemInterface {
     return BusName("\(bus.text).\(element.joined())")
   }
 
+  /// The display of which an adapter with this name tells the windows: the inverse of ``bus(of:)``.
+  /// - Returns: nil for the name of the first adapter, which does not tell it, and for another name.
+  package static func display(of bus: BusName) -> String? {
+    guard bus.text.hasPrefix(Self.bus.text + ".") else { return nil }
+    var (bytes, rest) = ([UInt8](), bus.text.utf8.dropFirst(Self.bus.text.utf8.count + 1))
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "_") else {
+        bytes.append(byte)
+        continue
+      }
+      let digits = rest.prefix(2)
+      guard digits.count == 2, let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 16) else { return nil }
+      bytes.append(code)
+      rest = rest.dropFirst(2)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   /// The adapter's object.
   public static let object: ObjectPath = "/org/navd/WindowSystem1"
 

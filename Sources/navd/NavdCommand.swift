@@ -102,7 +102,7 @@ struct NavdCommand {
 
   /// - Returns: the exit status: 1 if there are mistakes.
   private static func check(_ directory: String?, printingJSON: Bool) -> Int32 {
-    let report = ConfigurationReport(of: directory, windowSystem: .ofSession())
+    let report = ConfigurationReport(of: directory, displays: WindowSystemFacts.ofSession())
     let isTerminal = isatty(STDOUT_FILENO) == 1
     if printingJSON {
       print(isTerminal ? report.json.escapingControlsInJSON : report.json)

@@ -1,4 +1,5 @@
 import CoordinatorAPI
+import DBus
 import DBusValues
 import PresentationModel
 import Testing
@@ -58,7 +59,16 @@ import Testing
     (String(repeating: "x", count: 300), nil),
   ])
 func windowSystem_ofDisplay_hasOwnName(_ display: String, _ name: String?) {
-  #expect(WindowSystemInterface.bus(of: display)?.text == name)
+  let bus = WindowSystemInterface.bus(of: display)
+  #expect(bus?.text == name)
+  if let bus { #expect(WindowSystemInterface.display(of: bus) == display) }
+}
+
+@Test func windowSystem_nameOfTheFirstAdapter_tellsNoDisplay() {
+  #expect(WindowSystemInterface.display(of: WindowSystemInterface.bus) == nil)
+  for name: BusName in ["org.navd.WindowSystem1._3", "org.navd.WindowSystem1._xy", "org.navd.WindowSystem12.a"] {
+    #expect(WindowSystemInterface.display(of: name) == nil)
+  }
 }
 
 // MARK: Patterns

@@ -31,7 +31,7 @@ extension CoordinatorRoot: CoordinatorHost {
     if !fallbacks.isEmpty { diagnosis.fallbacks = fallbacks }
     diagnosis.directories = configuration.files.directories.map(displayed)
     diagnosis.mistakes = configuration.faults.prefix(most).map(\.description)
-    let unfit = windows.firstSystem.isPresent ? windows.firstSystem.faults(of: service.machine.destinations) : []
+    let unfit = windows.faults(of: service.machine.destinations)
     diagnosis.warnings = (configuration.warnings(most: most) + unfit).prefix(most).map(\.description)
     return diagnosis
   }

@@ -1,4 +1,5 @@
 import CoordinatorAPI
+import PresentationModel
 import PresentationRules
 import SessionFiles
 import TextFormats
@@ -16,8 +17,8 @@ public struct ConfigurationReport {
   /// Reads the files as the daemon does.
   /// - Parameters:
   ///   - directory: as for `Configuration.init(only:)`; nil for the session's.
-  ///   - windowSystem: the capabilities for windows in this session; nil if they are not known.
-  public init(of directory: String?, windowSystem: WindowSystemFacts? = nil) {
+  ///   - displays: what is known of the windows of each display in this session; none without an adapter.
+  public init(of directory: String?, displays: [(display: DisplayNames, facts: WindowSystemFacts)] = []) {
     var configuration =
       directory.map { Configuration(only: Array($0.utf8)) }
       ?? Configuration(baseDirectories: BaseDirectories.configuration())
@@ -32,7 +33,8 @@ public struct ConfigurationReport {
       ? nil : configuration.startup?.rehearsal(found.destinations, found.containerValues, found.inlineCommands)
     var ofConfiguration = ConfigurationWarnings(of: found.destinations, groups: configuration.groups)
     warnings =
-      ofConfiguration.all + (windowSystem?.faults(of: found.destinations) ?? []) + (startup.map { [$0] } ?? [])
+      ofConfiguration.all + WindowSystemFacts.faults(of: found.destinations, on: displays)
+      + (startup.map { [$0] } ?? [])
   }
 
   public var isFaultless: Bool { faults.isEmpty }

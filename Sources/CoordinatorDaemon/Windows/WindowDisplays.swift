@@ -4,6 +4,7 @@ import DBusValues
 import Logging
 import PresentationModel
 import PresentationRules
+import TextFormats
 import WindowRules
 
 /// The displays of the session. Each has an adapter of its own, and a presenter of the items whose
@@ -59,6 +60,12 @@ final class WindowDisplays: ReportReceiver {
   var firstSystem: WindowSystem { first.system }
 
   private var all: [Display] { [first] + others.values }
+
+  /// The reasons why destinations cannot work on the displays whose adapters are known.
+  func faults(of destinations: [Destination]) -> [FileFault] {
+    let known = all.map(\.system).filter(\.isPresent).sorted { $0.name.text < $1.name.text }
+    return WindowSystemFacts.faults(of: destinations, on: known.map { ($0.display, $0.facts) }, desktopEntries)
+  }
 
   // MARK: Finding displays
 

@@ -47,15 +47,34 @@ public struct WindowSystemFacts: Sendable {
     (self.capabilities, self.backend) = (capabilities, backend)
   }
 
-  /// Asks the adapter on the session bus; nil if there is no bus, or no adapter on it.
-  public static func ofSession() -> WindowSystemFacts? {
+  /// Asks the adapters on the session bus, each of which knows the windows of one display. Those that do not answer are left out.
+  public static func ofSession() -> [(display: DisplayNames, facts: WindowSystemFacts)] {
     typealias Rows = WindowSystemInterface
     guard let address = try? Connection.sessionAddress(), let loop = try? EventLoop(),
       let connection = try? Connection.open(address: address, loop: loop),
+      let names = try? connection.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, (), timeout: .seconds(1))
+    else { return [] }
+    let further = names.filter { $0.hasPrefix(Rows.bus.text + ".") }.sorted()
+    return ([Rows.bus.text] + further).compactMap(BusName.init).compactMap { name in
       let properties = try? connection.callAndWait(
-        PropertyAccessing.getAll, on: Rows.bus, at: Rows.object, Rows.name.text, timeout: .seconds(1), autoStart: false)
-    else { return nil }
-    return WindowSystemFacts(properties)
+        PropertyAccessing.getAll, on: name, at: Rows.object, Rows.name.text, timeout: .seconds(1), autoStart: false)
+      return properties.map { (DisplayNames(reading: $0), WindowSystemFacts($0)) }
+    }
+  }
+
+  /// The reasons why destinations cannot work on displays. What is so on each of them is said once, and the rest with its display.
+  static func faults(
+    of destinations: [Destination], on displays: [(display: DisplayNames, facts: WindowSystemFacts)],
+    _ entries: DesktopEntries = DesktopEntries()
+  ) -> [FileFault] {
+    let all = displays.map { $0.facts.faults(of: destinations, entries) }
+    let common = (all.first ?? []).filter { fault in all.allSatisfy { $0.contains(fault) } }
+    return common
+      + zip(displays, all).flatMap { display, faults in
+        faults.filter { !common.contains($0) }.map {
+          FileFault($0.file, $0.position, "on \(display.display.preferred ?? "the first display"): \($0.message)")
+        }
+      }
   }
 
   /// The reason why the window system cannot do something; nil if it can.
@@ -96,6 +115,14 @@ public struct WindowSystemFacts: Sendable {
       }
       return unmet + unplaced
     }
+  }
+}
+
+extension DisplayNames {
+  /// Reads the display of an adapter from its properties; without names if it does not tell. Names that are too long are left out.
+  init(reading properties: Properties) {
+    let names = properties[WindowSystemInterface.displays.name.text].flatMap { [String](value: $0) } ?? []
+    self.init(names.filter { $0.utf8.count <= WindowSystem.maxText })
   }
 }
 

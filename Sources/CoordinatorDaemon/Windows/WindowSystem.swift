@@ -45,7 +45,7 @@ final class WindowSystem {
   /// Tells whether the session starts the adapter; nil if it does not start one of this display.
   private let session: AdapterOfSession?
   let desktopEntries: DesktopEntries
-  private var facts = WindowSystemFacts([], backend: "")
+  private(set) var facts = WindowSystemFacts([], backend: "")
   /// The output with the focus; empty if the adapter does not know it.
   private var focusedOutput = ""
   private var outputs: Set<String> = []
@@ -63,7 +63,7 @@ final class WindowSystem {
     WindowSystemInterface.outputs.name.text, WindowSystemInterface.focusedOutput.name.text,
   ]
   /// The limit in bytes of kept titles and app-ids. A window with a longer id, or an output with a longer name, is ignored.
-  private static let maxText = 1024
+  static let maxText = 1024
   private static let maxOutputs = 1024
 
   /// - Parameters:
@@ -207,10 +207,7 @@ final class WindowSystem {
     call(PropertyAccessing.getAll, WindowSystemInterface.name.text, timeout: timeout) { [weak self] result in
       guard let self, reading.isCurrent(number), let properties = try? result.get() else { return }
       facts = WindowSystemFacts(properties)
-      display = DisplayNames(
-        properties[WindowSystemInterface.displays.name.text].flatMap { [String](value: $0) }?.filter {
-          $0.utf8.count <= Self.maxText
-        } ?? [])
+      display = DisplayNames(reading: properties)
       take(properties)
       reading.forgetEarlyProperties()
     }
@@ -347,11 +344,6 @@ extension Result where Failure == DBusError {
 // MARK: Limits of the window system
 
 extension WindowSystem {
-  /// The reasons why destinations cannot work here; empty if they are not known.
-  func faults(of destinations: [Destination]) -> [FileFault] {
-    isPresent ? facts.faults(of: destinations, desktopEntries) : []
-  }
-
   /// The reason why the window system cannot do something; nil if it can, or if that is not known.
   /// - Parameter what: the subject of the sentence, such as “raising a window”.
   func whyNot(_ capability: WindowCapability, for what: String) -> String? {

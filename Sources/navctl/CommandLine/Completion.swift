@@ -84,7 +84,7 @@ private struct CompletionCandidates {
   }
 
   /// The windows; none without an adapter for the window system.
-  var windows: [Window] { (try? daemon.windows())?.flatMap(\.windows) ?? [] }
+  var windows: [Window] { (try? daemon.windows())?.displays.flatMap(\.windows) ?? [] }
   var bindings: [String] { state.entries.compactMap(\.binding) }
   /// The bindings that programs serve.
   var served: [(binding: String, accepts: ServedEntry)] { destinations.flatMap(\.served) }

@@ -6,78 +6,97 @@ import PresentationModel
 /// An adapter on the bus, which knows the windows of one display (N14).
 struct WindowAdapter {
   fileprivate let name: BusName
-  let backend: String
-  /// The capabilities that the adapter has now.
-  let capabilities: Set<WindowCapability>
+  /// How the adapter knows the windows; nil if it does not answer.
+  let backend: String?
   /// The display of its windows; without names if it does not tell.
   let display: DisplayNames
 
-  fileprivate init(_ name: BusName, _ properties: Properties) {
+  /// - Parameter properties: what the adapter tells; nil if it does not answer.
+  fileprivate init(_ name: BusName, _ properties: Properties?) {
     typealias Rows = WindowSystemInterface
-    func names(_ property: String) -> [String] { properties[property].flatMap { [String](value: $0) } ?? [] }
     self.name = name
-    backend = properties[Rows.backend.name.text].flatMap { String(value: $0) } ?? ""
-    capabilities = Set(names(Rows.capabilities.name.text).compactMap(WindowCapability.init))
-    display = DisplayNames(names(Rows.displays.name.text))
+    backend = properties.map { $0[Rows.backend.name.text].flatMap { String(value: $0) } ?? "" }
+    let told = properties?[Rows.displays.name.text].flatMap { [String](value: $0) }
+    display = DisplayNames(told ?? Rows.display(of: name).map { [$0] } ?? [])
   }
 }
 
+extension [WindowAdapter] {
+  /// A sentence about those that do not answer; nil if all do.
+  var silence: String? {
+    let silent = filter { $0.backend == nil }.map { $0.display.preferred ?? "the first display" }
+    if silent.isEmpty { return nil }
+    if count == 1 { return "the adapter does not answer" }
+    let names = silent.joined(separator: " and ")
+    return silent.count == 1 ? "the adapter of \(names) does not answer" : "the adapters of \(names) do not answer"
+  }
+
+  static let adviceOnSilence = "start it again, e.g. systemctl --user restart navd-windows"
+}
+
 extension DaemonClient {
+  /// The time that an adapter has to answer, as navd has it.
+  private var patience: Duration { min(timeLeft ?? .seconds(3), .seconds(3)) }
+
   /// The adapters on the bus, first the one whose windows navd follows without a display.
-  /// - Parameter patience: the time that an adapter has to answer, without `--within`.
-  /// - Throws: `Failure` if one of them does not answer.
-  func windowAdapters(patience: Duration) throws(Failure) -> [WindowAdapter] {
+  /// - Throws: `Failure` if the bus does not answer.
+  private func adaptersOnBus() throws(Failure) -> [WindowAdapter] {
     typealias Rows = WindowSystemInterface
+    let names: [String]
     do throws(DBusError) {
-      let names = try connection.callAndWait(
-        Bus.listNames, on: Bus.name, at: Bus.path, (), timeout: timeLeft ?? patience)
-      let further = names.filter { $0.hasPrefix(Rows.bus.text + ".") }.sorted()
-      return try ([Rows.bus.text] + further).compactMap(BusName.init).map { name throws(DBusError) in
-        try ofOwner { () throws(DBusError) in
-          WindowAdapter(
-            name,
-            try connection.callAndWait(
-              PropertyAccessing.getAll, on: name, at: Rows.object, Rows.name.text, timeout: timeLeft ?? patience,
-              autoStart: false))
-        }
-      }.compactMap(\.self)
+      names = try connection.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, (), timeout: patience)
     } catch {
       throw Failure(operation, error)
     }
+    let further = names.filter { $0.hasPrefix(Rows.bus.text + ".") }.sorted()
+    return ([Rows.bus.text] + further).compactMap(BusName.init).compactMap { name in
+      ask(name) { () throws(DBusError) in
+        try connection.callAndWait(
+          PropertyAccessing.getAll, on: name, at: Rows.object, Rows.name.text, timeout: patience, autoStart: false)
+      }.map { WindowAdapter(name, $0) }
+    }
   }
 
-  /// The adapters on the bus; none if they cannot be asked within three seconds.
-  func windowAdapters() -> [WindowAdapter] { (try? windowAdapters(patience: .seconds(3))) ?? [] }
+  /// The adapters on the bus; none if the bus does not answer.
+  func windowAdapters() -> [WindowAdapter] { (try? adaptersOnBus()) ?? [] }
 
-  /// Every window of every display, each with the display of its adapter; those of the first adapter
-  /// come first.
-  /// - Throws: `Failure` if there is no adapter, or one does not answer.
-  func windows() throws(Failure) -> [(display: DisplayNames, windows: [Window])] {
+  /// Every window of every display, each with the display of its adapter; those of the first adapter come first. An adapter that does not
+  /// answer hides only its own.
+  /// - Returns: the windows, and the failure of the adapters that do not answer; nil if all do.
+  /// - Throws: `Failure` if there is no adapter, or none answers.
+  func windows() throws(Failure) -> (displays: [(display: DisplayNames, windows: [Window])], unanswered: Failure?) {
     typealias Rows = WindowSystemInterface
-    let adapters = try windowAdapters(patience: defaultTimeout)
+    var adapters = try adaptersOnBus()
     guard !adapters.isEmpty else {
       throw Failure(
         operation, "nothing on the bus knows the windows", hint: windowAdapterAdvice(), status: .unreachable)
     }
-    do throws(DBusError) {
-      return try adapters.map { adapter throws(DBusError) in
-        try ofOwner { () throws(DBusError) -> (display: DisplayNames, windows: [Window]) in
-          let (windows, _) = try connection.callAndWait(
-            Rows.getWindows, on: adapter.name, at: Rows.object, (), timeout: timeLeft ?? defaultTimeout,
-            autoStart: false)
-          return (adapter.display, windows.map { Window(id: $0.fields.0, WindowProperties(reading: $0.fields.1)) })
-        }
-      }.compactMap(\.self)
-    } catch {
-      throw Failure(operation, error)
+    var displays: [(display: DisplayNames, windows: [Window])] = []
+    for (index, adapter) in adapters.enumerated() where adapter.backend != nil {
+      let answer = ask(adapter.name) { () throws(DBusError) in
+        try connection.callAndWait(
+          Rows.getWindows, on: adapter.name, at: Rows.object, (), timeout: patience, autoStart: false)
+      }
+      guard let answer else { continue }
+      if let (windows, _) = answer {
+        let all = windows.map { Window(id: $0.fields.0, WindowProperties(reading: $0.fields.1)) }
+        displays.append((adapter.display, all))
+      } else {
+        adapters[index] = WindowAdapter(adapter.name, nil)
+      }
     }
+    guard let silence = adapters.silence else { return (displays, nil) }
+    let failure = Failure(
+      operation, silence, hint: [WindowAdapter].adviceOnSilence, status: timeLeft == nil ? .unreachable : .timedOut)
+    if displays.isEmpty { throw failure }
+    return (displays, failure)
   }
 
-  /// The answer of a name's owner; nil if it has left the bus.
-  private func ofOwner<Answer>(_ answer: () throws(DBusError) -> Answer) throws(DBusError) -> Answer? {
-    do throws(DBusError) { return try answer() } catch {
-      if [.serviceUnknown, .nameHasNoOwner, .noReply].contains(error.name) { return nil }
-      throw error
+  /// Asks the owner of a name.
+  /// - Returns: the answer, which is nil if there is none; nil if the owner has left the bus.
+  private func ask<Answer>(_ name: BusName, _ call: () throws(DBusError) -> Answer) -> Answer?? {
+    do throws(DBusError) { return .some(try call()) } catch {
+      return [.serviceUnknown, .nameHasNoOwner, .noReply].contains(error.name) ? nil : .some(nil)
     }
   }
 }

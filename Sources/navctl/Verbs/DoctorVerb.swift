@@ -152,10 +152,13 @@ private struct Finding {
 
   /// The findings about adapters, one for each display.
   static func of(_ adapters: [WindowAdapter]) -> [Finding] {
-    adapters.map { adapter in
+    let silent = adapters.silence.map { Finding("windows", $0, [WindowAdapter].adviceOnSilence) }
+    return adapters.compactMap { adapter in
       let display = adapters.count > 1 ? adapter.display.preferred : nil
-      return of(adapter, (display.map { "those of \($0): " } ?? "") + "known by the backend “\(adapter.backend)”")
-    }
+      return adapter.backend.map {
+        of(adapter, (display.map { "those of \($0): " } ?? "") + "known by the backend “\($0)”")
+      }
+    } + [silent].compactMap(\.self)
   }
 
   /// The finding about an adapter. If a compositor has a socket of its own, the socket reports more than its Wayland protocol.

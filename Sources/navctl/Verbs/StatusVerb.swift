@@ -197,13 +197,14 @@ extension DaemonClient {
   /// Whether windows are followed, in words.
   fileprivate func windowFinding() -> (text: String, isFollowed: Bool) {
     let adapters = windowAdapters()
-    guard adapters.isEmpty else {
-      let backends = adapters.map { "“\($0.backend)”" }.joined(separator: ", ")
-      return ("followed by the backend \(backends)", true)
+    let backends = adapters.compactMap(\.backend).map { "“\($0)”" }.joined(separator: ", ")
+    guard backends.isEmpty else {
+      return (
+        "followed by the backend \(backends)" + (adapters.silence.map { "; \($0)" } ?? ""), adapters.silence == nil
+      )
     }
-    return (
-      "not followed, since no adapter is running: an item is open while its program runs; \(windowAdapterAdvice())",
-      false
-    )
+    let reason = adapters.silence ?? "no adapter is running"
+    let advice = adapters.isEmpty ? windowAdapterAdvice() : [WindowAdapter].adviceOnSilence
+    return ("not followed, since \(reason): an item is open while its program runs; \(advice)", false)
   }
 }

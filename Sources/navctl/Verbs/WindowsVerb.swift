@@ -12,7 +12,8 @@ struct Windows: ParsableCommand {
     Needs an adapter for the window system, such as navd-windows. On a terminal: a table. In a pipe: a line for each window, \
     in the order in which they were opened. Tabs are between id, app-id, title, output, process, state and the name under \
     which it is open. With several displays, each with an adapter of its own: the windows of one after the other, and the \
-    display at the end of each line. With --app-id and --title: only those that fit, as [window] matches them.
+    display at the end of each line. An adapter that does not answer is an error after them. With --app-id and --title: only \
+    those that fit, as [window] matches them.
 
     With --rules: instead of that, the compositor's own rules for the windows of destinations, made from their files, to be \
     copied into its configuration. Without a name, these are all destinations that say where and how their windows are \
@@ -42,7 +43,8 @@ struct Windows: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "windows")
     if let rules { return try printRules(of: rules, daemon) }
-    let displays = try daemon.windows()
+    let (displays, unanswered) = try daemon.windows()
+    let hasDisplays = displays.count > 1 || unanswered != nil
     let owners = try owners(daemon)
     var table = Table("ID", "APP-ID", "TITLE", "OUTPUT", .number("PID"), "STATE", "BINDING", "DISPLAY")
     var list: [JSON] = []
@@ -63,10 +65,11 @@ struct Windows: ParsableCommand {
           window.properties.cell(\.output), window.properties.cell(\.pid), Table.Cell(state(window.properties)),
           Table.Cell(owner?.name ?? ""),
         ]
-        table.add(cells + (displays.count > 1 ? [Table.Cell(display.preferred ?? "")] : []))
+        table.add(cells + (hasDisplays ? [Table.Cell(display.preferred ?? "")] : []))
       }
     }
     global.write(json: .array(list), table, whenEmpty: pattern.isEmpty ? "There are no windows." : "No window fits.")
+    if let unanswered { throw unanswered }
   }
 
   private static let id = DictionaryKey<String>("id", doc: "The adapter's own name of the window.")

@@ -52,6 +52,64 @@ private typealias Rows = CoordinatorInterface
     #expect(second.requests == ["close w1"])
   }
 
+  @Test("N14: an adapter of a second display that does not answer holds up the items there for a moment, and no others")
+  func adapter_silentOnSecondDisplay_holdsUpNoOthers() throws {
+    let files = try FollowedCommand()
+    let session = files.session
+    files.adapter.displays = ["wayland-1"]
+    try session.write("command = ['sleep', '1000']\nwindow = { app-id = 'other' }", toDestination: "other")
+    try session.runNavctl("reload")
+    let second = try ScriptedWindowSystem(session, display: "wayland-2")
+    second.isSilent = true
+    var path: ObjectPath?
+    let client = try session.connect()
+    client.call(
+      Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("files", "", Self.options("wayland-2")),
+      timeout: .seconds(60)
+    ) { path = try? $0.get().0 }
+    try session.wait("the second adapter is asked") { second.reads > 0 }
+    _ = try session.present("other", "", Self.options("wayland-1"))
+    #expect(path == nil)
+
+    try session.wait("the item is accepted") { path != nil }
+    client.close()
+    second.open(Window("w1", appID: "files", pid: try files.pid()))
+    second.answer()
+    #expect(try session.call(Rows.wait, (#require(path), "presented")).0 == "")
+    #expect(try files.windows() == ["w1"])
+  }
+
+  @Test("check-config and doctor say on which display a destination cannot do what its file says")
+  func checkConfig_ofTwoDisplays_namesTheOneThatCannot() throws {
+    let files = try FollowedCommand(window: "window = { app-id = 'files', place = 'top' }\nhere = true")
+    let session = files.session
+    files.adapter.displays = ["wayland-1"]
+    let without: Set<WindowCapability> = [.place, .summon]
+    let second = try ScriptedWindowSystem(
+      session, capabilities: Set(WindowCapability.allCases).subtracting(without), display: "wayland-2")
+    func warnings() throws -> [String] {
+      let report = try session.navctl("check-config", "--json").json
+      return report?["warnings"]?.array?.compactMap { $0["message"]?.string } ?? []
+    }
+    let expected = [
+      "on wayland-2: here = true needs “summon”, which the backend “scripted” does not offer on this desktop",
+      "on wayland-2: “place”: left out, since placing a window needs “place”, which the backend “scripted” does not offer "
+        + "on this desktop; “navctl windows --rules COMPOSITOR files” prints the compositor's own rule",
+    ]
+    #expect(try warnings() == expected)
+    let doctor = try session.navctl("doctor").outputText
+    #expect(expected.allSatisfy(doctor.contains), "\(doctor)")
+
+    // What is so on both displays is said once.
+    files.adapter.connection.close()
+    files.adapter = nil
+    #expect(second.displays == ["wayland-2"])
+    let third = try ScriptedWindowSystem(
+      session, capabilities: Set(WindowCapability.allCases).subtracting([.place]), display: "wayland-3")
+    #expect(try warnings() == [String(expected[1].dropFirst("on wayland-2: ".count)), expected[0]])
+    third.connection.close()
+  }
+
   /// An item on each of two displays, both with the focus there, the second one last.
   private func twoFocused() throws -> (files: FollowedCommand, second: ScriptedWindowSystem) {
     let files = try FollowedCommand()
@@ -185,6 +243,23 @@ private typealias Rows = CoordinatorInterface
         "ok\twindows\tthose of \(first): known by the backend “sway”",
         "ok\twindows\tthose of \(second.display): known by the backend “sway”",
       ])
+
+    // An adapter that hangs hides only its own windows.
+    second.adapter.send(SIGSTOP)
+    defer { second.adapter.send(SIGCONT) }
+    let silence =
+      "the adapter of \(second.display) does not answer; start it again, e.g. systemctl --user restart navd-windows"
+    let listed = try session.navctl("windows")
+    #expect(listed.lines.map { $0.split(separator: "\t").last.map(String.init) } == [first])
+    #expect(listed.exitCode == CommandStatus.unreachable.rawValue)
+    #expect(listed.errorText == "navctl: windows: \(silence)\n")
+    #expect(
+      try session.navctl("doctor").lines.filter { $0.contains("\twindows\t") } == [
+        "ok\twindows\tthose of \(first): known by the backend “sway”", "!!\twindows\t\(silence)",
+      ])
+    #expect(
+      try session.navctl("status").outputText.contains(
+        "followed by the backend “sway”; the adapter of \(second.display) does not answer"))
   }
 }
 
