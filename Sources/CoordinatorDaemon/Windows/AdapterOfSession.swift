@@ -10,8 +10,13 @@ final class AdapterOfSession {
     "org.freedesktop.systemd1.Manager", "GetUnitFileState", in: Arg<String>("file"), out: Arg<String>("state"))
   private static let extensionInfo = Method(
     "org.gnome.Shell.Extensions", "GetExtensionInfo", in: Arg<String>("uuid"), out: Arg<Properties>("info"))
-  /// The state of an extension that is enabled, as GNOME Shell tells it.
-  private static let enabled = 1.0
+  /// The states of an extension as GNOME Shell tells them.
+  private enum ExtensionState: Double {
+    case active = 1
+    case failed = 3
+    case outOfDate = 4
+    case activating = 8
+  }
   /// The time that the service manager and the shell have for their answers: programs wait for it.
   private static let timeout = Duration.seconds(1)
 
@@ -24,8 +29,8 @@ final class AdapterOfSession {
     self.hadAdapter = hadAdapter
   }
 
-  /// - Parameter completion: called once, with whether there was an adapter, or the unit of
-  ///   `navd-windows` or the extension of GNOME Shell is enabled.
+  /// - Parameter completion: called once, with whether there was an adapter, or the unit of `navd-windows` or the extension of GNOME Shell
+  ///   is enabled, or GNOME Shell is just starting.
   func isExpected(_ completion: @escaping (Bool) -> Void) {
     if hadAdapter { return completion(true) }
     var (answers, isExpected) = (0, false)
@@ -42,7 +47,20 @@ final class AdapterOfSession {
       Self.extensionInfo, on: "org.gnome.Shell", at: "/org/gnome/Shell", "navd-windows@navd.org",
       timeout: Self.timeout, autoStart: false
     ) { result in
-      take((try? result.get())?["state"].flatMap { Double(value: $0) } == Self.enabled)
+      switch result {
+      case .success(let info): take(Self.isEnabled(info))
+      // A shell that is starting answers nobody. Its extensions are not known yet.
+      case .failure(let error): take(error.name == .timedOut)
+      }
+    }
+  }
+
+  /// Whether an extension works, or is about to. Since GNOME 46, the shell also tells that one is enabled which it has not loaded yet.
+  private static func isEnabled(_ info: Properties) -> Bool {
+    switch info["state"].flatMap({ Double(value: $0) }).flatMap(ExtensionState.init) {
+    case .active?, .activating?: true
+    case .failed?, .outOfDate?: false
+    case nil: info["enabled"].flatMap { Bool(value: $0) } ?? false
     }
   }
 }

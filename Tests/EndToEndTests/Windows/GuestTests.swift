@@ -141,6 +141,79 @@ private typealias Rows = CoordinatorInterface
     try files.session.poll("its window is known") { try files.windows() == ["music"] }
   }
 
+  /// GNOME Shell on a session's bus, as far as it tells the state of its extensions.
+  private func shell(_ session: Session, telling info: Properties) throws -> Connection {
+    let method = Method(
+      "org.gnome.Shell.Extensions" as InterfaceName, "GetExtensionInfo", in: Arg<String>("uuid"),
+      out: Arg<Properties>("info"))
+    let object = ImplementedInterface(Interface("org.gnome.Shell.Extensions", members: [method]))
+    object.implement(method) { uuid, call in call.reply(uuid == GnomeShell.extensionID ? info : [:]) }
+    let connection = try session.connect()
+    connection.export("/org/gnome/Shell", [object])
+    var isOwner = false
+    connection.requestName("org.gnome.Shell") { isOwner = (try? $0.get()) != nil }
+    try session.wait("the shell is there") { isOwner }
+    return connection
+  }
+
+  /// Presents a program that hands over its window, before an adapter comes that tells the window.
+  private func presentBeforeAdapter(_ files: FollowedCommand) throws {
+    let path = try files.session.present("files")
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    files.adapter = try ScriptedWindowSystem(
+      files.session, [Window("music", appID: "music", pid: UInt64(getpid()))])
+    try files.session.poll("its window is known") { try files.windows() == ["music"] }
+  }
+
+  private func handingOver(managed: Bool = false) throws -> FollowedCommand {
+    try FollowedCommand("exit 0", window: "window = { app-id = 'music' }", managed: managed, isThere: false)
+  }
+
+  @Test(
+    "N13: at login, the extension of GNOME Shell is expected if it is enabled, before it is there", arguments: 1...3)
+  func command_beforeExtension_isJudgedLater(_ sign: Int) throws {
+    let files = try handingOver()
+    let info: Properties =
+      switch sign {
+      case 1: ["state": .double(1)]
+      case 2: ["state": .double(8)]
+      default: ["state": .double(6), "enabled": .boolean(true)]
+      }
+    let shell = try shell(files.session, telling: info)
+    try presentBeforeAdapter(files)
+    shell.close()
+  }
+
+  @Test("N13: a GNOME Shell that is just starting, and answers nobody, may have the extension")
+  func command_beforeShell_isJudgedLater() throws {
+    let files = try handingOver()
+    let shell = try files.session.startBlackHole("org.gnome.Shell")
+    try presentBeforeAdapter(files)
+    shell.send(SIGKILL)
+  }
+
+  @Test("N13: at login, navd-windows is expected if its unit is enabled")
+  func command_beforeUnit_isJudgedLater() throws {
+    let files = try handingOver(managed: true)
+    let unit = "[Service]\nExecStart=/bin/sleep 1000\n[Install]\nWantedBy=graphical-session.target\n"
+    try files.session.write(unit, toUnit: "navd-windows.service")
+    try #require(try files.session.systemctl("enable", "navd-windows.service").exitCode == 0)
+    try presentBeforeAdapter(files)
+  }
+
+  @Test(
+    "N13: an extension that is disabled, has failed or is for other releases is not expected",
+    arguments: [2.0, 3.0, 4.0, 6.0])
+  func command_withoutExtension_endsItem(_ state: Double) throws {
+    let files = try handingOver()
+    let isEnabled = state == 3 || state == 4
+    let shell = try shell(files.session, telling: ["state": .double(state), "enabled": .boolean(isEnabled)])
+    let path = try files.session.present("files")
+    let (reason, result) = try files.session.ending(of: path)
+    #expect(reason == "closed", "\(result)")
+    shell.close()
+  }
+
   @Test("N2: an item whose program ends with the adapter away is over at once", arguments: [false, true])
   func program_endingWithoutAdapter_endsItem(managed: Bool) throws {
     let files = try FollowedCommand(managed: managed)
