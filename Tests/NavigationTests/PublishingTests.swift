@@ -26,7 +26,7 @@ private final class Model {
     present(model, in: fixture)
     model.login = .init(id: 1, password: "s")
     model.path = [.init(id: 2, password: "s")]
-    try await fixture.shows("login 1", "page 2")
+    try await fixture.until { Set(fixture.display.names) == ["login 1", "page 2"] }
     try await fixture.state { $0.presentations.map(\.phase) == [.presented, .presented] }
     let serial = try await fixture.coordinator.serial()
     for _ in 1...3 {
@@ -51,7 +51,7 @@ private final class Model {
     let long = String(repeating: "x", count: 3 << 20)
     model.login = .init(id: 1, password: long)
     model.path = [.init(id: 2, password: long)]
-    try await fixture.shows("login 1", "page 2")
+    try await fixture.until { Set(fixture.display.names) == ["login 1", "page 2"] }
     model.login?.password += "y"
     await fixture.navigator.settle()
     #expect(model.login?.password.utf8.count == long.utf8.count + 1)
