@@ -1,4 +1,6 @@
 /// A shell pattern (`glob(7)`) in its parts, for languages that write patterns in another way.
+///
+/// It is read by Unicode scalars, as configurations are: a quotation mark with a combining accent is one `Character`, and still ends a text.
 package struct ShellPattern {
   package enum Part {
     /// Any characters, or none.
@@ -6,39 +8,39 @@ package struct ShellPattern {
     case anyCharacter
     /// One character of a bracket expression, given as that of a regular expression.
     case oneOf(expression: String)
-    case literal(Character)
+    case literal(Unicode.Scalar)
   }
 
   package private(set) var parts: [Part] = []
 
   package init(_ text: String) {
-    var rest = Substring(text)
-    while let character = rest.popFirst() {
-      switch character {
+    var rest = Substring(text).unicodeScalars
+    while let scalar = rest.popFirst() {
+      switch scalar {
       case "*": parts.append(.anyText)
       case "?": parts.append(.anyCharacter)
       case "[": parts.append(Self.takeBrackets(&rest).map { .oneOf(expression: $0) } ?? .literal("["))
       case "\\": parts.append(.literal(rest.popFirst() ?? "\\"))
-      default: parts.append(.literal(character))
+      default: parts.append(.literal(scalar))
       }
     }
   }
 
   /// Takes a bracket expression, whose “[” is taken already; nil if it has no end.
-  private static func takeBrackets(_ rest: inout Substring) -> String? {
+  private static func takeBrackets(_ rest: inout Substring.UnicodeScalarView) -> String? {
     var (inner, expression, isFirst) = (rest, "[", true)
     if let first = inner.first, first == "!" || first == "^" {
       inner.removeFirst()
       expression += "^"
     }
-    while let character = inner.popFirst() {
-      switch character {
+    while let scalar = inner.popFirst() {
+      switch scalar {
       case "]" where !isFirst:
         rest = inner
         return expression + "]"
       case "[" where inner.first == ":": expression += takeClass(&inner) ?? "\\["
       case "\\": expression += escaped(inner.popFirst() ?? "\\", among: "[]^-&~")
-      default: expression += escaped(character, among: "[]^&~")
+      default: expression += escaped(scalar, among: "[]^&~")
       }
       isFirst = false
     }
@@ -46,11 +48,11 @@ package struct ShellPattern {
   }
 
   /// Takes a class such as `[:digit:]`, whose “[” is taken already; nil if it is none.
-  private static func takeClass(_ rest: inout Substring) -> String? {
-    let name = rest.dropFirst().prefix { $0.isASCII && $0.isLetter }
-    guard !name.isEmpty, rest[name.endIndex...].hasPrefix(":]") else { return nil }
+  private static func takeClass(_ rest: inout Substring.UnicodeScalarView) -> String? {
+    let name = rest.dropFirst().prefix { $0.isASCII && $0.properties.isAlphabetic }
+    guard !name.isEmpty, rest[name.endIndex...].starts(with: ":]".unicodeScalars) else { return nil }
     rest = rest[name.endIndex...].dropFirst(2)
-    return "[:\(name):]"
+    return "[:\(Substring(name)):]"
   }
 
   /// The pattern as a regular expression for the whole text, as PCRE, RE2 and Rust have them.
@@ -60,7 +62,7 @@ package struct ShellPattern {
       case .anyText: ".*"
       case .anyCharacter: "."
       case .oneOf(let expression): expression
-      case .literal(let character): Self.escaped(character, among: ".+*?()[]{}|^")
+      case .literal(let scalar): Self.escaped(scalar, among: ".+*?()[]{}|^")
       }
     }
     return "^\(parts.joined())$"
@@ -71,11 +73,12 @@ package struct ShellPattern {
   ///
   /// Configurations take a quotation mark for the end of a text, `$` for a variable, two backslashes for one, and the end of a line for
   /// that of a command. So these are numbers.
-  private static func escaped(_ character: Character, among special: String) -> String {
-    if let code = character.asciiValue, code < 0x20 || code == 0x7F || "\"$\\".contains(character) {
+  private static func escaped(_ scalar: Unicode.Scalar, among special: String) -> String {
+    let code = scalar.value
+    if code < 0x20 || code == 0x7F || "\"$\\".unicodeScalars.contains(scalar) {
       return (code < 0x10 ? "\\x0" : "\\x") + String(code, radix: 16)
     }
-    return special.contains(character) ? "\\\(character)" : String(character)
+    return special.unicodeScalars.contains(scalar) ? "\\\(scalar)" : String(scalar)
   }
 }
 

@@ -113,7 +113,7 @@ struct CompositorRules {
       switch part {
       case .anyText: "*"
       case .anyCharacter, .oneOf, .literal("*"), .literal("?"): "?"
-      case .literal(let character): String(character)
+      case .literal(let scalar): String(scalar)
       }
     }.joined()
   }
