@@ -49,16 +49,12 @@ public struct WindowSystemFacts: Sendable {
 
   /// Asks the adapters on the session bus, each of which knows the windows of one display. Those that do not answer are left out.
   public static func ofSession() -> [(display: DisplayNames, facts: WindowSystemFacts)] {
-    typealias Rows = WindowSystemInterface
     guard let address = try? Connection.sessionAddress(), let loop = try? EventLoop(),
       let connection = try? Connection.open(address: address, loop: loop),
-      let names = try? connection.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, (), timeout: .seconds(1))
+      let adapters = try? WindowSystemInterface.adapters(on: connection, within: .seconds(1))
     else { return [] }
-    let further = names.filter { $0.hasPrefix(Rows.bus.text + ".") }.sorted()
-    return ([Rows.bus.text] + further).compactMap(BusName.init).compactMap { name in
-      let properties = try? connection.callAndWait(
-        PropertyAccessing.getAll, on: name, at: Rows.object, Rows.name.text, timeout: .seconds(1), autoStart: false)
-      return properties.map { (DisplayNames(reading: $0), WindowSystemFacts($0)) }
+    return adapters.compactMap { _, properties in
+      properties.map { (DisplayNames(reading: $0), WindowSystemFacts($0)) }
     }
   }
 

@@ -163,6 +163,26 @@ extension Connection {
     return (try method.output(of: replies[names.count]), haveOwners)
   }
 
+  /// Calls a method of several peers at once, and runs the loop until each has answered or its time is over.
+  /// - Parameters:
+  ///   - timeout: the time that a peer has.
+  ///   - autoStart: whether the bus may start the programs that are to own the destinations.
+  /// - Returns: the outputs, or errors as for ``call(_:on:at:_:timeout:autoStart:_:)``, in the order of the destinations.
+  public func callAllAndWait<Input, Output>(
+    _ method: Method<Input, Output>, on destinations: [BusName], at path: ObjectPath, _ input: Input, timeout: Duration,
+    autoStart: Bool = true
+  ) -> [Result<Output, DBusError>] {
+    var answers: [Int: Result<Output, DBusError>] = [:]
+    for (index, destination) in destinations.enumerated() {
+      call(method, on: destination, at: path, input, timeout: timeout, autoStart: autoStart) { [loop] answer in
+        answers[index] = answer
+        if answers.count == destinations.count { loop.stop() }
+      }
+    }
+    if !destinations.isEmpty { loop.run() }
+    return destinations.indices.compactMap { answers[$0] }
+  }
+
   func completeCall(_ answer: Message) {
     guard let pending = openCalls.pending[answer.replySerial], answer.isAnswer(from: pending.destination) else {
       openCalls.unmatchedReplies += 1

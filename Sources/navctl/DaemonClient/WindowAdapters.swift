@@ -41,19 +41,12 @@ extension DaemonClient {
   /// The adapters on the bus, first the one whose windows navd follows without a display.
   /// - Throws: `Failure` if the bus does not answer.
   private func adaptersOnBus() throws(Failure) -> [WindowAdapter] {
-    typealias Rows = WindowSystemInterface
-    let names: [String]
     do throws(DBusError) {
-      names = try connection.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, (), timeout: patience)
+      return try WindowSystemInterface.adapters(on: connection, within: patience).map { name, properties in
+        WindowAdapter(name, properties)
+      }
     } catch {
       throw Failure(operation, error)
-    }
-    let further = names.filter { $0.hasPrefix(Rows.bus.text + ".") }.sorted()
-    return ([Rows.bus.text] + further).compactMap(BusName.init).compactMap { name in
-      ask(name) { () throws(DBusError) in
-        try connection.callAndWait(
-          PropertyAccessing.getAll, on: name, at: Rows.object, Rows.name.text, timeout: patience, autoStart: false)
-      }.map { WindowAdapter(name, $0) }
     }
   }
 
