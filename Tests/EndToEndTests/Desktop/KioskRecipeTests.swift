@@ -241,8 +241,9 @@ func recipe_kiosk_gapAtTheEnd_isWrittenOnce() throws {
   "The recipe for kiosks: the check of a page fails while its renderer hangs, and when that has died; the browser answers all the same",
   .enabled(if: ColoredProgram.isMeasured, "make check-programs has Chromium"))
 func recipe_kiosk_deadPage_isFound() throws {
-  let session = try Session(
-    starting: false, files: try kioskFiles().merging(["page.html": "<title>Page</title>\n"]) { $1 })
+  let page = "<meta charset=\"utf-8\"><title>Übersicht</title>\n"
+  let session = try Session(starting: false, files: try kioskFiles().merging(["page.html": page]) { $1 })
+  session.environment["LC_ALL"] = "C.UTF-8"
   let profile = session.path("profile")
   let browser = try session.start(
     program: "/usr/bin/chromium",
