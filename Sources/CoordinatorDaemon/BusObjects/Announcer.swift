@@ -74,17 +74,20 @@ final class Announcer: SignalEmitter {
 
   /// Announces the presentations that do not wait any longer until they are presented again.
   func announceRestarts(in machine: borrowing StateMachine) {
-    for handle in restarting {
-      let presentation = machine.presentation(handle)
-      if let presentation, machine.restartAt(presentation) != nil { continue }
-      restarting.remove(handle)
-      if presentation != nil { connection.propertyChanged(handle.path, PresentationInterface.restartAt) }
+    guard !restarting.isEmpty else { return }
+    let done = restarting.filter { handle in
+      guard let presentation = machine.presentation(handle) else { return true }
+      return machine.restartAt(presentation) == nil
+    }
+    restarting.subtract(done)
+    for handle in done.sorted() where machine.presentation(handle) != nil {
+      connection.propertyChanged(handle.path, PresentationInterface.restartAt)
     }
   }
 
   /// Announces the presentations that have another place in a queue than before, once in a turn.
   func announceQueued(in machine: borrowing StateMachine) {
-    for group in changedQueues {
+    for group in changedQueues.sorted(by: { $0.text < $1.text }) {
       let (former, current) = (queues[group] ?? [], machine.queued(in: group))
       queues[group] = current.isEmpty ? nil : current
       let unchanged = zip(former, current).prefix { $0 == $1 }.count

@@ -23,7 +23,7 @@ public struct Limits: Sendable, Hashable {
   public var transaction = 1024
   /// Items on one stack: every change of a stack sends its whole path to each watcher.
   public var stack = 1024
-  /// Items in one group's queue: every change of a queue sends all its tags to each watcher.
+  /// Items in one group's queue: every change of a queue sends all its tags to each watcher, and each new place as a signal.
   public var queue = 1024
   /// Destinations that clients registered; holders of holds; variables for commands; commands of `on-present` and `on-dismiss` that run or
   /// wait.
