@@ -509,11 +509,11 @@ class ShellWindows {
      */
     expect(presentation, options) {
         this._expected.delete(presentation);
-        if (Object.keys(options).length === 0)
-            return;
         // Its process says which window it is.
         delete options['app-id'];
         delete options.title;
+        if (Object.keys(options).length === 0)
+            return;
         new Placement(options);
         this._expected.set(presentation, options);
         if (this._expected.size > MAX_EXPECTED)

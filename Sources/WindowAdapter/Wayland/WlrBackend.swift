@@ -47,7 +47,11 @@ final class WlrBackend: ToplevelBackend<WlrToplevel, WlrConnection>, Backend {
     var sighting = WindowTable.Sighting(properties: toplevel.properties)
     // The user or a task bar has minimized the window: the adapter minimizes no window as a test.
     if toplevel.properties.minimized == true { offer(.hide) }
-    if toplevel.properties.fullscreen == true { hasSeenFullscreen = true }
+    if toplevel.properties.fullscreen == true {
+      hasSeenFullscreen = true
+      // The compositor may have been slow before.
+      if connection.canFill { offer(.fullscreen) }
+    }
     if state.capabilities.contains(.hide) { sighting.properties.hidden = toplevel.properties.minimized == true }
     let named = toplevel.outputs.compactMap { proxy in connection.outputs.first { $0.proxy == proxy }?.name }
       .filter { !$0.isEmpty }
@@ -85,7 +89,9 @@ final class WlrBackend: ToplevelBackend<WlrToplevel, WlrConnection>, Backend {
     wlr_toplevel_fullscreen(toplevel.proxy)
     guard !hasSeenFullscreen else { return }
     _ = loop.timer(after: Self.timeToFill, of: self) { backend in
-      guard !backend.hasSeenFullscreen, backend.state.windows.contains(toplevel.key) else { return }
+      guard !backend.hasSeenFullscreen, backend.state.capabilities.contains(.fullscreen),
+        backend.state.windows.contains(toplevel.key)
+      else { return }
       backend.log.warning("the compositor ignores that a window is to be fullscreen")
       backend.state.capabilities.removeAll { $0 == .fullscreen }
     }
