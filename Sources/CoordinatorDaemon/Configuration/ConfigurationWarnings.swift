@@ -4,8 +4,8 @@ import Processes
 import TextFormats
 
 /// Destinations that may not work, though their files have no mistake: names that no item can have, programs that are not found,
-/// launchers without the scope that they need, and items that count as shown too early. Looking for programs takes longer than reading the files, so it waits for the
-/// first request for the warnings.
+/// launchers without the scope that they need, and items that count as shown too early. Looking for programs takes longer than reading the
+/// files, so it waits for the first request for the warnings.
 struct ConfigurationWarnings {
   private struct Warning {
     let fault: FileFault
