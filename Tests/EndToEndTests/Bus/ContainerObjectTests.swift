@@ -190,7 +190,7 @@ func presentationObject_restartAt_isAnnounced() throws {
   // It is tried at once with the variables of a new compositor, but a hold postpones it.
   try session.call(Rows.hold, ("dnd", [:]))
   watcher.clear()
-  try session.call(Rows.importEnvironment, ["NAVD_TEST": "1"])
+  try session.call(Rows.importEnvironment, ["WAYLAND_DISPLAY": "wayland-9"])
   #expect(watcher.log.contains("PropertiesChanged \(path) org.navd.Presentation1 RestartAt=0"))
   #expect(try entry()?["restart-at"] == nil)
 }

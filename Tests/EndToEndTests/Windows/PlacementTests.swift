@@ -125,7 +125,7 @@ private typealias Rows = CoordinatorInterface
     let test = try PlacementTests(.sway, ["osd": "place = 'bottom', size = '300 100', margin = 40, focus = false"])
     let (session, screen) = (test.session, test.screen)
     let file = session.path("typed")
-    _ = try session.start(program: "/usr/bin/foot", ["--app-id=editor", "sh", "-c", "exec cat >\(file)"])
+    let editor = try session.start(program: "/usr/bin/foot", ["--app-id=editor", "sh", "-c", "exec cat >\(file)"])
     try screen.poll("editor", "has the focus") { $0?.isFocused == true }
     // sway may lose the first key of a keyboard that is only just there.
     let keys = try session.start(
@@ -138,6 +138,7 @@ private typealias Rows = CoordinatorInterface
     try session.wait("all keys are typed") { keys.hasEnded }
     try session.poll("the line has come to its end") { Files.contents(of: file).last == UInt8(ascii: "\n") }
     #expect(Files.contents(of: file).count { $0 == UInt8(ascii: "x") } == 200)
+    #expect(!editor.hasEnded)
   }
 
   @Test("N15: on sway, what is alone on its workspace has the focus, and a window that was not expected gets it")
@@ -150,8 +151,9 @@ private typealias Rows = CoordinatorInterface
     try screen.poll("osd", "is gone") { $0 == nil }
     _ = try session.open("plain")
     try screen.poll("plain", "has the focus") { $0?.isFocused == true }
-    _ = try session.start(program: "/usr/bin/foot", ["--app-id=osd", "sleep", "1000"])
+    let other = try session.start(program: "/usr/bin/foot", ["--app-id=osd", "sleep", "1000"])
     try screen.poll("osd", "has the focus") { $0?.isFocused == true }
+    #expect(!other.hasEnded)
   }
 
   @Test("N15: what its user moves stays, also when navd comes back", arguments: [Desktop.Manager.sway, .i3])
