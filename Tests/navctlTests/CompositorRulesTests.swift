@@ -155,7 +155,7 @@ import TextFormats
     let sticky = WindowPlacement(isSticky: true)
     #expect(
       Self.rules(.sway, sticky, pattern)
-        == #"for_window [app_id="^a\x22b$" title="^[Nn]otes & <x>$"] floating enable, sticky enable"#)
+        == #"for_window [app_id="^a.b$" title="^[Nn]otes & <x>$"] floating enable, sticky enable"#)
     #expect(
       Self.rules(.openbox, sticky, pattern) == """
         <!-- mixer: “[…]” and “\\” of its pattern are “?” here, which fits any character -->

@@ -19,7 +19,7 @@ package struct ShellPattern {
       switch scalar {
       case "*": parts.append(.anyText)
       case "?": parts.append(.anyCharacter)
-      case "[": parts.append(Self.takeBrackets(&rest).map { .oneOf(expression: $0) } ?? .literal("["))
+      case "[": parts.append(Self.takeBrackets(&rest) ?? .literal("["))
       case "\\": parts.append(.literal(rest.popFirst() ?? "\\"))
       default: parts.append(.literal(scalar))
       }
@@ -27,8 +27,8 @@ package struct ShellPattern {
   }
 
   /// Takes a bracket expression, whose “[” is taken already; nil if it has no end.
-  private static func takeBrackets(_ rest: inout Substring.UnicodeScalarView) -> String? {
-    var (inner, expression, isFirst) = (rest, "[", true)
+  private static func takeBrackets(_ rest: inout Substring.UnicodeScalarView) -> Part? {
+    var (inner, expression, isFirst, isWritable) = (rest, "[", true, true)
     if let first = inner.first, first == "!" || first == "^" {
       inner.removeFirst()
       expression += "^"
@@ -37,10 +37,13 @@ package struct ShellPattern {
       switch scalar {
       case "]" where !isFirst:
         rest = inner
-        return expression + "]"
+        return isWritable ? .oneOf(expression: expression + "]") : .anyCharacter
       case "[" where inner.first == ":": expression += takeClass(&inner) ?? "\\["
-      case "\\": expression += escaped(inner.popFirst() ?? "\\", among: "[]^-&~")
-      default: expression += escaped(scalar, among: "[]^&~")
+      default:
+        let member = scalar == "\\" ? inner.popFirst() ?? scalar : scalar
+        isWritable = isWritable && Self.isWritable(member)
+        // A hyphen between two members is a range.
+        expression += escaped(member, among: scalar == "\\" ? "[]^-&~" : "[]^&~")
       }
       isFirst = false
     }
@@ -62,23 +65,25 @@ package struct ShellPattern {
       case .anyText: ".*"
       case .anyCharacter: "."
       case .oneOf(let expression): expression
-      case .literal(let scalar): Self.escaped(scalar, among: ".+*?()[]{}|^")
+      // sway takes the backslash away from “\?”.
+      case .literal("?"): "[?]"
+      case .literal(let scalar): Self.isWritable(scalar) ? Self.escaped(scalar, among: ".+*()[]{}|^") : "."
       }
     }
     return "^\(parts.joined())$"
   }
 
+  /// Whether a configuration can have a character in a text. It takes a quotation mark for the end of the text, `$` for a variable, a
+  /// backslash for the beginning of another character, and the end of a line for that of a command; sway does so even with their
+  /// numbers. A regular expression has any character in their place.
+  private static func isWritable(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value >= 0x20 && scalar.value != 0x7F && !"\"$\\".unicodeScalars.contains(scalar)
+  }
+
   /// A character that stands for itself.
   /// - Parameter special: the characters that need a backslash for that.
-  ///
-  /// Configurations take a quotation mark for the end of a text, `$` for a variable, two backslashes for one, and the end of a line for
-  /// that of a command. So these are numbers.
   private static func escaped(_ scalar: Unicode.Scalar, among special: String) -> String {
-    let code = scalar.value
-    if code < 0x20 || code == 0x7F || "\"$\\".unicodeScalars.contains(scalar) {
-      return (code < 0x10 ? "\\x0" : "\\x") + String(code, radix: 16)
-    }
-    return special.unicodeScalars.contains(scalar) ? "\\\(scalar)" : String(scalar)
+    special.unicodeScalars.contains(scalar) ? "\\\(scalar)" : String(scalar)
   }
 }
 
