@@ -125,7 +125,7 @@ func announcing_objects_agreeWithTheState() throws {
   #expect(properties["Phase"] == .string("presented"))
   #expect(properties["Owner"] == .string(other.uniqueName.text))
   #expect(properties["Value"].flatMap { Properties(value: $0) } == ["n": .int32(7)])
-  #expect(properties.count == 22)
+  #expect(properties.count == 23)
   #expect(try session.call(PropertyAccessing.getAll, PresentationInterface.name.text, at: child) == properties)
   #expect(
     try session.call(PropertyAccessing.getAll, PresentationInterface.name.text, at: parent)["Parent"]

@@ -201,14 +201,14 @@ private func windows_outputThatComesLater_isKnown() throws {
   }
   let adapter = try RunningAdapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": display])
   try adapter.wait("the output is gone") { adapter.properties["Outputs"] == [String]().value }
-  #expect(adapter.properties["Capabilities"] == ["close", "activate", "focus"].value)
+  #expect(adapter.properties["Capabilities"] == ["close", "activate", "fullscreen", "focus"].value)
   try request("create_output", variables)
   try adapter.wait("the output is reported") { adapter.properties["Outputs"] == ["WL-2"].value }
   let terminal = try session.start(
     program: "/usr/bin/env", ["WAYLAND_DISPLAY=\(display)", "/usr/bin/foot", "--app-id=foot", "sleep", "1000"])
   try adapter.wait("a window is on it") { adapter.window("foot")?.properties.output == "WL-2" }
   try adapter.wait("outputs are known") {
-    adapter.properties["Capabilities"] == ["close", "activate", "output", "focus"].value
+    adapter.properties["Capabilities"] == ["close", "activate", "fullscreen", "output", "focus"].value
   }
   #expect([sway, terminal].allSatisfy { $0.status == nil })
 }

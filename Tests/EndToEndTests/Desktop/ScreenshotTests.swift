@@ -233,7 +233,7 @@ func screenshot_ofGnome_isTaken() throws {
     let shot = try session.gnomePicture()
     same = shot == last ? same + 1 : 0
     last = shot
-    return same == 5
+    return same == 3
   }
   #expect(last.count > 10_000 && left.status == nil)
   try save(last, toFileIn: "NAVD_SCREENSHOT_GNOME")
