@@ -421,21 +421,17 @@ public final class Session {
     try wait(what, within: limit, lookingEvery: .milliseconds(2), until: condition)
   }
 
-  /// - Parameter pause: the time between two looks, if there is no event. It is longer if a look takes long, as one does that starts a
-  ///   program: tests that look all the time take the processors from the programs that they wait for.
   private func wait(
     _ what: String, within limit: Duration, lookingEvery pause: Duration, until condition: () throws -> Bool
   ) throws {
     let end = loop.now + limit
-    while true {
-      let start = loop.now
-      if try condition() { return }
+    while try !condition() {
       if let ended = programs.lazy.compactMap(\.program?.unseenFailure).first {
         throw failure("a program has failed while the test waited until \(what):\n\(ended)")
       }
       let left = end - loop.now
       guard left > .zero else { throw failure("timed out after \(limit) waiting until \(what)") }
-      loop.turn(wait: min(left, max(pause, min((loop.now - start) * 2, .milliseconds(500)))))
+      loop.turn(wait: min(left, pause))
     }
   }
 
