@@ -25,9 +25,12 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # and a build id that is not made of the debug information, which has paths.
 PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -zpack-relative-relocs" }')
 LINKING = $(CURDIR)/.build/linking
+# Sources without a repository have the digest of their release instead of a commit.
+COMMIT = $(shell git rev-parse HEAD 2>/dev/null || sha1sum Sources/CoordinatorAPI/Release.swift | cut -c1-40)
 # LIBC=shared leaves the C library out of navd and navctl, as distributions may prefer (docs/architecture.md weighs both).
 LIBC ?= static
-BUILD = $(if $(filter static,$(LIBC)),NAVD_LINKS_ALONE=1) PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib --disable-local-rpath \
+BUILD = $(if $(filter static,$(LIBC)),NAVD_LINKS_ALONE=1) NAVD_PROGRAMS=1 NAVD_LINKING=$(LINKING) NAVD_COMMIT=$(COMMIT) PKG_CONFIG_PATH=$(LINKING) \
+	swift build -c release --static-swift-stdlib --disable-local-rpath \
 	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc \
 	-Xfrontend -disable-implicit-string-processing-module-import \
 	-Xfrontend -disable-incremental-llvm-codegen) \
@@ -36,8 +39,6 @@ PROGRAMS = navd navctl navd-windows
 UNITS = navd.service navd-windows.service
 # KWin tells windows only to a program that a desktop file names.
 ENTRY = org.navd.navd-windows.desktop
-# Built beside the programs, and not installed.
-TOOLS = navdoc
 MANUALS = navctl.1 navd.8 navd-windows.8 navd.destination.5
 # Two thirds of a program are debug information, which is not installed; STRIP= leaves it there. `make release` has it in a file of its own.
 STRIP ?= strip
@@ -58,7 +59,7 @@ DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 # The tests of NavigationGTK are built with all others. Programs to install need no GTK.
 check test test-debug-libdbus kill-storm check-programs check-clients check-desktops check-gtk screenshot screenshot-plasma docs: export NAVD_WITH_GTK = 1
 
-.PHONY: help run programs build test check test-debug-libdbus bench soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-sign check-swift check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build test check test-debug-libdbus bench soak simulate mutate kill-storm walk fuzz check-programs check-clients check-desktops check-sign check-swift check-gtk screenshot screenshot-plasma docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: panels on your desktop, or processes where there is none, on a bus of its own'
@@ -87,26 +88,18 @@ help:
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks its arguments'
 	@echo 'make lint                reports what swift format finds; make format corrects it'
 
+# Programs that are not optimized: they need half the time, and `make test` goes on with what is built for them.
 run:
 	@.ci/setup build run
-	@$(MAKE) --no-print-directory programs
-	@docs/tour.sh .build/release
+	@NAVD_PROGRAMS=1 swift build
+	@docs/tour.sh .build/debug
 
-# Builds programs with all that is linked into them, and a map of it.
-linked = for program in $(1); do \
-	  id=$$({ git rev-parse HEAD 2>/dev/null || cat Sources/CoordinatorAPI/Release.swift; echo $$program; } | sha1sum | cut -c1-40); \
-	  $(BUILD) --product $$program -Xlinker --build-id=0x$$id -Xlinker -Map=$(LINKING)/$$program.map || exit; \
-	done
-
-programs:
+build:
 	@.ci/setup build
 	@mkdir -p $(LINKING)
 	@for name in libstdc++ libdbus-1; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
 	@sed 's|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
-	@$(call linked,$(PROGRAMS))
-
-build: programs
-	@$(call linked,$(TOOLS))
+	@$(BUILD)
 	@packaging/sbom .build/sbom $(foreach program,$(PROGRAMS),.build/release/$(program)=$(LINKING)/$(program).map)
 
 # The packages do not need Swift: the Swift libraries are linked statically.

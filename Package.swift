@@ -9,11 +9,24 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// How `make build` links navctl, which starts at every key press, and navd, which runs all day: without shared libraries, which
-/// take a sixth of their start. They are still loaded at a random address.
+/// Where `make build` keeps what its linker reads and writes, if it is what builds.
+let linking = Context.environment["NAVD_LINKING"]
+
+/// How `make build` links a program: with a build id, which does not depend on paths, and with a map of what is linked into it.
+func linked(_ program: String) -> [LinkerSetting] {
+  guard let linking, let commit = Context.environment["NAVD_COMMIT"] else { return [] }
+  let name = program.utf8.map { String($0, radix: 16) }.joined()
+  return [.unsafeFlags(["-Xlinker", "--build-id=0x\(commit)\(name)", "-Xlinker", "-Map=\(linking)/\(program).map"])]
+}
+
+/// How it links navctl, which starts at every key press, and navd, which runs all day: without shared libraries, which take a
+/// sixth of their start. They are still loaded at a random address.
 let alone: [LinkerSetting] =
   Context.environment["NAVD_LINKS_ALONE"] == nil
   ? [] : [.unsafeFlags(["-static-executable", "-Xclang-linker", "-static-pie"])]
+
+/// navctl is not optimized: that takes as long as the whole of navd, and nobody sees it. Its time goes by in ArgumentParser and the bus.
+let unoptimized: [SwiftSetting] = linking == nil ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 /// Dependencies that a program with the library needs only if it enables the trait.
 let macros = TargetDependencyCondition.when(traits: ["Macros"])
@@ -27,8 +40,8 @@ let gtk: TargetDependencyCondition? = withGTK ? nil : .when(traits: ["GTK"])
 let package = Package(
   name: "navd",
   products: [
-    .executable(name: "navd", targets: ["navd"]),
     .executable(name: "navctl", targets: ["navctl"]),
+    .executable(name: "navd", targets: ["navd"]),
     .executable(name: "navd-windows", targets: ["navd-windows"]),
     .executable(name: "navdoc", targets: ["navdoc"]),
     // For Swift programs that present from their own state.
@@ -139,14 +152,14 @@ let package = Package(
       dependencies: [
         "CoordinatorDaemon", "CoordinatorAPI", "EventLoops", "Logs", "TextFormats",
         .product(name: "Logging", package: "swift-log", condition: programs),
-      ], swiftSettings: strict, linkerSettings: alone),
+      ], swiftSettings: strict, linkerSettings: linked("navd") + alone),
     .executableTarget(
       name: "navctl",
       dependencies: [
         "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "SessionFiles",
         "TextFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-      ], swiftSettings: strict, linkerSettings: alone),
+      ], swiftSettings: strict + unoptimized, linkerSettings: linked("navctl") + alone),
     .target(
       name: "WindowAdapter",
       dependencies: [
@@ -159,7 +172,7 @@ let package = Package(
         "CoordinatorAPI", "EventLoops", "Logs", "WindowAdapter",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
         .product(name: "Logging", package: "swift-log", condition: programs),
-      ], swiftSettings: strict),
+      ], swiftSettings: strict, linkerSettings: linked("navd-windows")),
     .executableTarget(
       name: "navdoc",
       dependencies: [
@@ -274,4 +287,13 @@ if withGTK {
       ],
       swiftSettings: strict),
   ]
+}
+
+if Context.environment["NAVD_PROGRAMS"] != nil {
+  // The programs alone, and in one build: what one of them needs is compiled while the processors wait for another.
+  let others: Set = [
+    "Navigation", "NavigationGTK", "NavigationMacros", "NavigationTesting", "Simulation", "TestSupport", "presenter",
+  ]
+  package.targets.removeAll { $0.type == .test || others.contains($0.name) }
+  package.products.removeAll { $0.name.hasPrefix("Navigation") }
 }
