@@ -125,7 +125,9 @@ func clientName(_ uniqueName: String) -> String {
 
 /// An exclusive group (G1–G10).
 ///
-///     if let panels = try await coordinator.state().groups["panels"] { print(panels.selection ?? "", panels.titles, panels.queue) }
+///     if let panels = try await coordinator.state().groups["panels"] {
+///       for tag in panels.tags { print(panels.titles[tag] ?? tag, tag == panels.selection, panels.queue.contains(tag)) }
+///     }
 public struct GroupState: Hashable, Sendable {
   /// The selected tag; nil if no member is selected.
   public let selection: String?
