@@ -144,9 +144,10 @@ func place_outputUnplugged_isInView() throws {
     "wide": destination("wide", "place = 'top', size = '90% 300'"),
   ])
   var names: [String] = []
-  try sway.session.poll("there are two outputs") {
+  // Each is a window, which shrinks when the other one comes.
+  try sway.session.poll("there are two outputs of the same width") {
     names = try sway.outputs().sorted()
-    return names.count == 2
+    return try names.count == 2 && Set(names.map { try sway.area(of: $0)?.width }).count == 1
   }
   /// Waits until a window is wholly on an output.
   /// - Parameter isPlaced: whether it is at most 40 pixels from the edges that its file names.
