@@ -290,9 +290,10 @@ if withGTK {
 }
 
 if Context.environment["NAVD_PROGRAMS"] != nil {
-  // The programs alone, and in one build: what one of them needs is compiled while the processors wait for another.
+  // The programs alone, and in one build: what one of them needs is compiled while the processors wait for another. The macros stay,
+  // since SwiftPM warns of a dependency that no target has.
   let others: Set = [
-    "Navigation", "NavigationGTK", "NavigationMacros", "NavigationTesting", "Simulation", "TestSupport", "presenter",
+    "Navigation", "NavigationGTK", "NavigationTesting", "Simulation", "TestSupport", "presenter",
   ]
   package.targets.removeAll { $0.type == .test || others.contains($0.name) }
   package.products.removeAll { $0.name.hasPrefix("Navigation") }
