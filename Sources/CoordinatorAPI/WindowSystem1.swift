@@ -44,21 +44,30 @@ public enum WindowSystemInterface {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The properties of the adapters on a bus, those of the first adapter first. All are asked at once, so several that do not answer take
-  /// no longer than one.
+  /// The properties of the adapters on a bus, those of the first adapter first.
   /// - Parameter limit: the time that an adapter has to answer.
   /// - Returns: the adapters with their properties, which are nil if an adapter does not answer. One that has left the bus is left out.
   /// - Throws: `DBusError` if the bus does not answer.
   package static func adapters(
     on connection: Connection, within limit: Duration
-  ) throws(DBusError) -> [(name: BusName, properties: Properties?)] {
+  ) throws(DBusError) -> [(BusName, Properties?)] {
     let names = try connection.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, (), timeout: limit)
     let adapters = [bus] + names.filter { $0.hasPrefix(bus.text + ".") }.sorted().compactMap { BusName($0) }
+    return ask(adapters, PropertyAccessing.getAll, name.text, on: connection, within: limit)
+  }
+
+  /// Asks adapters, all at once: several that do not answer take no longer than one.
+  /// - Parameter limit: the time that an adapter has to answer.
+  /// - Returns: the answers, which are nil if an adapter does not answer. One that has left the bus is left out.
+  package static func ask<Input, Output>(
+    _ adapters: [BusName], _ method: Method<Input, Output>, _ input: Input, on connection: Connection,
+    within limit: Duration
+  ) -> [(BusName, Output?)] {
     let answers = connection.callAllAndWait(
-      PropertyAccessing.getAll, on: adapters, at: object, name.text, timeout: limit, autoStart: false)
+      method, on: adapters, at: object, input, timeout: limit, autoStart: false)
     return zip(adapters, answers).compactMap { adapter, answer in
       switch answer {
-      case .success(let properties): (adapter, properties)
+      case .success(let output): (adapter, output)
       case .failure(let error) where [.serviceUnknown, .nameHasNoOwner, .noReply].contains(error.name): nil
       case .failure: (adapter, nil)
       }

@@ -65,12 +65,11 @@ extension DaemonClient {
         operation, "nothing on the bus knows the windows", hint: windowAdapterAdvice(), status: .unreachable)
     }
     var displays: [(display: DisplayNames, windows: [Window])] = []
-    for (index, adapter) in adapters.enumerated() where adapter.backend != nil {
-      let answer = ask(adapter.name) { () throws(DBusError) in
-        try connection.callAndWait(
-          Rows.getWindows, on: adapter.name, at: Rows.object, (), timeout: patience, autoStart: false)
-      }
-      guard let answer else { continue }
+    let living = adapters.filter { $0.backend != nil }.map(\.name)
+    let answers = Dictionary(
+      uniqueKeysWithValues: Rows.ask(living, Rows.getWindows, (), on: connection, within: patience))
+    for (index, adapter) in adapters.enumerated() {
+      guard let answer = answers[adapter.name] else { continue }
       if let (windows, _) = answer {
         let all = windows.map { Window(id: $0.fields.0, WindowProperties(reading: $0.fields.1)) }
         displays.append((adapter.display, all))
@@ -83,13 +82,5 @@ extension DaemonClient {
       operation, silence, hint: [WindowAdapter].adviceOnSilence, status: timeLeft == nil ? .unreachable : .timedOut)
     if displays.isEmpty { throw failure }
     return (displays, failure)
-  }
-
-  /// Asks the owner of a name.
-  /// - Returns: the answer, which is nil if there is none; nil if the owner has left the bus.
-  private func ask<Answer>(_ name: BusName, _ call: () throws(DBusError) -> Answer) -> Answer?? {
-    do throws(DBusError) { return .some(try call()) } catch {
-      return [.serviceUnknown, .nameHasNoOwner, .noReply].contains(error.name) ? nil : .some(nil)
-    }
   }
 }
