@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Where `make build` keeps what its linker reads and writes, if it is what builds.
+/// The directory of the files that the linker reads and writes in `make build`; nil in other builds.
 let linking = Context.environment["NAVD_LINKING"]
 
 /// How `make build` links a program: with a build id, which does not depend on paths, and with a map of what is linked into it.
@@ -25,7 +25,8 @@ let alone: [LinkerSetting] =
   Context.environment["NAVD_LINKS_ALONE"] == nil
   ? [] : [.unsafeFlags(["-static-executable", "-Xclang-linker", "-static-pie"])]
 
-/// navctl is not optimized: that takes as long as the whole of navd, and nobody sees it. Its time goes by in ArgumentParser and the bus.
+/// How `make build` compiles navctl: not optimized. The compiler would need as long for it as for all of navd, and a command would take
+/// as long as now: its time goes by in ArgumentParser and on the bus.
 let unoptimized: [SwiftSetting] = linking == nil ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 /// Dependencies that a program with the library needs only if it enables the trait.
@@ -40,8 +41,8 @@ let gtk: TargetDependencyCondition? = withGTK ? nil : .when(traits: ["GTK"])
 let package = Package(
   name: "navd",
   products: [
-    .executable(name: "navctl", targets: ["navctl"]),
     .executable(name: "navd", targets: ["navd"]),
+    .executable(name: "navctl", targets: ["navctl"]),
     .executable(name: "navd-windows", targets: ["navd-windows"]),
     .executable(name: "navdoc", targets: ["navdoc"]),
     // For Swift programs that present from their own state.
@@ -292,9 +293,7 @@ if withGTK {
 if Context.environment["NAVD_PROGRAMS"] != nil {
   // The programs alone, and in one build: what one of them needs is compiled while the processors wait for another. The macros stay,
   // since SwiftPM warns of a dependency that no target has.
-  let others: Set = [
-    "Navigation", "NavigationGTK", "NavigationTesting", "Simulation", "TestSupport", "presenter",
-  ]
+  let others: Set = ["Navigation", "NavigationGTK", "NavigationTesting", "Simulation", "TestSupport", "presenter"]
   package.targets.removeAll { $0.type == .test || others.contains($0.name) }
   package.products.removeAll { $0.name.hasPrefix("Navigation") }
 }
