@@ -61,7 +61,7 @@ final class OccasionCommand: LaunchObserver, CustomStringConvertible {
       self?.running?.terminate()
       self?.limit = loop.timer(after: .milliseconds(Self.grace)) { self?.running?.kill() }
     }
-    // With the scope “process”, the command's output goes where navd's errors go, and processes that it leaves behind live on.
+    // The scope “process” sends the command's output to navd's standard error, and lets processes live that the command leaves behind.
     running = launcher.launch(
       Launch(
         handle: handle, binding: binding, id: item.id, application: destination, occasion: occasion,

@@ -58,7 +58,7 @@ public struct WindowSystemFacts: Sendable {
     }
   }
 
-  /// The reasons why destinations cannot work on displays. What is so on each of them is said once, and the rest with its display.
+  /// The reasons why destinations cannot work on displays. A reason that holds on all of them is given once; any other names its display.
   static func faults(
     of destinations: [Destination], on displays: [(display: DisplayNames, facts: WindowSystemFacts)],
     _ entries: DesktopEntries = DesktopEntries()

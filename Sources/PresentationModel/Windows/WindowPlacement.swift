@@ -97,7 +97,7 @@ public struct WindowPlacement: Hashable, Sendable {
     return self == WindowPlacement(isFullscreen: isFullscreen) ? [.fullscreen] : [.place, .fullscreen]
   }
 
-  /// What an adapter with these capabilities can do of it.
+  /// The part of the placement that an adapter with these capabilities can carry out.
   package func possible(with capabilities: Set<WindowCapability>) -> WindowPlacement {
     var possible = capabilities.contains(.place) ? self : WindowPlacement()
     possible.isFullscreen = capabilities.contains(.fullscreen) ? isFullscreen : nil

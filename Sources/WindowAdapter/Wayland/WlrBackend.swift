@@ -13,7 +13,7 @@ final class WlrBackend: ToplevelBackend<WlrToplevel, WlrConnection>, Backend {
 
   private let ids = WindowIDs()
   private let log: Logger
-  /// Whether a window was told to be fullscreen.
+  /// Whether the compositor has reported a fullscreen window.
   private var hasSeenFullscreen = false
   /// The time in which a compositor makes a window fullscreen.
   private static let timeToFill = Duration.seconds(2)

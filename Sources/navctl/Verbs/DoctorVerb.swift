@@ -112,7 +112,7 @@ struct Doctor: ParsableCommand {
     for name in desktopVariables {
       if let value = getenv(name) { here.append((name, String(cString: value))) }
     }
-    // On a console it is that of the login, and not that of the desktop which was started there.
+    // A shell that logged in on a console has the type “tty”, even if a desktop was started from there.
     here.removeAll { $0.name == "XDG_SESSION_TYPE" && !["wayland", "x11"].contains($0.value) }
     if here.isEmpty { return [Finding("variables", "this shell has none of a desktop, with which to compare others")] }
     let wrong = here.filter { !known.contains("\($0.name)=\($0.value)") }.map(\.name)

@@ -147,7 +147,7 @@ func containerObjects_group_hasTitles() throws {
   #expect(try session.state()["presentations"]?.array?.first?["queued"] == nil)
 }
 
-@Test("What is queued tells its place: when others come before it, when it moves up, and when it is shown")
+@Test("A queued item announces its place when others come before it, when it moves up, and when it is shown")
 func presentationObject_queued_isAnnounced() throws {
   let session = try Session()
   let watcher = try session.watch()
@@ -174,7 +174,7 @@ func presentationObject_queued_isAnnounced() throws {
   #expect(places([c: 1]), "\(told())")
 }
 
-@Test("What has ended by itself tells when it is presented again, and when it does not wait for that any longer")
+@Test("An item that has ended by itself announces when it is presented again, and when it stops waiting for that")
 func presentationObject_restartAt_isAnnounced() throws {
   let restart = "restart = 'always'\nrestart-delay = '1h'\nrestart-delay-max = '1h'\n"
   let session = try Session(destinations: ["again": "command = ['/none']\nholds = { dnd = 'postpone' }\n" + restart])

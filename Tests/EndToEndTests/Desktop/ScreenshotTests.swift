@@ -53,7 +53,7 @@ private func panel(_ name: String, _ command: String) -> String {
     + "group = \"panels\"\n"
 }
 
-/// What the programs of the README's panels show, by their paths in the session's home.
+/// Scripts in place of the programs of the README's panels, by their names: each prints what such a program shows.
 private let programsOfPanels = [
   "pulsemixer": "echo 'Master   ━━━━━━━━━━━━━━━━────   80 %'; echo; echo 'Headset  ━━━━━━━━────────────   40 %'",
   "nmtui": "echo 'wlan0    home     78 %'; echo; echo '         library  41 %'",

@@ -154,7 +154,7 @@ func doctor_variablesOfTheDesktop_areThoseOfTheManager() throws {
   let session = try Session(managed: true)
   func row() throws -> String { try session.navctl("doctor").lines.first { $0.contains("\tvariables\t") } ?? "" }
   #expect(try row() == "ok\tvariables\tthis shell has none of a desktop, with which to compare others")
-  // By this one, browsers choose between Wayland and X11.
+  // Browsers choose between Wayland and X11 by XDG_SESSION_TYPE.
   session.environment["WAYLAND_DISPLAY"] = "wayland-7"
   session.environment["XDG_SESSION_TYPE"] = "wayland"
   let missing = try row()

@@ -100,7 +100,7 @@ private typealias Rows = CoordinatorInterface
     let doctor = try session.navctl("doctor").outputText
     #expect(expected.allSatisfy(doctor.contains), "\(doctor)")
 
-    // What is so on both displays is said once.
+    // A warning that holds on both displays is given once.
     files.adapter.connection.close()
     files.adapter = nil
     #expect(second.displays == ["wayland-2"])
