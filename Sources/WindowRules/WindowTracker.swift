@@ -160,6 +160,9 @@ public struct WindowTracker {
     if case .lingering? = followed[program(of: handle)]?.stage { true } else { false }
   }
 
+  /// Whether another presentation stays on the screen until this one is there, and its first window has not settled (G10).
+  public func takesOver(_ handle: Handle) -> Bool { followed[program(of: handle)]?.takesOver == true }
+
   /// Whether windows of a presentation were lost, since they cannot be told from others.
   public func hasLost(_ handle: Handle) -> Bool { followed[handle]?.hasLost == true }
 

@@ -134,6 +134,13 @@ private func event(_ change: String, _ container: JSON) -> JSON { ["change": .st
   #expect(model.state.windows.windows.last?.properties.appID == "Gimp")
 }
 
+@Test func i3_fullscreen_isAskedForBeforeTheWindowCanBeRaised() {
+  var model = model(tree([node(8, "sign", pid: 1, focused: true), node(9, "next", pid: 2)]))
+  #expect(model.place(9, WindowPlacement(isFullscreen: true), now: now) == ["[con_id=9] fullscreen enable"])
+  // A window that is fullscreen cannot be moved.
+  #expect(model.place(9, WindowPlacement(.anchor(.topLeft), isFullscreen: true), now: now) == [])
+}
+
 @Test func i3_requests_areCommandsForTheContainerOnly() {
   let tiled = node(8, "a", pid: 1, focused: true)
   let hidden = node(9, "b", type: "floating_con", pid: 2, marks: ["_navd_tiled_9"])

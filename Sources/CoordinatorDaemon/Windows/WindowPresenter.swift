@@ -427,9 +427,18 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   }
 
   private func settled(_ handle: Handle) {
+    let takesOver = tracker.takesOver(handle)
     track { $0.settled(handle) }
-    reports.take(.presentAnswered(handle, error: nil))
+    let program = tracker.program(of: handle)
+    guard takesOver, programs[program] != nil else { return reports.take(.presentAnswered(handle, error: nil)) }
+    programs[program]!.settling = loop.timer(after: Self.timeToShow) { [weak self] in
+      self?.reports.take(.presentAnswered(handle, error: nil))
+    }
   }
+
+  /// The time in which a compositor shows which window is in front (G10). sway goes on showing the one before until the next one has
+  /// drawn itself in its size, for 200 ms at most, and shows nothing if the one before goes meanwhile.
+  private static var timeToShow: Duration { .milliseconds(250) }
 
   /// Asks for a window to be shown. The tracker asks again only if the adapter leaves before its answer.
   private func show(_ id: String, by method: Method<String, Void>, _ action: String) {

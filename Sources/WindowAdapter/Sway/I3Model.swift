@@ -272,15 +272,20 @@ struct I3Model {
   }
 
   /// Begins to place a window; ``placing(now:)`` has the commands that follow.
-  /// - Returns: the commands that give the focus back to the window that had it, if the placement says so.
+  /// - Returns: the commands that give the focus back to the window that had it, if the placement says so, and that make the
+  ///   window fullscreen.
   mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) -> [String] {
     placements.beginLater(key, placement, now: now)
     // Only the tree contains the areas.
     wants.insert(.tree)
+    // The window may be raised before the tree is there. The window manager would end the fullscreen of a window that covers it,
+    // and both would be tiles until then. A window that is fullscreen cannot be moved, so one that floats waits.
+    let isFullscreenNow = placement.isFullscreen == true && !placement.makesFloating
+    let fullscreen = isFullscreenNow ? ["[con_id=\(Self.container(key))] \(Memory.fullscreen.restoring)"] : []
     guard let former = formerFocus[Self.container(key)],
       state.windows.returnsFocus(of: key, to: former.map(Self.key), placement)
-    else { return [] }
-    return returning(to: former)
+    else { return fullscreen }
+    return returning(to: former) + fullscreen
   }
 
   /// Whether windows are being placed, so that the tree is to be read until they are.

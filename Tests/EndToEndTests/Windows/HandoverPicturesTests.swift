@@ -271,8 +271,7 @@ private final class ColoredScreen {
     let left: ColoredProgram.Color =
       switch crash.stage {
       case .nextStarts: try wasPresented() ? .blue : .red
-      // Without time to settle it is presented at once, and the one before is going.
-      case .nextSettles: crash.program.name.hasPrefix("terminals") ? .blue : .red
+      case .nextSettles: .red
       case .nextIsThere: .blue
       case .formerStays: .green
       }
