@@ -223,6 +223,30 @@ private final class Tabbed {
     try await test.fixture.shows("orders", "edit 7")
   }
 
+  @Test(
+    "D20: what is requested of a tab that the same request leaves is in its state, in any order", arguments: bothKinds,
+    [true, false])
+  func apply_thatLeavesTheTab_waits(kind: CoordinatorKind, isSelectedFirst: Bool) async throws {
+    let test = try await Tabbed(kind)
+    let (model, edit) = (test.model, test.edit)
+    (model.tab, model.path, model.edited) = (.orders, [2, 1, 2], Shop.Item(id: 9, count: 1))
+    try await test.fixture.until { test.fixture.display.names.count == 5 }
+    try await test.settle()
+    try await test.other.apply {
+      if isSelectedFirst { $0.select("home", in: "shop.tab") }
+      $0.present("shop.edited", id: "2", edit)
+      $0.setPath([Coordinator.PathItem(id: "2")], of: "shop.path")
+      if !isSelectedFirst { $0.select("home", in: "shop.tab") }
+    }
+    try await test.fixture.shows("home")
+    try await test.settle()
+    #expect(model.tab == .home && model.path == [2] && model.edited == Shop.Item(id: 2, count: 5))
+    #expect(try await test.other.state().presentations.map(\.binding) == ["shop.tab.home"])
+    #expect(try await test.other.destinations().values.contains { $0.serves?["shop.path"] != nil })
+    model.tab = .orders
+    try await test.fixture.until { Set(test.fixture.display.names) == ["orders", "order 2", "edit 2"] }
+  }
+
   /// The number of random requests: some seconds of them in `make test`, and minutes in `make fuzz`.
   private static let steps = getenv("NAVD_TEST_SERVED_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 150
 
@@ -235,6 +259,8 @@ private final class Tabbed {
     var numbers = SeededNumbers(seed: seed)
     for step in 0..<Self.steps {
       let before = test.whole
+      // What the other program, or this one, has done, for the message.
+      var done = "changed its state"
       var refusal: CoordinatorError?
       var isWritten: (() -> Bool)?
       do throws(NavigationError) {
@@ -246,9 +272,11 @@ private final class Tabbed {
         let tag = numbers.pick(["home", "orders", "orders", "none"])
         switch Int.random(in: 0..<13, using: &numbers) {
         case 0, 1:
+          done = "select \(tag)"
           try await test.other.select(tag, in: "shop.tab")
           isWritten = { model.tab?.rawValue == tag }
         case 2, 3:
+          done = "edit \(id) \(count)"
           try await test.other.present("shop.edited", id: id, options)
           isWritten = { model.edited == Shop.Item(id: Int(id) ?? 0, count: 5) }
         case 4:
@@ -256,13 +284,16 @@ private final class Tabbed {
           isWritten = { model.isHinted }
         case 5:
           let index = Int.random(in: 0..<2, using: &numbers)
+          done = "push [\(index)] \(id)"
           try await test.other.push("shop.path[\(index)]", onto: "shop.path", id: id)
           isWritten = { model.path.count == index + 1 && model.path[index] == Int(id) }
         case 6:
+          done = "set path \(ids)"
           try await test.other.setPath(path, of: "shop.path")
           isWritten = { model.path == ids.compactMap { Int($0) } }
         case 7, 8:
           let isSelectedFirst = numbers.chance(0.5)
+          done = "select \(tag) \(isSelectedFirst ? "before" : "after") edit \(id) \(count), set path \(ids)"
           try await test.other.apply {
             if isSelectedFirst { $0.select(tag, in: "shop.tab") }
             $0.present("shop.edited", id: id, options)
@@ -295,13 +326,15 @@ private final class Tabbed {
       if let refusal {
         #expect(test.whole == before, "seed \(seed), step \(step): \(refusal)")
       } else if let isWritten {
-        #expect(isWritten(), "seed \(seed), step \(step): \(before) became \(test.whole)")
+        #expect(isWritten(), "seed \(seed), step \(step), \(done): \(before) became \(test.whole)")
       }
       let held = try await test.other.state().presentations.map { "\($0.binding) \($0.id)" }.sorted()
-      #expect(held == test.inView, "seed \(seed), step \(step): \(before) became \(test.whole)")
+      #expect(held == test.inView, "seed \(seed), step \(step), \(done): \(before) became \(test.whole)")
       #expect(test.fixture.display.names.count == test.inView.count, "seed \(seed), step \(step)")
+      let served = try await test.other.destinations().values.contains { $0.serves?["shop.path"] != nil }
+      #expect(served, "seed \(seed), step \(step), \(done): \(before) became \(test.whole)")
       // The first difference is the one to mend.
-      if held != test.inView || test.fixture.display.names.count != test.inView.count { break }
+      if held != test.inView || test.fixture.display.names.count != test.inView.count || !served { break }
     }
   }
 }

@@ -88,7 +88,11 @@ extension NaivePlan {
       }
       return (id, options)
     }
-    if options.destination == served.destination { return (id, options) }
+    guard options.destination != served.destination else {
+      asksProgram.remove(binding)
+      return (id, options)
+    }
+    asksProgram.insert(binding)
     guard options.destination == nil, options.command == nil else { throw NaiveRefusal(.invalidArgument) }
     var (id, options) = (id, options)
     let entry = served.entry

@@ -8,6 +8,7 @@ extension NaivePlan {
     stays = Set(before.slots.keys.filter(isSameAsBefore))
     let standing = standingOnChildren()
     takeAlong()
+    if leaveToPrograms() { takeAlong() }
     while letFallbacksGiveWay() { takeAlong() }
     while keepWhatIsShown() { takeAlong() }
     takeOver()
@@ -95,6 +96,21 @@ extension NaivePlan {
           path.filter { !stays.contains($0) && !asked.contains($0) && (again[$0] == nil || $0 != lowest) }, .popped)
       }
     }
+  }
+
+  /// “If the transaction itself closes what its items are presented from, the program keeps these items, too” (D20).
+  /// - Returns: whether there are any.
+  private mutating func leaveToPrograms() -> Bool {
+    let left = isNew.filter(asked.contains).compactMap { binding -> (place: String, index: Int, binding: BindingID)? in
+      guard let (served, path, index) = before.servingOne(binding), served.entry.waits == true,
+        asksProgram.contains(binding),
+        let parent = served.entry.from.flatMap({ try? BindingID($0) }), !canBeParent(parent)
+      else { return nil }
+      return ((path ?? binding).text, index, binding)
+    }.sorted { ($0.place, $0.index) < ($1.place, $1.index) }
+    requested += left.map { ($0.binding, items[$0.binding]!.id, items[$0.binding]!.value) }
+    for one in left { clear(one.binding, .parent) }
+    return !left.isEmpty
   }
 
   /// Writes nil to slots. An element above one of them comes anew, on what is left, if it is asked for (T1).

@@ -386,8 +386,9 @@ public final class Navigator: Presenting {
     plan()
   }
 
-  /// Notes that what a driver accepts from other clients has changed.
+  /// Notes that what a driver accepts from other clients has changed. A driver that has ended accepts nothing.
   func declare(_ driver: any Driver) {
+    guard drivers.live.contains(driver) else { return }
     drivers.declarations.note(driver)
     plan()
   }

@@ -42,6 +42,8 @@ struct Draft: ~Copyable, Sendable {
   var renewed: [BindingID] = []
   /// The count of `renewed` when all slots of a scope were emptied: only later entries can hold an item.
   var emptied: [Scope<BindingID>: Int] = [:]
+  /// The slots for which others than the program that serves them have requested items (D18).
+  var asksProgram: Set<BindingID> = []
   /// The items whose parents are out of view, in the order of the requests (D20).
   var requested: [RequestedItem] = []
   /// The heights of paths with such items as elements.

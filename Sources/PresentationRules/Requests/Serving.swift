@@ -43,7 +43,11 @@ extension Planner {
       try checkElement(options, at: binding)
       return (id, options)
     }
-    if options.destination == served.registration.destination { return (id, options) }
+    guard options.destination != served.registration.destination else {
+      draft.asksProgram.remove(binding)
+      return (id, options)
+    }
+    draft.asksProgram.insert(binding)
     if options.command != nil { throw notOfProgram("command", at: binding) }
     if let destination = options.destination { throw notOfProgram("destination \(quoted(destination))", at: binding) }
     var (id, options) = (id, options)
@@ -80,6 +84,29 @@ extension Planner {
         binding: binding, id: id, destination: served.registration.destination, value: options.value ?? [:]))
     if let index = served.index, let path = binding.deriving { draft.requestedHeights[path] = index + 1 }
     return nil
+  }
+
+  /// Leaves items whose parents the transaction has closed to the programs that serve them, as if the parents had been closed before (D20).
+  /// - Returns: whether there are any.
+  mutating func leaveToPrograms() -> Bool {
+    if draft.asksProgram.isEmpty { return false }
+    var left: [(place: BindingID, index: Int, item: RequestedItem, author: Author)] = []
+    for index in draft.slots.indices where draft.slots[index].isNew && draft.slots[index].isRequested {
+      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
+      guard draft.asksProgram.contains(binding), let item = slot.item, let served = served(binding),
+        served.binding.entry.waits == true, let parent = served.binding.from, !canBeParent(parent)
+      else { continue }
+      let requested = RequestedItem(
+        binding: binding, id: item.id, destination: served.registration.destination, value: item.value)
+      left.append((served.index == nil ? binding : binding.deriving!, served.index ?? 0, requested, slot.author))
+    }
+    left.sort { ($0.place.text, $0.index) < ($1.place.text, $1.index) }
+    for one in left {
+      draft.requested.append(one.item)
+      author = one.author
+      clear(one.item.binding, reason: .parent)
+    }
+    return !left.isEmpty
   }
 
   /// Refuses what a program would show itself where another program shows something, or serves the binding.

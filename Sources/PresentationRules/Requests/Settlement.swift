@@ -7,6 +7,7 @@ extension Planner {
   mutating func settle() throws(Refusal) {
     try refuseStandingOnChildren()
     resolve()
+    if leaveToPrograms() { resolve() }
     while letFallbacksGiveWay() { resolve() }
     while keepWhatIsShown() { resolve() }
     try keepWhatCameBack()

@@ -88,4 +88,23 @@ import Testing
     #expect(fixture.item("shop.item")?.id == "3")
     #expect(fixture.parent("shop.item") == fixture.handle("shop.tab.list"))
   }
+
+  @Test("D20: what a transaction requests is told if the transaction itself deselects the tab, in any order")
+  func apply_thatDeselectsTheTab_isTold() throws {
+    let leave = Request(.select("shop.tab", tag: "totals", binding: nil, id: nil, ItemOptions()))
+    func test(_ requests: [Request], _ told: String) throws {
+      try select("list")
+      try fixture.apply([Request(path(["1", "2"])), Request(present("3"))])
+      _ = fixture.taken()
+      try fixture.apply(requests)
+      #expect(fixture.taken().filter { $0.hasPrefix("requested") } == ["requested \(told)"])
+      #expect(fixture.shown == ["shop.tab.totals"])
+    }
+    // The beginning of the path and the item are there already.
+    try test([leave, Request(path(["1"])), Request(present("3"))], "shop.item 3 shop.path[0] 1")
+    try test([Request(path(["1"])), Request(present("3")), leave], "shop.item 3 shop.path[0] 1")
+    try test([leave, Request(path(["1", "4"])), Request(present("5"))], "shop.item 5 shop.path[0] 1 shop.path[1] 4")
+    try test([Request(path(["1", "4"])), Request(present("5")), leave], "shop.item 5 shop.path[0] 1 shop.path[1] 4")
+    try test([Request(.push("shop.path", "shop.path[2]", id: "6", ItemOptions())), leave], "shop.path[2] 6")
+  }
 }
