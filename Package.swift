@@ -228,6 +228,7 @@ let package = Package(
       name: "CoordinatorCoreTests",
       dependencies: [
         "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "PresentationModel", "PresentationRules",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

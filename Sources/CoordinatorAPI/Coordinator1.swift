@@ -148,7 +148,8 @@ extension CoordinatorInterface {
     doc: """
       Makes the tag the group's selection; the slots of the other members become nil (“deselected”). The group \
       remembers the last request for each tag, and selecting the tag repeats it; the options of this request take \
-      precedence. A tag that was neither declared nor requested before presents state only, at the binding “group.tag”.
+      precedence. A tag that was neither declared nor requested before is presented at the binding “group.tag”, if a \
+      destination or a command shows it, or with the option state.
 
       Options: those of Present except expected-id and expected-presentation, and
       \(OptionTable([Options.binding.row, Options.id.row]).doc)

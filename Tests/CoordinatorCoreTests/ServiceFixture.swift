@@ -4,6 +4,7 @@ import DBus
 import DBusValues
 import PresentationModel
 import PresentationRules
+import TestSupport
 import Testing
 
 /// A call whose answer is kept for the test.
@@ -149,10 +150,12 @@ final class ServiceFixture: CoordinatorHost {
     return call
   }
 
+  /// Presents an item, which may be state only.
   @discardableResult
   func present(
     _ binding: String, _ id: String = "", _ options: Properties = [:], by client: String = "anna"
   ) throws -> Handle {
+    let options = Properties.state.merging(options) { $1 }
     let output = try call(CoordinatorInterface.present, (binding, id, options), by: client).output()
     return try #require(Handle(path: output.0))
   }

@@ -4,6 +4,7 @@ import DBus
 import DBusValues
 import PresentationModel
 import PresentationRules
+import TestSupport
 import Testing
 
 /// The service between the contract and the rules: reading, requests, authorization, waiting calls, time, clients and the end.
@@ -14,7 +15,7 @@ import Testing
     TransactionRequest(method, arguments)
   }
   private static func present(_ binding: String) -> TransactionRequest {
-    request("Present", .string(binding), .string(""), Properties().value)
+    request("Present", .string(binding), .string(""), Properties.state.value)
   }
 
   // MARK: The contract
@@ -140,19 +141,19 @@ import Testing
         group: group.flatMap { try? BindingID($0) },
         source: .file(path: name))
     }
-    let known: Properties = ["known": .boolean(true)]
-    #expect(fixture.call(Rows.present, ("fresh", "", known)).refusal?.code == .unknownDestination)
+    #expect(fixture.call(Rows.present, ("fresh", "", [:])).refusal?.code == .unknownDestination)
     fixture.changedFiles = [destination("fresh")]
-    #expect(fixture.call(Rows.present, ("other", "", known)).refusal?.code == .unknownDestination)
+    #expect(fixture.call(Rows.present, ("other", "", [:])).refusal?.code == .unknownDestination)
     #expect(fixture.taken().contains("read files") && fixture.changedFiles == nil)
-    try fixture.present("fresh", "", known)
+    _ = try fixture.call(Rows.present, ("fresh", "", [:])).output()
     #expect(!fixture.taken().contains("read files"))
     // A name that is known already is read again, too.
     fixture.changedFiles = [destination("fresh", group: "panels"), destination("mixer", group: "panels")]
-    try fixture.present("fresh", "2", known)
+    _ = try fixture.call(Rows.present, ("fresh", "2", [:])).output()
     #expect(fixture.changedFiles == nil && fixture.taken().contains("selection panels fresh"))
     fixture.changedFiles = [destination("later")]
-    _ = try fixture.call(Rows.apply, ([Self.request("Present", "later".value, "".value, known.value)], [:])).output()
+    _ = try fixture.call(Rows.apply, ([Self.request("Present", "later".value, "".value, Properties().value)], [:]))
+      .output()
     #expect(fixture.bindings.contains("later"))
     fixture.changedFiles = [destination("last")]
     #expect(try fixture.call(Rows.destinations, ()).output().map(\.fields.0) == ["last"])
@@ -255,7 +256,7 @@ import Testing
     let serial = fixture.service.serial
     fixture.recordRefusal = Refusal(.notRecorded, "the disk is full")
     let refusals = [
-      fixture.call(Rows.present, ("b", "", [:])).refusal, fixture.call(Rows.dismiss, ("a", [:])).refusal,
+      fixture.call(Rows.present, ("b", "", .state)).refusal, fixture.call(Rows.dismiss, ("a", [:])).refusal,
       fixture.call(Rows.apply, ([Self.present("b")], [:])).refusal,
       fixture.call(Rows.declareContainerValue, ("rank", .int32(1))).refusal,
       fixture.call(Rows.registerPresenter, ("other", "/presenter", [:])).refusal,
@@ -277,7 +278,7 @@ import Testing
     let fixture = ServiceFixture()
     fixture.decision = .later
     let calls = (
-      one: fixture.call(Rows.present, ("a", "", [:])), all: fixture.call(Rows.apply, ([Self.present("b")], [:]))
+      one: fixture.call(Rows.present, ("a", "", .state)), all: fixture.call(Rows.apply, ([Self.present("b")], [:]))
     )
     let presenter = fixture.call(Rows.registerPresenter, ("other", "/presenter", [:]))
     #expect(calls.one.result == nil && calls.all.result == nil && presenter.result == nil && fixture.bindings.isEmpty)
@@ -292,11 +293,11 @@ import Testing
     let fixture = ServiceFixture()
     let refusal = Refusal(.accessDenied, "in a sandbox")
     fixture.decision = .later
-    let calls = (fixture.call(Rows.present, ("a", "", [:])), fixture.call(Rows.registerPresenter, ("x", "/p", [:])))
+    let calls = (fixture.call(Rows.present, ("a", "", .state)), fixture.call(Rows.registerPresenter, ("x", "/p", [:])))
     fixture.decide(refusal)
     #expect(calls.0.refusal == refusal && calls.1.refusal == refusal)
     fixture.decision = .refuse(refusal)
-    #expect(fixture.call(Rows.present, ("a", "", [:])).refusal == refusal)
+    #expect(fixture.call(Rows.present, ("a", "", .state)).refusal == refusal)
     #expect(fixture.call(Rows.apply, ([Self.present("b")], [:])).refusal?.index == 0)
     #expect(fixture.call(Rows.registerPresenter, ("x", "/p", [:])).refusal == refusal)
     #expect(fixture.bindings.isEmpty && fixture.service.serial == 0 && fixture.followed.isEmpty)
@@ -538,7 +539,7 @@ import Testing
     switch how {
     case "Dismiss": #expect(try fixture.call(Rows.dismiss, ("p", ["expected-id": .string("")])).output().0)
     case "Toggle": #expect(try !fixture.call(Rows.toggle, ("p", "", [:])).output().0)
-    case "Present": #expect(try fixture.call(Rows.present, ("p", "2", [:])).output().2)
+    case "Present": #expect(try fixture.call(Rows.present, ("p", "2", .state)).output().2)
     case "Closed":
       #expect(try fixture.call(Rows.closed, (handle.path, ["n": .int32(1)])).output().0)
       #expect(try fixture.wait(handle).output().1 == ["n": .int32(1), "status-known": .boolean(false)])
@@ -559,7 +560,7 @@ import Testing
     let fixture = try fixture(0)
     let editor: Properties = ["binding": .string("p"), "id": .string("1"), "command": ["editor"].value]
     _ = try fixture.call(Rows.select, ("g", "t", editor)).output()
-    _ = try fixture.call(Rows.select, ("g", "u", [:])).output()
+    _ = try fixture.call(Rows.select, ("g", "u", .state)).output()
     try fixture.present("p")
     for index in 0..<150 { try fixture.present("a\(index)", "", ["from": .string("p"), "owned": .boolean(true)]) }
     _ = fixture.taken()
@@ -600,7 +601,7 @@ import Testing
     try fixture.present("c", "", ["from": .string("b"), "group": .string("g")])
     try fixture.present("queued", "", ["group": .string("g"), "if-busy": .string("queue")])
     for index in 0..<600 { try fixture.present("a\(index)", "", ["from": .string("p")]) }
-    #expect(try fixture.call(Rows.present, ("p", "2", ["group": .string("g")])).output().2)
+    #expect(try fixture.call(Rows.present, ("p", "2", .state.merging(["group": .string("g")]) { $1 })).output().2)
     #expect(fixture.bindings == ["queued", "p"])
     #expect(try fixture.service.machine.queuedTags(of: BindingID("g")) == ["queued"])
     #expect(try fixture.history().first { $0.binding == "c" }?.reason == "deselected")

@@ -44,7 +44,7 @@ extension Coordinator {
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
     let first = try await coordinator.present(
-      "fact", id: "1", PresentationOptions(value: ["n": .int32(1)], style: "sheet", title: "Fact"))
+      "fact", id: "1", PresentationOptions(value: ["n": .int32(1)], style: "sheet", title: "Fact").asState)
     let handle = try #require(first.presentation)
     #expect(first.hasChanged)
     #expect(try await coordinator.present("fact", id: "1").hasChanged == false)
@@ -57,12 +57,12 @@ extension Coordinator {
     #expect(try await coordinator.toggle("fact") == nil)
     #expect(try await coordinator.waitUntilGone(handle).reason == .dismissed)
     #expect(try await coordinator.presentation(at: "fact") == nil)
-    let toggled = try #require(try await coordinator.toggle("fact", id: "2"))
+    let toggled = try #require(try await coordinator.toggle("fact", id: "2", .state))
     #expect(toggled > handle)
     #expect(try await coordinator.dismiss("fact", expecting: Expectation(presentation: toggled)))
     #expect(try await coordinator.dismiss("fact") == false)
-    try await coordinator.present("a.b")
-    try await coordinator.present("a.c")
+    try await coordinator.present("a.b", .state)
+    try await coordinator.present("a.c", .state)
     #expect(try await coordinator.dismissAll(.root("a")) == 2)
     #expect(try await coordinator.dismissAll(.everything) == 0)
     let history = try await coordinator.history(most: 2)
@@ -75,7 +75,7 @@ extension Coordinator {
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
     for binding in ["a", "b"] {
-      try await coordinator.present(binding)
+      try await coordinator.present(binding, .state)
       try await coordinator.dismiss(binding)
     }
     var counts: [Int] = []
@@ -105,34 +105,33 @@ extension Coordinator {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
-    try await coordinator.select("wifi", in: "panels")
-    try await coordinator.select("volume", in: "panels")
+    try await coordinator.select("wifi", in: "panels", .state)
+    try await coordinator.select("volume", in: "panels", .state)
     var state = try await coordinator.state()
     #expect(state.groups["panels"]?.selection == "volume")
     #expect(try await coordinator.toggleSelection("volume", in: "panels") == false)
-    #expect(try await coordinator.toggleSelection("wifi", in: "panels"))
+    #expect(try await coordinator.toggleSelection("wifi", in: "panels", .state))
     #expect(try await coordinator.deselect("volume", in: "panels") == false)
     #expect(try await coordinator.deselect(in: "panels"))
     #expect(try await coordinator.forget("volume", in: "panels"))
 
-    try await coordinator.push("settings", onto: "main")
-    try await coordinator.push("network", onto: "main", id: "eth0")
+    try await coordinator.push("settings", onto: "main", .state)
+    try await coordinator.push("network", onto: "main", id: "eth0", .state)
     state = try await coordinator.state()
     #expect(
       state.stacks["main"] == [PathElement(binding: "settings", id: ""), PathElement(binding: "network", id: "eth0")])
     #expect(try await coordinator.pop(from: "main") == 1)
-    #expect(
-      try await coordinator.setPath([.init(id: "a"), .init(id: "b"), .init(binding: "x", id: "c")], of: "main").count
-        == 3)
+    let path: [Coordinator.PathItem] = [.init(id: "a"), .init(id: "b"), .init(binding: "x", id: "c")]
+    #expect(try await coordinator.setPath(path, of: "main", allowsState: true).count == 3)
     #expect(try await coordinator.pop(to: "main[0]", in: "main") == 2)
     #expect(try await coordinator.pop(to: nil, in: "main") == 1)
 
     let ((one, two, isDismissed, wifi, three), serial) = try await coordinator.apply {
-      $0.present("one")
-      $0.present("two", id: "2")
+      $0.present("one", .state)
+      $0.present("two", id: "2", .state)
       $0.dismiss("one")
-      $0.select("wifi", in: "panels")
-      $0.push("three", onto: "main")
+      $0.select("wifi", in: "panels", .state)
+      $0.push("three", onto: "main", .state)
     }
     // The slot is set and set back, so it has not changed.
     #expect(one.presentation == nil)
@@ -150,8 +149,8 @@ extension Coordinator {
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
     try await coordinator.declare(Rank.self)
-    try await coordinator.push("one", onto: "main", PresentationOptions().containerValue(\.isPinned, true))
-    try await coordinator.push("two", onto: "main", PresentationOptions().containerValue(\.rank, 1))
+    try await coordinator.push("one", onto: "main", PresentationOptions.state.containerValue(\.isPinned, true))
+    try await coordinator.push("two", onto: "main", PresentationOptions.state.containerValue(\.rank, 1))
     let members = try await coordinator.members(of: .stack("main"))
     #expect(members.map(\.binding) == ["one", "two"])
     #expect(members.map(\.containerValues.isPinned) == [true, false])
@@ -168,15 +167,17 @@ extension Coordinator {
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
     await #expect(throws: NavigationError.self) { try await coordinator.present("no binding") }
-    do throws(NavigationError) {
-      try await coordinator.present("fact", PresentationOptions(destination: "nowhere"))
-      Issue.record("it was accepted")
-    } catch {
-      #expect(error.refusal == .unknownDestination && "\(error)".contains("nowhere"))
+    for (options, name) in [(PresentationOptions(destination: "nowhere"), "nowhere"), (PresentationOptions(), "fact")] {
+      do throws(NavigationError) {
+        try await coordinator.present("fact", options)
+        Issue.record("it was accepted")
+      } catch {
+        #expect(error.refusal == .unknownDestination && "\(error)".contains("no destination “\(name)”"))
+      }
     }
     do throws(NavigationError) {
       try await coordinator.apply {
-        $0.present("fact")
+        $0.present("fact", .state)
         $0.update("none", [:])
       }
       Issue.record("it was accepted")
@@ -192,14 +193,14 @@ extension Coordinator {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
-    let handle = try #require(try await coordinator.present("fact").presentation)
+    let handle = try #require(try await coordinator.present("fact", .state).presentation)
     let waiting = Task { () -> NavigationError? in
       do throws(NavigationError) {
         _ = try await coordinator.waitUntilGone(handle)
         return nil
       } catch { return error }
     }
-    try await coordinator.present("other")
+    try await coordinator.present("other", .state)
     waiting.cancel()
     #expect(await waiting.value == .cancelled)
     #expect(try await coordinator.presentation(at: "fact") != nil)
@@ -216,7 +217,7 @@ extension Coordinator {
     }
     var serial = state.serial
     for round in 1...50 {
-      try await coordinator.present("fact", id: "\(round)")
+      try await coordinator.present("fact", id: "\(round)", .state)
       while let element = try await following.next() {
         guard case .event(let event) = element else {
           Issue.record("a state, where nothing was missing")
@@ -236,7 +237,7 @@ extension Coordinator {
     let coordinator = fixture.coordinator
     var following = coordinator.following.makeAsyncIterator()
     _ = try await following.next()
-    for round in 0..<Listeners.maxNotices { try await coordinator.present("fact", id: "\(round)") }
+    for round in 0..<Listeners.maxNotices { try await coordinator.present("fact", id: "\(round)", .state) }
     let element = try await following.next()
     guard case .state(let state) = element else {
       throw NavigationFixture.Timeout(description: "\(String(describing: element))")
@@ -303,7 +304,7 @@ extension Coordinator {
     let fixture = try await NavigationFixture(.navd)
     let address = try #require(fixture.session).bus.address
     let model = RestartModel()
-    fixture.navigator.present(item: Bindable(model).note, to: nil)
+    fixture.navigator.present(item: Bindable(model).note, to: nil, options: { _ in .state })
     model.note = .init(id: 1)
     let other = try await Coordinator.bus(address: address)
     let note = fixture.text(Bindable(model).note)
@@ -325,13 +326,13 @@ extension Coordinator {
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
     let ((one, two, isUpdated, wifi, isSelected, p, path, popped, poppedTo), serial) = try await coordinator.apply {
-      $0.present("a.one", id: "1", PresentationOptions(value: ["x": 1, "y": 2]))
-      $0.toggle("a.two")
+      $0.present("a.one", id: "1", PresentationOptions(value: ["x": 1, "y": 2]).asState)
+      $0.toggle("a.two", .state)
       $0.update("a.one", ["z": 3], remove: ["x"])
-      $0.select("wifi", in: "panels")
-      $0.toggleSelection("volume", in: "panels")
-      $0.push("p", onto: "main")
-      $0.setPath([.init(id: "1"), .init(id: "2")], of: "side")
+      $0.select("wifi", in: "panels", .state)
+      $0.toggleSelection("volume", in: "panels", .state)
+      $0.push("p", onto: "main", .state)
+      $0.setPath([.init(id: "1"), .init(id: "2")], of: "side", allowsState: true)
       $0.pop(from: "side")
       $0.pop(to: "p", in: "main")
     }
@@ -357,7 +358,7 @@ extension Coordinator {
     #expect(state.presentations.isEmpty)
     // A request with an outdated expectation changes nothing (P10).
     await #expect(throws: NavigationError.self) {
-      try await coordinator.apply(expecting: serial) { $0.present("b") }
+      try await coordinator.apply(expecting: serial) { $0.present("b", .state) }
     }
   }
 
@@ -369,7 +370,7 @@ extension Coordinator {
     #expect(try await coordinator.interfaceVersion() == 2)
     #expect(try await coordinator.softwareVersion() == Release.version)
     #expect(try await coordinator.limits()["text"] == 4096)
-    try await coordinator.present("a")
+    try await coordinator.present("a", .state)
     #expect(try await coordinator.serial() == coordinator.state().serial)
   }
 
@@ -590,7 +591,7 @@ extension Coordinator {
     model.note = nil
     try await fixture.until { fixture.display.disappearing == ["note 1"] }
     let waiting = Task { try await fixture.coordinator.waitUntilPresented(handle) }
-    try await fixture.coordinator.present("other")
+    try await fixture.coordinator.present("other", .state)
     fixture.display.stuck = []
     #expect(try await waiting.value == nil)
     try await fixture.shows()
@@ -613,7 +614,7 @@ extension Coordinator {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
-    try await coordinator.push("page", onto: "main")
+    try await coordinator.push("page", onto: "main", .state)
     let (alone, inTransaction) = kind == .navd ? (-41, -42) : (-43, -44)
     #expect(try await coordinator.pop(alone, from: "main") == 0)
     #expect(try await coordinator.apply { $0.pop(inTransaction, from: "main") }.replies == 0)

@@ -135,17 +135,19 @@ private final class Model {
   func selection_byOthersToADestination_isWritten(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let selection = Bindable(model).selection.named("selection")
-    for tag in ["wifi", "volume"] { fixture.navigator.present(tag: tag, selection: selection, to: nil) }
+    for tag in ["wifi", "volume"] {
+      fixture.navigator.present(tag: tag, selection: selection, to: nil, options: { .state })
+    }
     model.selection = "wifi"
     try await fixture.state { $0.groups[fixture.text(selection)]?.selection == "wifi" }
     model.selection = "volume"
     try await fixture.state { $0.groups[fixture.text(selection)]?.selection == "volume" }
-    try await fixture.coordinator.select("wifi", in: fixture.text(selection))
+    try await fixture.coordinator.select("wifi", in: fixture.text(selection), .state)
     try await fixture.until { model.selection == "wifi" }
     // The selection now goes in the other direction.
-    try await fixture.coordinator.toggleSelection("wifi", in: fixture.text(selection))
+    try await fixture.coordinator.toggleSelection("wifi", in: fixture.text(selection), .state)
     try await fixture.until { model.selection == nil }
-    try await fixture.coordinator.toggleSelection("wifi", in: fixture.text(selection))
+    try await fixture.coordinator.toggleSelection("wifi", in: fixture.text(selection), .state)
     try await fixture.until { model.selection == "wifi" }
     model.selection = nil
     try await fixture.state { $0.presentations.isEmpty }

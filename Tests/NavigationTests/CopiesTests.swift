@@ -97,7 +97,7 @@ private final class Model {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let (display, binding) = (fixture.display, Bindable(model).isOpen.named("isOpen"))
     fixture.navigator.present(isPresented: binding) { RecordingScreen("open", on: display) }
-    try await fixture.coordinator.present(fixture.text(binding))
+    try await fixture.coordinator.present(fixture.text(binding), .state)
     try await fixture.shows("open")
     #expect(model.isOpen)
   }
@@ -135,7 +135,7 @@ private final class Model {
     model.note = .init(id: "n")
     driver.appeared(Handle(1), id: "n", value: [:], destination: "own")
     let coordinator = Coordinator.embedded()
-    #expect(try await coordinator.present("other").presentation == Handle(1))
+    #expect(try await coordinator.present("other", .state).presentation == Handle(1))
     let (read, moment) = try await coordinator.stateAndMoment()
     let state = StateIndex(read, at: moment)
     #expect(driver.reconcile(state, client: "embedded", givenUp: []) == [Handle(1)])

@@ -364,7 +364,7 @@ private final class Model {
     model.note = nil
     try await fixture.until { backend.hasLost }
     // The next event shows the gap, and the whole state is read.
-    _ = try await fixture.coordinator.present("other")
+    _ = try await fixture.coordinator.present("other", .state)
     try await fixture.until { backend.statesAfterLoss == 1 }
     #expect(model.note == nil)
     backend.held = nil

@@ -191,7 +191,9 @@ private final class Model: Navigable {
   @Test("A confirmation has a style of its own", arguments: bothKinds)
   func dialog_confirmation_hasItsStyle(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.navigator.present(dialog: Bindable(model).dialog, to: nil) { _, _ in }
+    let display = fixture.display
+    try await fixture.navigator.serve("dialogs") { _ in RecordingScreen("dialog", on: display) }
+    fixture.navigator.present(dialog: Bindable(model).dialog, to: "dialogs") { _, _ in }
     model.dialog = Dialog("What now?", style: .confirmation) { Dialog.Button("Delete", action: .delete) }
     try await fixture.state { $0.presentations.map(\.style) == ["confirmation"] }
   }

@@ -295,7 +295,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
   func edits_fast_lastIsKept(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let binding = Bindable(model).note.named("note")
-    fixture.navigator.present(item: binding, to: nil)
+    fixture.navigator.present(item: binding, to: nil, options: { _ in .state })
     model.note = .init(id: "a")
     for edit in 1...60 {
       let text = "\(model.note?.text.count ?? -1)"
@@ -314,7 +314,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
   func edit_ofTheID_isIgnored(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let binding = Bindable(model).note.named("note")
-    fixture.navigator.present(item: binding, to: nil)
+    fixture.navigator.present(item: binding, to: nil, options: { _ in .state })
     model.note = .init(id: "a")
     try await fixture.state { $0.presentation(at: fixture.text(binding)) != nil }
     try await fixture.coordinator.update(fixture.text(binding), ["id": .string("b"), "text": .string("theirs")])

@@ -89,7 +89,7 @@ private final class Model {
     let display = fixture.display
     var navigator: Navigator? = Navigator(fixture.coordinator)
     weak let observed = navigator
-    navigator?.present(item: Bindable(model).note, to: nil)
+    navigator?.present(item: Bindable(model).note, to: nil, options: { _ in .state })
     navigator?.present(item: Bindable(model).second) { _ in RecordingScreen("second", on: display) }
     model.second = .init(id: 1)
     try await fixture.shows("second")
@@ -130,7 +130,7 @@ private final class Model {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())
     let session = try #require(fixture.session)
     var navigator: Navigator? = Navigator(fixture.coordinator)
-    navigator?.present(item: Bindable(model).note, to: nil)
+    navigator?.present(item: Bindable(model).note, to: nil, options: { _ in .state })
     model.note = .init(id: 1)
     await navigator?.settle()
     try await fixture.state { !$0.presentations.isEmpty }

@@ -93,6 +93,18 @@ final class NavigationFixture {
   }
 }
 
+extension PresentationOptions {
+  /// The options of an item that is state only.
+  static var state: Self { Self().asState }
+
+  /// The options, for an item that is state only.
+  var asState: Self {
+    var copy = self
+    copy.request.allowsState = true
+    return copy
+  }
+}
+
 extension Session {
   /// Turns the session's loop, which serves peers of navd in this process, until a condition holds.
   @MainActor func serve(line: Int = #line, until condition: () -> Bool) async throws {

@@ -294,10 +294,7 @@ private final class Screenless: Screen {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [String] = []
     fixture.navigator.onRefused = { refusals.append("\($0)") }
-    var options = PresentationOptions(destination: "nowhere")
-    options.request.mustBeKnown = true
-    fixture.navigator.present(
-      isPresented: Bindable(model).isPresented.named("panel"), to: nil, options: { [options] in options })
+    fixture.navigator.present(isPresented: Bindable(model).isPresented.named("panel"), to: "nowhere")
     model.isPresented = true
     try await fixture.until { !model.isPresented }
     #expect(refusals.count == 1 && !refusals[0].contains("request 0") && refusals[0].contains("nowhere"), "\(refusals)")

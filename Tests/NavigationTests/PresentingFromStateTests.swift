@@ -224,7 +224,7 @@ private final class Model {
   @MainActor func present_valueUpdatedByOthers_isWrittenToTheState(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     let binding = Bindable(model).fact.named("fact")
-    fixture.navigator.present(item: binding, to: nil)
+    fixture.navigator.present(item: binding, to: nil, options: { _ in .state })
     model.fact = .init(id: 1, text: "mine")
     try await fixture.state { $0.presentation(at: fixture.text(binding)) != nil }
     try await fixture.coordinator.update(fixture.text(binding), ["text": .string("theirs")])

@@ -68,7 +68,8 @@ private final class Model {
     }
     fixture.navigator.stack(path: bindable.path.named("path").published())
       .navigationDestination(for: Model.Login.self) { RecordingScreen("page \($0.id)", on: display) }
-    fixture.navigator.present(dialog: bindable.dialog.named("dialog"), to: nil) { _, _ in }
+    try await fixture.navigator.serve("dialogs") { _ in RecordingScreen("dialog", on: display) }
+    fixture.navigator.present(dialog: bindable.dialog.named("dialog"), to: "dialogs") { _, _ in }
     model.login = .init(id: 1, password: "a")
     model.path = [.init(id: 2, password: "b")]
     model.dialog = Dialog("Sure?") {}

@@ -29,13 +29,13 @@ import Testing
     func timeLeft(_ binding: String) async throws -> UInt64? {
       StateEntry(try #require(try await coordinator.presentation(at: binding)).all).timeoutLeft
     }
-    try await coordinator.present("toast", PresentationOptions(timeout: .seconds(600)))
+    try await coordinator.present("toast", PresentationOptions(timeout: .seconds(600)).asState)
     let first = try #require(try await timeLeft("toast"))
     #expect(first > 500_000 && first <= 600_000)
     try await Task.sleep(for: .milliseconds(10))
     let second = try #require(try await timeLeft("toast"))
     #expect(second < first)
-    try await coordinator.present("dialog")
+    try await coordinator.present("dialog", .state)
     #expect(try await timeLeft("dialog") == nil)
   }
 
@@ -46,7 +46,7 @@ import Testing
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let (coordinator, start) = (fixture.coordinator, Self.wallClock)
-    try await coordinator.present("fact")
+    try await coordinator.present("fact", .state)
     let presented = try #require(try await coordinator.state().presentation(at: "fact"))
     #expect(Self.isRecent(StateEntry(presented.all).since, since: start))
     #expect(try await coordinator.presentation(at: "fact")?.all["since"] == presented.all["since"])
@@ -63,7 +63,7 @@ import Testing
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
-    for round in 0..<100 { try await coordinator.present("fact", id: "\(round)") }
+    for round in 0..<100 { try await coordinator.present("fact", id: "\(round)", .state) }
     try await coordinator.dismiss("fact")
     // navd asks the bus about the client, and does not wait for the answer.
     var requesters: [RequesterEntry?] = []
@@ -87,7 +87,7 @@ import Testing
         try await coordinator.present("fact", id: id, PresentationOptions(destination: "broken")).presentation)
       #expect(try await coordinator.waitUntilGone(handle).reason == .failed)
     }
-    try await coordinator.present("note")
+    try await coordinator.present("note", .state)
     try await coordinator.dismiss("note")
     let endings = try await coordinator.history()
     #expect(endings.map(\.reason) == ["dismissed", "failed", "failed"])
@@ -106,7 +106,7 @@ import Testing
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
-    let handle = try #require(try await coordinator.present("fact").presentation)
+    let handle = try #require(try await coordinator.present("fact", .state).presentation)
     let waiting = (0..<3).map { _ in
       Task { () -> NavigationError? in
         do throws(NavigationError) {
@@ -115,7 +115,7 @@ import Testing
         } catch { return error }
       }
     }
-    try await coordinator.present("other")
+    try await coordinator.present("other", .state)
     waiting[0].cancel()
     #expect(await waiting[0].value == .cancelled)
     await coordinator.close()
@@ -139,7 +139,7 @@ import Testing
         return nil
       } catch { return error }
     }
-    try await coordinator.present("other")
+    try await coordinator.present("other", .state)
     await coordinator.close()
     #expect(await call.value == .closed)
   }
@@ -151,7 +151,7 @@ import Testing
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
-    let handle = try #require(try await coordinator.present("fact").presentation)
+    let handle = try #require(try await coordinator.present("fact", .state).presentation)
     func wait() -> Task<Result<NavigationReason?, NavigationError>, Never> {
       Task {
         do throws(NavigationError) {
@@ -160,11 +160,11 @@ import Testing
       }
     }
     let cancelled = (0..<600).map { _ in wait() }
-    for round in 0..<10 { try await coordinator.present("other", id: "\(round)") }
+    for round in 0..<10 { try await coordinator.present("other", id: "\(round)", .state) }
     for wait in cancelled { wait.cancel() }
     for wait in cancelled { #expect(await wait.value == .failure(.cancelled)) }
     let others = (0..<600).map { _ in wait() }
-    for round in 0..<10 { try await coordinator.present("other", id: "\(round)") }
+    for round in 0..<10 { try await coordinator.present("other", id: "\(round)", .state) }
     try await coordinator.dismiss("fact")
     for wait in others { #expect(await wait.value == .success(.dismissed)) }
   }
@@ -182,7 +182,7 @@ import Testing
   @Test("R5: after Quit, requests are refused as ShuttingDown; this does not close the coordinator")
   func embedded_quit_refusesRequests() async throws {
     let coordinator = Coordinator.embedded()
-    let handle = try #require(try await coordinator.present("fact").presentation)
+    let handle = try #require(try await coordinator.present("fact", .state).presentation)
     try await coordinator.quit()
     #expect(try await coordinator.waitUntilGone(handle).reason == .shutdown)
     do throws(NavigationError) {

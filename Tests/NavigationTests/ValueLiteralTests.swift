@@ -14,6 +14,7 @@ import Testing
     ]
     var options = PresentationOptions(value: value)
     options.window.output = "DP-1"
+    options.request.allowsState = true
     try await fixture.coordinator.present("literal", options)
     let presented = try await fixture.coordinator.presentation(at: "literal")
     #expect(presented?.value == value && presented?.windows == [:] && presented?.output == "DP-1")

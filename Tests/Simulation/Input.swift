@@ -132,7 +132,7 @@ extension Request {
       text = "set path \(stack) [\(path.joined(separator: ", "))]"
     }
     if isForced { text += ", forced" }
-    if let needsKnownName { text += needsKnownName ? ", known" : ", state" }
+    if needsKnownName { text += ", known" }
     if let places { text += ", out of view \(places.ofPresentations.keys.sorted())" }
     if let id = expectation.id { text += ", expecting id “\(id)”" }
     if expectation.content != nil {

@@ -253,10 +253,10 @@ struct InputGenerator {
       }
     }
     return operations.map {
-      let known = dice.below(100)
+      let needsKnownName = dice.chance(12)
       var request = Request(
         $0, expecting: expectation(view, &dice), animated: dice.chance(10) ? false : nil,
-        isForced: hasForce && dice.chance(10), needsKnownName: known < 12 ? true : known < 16 ? false : nil)
+        isForced: hasForce && dice.chance(10), needsKnownName: needsKnownName)
       if request.operation.isToggle, dice.chance(30) {
         let handles = view.shown.map(\.handle).filter { _ in dice.chance(50) }
         request.places = WindowPlaces(Dictionary(uniqueKeysWithValues: handles.map { ($0, .init(isOutOfView: true)) }))

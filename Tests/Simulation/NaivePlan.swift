@@ -140,7 +140,7 @@ struct NaivePlan {
   mutating func judge(
     _ request: Request, tokens: (Handle) -> Token?
   ) throws(NaiveRefusal) {
-    needsKnownName = request.needsKnownName == true
+    needsKnownName = request.needsKnownName
     isForced = request.isForced
     outOfView = Set((request.places?.ofPresentations ?? [:]).filter { $0.value.isOutOfView }.keys.compactMap(tokens))
     namesTag = false

@@ -526,12 +526,12 @@ public final class Session {
 
   // MARK: Shorthands
 
-  /// Presents an item and returns its handle.
+  /// Presents an item, which may be state only, and returns its handle.
   @discardableResult
   public func present(
     _ binding: String, _ id: String = "", _ options: Properties = [:], by client: Connection? = nil
   ) throws -> ObjectPath {
-    try call(CoordinatorInterface.present, (binding, id, options), by: client).0
+    try call(CoordinatorInterface.present, (binding, id, .state.merging(options) { $1 }), by: client).0
   }
 
   @discardableResult
@@ -565,6 +565,11 @@ public final class Session {
     watcher.begin(with: JSON(state), serial)
     return watcher
   }
+}
+
+extension Properties {
+  /// The options of a request for an item that is state only.
+  public static let state: Properties = [Options.state.name: .boolean(true)]
 }
 
 /// Collects the lines that the session's commands write to the journal.

@@ -121,7 +121,7 @@ func commandLine_incomplete_isRefused(line: String) {
 func options_ofTheContract_areOfferedByTheVerbs() {
   // These options are arguments of the command line, flags with another name, or found by navctl itself.
   let others = ["command", "directory", "environment", "input", "platform-data", "animated", "any-id"]
-  let words = ["destination": "to", "container-values": "container-value", "known": "state", "window": "place"]
+  let words = ["destination": "to", "container-values": "container-value", "window": "place"]
   func missing(_ verb: ParsableCommand.Type, _ table: OptionTable, except positional: [String] = []) -> [String] {
     let help = Navctl.helpMessage(for: verb, columns: 200)
     return table.rows.map(\.name).filter { name in

@@ -58,30 +58,22 @@ struct StartupFile {
     return try TransactionCall(converted).requests
   }
 
-  /// The mistake for which navd would refuse the transaction at its start with these destinations and container values, or the
-  /// first item that nothing would show; nil if all items would be shown.
+  /// The mistake for which navd would refuse the transaction at its start with these destinations and container values; nil if there
+  /// is none.
   func rehearsal(
     _ destinations: [Destination], _ containerValues: [DeclaredContainerValue], _ commands: InlineCommands
   ) -> FileFault? {
-    func rehearse(_ change: (inout Request) -> Void = { _ in }) throws(Refusal) {
-      var machine = StateMachine()
-      _ = machine.load(destinations)
-      _ = machine.declareContainerValues(
-        containerValues.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: true)
-      var requests = try requests(machine.containerValueDefaults)
-      try commands.check(requests, inTransaction: true)
-      for index in requests.indices { change(&requests[index]) }
-      _ = try machine.perform(requests, by: nil, at: Instant(nanoseconds: 0))
-    }
-    do throws(Refusal) { try rehearse() } catch { return fault(error) }
+    var machine = StateMachine()
+    _ = machine.load(destinations)
+    _ = machine.declareContainerValues(
+      containerValues.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: true)
     do throws(Refusal) {
-      try rehearse { $0.needsKnownName = $0.needsKnownName ?? true }
+      let requests = try requests(machine.containerValueDefaults)
+      try commands.check(requests, inTransaction: true)
+      _ = try machine.perform(requests, by: nil, at: Instant(nanoseconds: 0))
       return nil
     } catch {
-      let unknown = fault(error)
-      return FileFault(
-        unknown.file, unknown.position,
-        unknown.message + "; until then nothing shows the item, and with the option “known”: false that is meant")
+      return fault(error)
     }
   }
 

@@ -15,10 +15,10 @@ public typealias BusyPolicy = PresentationModel.BusyPolicy
 ///     options.lifetime.timeout = .seconds(3)
 ///     options.window.output = "focused"
 ///     options.command.environment = ["LANG": "C.UTF-8"]
-///     options.request.mustBeKnown = true
+///     options.request.isForced = true
 ///     try await coordinator.present("mixer", options)
 public struct PresentationOptions: Hashable, Sendable {
-  /// The destination that shows the item; nil for the destination with the binding's name, or else state only (D2).
+  /// The destination that shows the item; nil for the destination with the binding's name (D2).
   public var destination: String?
   /// The item's value, which replaces the former value as a whole.
   public var value: Properties?
@@ -153,19 +153,28 @@ public struct PresentationOptions: Hashable, Sendable {
 
   /// The ways in which a request is carried out.
   ///
-  ///     options.request = .init(mustBeKnown: true, animated: false, isForced: true)
+  ///     options.request = .init(allowsState: true, animated: false, isForced: true)
   public struct Request: Hashable, Sendable {
-    /// Whether the request is refused for an unknown name: an item needs a destination or a command,
-    /// and a tag that has neither must be known to the group (D2).
-    public var mustBeKnown: Bool
+    /// Whether an item without a destination and a command is accepted, as one that is state only, for programs that draw it
+    /// themselves. Otherwise the request is refused, since the name is usually a mistake (D2).
+    public var allowsState: Bool
     /// Whether the appearance is animated (T2).
     public var animated: Bool?
     /// Whether no presenter may decline to end an item that the request ends, or for whose end it still waits (P15).
     public var isForced: Bool
 
     /// Creates the options of a request.
-    public init(mustBeKnown: Bool = false, animated: Bool? = nil, isForced: Bool = false) {
-      (self.mustBeKnown, self.animated, self.isForced) = (mustBeKnown, animated, isForced)
+    public init(allowsState: Bool = false, animated: Bool? = nil, isForced: Bool = false) {
+      (self.allowsState, self.animated, self.isForced) = (allowsState, animated, isForced)
+    }
+
+    /// The options as the contract's dictionary.
+    var properties: Properties {
+      var all: Properties = [:]
+      if allowsState { all[Options.state] = true }
+      all[Options.animated] = animated
+      if isForced { all[Options.force] = true }
+      return all
     }
   }
 
@@ -210,10 +219,7 @@ public struct PresentationOptions: Hashable, Sendable {
     all[Options.directory] = command.directory
     all[Options.environment] = command.environment
     all[Options.input] = command.input
-    if request.mustBeKnown { all[Options.known] = true }
-    all[Options.animated] = request.animated
-    if request.isForced { all[Options.force] = true }
-    return all
+    return all.merging(request.properties) { $1 }
   }
 }
 

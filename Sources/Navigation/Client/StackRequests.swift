@@ -71,13 +71,14 @@ extension Coordinator {
   ///
   ///     try await coordinator.setPath([.init(id: "1"), .init(id: "2")], of: "inventory.path")
   ///
+  /// - Parameter allowsState: as ``PresentationOptions/Request/allowsState``, for all elements.
   /// - Returns: the presentations in the order of the path.
   @discardableResult
   public func setPath(
-    _ path: [PathItem], of stack: String, animated: Bool? = nil, force: Bool = false
+    _ path: [PathItem], of stack: String, allowsState: Bool = false, animated: Bool? = nil, force: Bool = false
   ) async throws(NavigationError) -> [PresentationHandle] {
     for item in path { try await declare(item.options.containerValues) }
-    let options = Expectation().properties(animated: animated, force: force)
+    let options = PresentationOptions.Request(allowsState: allowsState, animated: animated, isForced: force).properties
     let (presentations, _, _) = try await change(Rows.setPath, (stack, path.map(\.element), options))
     return presentations.compactMap(Handle.init(path:))
   }
@@ -118,16 +119,17 @@ extension Coordinator.Changes {
     ) { Int($0.0) }
   }
 
-  /// The request of ``Coordinator/setPath(_:of:animated:force:)``.
+  /// The request of ``Coordinator/setPath(_:of:allowsState:animated:force:)``.
   ///
   ///     try await coordinator.apply { $0.setPath([.init(id: "1")], of: "inventory.path") }
   public func setPath(
-    _ path: [Coordinator.PathItem], of stack: String, animated: Bool? = nil, force: Bool = false
+    _ path: [Coordinator.PathItem], of stack: String, allowsState: Bool = false, animated: Bool? = nil,
+    force: Bool = false
   ) -> Coordinator.Change<[PresentationHandle]> {
     let declarations = path.map(\.options.containerValues.declarations)
+    let options = PresentationOptions.Request(allowsState: allowsState, animated: animated, isForced: force).properties
     return change(
-      Coordinator.Rows.setPath,
-      (stack, path.map(\.element), Expectation().properties(animated: animated, force: force)),
+      Coordinator.Rows.setPath, (stack, path.map(\.element), options),
       declaring: declarations.reduce([:]) { $0.merging($1) { $1 } }
     ) { $0.0.compactMap(Handle.init(path:)) }
   }

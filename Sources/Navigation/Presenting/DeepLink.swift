@@ -28,7 +28,7 @@ public struct DeepLink {
     DeepLink(binding.route) {
       binding.wrappedValue = true
     } request: {
-      .present($0, id: "", .known)
+      .present($0, id: "", PresentationOptions())
     }
   }
 
@@ -40,7 +40,7 @@ public struct DeepLink {
     DeepLink(binding.route) {
       binding.wrappedValue = ()
     } request: {
-      .present($0, id: "", .known)
+      .present($0, id: "", PresentationOptions())
     }
   }
 
@@ -58,7 +58,7 @@ public struct DeepLink {
     return DeepLink(binding.route) {
       binding.wrappedValue = item
     } request: {
-      .present($0, id: id, .known(Coding.properties(of: item)))
+      .present($0, id: id, PresentationOptions(value: Coding.properties(of: item)))
     }
   }
 
@@ -83,7 +83,7 @@ public struct DeepLink {
     DeepLink(selection.route) {
       selection.wrappedValue = tag
     } request: {
-      Coordinator.Changes().select(Coding.id(of: tag) {}, in: $0, .known).requests[0]
+      Coordinator.Changes().select(Coding.id(of: tag) {}, in: $0).requests[0]
     }
   }
 
@@ -120,17 +120,6 @@ public struct DeepLink {
   }
 }
 
-extension PresentationOptions {
-  /// The options of an item that only a program shows which serves its binding.
-  fileprivate static var known: PresentationOptions { .known(nil) }
-
-  fileprivate static func known(_ value: Properties?) -> PresentationOptions {
-    var options = PresentationOptions(value: value)
-    options.request.mustBeKnown = true
-    return options
-  }
-}
-
 extension Coordinator.Request {
   @MainActor
   fileprivate static func setPath(
@@ -140,7 +129,7 @@ extension Coordinator.Request {
       Coordinator.PathItem(id: values.id(index), PresentationOptions(value: value(index))).element
     }
     return Coordinator.Changes().change(
-      Coordinator.Rows.setPath, (stack, items, PresentationOptions.known.properties), reply: { _ in }
+      Coordinator.Rows.setPath, (stack, items, [:]), reply: { _ in }
     ).requests[0]
   }
 }

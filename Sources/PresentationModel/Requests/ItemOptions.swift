@@ -117,7 +117,7 @@ extension ItemOptions {
 extension Options {
   public static let destination = DictionaryKey<String>(
     "destination",
-    doc: "The destination that shows it. Default: the destination with the name of the binding, else state only.")
+    doc: "The destination that shows it. Default: the destination with the name of the binding; see also state.")
   public static let value = DictionaryKey<Properties>(
     "value", doc: "The item's value, a dictionary; replaces the former value as a whole.")
   public static let containerValues = DictionaryKey<Properties>(

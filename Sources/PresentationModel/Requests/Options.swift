@@ -30,10 +30,11 @@ public enum Options {
 
   // MARK: Single methods
 
-  public static let known = DictionaryKey<Bool>(
-    "known",
-    doc: "Refused (UnknownDestination, UnknownTag) if nothing is known by the name: an item needs a destination or a "
-      + "command, and so does a tag. For what a person asks for, say true: by default, state alone is meant.")
+  public static let state = DictionaryKey<Bool>(
+    "state",
+    doc: "Whether an item that neither a destination nor a command shows is accepted, as state only, for programs that "
+      + "draw it themselves. By default it is refused (UnknownDestination, or UnknownTag for a tag), since its name is "
+      + "usually a mistake.")
   public static let raise = DictionaryKey<Bool>(
     "raise",
     doc:
@@ -62,7 +63,7 @@ extension Options {
   public static let ofSlot = ofChanges + expectations
 
   /// The options of the methods that present.
-  public static let ofPresenting = ofItem + OptionTable([known.row, raise.row, here.row])
+  public static let ofPresenting = ofItem + OptionTable([state.row, raise.row, here.row])
   public static let ofPresent = ofPresenting + ofSlot
   public static let ofToggle = ofPresenting + ofSlot + OptionTable([anyID.row])
   public static let ofUpdate =
@@ -78,7 +79,7 @@ extension Options {
   public static let ofForget = ofChanges
   public static let ofPush = ofPresenting + ofSlot
   public static let ofPop = ofChanges
-  public static let ofSetPath = OptionTable([known.row]) + ofChanges
+  public static let ofSetPath = OptionTable([state.row]) + ofChanges
   public static let ofApply = ofChanges + OptionTable([expectedSerial.row])
   public static let ofRegisterPresenter = OptionTable([
     group.row(doc: "The group of items that name none."), style.row(doc: "The style of items that name none."),

@@ -42,9 +42,9 @@ public struct Request: Hashable, Sendable {
   public var animated: Bool?
   /// Whether no presenter may decline to end what the request ends or still waits for (P15).
   public var isForced: Bool
-  /// Whether the request is refused if it would present an item under an unknown name; false if
-  /// state alone is meant, nil if the request does not say it (D2).
-  public var needsKnownName: Bool?
+  /// Whether the request is refused if it would present an item that nothing shows. So is each request
+  /// of the contract that does not ask for state alone (D2).
+  public var needsKnownName: Bool
   /// Whether the windows of items that are open already are brought to the front (N7).
   public var raises: Bool
   /// Whether items that are shown elsewhere come to where their user is; nil leaves it to their
@@ -62,7 +62,7 @@ public struct Request: Hashable, Sendable {
 
   public init(
     _ operation: Operation, expecting expectation: Expectation = Expectation(), animated: Bool? = nil,
-    isForced: Bool = false, needsKnownName: Bool? = nil, raises: Bool = false, bringsHere: Bool? = nil
+    isForced: Bool = false, needsKnownName: Bool = false, raises: Bool = false, bringsHere: Bool? = nil
   ) {
     self.operation = operation
     self.expectation = expectation
@@ -107,7 +107,7 @@ extension Request {
     }
     self.init(
       try operation(), expecting: expectation, animated: options[Options.animated],
-      isForced: options[Options.force] ?? false, needsKnownName: options[Options.known],
+      isForced: options[Options.force] ?? false, needsKnownName: options[Options.state] != true,
       raises: options[Options.raise] ?? false, bringsHere: options[Options.here])
   }
 }

@@ -12,7 +12,7 @@ struct Planner: ~Copyable {
   var draft: Draft
   /// The author of the request that is being planned.
   var author = Author(client: nil, request: 0, animated: true)
-  /// Whether the request that is being planned is refused if it would present an item under an unknown name (D2).
+  /// Whether the request that is being planned is refused if it would present an item that nothing shows (D2).
   private(set) var needsKnownName = false
   /// Whether the items were accepted in an earlier session (K4).
   var isRestoring = false
@@ -47,7 +47,7 @@ struct Planner: ~Copyable {
   /// - Throws: `Refusal`, with the index of the request.
   mutating func plan(_ request: Request, by author: Author) throws(Refusal) -> Answer {
     self.author = author
-    needsKnownName = request.needsKnownName == true
+    needsKnownName = request.needsKnownName
     raises = request.raises
     isForced = request.isForced
     bringsHere = request.bringsHere

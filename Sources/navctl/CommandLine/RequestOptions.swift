@@ -164,7 +164,7 @@ struct StateOption: ParsableArguments, RequestOptions {
   @Flag(name: .customLong("state"), help: "Allow a name without a destination, for programs that draw it themselves.")
   var isAllowed = false
 
-  func write(to options: inout Properties) { options[Options.known] = !isAllowed }
+  func write(to options: inout Properties) { if isAllowed { options[Options.state] = true } }
 }
 
 /// The id of an item, as an argument or as an option.

@@ -87,7 +87,6 @@ private final class Player {
     options[Options.destination] = item.destination
     options[Options.group] = list.group
     options[Options.timeout] = timeout
-    options[Options.known] = true
     if !isFirst { options[Options.ifBusy] = BusyPolicy.queue.rawValue }
     ClientContext.write(to: &options, isRemote: daemon.isRemote)
     return (item.binding, item.id, options)

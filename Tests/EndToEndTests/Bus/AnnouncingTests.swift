@@ -16,7 +16,7 @@ private typealias Rows = CoordinatorInterface
 func announcing_ofARequest_isBeforeItsReply() throws {
   let session = try Session()
   let watcher = try session.watch()
-  let (path, number, _, serial) = try session.call(Rows.present, ("fact", "1", [:]))
+  let (path, number, _, serial) = try session.call(Rows.present, ("fact", "1", .state))
   #expect(watcher.log == ["presented fact 1", "InterfacesAdded \(path) presented", "reply Present"])
   #expect(watcher.events.last?.serial == serial && Handle(path: path)?.number == number)
 
@@ -65,7 +65,7 @@ func announcing_ofAnItemThatEndsInItsTurn_hasNoObject() throws {
   let watcher = try session.watch()
   // Both requests are in the socket before navd reads.
   session.navd?.send(SIGSTOP)
-  let present = session.begin(Rows.present, ("fact", "1", [:]))
+  let present = session.begin(Rows.present, ("fact", "1", .state))
   let dismiss = session.begin(Rows.dismiss, ("fact", [:]))
   let get = session.begin(Rows.get, "fact")
   session.loop.turn(wait: .zero)

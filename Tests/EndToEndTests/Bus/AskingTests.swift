@@ -18,7 +18,7 @@ func asking_state_hasTheContractsStructure() throws {
   #expect(empty == ["serial": 0, "record": record, "presentations": [], "groups": [:], "stacks": [:]])
   try session.present(
     "volume", "", ["group": .string("panels"), "title": .string("Volume"), "value": ["level": Value.int32(40)].value])
-  try session.call(Rows.push, ("main", "settings", "1", [:]))
+  try session.call(Rows.push, ("main", "settings", "1", .state))
   let state = try session.state()
   let first = try #require(state["presentations"]?.array?.first)
   let since = try #require(first["since"]?.unsigned)

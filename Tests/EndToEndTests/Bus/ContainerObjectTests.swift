@@ -20,10 +20,10 @@ extension Session {
 @Test("Groups, stacks and holds are objects under the same ObjectManager, with the content of the state")
 func containerObjects_haveTheState() throws {
   let session = try Session()
-  try session.call(Rows.select, ("notes[3].panels", "a", [:]))
-  try session.call(Rows.select, ("notes[3].panels", "b", ["if-busy": .string("queue")]))
-  try session.call(Rows.push, ("main", "first", "1", [:]))
-  try session.call(Rows.push, ("main", "second", "2", [:]))
+  try session.call(Rows.select, ("notes[3].panels", "a", .state))
+  try session.call(Rows.select, ("notes[3].panels", "b", .state.merging(["if-busy": .string("queue")]) { $1 }))
+  try session.call(Rows.push, ("main", "first", "1", .state))
+  try session.call(Rows.push, ("main", "second", "2", .state))
   try session.call(Rows.hold, ("dnd", ["message": .string("A talk")]))
   let objects = try session.call(ObjectManagement.getManagedObjects, ())
   let group: ObjectPath = "/org/navd/Coordinator1/group/notes_5b3_5d_2epanels"
@@ -64,20 +64,20 @@ func containerObjects_areAnnounced() throws {
   }
   let (group, stack) = ("\(ContainerObjects.groups)/panels", "\(ContainerObjects.stacks)/main")
   let hold = "\(ContainerObjects.holds)/dnd"
-  try session.call(Rows.select, ("panels", "a", [:]))
-  try session.call(Rows.push, ("main", "first", "1", [:]))
+  try session.call(Rows.select, ("panels", "a", .state))
+  try session.call(Rows.push, ("main", "first", "1", .state))
   #expect(containers() == ["InterfacesAdded \(group) ", "InterfacesAdded \(stack) "])
   try session.stop(SIGKILL)
   try session.start()
   watcher.clear()
-  try session.call(Rows.select, ("panels", "b", [:]))
+  try session.call(Rows.select, ("panels", "b", .state))
   #expect(
     containers() == ["PropertiesChanged \(group) org.navd.Group1 Queue=[] Selection=\"b\" Tags=[\"b\"]"])
-  try session.call(Rows.push, ("main", "second", "2", [:]))
+  try session.call(Rows.push, ("main", "second", "2", .state))
   #expect(containers() == ["PropertiesChanged \(stack) org.navd.Stack1 Ids=[\"1\",\"2\"] Path=[\"first\",\"second\"]"])
   try session.call(Rows.popTo, ("main", "", [:]))
   #expect(containers() == ["InterfacesRemoved \(stack)"])
-  try session.call(Rows.push, ("main", "first", "1", [:]))
+  try session.call(Rows.push, ("main", "first", "1", .state))
   #expect(containers() == ["InterfacesAdded \(stack) "])
 
   let cookie = try session.call(Rows.hold, ("dnd", [:]))

@@ -63,8 +63,8 @@ extension Session {
   /// Makes an object of each interface that navd implements.
   fileprivate func objects() throws -> [(name: InterfaceName, path: ObjectPath)] {
     let presentation = try present("fact")
-    try call(CoordinatorInterface.select, ("panels", "a", [:]))
-    try call(CoordinatorInterface.push, ("main", "first", "", [:]))
+    try call(CoordinatorInterface.select, ("panels", "a", .state))
+    try call(CoordinatorInterface.push, ("main", "first", "", .state))
     try call(CoordinatorInterface.hold, ("dnd", [:]))
     return [
       (CoordinatorInterface.name, CoordinatorNames.object), (PresentationInterface.name, presentation),
@@ -143,7 +143,7 @@ func contract_daemon_isReadByOtherTools() throws {
     program: "/usr/bin/gdbus",
     [
       "call", "--session", "--dest", "org.navd.Coordinator1", "--object-path", "/org/navd/Coordinator1", "--method",
-      "org.navd.Coordinator1.Present", "note", "7", "{'title': <'Note'>, 'value': <{'n': <3>}>}",
+      "org.navd.Coordinator1.Present", "note", "7", "{'state': <true>, 'title': <'Note'>, 'value': <{'n': <3>}>}",
     ])
   #expect(call.outputText == "(objectpath '/org/navd/Coordinator1/presentation/2', uint64 2, true, uint64 2)\n")
 
@@ -175,8 +175,8 @@ func contract_daemon_isReadByOtherTools() throws {
 
 @Test("The calls in docs/dbus.md do what the document says")
 func contract_callsInTheDocument_areAnswered() throws {
-  let session = try Session()
-  try session.call(CoordinatorInterface.select, ("panels", "a", [:]))
+  let session = try Session(destinations: ["calendar": "state = true\n"])
+  try session.call(CoordinatorInterface.select, ("panels", "a", .state))
   let block = try #require(try Markdown("dbus.md").blocks.first { $0.text.hasPrefix("busctl") })
   try session.write("set -e\n" + block.text, to: "calls.sh")
   let run = try session.run(program: "/bin/sh", [session.path("calls.sh")])

@@ -82,7 +82,7 @@ func destinationFile_rewritten_countsForTheNextRequest() throws {
       #expect(try session.about("fact")?["style"] == .string("s\(round - 1)"))
       try session.write(style, toDestination: "fact")
     }
-    _ = try session.call(Rows.present, ("fact", "\(round)", ["known": .boolean(true)]))
+    _ = try session.call(Rows.present, ("fact", "\(round)", [:]))
     #expect(try session.item("fact")["style"] == .string("s\(round)"))
     #expect(try session.about("fact")?["style"] == .string("s\(round)"))
   }
@@ -92,15 +92,14 @@ func destinationFile_rewritten_countsForTheNextRequest() throws {
 @Test("D2: a request finds a file that was written right before it, even where there was no directory")
 func destinationFile_justWritten_isKnownToTheNextRequest() throws {
   let session = try Session()
-  let known: Properties = ["known": .boolean(true)]
   for name in ["fresh", "second", "third"] {
     try session.write("state = true\n", toDestination: name)
-    #expect(try session.refusal(Rows.present, (name, "", known)) == nil)
+    #expect(try session.refusal(Rows.present, (name, "", [:])) == nil)
   }
   try session.write("command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n", toDestination: "mixer")
   #expect(try session.navctl("select", "panels", "mixer").exitCode == 0)
   try session.write("state = true\n", toDestination: "other")
-  #expect(try session.refusal(Rows.present, ("othr", "", known))?.message.contains("did you mean “other”?") == true)
+  #expect(try session.refusal(Rows.present, ("othr", "", [:]))?.message.contains("did you mean “other”?") == true)
 }
 
 extension Session {

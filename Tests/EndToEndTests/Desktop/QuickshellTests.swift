@@ -197,7 +197,7 @@ func clientPage_inQML_shows(_ name: String) throws {
     try shows("closed 3")
   default:
     try shows("nothing")
-    try session.call(CoordinatorInterface.select, ("panels", "mixer", [:]))
+    try session.call(CoordinatorInterface.select, ("panels", "mixer", .state))
     try shows("mixer")
   }
   #expect(shell.status == nil && shell.errorText == "", "\(shell.errorText)")

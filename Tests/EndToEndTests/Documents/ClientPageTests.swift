@@ -41,12 +41,12 @@ func clientPage_bar_followsTheGroup(_ language: String) throws {
   let session = try sessionOfThePage()
   let bar = try session.startOfThePage("bar", language)
   try session.prints("nothing", bar)
-  try session.call(Rows.select, ("panels", "mixer", [:]))
+  try session.call(Rows.select, ("panels", "mixer", .state))
   try session.prints("mixer", bar)
   try session.stop(SIGKILL)
   try session.start()
   try session.prints("mixer", bar)
-  try session.call(Rows.select, ("panels", "wifi", [:]))
+  try session.call(Rows.select, ("panels", "wifi", .state))
   try session.prints("wifi", bar)
   try session.call(Rows.deselect, ("panels", "", [:]))
   try session.prints("nothing", bar)
@@ -61,7 +61,7 @@ func clientPage_script_followsTheState(_ language: String) throws {
   try session.prints("no navd", script)
   try session.start()
   try session.prints("nothing", script)
-  try session.call(Rows.select, ("panels", "mixer", [:]))
+  try session.call(Rows.select, ("panels", "mixer", .state))
   try session.prints("mixer", script)
 }
 

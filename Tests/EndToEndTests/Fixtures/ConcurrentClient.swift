@@ -24,7 +24,8 @@ final class ConcurrentClient {
     let start = connection.loop.now
     let slot = "concurrent[\(answers % 10)]"
     connection.call(
-      CoordinatorInterface.toggle, on: CoordinatorNames.bus, at: CoordinatorNames.object, (slot, "", [:]), timeout: nil
+      CoordinatorInterface.toggle, on: CoordinatorNames.bus, at: CoordinatorNames.object, (slot, "", .state),
+      timeout: nil
     ) { [weak self] result in
       guard let self else { return }
       answers += 1

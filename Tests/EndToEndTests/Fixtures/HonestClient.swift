@@ -78,7 +78,7 @@ final class HonestClient: Sendable {
   private func toggle(_ connection: Connection) throws(DBusError) {
     do throws(DBusError) {
       _ = try connection.callAndWait(
-        CoordinatorInterface.toggle, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("honest", "", [:]))
+        CoordinatorInterface.toggle, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("honest", "", .state))
     } catch {
       // This error is expected if other clients have filled the state.
       if CoordinatorError.Name(error.name) != .limitExceeded { throw error }

@@ -261,7 +261,7 @@ extension Request {
     if case .update = operation {} else if isForced { options[Options.force] = true }
     switch operation {
     case .present, .toggle, .select, .toggleSelection, .push, .setPath:
-      if let needsKnownName { options[Options.known] = needsKnownName }
+      if !needsKnownName { options[Options.state] = true }
     default: break
     }
     func all(_ item: ItemOptions) -> Value { options.merging(item.onBus) { $1 }.value }

@@ -114,7 +114,9 @@ struct RandomArguments {
       case "Hold": Options.ofHold
       default: CoordinatorInterface.changingMethods.first { $0.name.text == method }?.options ?? Options.ofSlot
       }
-    return options(table, leavingOut: [])
+    // Few bindings have a destination.
+    let isState = table[Options.state.name] != nil && numbers.chance(0.9)
+    return (isState ? Properties.state : [:]).merging(options(table, leavingOut: [])) { $1 }
   }
 
   private mutating func options(_ table: OptionTable, leavingOut: Set<String>) -> Properties {

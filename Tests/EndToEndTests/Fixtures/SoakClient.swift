@@ -42,7 +42,7 @@ final class SoakClient {
     switch Int.random(in: 0..<100) {
     case 0..<14: present("note", id, ["value": value.value, "title": .string(id)])
     case 14..<20: call(Rows.update, ("\(root).note", ["n": .int64(Int64(count))], [:]), mayLack: true)
-    case 20..<26: call(Rows.toggle, ("\(root).toggle", "", [:]))
+    case 20..<26: call(Rows.toggle, ("\(root).toggle", "", .state))
     case 26..<32: call(Rows.dismiss, ("\(root).note", [:]))
     case 32..<36: present("window", id, ["command": ["sleep", "1000"].value])
     case 36..<38: present("short", id, ["command": ["true"].value], ending: ["closed", "replaced", "dismissed"])
@@ -50,12 +50,12 @@ final class SoakClient {
     case 42..<45: present("timed", id, ["timeout": .uint64(5)], ending: ["expired", "replaced", "dismissed"])
     case 45..<48: present("queued", id, ["group": .string("soak.queue"), "if-busy": .string("queue")])
     case 48..<50: call(Rows.dismiss, ("\(root).queued", [:]))
-    case 50..<55: call(Rows.select, ("\(root).group", ["one", "two", "three"][count % 3], [:]))
-    case 55..<58: call(Rows.toggleSelection, ("\(root).group", "one", [:]))
+    case 50..<55: call(Rows.select, ("\(root).group", ["one", "two", "three"][count % 3], .state))
+    case 55..<58: call(Rows.toggleSelection, ("\(root).group", "one", .state))
     case 58..<60: call(Rows.deselect, ("\(root).group", "", [:]))
-    case 60..<64: call(Rows.push, ("\(root).stack", "\(root).screen[\(count % 5)]", "", [:]), mayBeInStack: true)
+    case 60..<64: call(Rows.push, ("\(root).stack", "\(root).screen[\(count % 5)]", "", .state), mayBeInStack: true)
     case 64..<66: call(Rows.pop, ("\(root).stack", 1, [:]))
-    case 66..<68: call(Rows.setPath, ("\(root).path", (0..<count % 4).map { Structure("", "\($0)", [:]) }, [:]))
+    case 66..<68: call(Rows.setPath, ("\(root).path", (0..<count % 4).map { Structure("", "\($0)", [:]) }, .state))
     case 68..<74: transaction(id)
     case 74..<76: act(id)
     case 76..<79: visit()
@@ -72,7 +72,7 @@ final class SoakClient {
 
   /// - Parameter ending: the permitted reasons of the presentation's end; nil not to wait for its end.
   private func present(_ name: String, _ id: String, _ options: Properties, ending: Set<String>? = nil) {
-    request(Rows.present, ("\(root).\(name)", id, options)) { [self] output in
+    request(Rows.present, ("\(root).\(name)", id, .state.merging(options) { $1 })) { [self] output in
       if let ending, let output { wait(for: output.0, ending) }
       next()
     }
@@ -95,7 +95,7 @@ final class SoakClient {
 
   private func transaction(_ id: String) {
     let badge: Properties = [Options.containerValues.name: ["badge": Value.string(id)].value]
-    let requests = [("left", [:]), ("left.right", badge)].map { name, options in
+    let requests = [("left", Properties.state), ("left.right", .state.merging(badge) { $1 })].map { name, options in
       TransactionRequest("Present", [.string("\(root).\(name)"), .string(id), options.value])
     }
     call(Rows.apply, (requests, [:]))
@@ -103,7 +103,7 @@ final class SoakClient {
 
   /// Presents a dialog, reports an action in it, and closes it.
   private func act(_ id: String) {
-    request(Rows.present, ("\(root).dialog", id, [:])) { [self] output in
+    request(Rows.present, ("\(root).dialog", id, .state)) { [self] output in
       guard let path = output?.0 else { return next() }
       request(Rows.act, (path, "pressed", ["n": .int64(Int64(count))])) { [self] _ in
         call(Rows.closed, (path, ["answer": .string("ok")]))
@@ -120,7 +120,7 @@ final class SoakClient {
         tally.operations += 1
         if case .failure(let error) = result { tally.errors.append("a visitor's RegisterPresenter: \(error)") }
       }
-      let item: Properties = ["owned": .boolean(true)]
+      let item = Properties.state.merging(["owned": .boolean(true)]) { $1 }
       visitor.callNavd(Rows.present, ("\(root).visitor", String(count), item)) { [self] result in
         tally.operations += 1
         switch result {

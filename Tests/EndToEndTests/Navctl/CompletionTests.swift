@@ -106,7 +106,7 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   try session.start()
   try session.present("fact", "1")
   try session.present("counter.fact")
-  try session.call(Rows.push, ("main", "settings", "", [:]))
+  try session.call(Rows.push, ("main", "settings", "", .state))
   try session.call(Rows.select, ("panels", "wifi", [:]))
 
   #expect(try session.offered(shell, "navctl", "dismiss", "fa") == ["fact"])

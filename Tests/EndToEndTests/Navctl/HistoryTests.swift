@@ -253,7 +253,7 @@ func historyFollow_everyEnding_isPrintedOnce() throws {
 func historyFollow_behindAcrossRestarts_reportsOneGap() throws {
   let session = try Session()
   func values(_ program: Program) -> [JSON] { program.lines.compactMap { try? JSON.parse($0) } }
-  let requests = (0..<300).map { "[\"Present\",\"many\($0)\",\"\",{}]" }.joined(separator: ",")
+  let requests = (0..<300).map { "[\"Present\",\"many\($0)\",\"\",{\"state\":true}]" }.joined(separator: ",")
   func end(_ rounds: Int) throws {
     for _ in 0..<rounds {
       #expect(try session.navctl("apply", "-", input: "[\(requests)]").exitCode == 0)

@@ -13,10 +13,10 @@ func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
   let session = try Session()
   let text = """
     [
-      ["Present", "settings", "1", {"stack": "main", "title": "Settings"}],
-      ["Push", "main", "network", "", {}],
-      ["Select", "panels", "volume", {}],
-      ["Present", "gone", "", {}],
+      ["Present", "settings", "1", {"stack": "main", "title": "Settings", "state": true}],
+      ["Push", "main", "network", "", {"state": true}],
+      ["Select", "panels", "volume", {"state": true}],
+      ["Present", "gone", "", {"state": true}],
       ["Dismiss", "gone", {}]
     ]
     """
@@ -71,14 +71,22 @@ func navctlApply_refused_namesTheRequest() throws {
   for (request, status, message) in [
     (#"["Present","x","",{"destination":"nowhere"}]"#, 4, "request 40: there is no destination “nowhere”; write"),
     (#"["Present","x[","",{}]"#, 2, "request 40: binding “x[”"),
-    (#"["Present","x","",{"group":"g","if-busy":"refuse"}]"#, 6, "request 40: group “g” has “held” selected"),
+    (
+      #"["Present","x","",{"group":"g","if-busy":"refuse","state":true}]"#, 6,
+      "request 40: group “g” has “held” selected"
+    ),
     (#"["PopTo","s","x",{}]"#, 3, "request 40: "),
-    (#"["Present","x","",{"container-values":{"k":1}}]"#, 4, "request 40: key “k” is not declared"),
-    (#"["SetPath","s",[["x","",{"container-values":{"k":1}}]],{}]"#, 4, "request 40: key “k” is not declared"),
-    (#"["Present","x","",{"container-values":{"badge":"1"}}]"#, 2, "request 40: container value “badge”: "),
+    (#"["Present","x","",{"container-values":{"k":1},"state":true}]"#, 4, "request 40: key “k” is not declared"),
+    (
+      #"["SetPath","s",[["x","",{"container-values":{"k":1}}]],{"state":true}]"#, 4,
+      "request 40: key “k” is not declared"
+    ),
+    (
+      #"["Present","x","",{"container-values":{"badge":"1"},"state":true}]"#, 2, "request 40: container value “badge”: "
+    ),
     (#"["Dismiss","held",{"expected-id":"2"}]"#, 6, "request 40: expected-id is “2”"),
   ] as [(String, Int32, String)] {
-    let requests = (0..<50).map { $0 == 40 ? request : "[\"Present\",\"slot[\($0)]\",\"\",{}]" }
+    let requests = (0..<50).map { $0 == 40 ? request : "[\"Present\",\"slot[\($0)]\",\"\",{\"state\":true}]" }
     let run = try session.navctl("apply", "-", input: "[\(requests.joined(separator: ",\n"))]")
     #expect(run.exitCode == status, "\(request)")
     #expect(run.errorText.hasPrefix("navctl: apply -: \(message)"), "\(run.errorText)")

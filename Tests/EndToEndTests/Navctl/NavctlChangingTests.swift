@@ -193,7 +193,7 @@ func navctl_programThatCannotBeStarted_isReported() throws {
   "navctl: of several items, the one whose program cannot be started is named, with status 1",
   arguments: [
     (["set-path", "main", "sleeper", "broken"], ""), (["apply", "-"], #"[["Present", "broken", "", {}]]"#),
-    (["apply", "-"], #"[["Present", "fact", "", {}], ["SetPath", "main", [["broken", "", {}]], {}]]"#),
+    (["apply", "-"], #"[["Present", "fact", "", {"state": true}], ["SetPath", "main", [["broken", "", {}]], {}]]"#),
     (["apply", "-"], #"[["ToggleSelection", "g", "t", {"binding": "broken"}]]"#),
   ])
 func navctl_oneOfSeveralCannotBeStarted_isNamed(_ arguments: [String], _ input: String) throws {

@@ -104,7 +104,7 @@ func navctl_valueVerbs_readTheDeclaredType() throws {
     Line("members --group panels", "3\tpanels.two\t\t" + #"{"badge":8,"name":"7","tags":["a"]}"# + "\n"),
   ])
   // A transaction reads the declared type, too.
-  let text = #"[["Present","three","",{"container-values":{"badge":7}}]]"#
+  let text = #"[["Present","three","",{"container-values":{"badge":7},"state":true}]]"#
   #expect(try session.navctl("apply", "-", input: text).exitCode == 0)
   #expect(try session.call(CoordinatorInterface.containerValue, ("three", "badge")) == .byte(7))
 }

@@ -171,7 +171,7 @@ func navctlUsage_mistypedName_isRefused() throws {
   #expect(try session.navctl("present", "note", "1", "--state").exitCode == 0)
   #expect(try session.navctl("present", "note", "1", "--title", "T").exitCode == 0)
   #expect(try session.navctl("toggle", "note").exitCode == 0)
-  #expect(try session.call(Rows.present, ("other", "", [:])).2)
+  #expect(try session.call(Rows.present, ("other", "", .state)).2)
 }
 
 @Test("navctl dismiss of a name that nothing knows says so on a terminal")
@@ -270,7 +270,7 @@ func navctlUsage_programWithoutDashes_mentionsThem() throws {
 @Test("navctl graph and path of a group or stack that does not exist have exit status 4")
 func navctlUsage_unknownGroupOrStack_isAnError() throws {
   let session = try Session()
-  try session.call(Rows.select, ("panels", "mixer", [:]))
+  try session.call(Rows.select, ("panels", "mixer", .state))
   for arguments in [["graph", "--group", "nope"], ["graph", "--stack", "nope"], ["path", "nope"]] {
     let run = try session.run(program: Session.program("navctl"), arguments)
     #expect(run.exitCode == 4, "\(arguments)")

@@ -218,9 +218,10 @@ private final class RecordedOutput {
     try record(
       "apply -",
       input: """
-        [["Present","a","1",{}],["Toggle","a","1",{}],["Toggle","b","",{}],["Update","b",{"k":1},{}],["Dismiss","b",{}],
-         ["Select","panels","wifi",{}],["ToggleSelection","panels","wifi",{}],["Deselect","panels","",{}],
-         ["Push","main","top","",{}],["Pop","main",1,{}],["PopTo","main","",{}],["SetPath","main",[["x","1",{}]],{}],
+        [["Present","a","1",{"state":true}],["Toggle","a","1",{}],["Toggle","b","",{"state":true}],["Update","b",{"k":1},{}],
+         ["Dismiss","b",{}],["Select","panels","wifi",{"state":true}],["ToggleSelection","panels","wifi",{}],
+         ["Deselect","panels","",{}],["Push","main","top","",{"state":true}],["Pop","main",1,{}],["PopTo","main","",{}],
+         ["SetPath","main",[["x","1",{}]],{"state":true}],
          ["DismissAll",{"stack":"main"}]]
         """)
   }

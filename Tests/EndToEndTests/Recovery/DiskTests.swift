@@ -14,9 +14,9 @@ private typealias Rows = CoordinatorInterface
 private func option(_ directory: String) -> [String] { ["--state-directory", directory] }
 
 /// A value so large that the room which the disk has promised navd does not suffice for it.
-private let large: Properties = [
+private let large = Properties.state.merging([
   "value": (["text": Value.string(String(repeating: "x", count: 200_000))] as Properties).value
-]
+]) { $1 }
 
 /// The record that navd finds when it starts.
 enum FoundRecord: CaseIterable { case noDirectory, none, current }
@@ -104,7 +104,7 @@ func disk_readOnlyAtStart_isServedFrom(record: FoundRecord) throws {
   try session.start(option(directory))
   let before = try session.presented()
   #expect(before["note"] == "1")
-  #expect(try session.refusal(Rows.present, ("first", "", [:]))?.name == .notRecorded)
+  #expect(try session.refusal(Rows.present, ("first", "", .state))?.name == .notRecorded)
   #expect(try session.presented() == before)
   try remount("rw")
   try session.present("after", "2")
@@ -181,7 +181,7 @@ func disk_full_restartIsRecorded() throws {
   var (count, refusal) = (0, CoordinatorError?.none)
   while refusal == nil {
     count += 1
-    refusal = try session.refusal(Rows.present, ("other", "\(count)", [:]))
+    refusal = try session.refusal(Rows.present, ("other", "\(count)", .state))
   }
   #expect(refusal?.message.contains("nothing was changed") == true, "\(refusal?.message ?? "")")
   kill(board.processes[0], SIGKILL)
@@ -248,7 +248,7 @@ func disk_fullBeyondItsPromise_programsEnd() throws {
   #expect(try session.refusal(Rows.present, ("other", "1", large))?.name == .notRecorded)
   owner.close()
   try session.poll("it has ended") { kill(board.processes[0], 0) != 0 }
-  #expect(try session.refusal(Rows.present, ("other", "2", [:]))?.name == .notRecorded)
+  #expect(try session.refusal(Rows.present, ("other", "2", .state))?.name == .notRecorded)
 }
 
 @Test("A record whose directory becomes read-only goes on in the file that is open")

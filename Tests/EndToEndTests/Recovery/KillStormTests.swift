@@ -109,7 +109,7 @@ private final class LoadClient {
       // The request makes both items or none.
       log.ask([root + ".left": id, root + ".right": id])
       let requests = ["left", "right"].map { name -> TransactionRequest in
-        TransactionRequest("Present", [.string("\(root).\(name)"), .string(id), ([:] as Properties).value])
+        TransactionRequest("Present", [.string("\(root).\(name)"), .string(id), Properties.state.value])
       }
       call(Rows.apply, (requests, [:]), isStopped) { [log] in log.acknowledge($0.1) }
     case 8:
@@ -121,7 +121,7 @@ private final class LoadClient {
       }
     default:
       log.ask([root + ".screen": id])
-      call(Rows.push, (root + ".stack", root + ".screen", id, [:]), isStopped) { [log] in
+      call(Rows.push, (root + ".stack", root + ".screen", id, .state), isStopped) { [log] in
         log.acknowledge($0.3, CoordinatorNames.number(of: $0.0))
       }
     }
@@ -129,7 +129,7 @@ private final class LoadClient {
 
   private func present(_ name: String, _ id: String, _ options: Properties, _ isStopped: @escaping () -> Bool) {
     log.ask(["\(root).\(name)": id])
-    call(Rows.present, ("\(root).\(name)", id, options), isStopped) { [self] in
+    call(Rows.present, ("\(root).\(name)", id, .state.merging(options) { $1 }), isStopped) { [self] in
       log.acknowledge($0.3, CoordinatorNames.number(of: $0.0))
       if waits.count < 4 { wait(for: $0.0) }
     }

@@ -41,8 +41,8 @@ func recordFuzz_damaged_navdServes() throws {
   try session.present(
     "note", "1", ["value": (["text": Value.string("x")] as Properties).value, "owned": .boolean(true)])
   try session.present("note.child", "2", ["timeout": .uint64(100_000)])
-  try session.call(Rows.push, ("main", "list", "1", [:]))
-  try session.call(Rows.push, ("main", "detail", "2", [:]))
+  try session.call(Rows.push, ("main", "list", "1", .state))
+  try session.call(Rows.push, ("main", "detail", "2", .state))
   for tag in ["volume", "late", "later"] {
     try session.present("panels.\(tag)", "", ["group": .string("panels"), "if-busy": .string("queue")])
   }

@@ -39,9 +39,9 @@ func restart_stateOnly_isAsBefore(signal: Int32) throws {
       "style": .string("sheet"),
     ])
   try session.present("outbox.child", "2")
-  try session.call(Rows.push, ("main", "screen", "1", [:]))
-  try session.call(Rows.push, ("main", "other", "2", [:]))
-  try session.call(Rows.select, ("panels", "volume", [:]))
+  try session.call(Rows.push, ("main", "screen", "1", .state))
+  try session.call(Rows.push, ("main", "other", "2", .state))
+  try session.call(Rows.select, ("panels", "volume", .state))
   try session.present("panels.wifi", "", ["group": .string("panels"), "if-busy": .string("queue")])
   try session.present(
     "panels.late", "", ["group": .string("panels"), "if-busy": .string("queue"), "priority": .int32(3)])
@@ -60,7 +60,8 @@ func restart_stateOnly_isAsBefore(signal: Int32) throws {
 @Test("R1: a remembered tag, and an ending with its result, survive a kill")
 func restart_remembered_isRemembered() throws {
   let session = try Session()
-  try session.call(Rows.select, ("panels", "volume", ["value": (["level": .int32(40)] as Properties).value]))
+  let level: Properties = ["level": .int32(40)]
+  try session.call(Rows.select, ("panels", "volume", .state.merging(["value": level.value]) { $1 }))
   try session.call(Rows.deselect, ("panels", "", [:]))
   let path = try session.present("question", "", ["command": ["sh", "-c", "echo yes; exit 3"].value])
   let ending = try session.ending(of: path)
@@ -71,7 +72,7 @@ func restart_remembered_isRemembered() throws {
   #expect(again.result == ending.result)
   #expect(again.result["output"] == .bytes(Array("yes\n".utf8)))
   #expect(try session.call(Rows.history, (0, [:])) == history)
-  try session.call(Rows.select, ("panels", "volume", [:]))
+  try session.call(Rows.select, ("panels", "volume", .state))
   #expect(try session.entry("panels.volume")?["value"]?["level"] == .integer(40))
 }
 
@@ -303,10 +304,10 @@ func restart_fullDisk_isRefused() throws {
   }
   try limit("0")
   // The first request is executed before the failure is noticed, and the error says so.
-  let first = try session.refusal(Rows.present, ("first", "", [:]))
+  let first = try session.refusal(Rows.present, ("first", "", .state))
   #expect(first?.name == .notRecorded)
   #expect(first?.message.contains("the request was carried out, but not recorded") == true, "\(first?.message ?? "")")
-  let second = try session.refusal(Rows.present, ("second", "", [:]))
+  let second = try session.refusal(Rows.present, ("second", "", .state))
   #expect(second?.name == .notRecorded)
   #expect(second?.message.contains("nothing was changed") == true, "\(second?.message ?? "")")
   #expect(try session.entry("second") == nil)
@@ -315,7 +316,7 @@ func restart_fullDisk_isRefused() throws {
   // Some bytes of a line can be written, and then no more.
   let length = Files.contents(of: session.bus.directory + "/navd/record.jsonl").count
   try limit("\(length + 10)")
-  #expect(try session.refusal(Rows.present, ("second", "", [:]))?.name == .notRecorded)
+  #expect(try session.refusal(Rows.present, ("second", "", .state))?.name == .notRecorded)
   try limit("unlimited")
   try session.present("third")
   try session.restart()

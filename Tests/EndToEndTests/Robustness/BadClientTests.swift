@@ -99,9 +99,9 @@ func badClient_unknownOptions_areRefusedByName() throws {
     ("animated", .string("yes")), ("tag", .string("")), ("tag", .string("a")),
     ("destination", .string("")), ("destination", .string("../up")), ("destination", .string(".hidden")),
   ] as [(String, Value)] {
-    check(try session.refusal(Rows.present, ("a", "", [name: value])), name)
+    check(try session.refusal(Rows.present, ("a", "", .state.merging([name: value]) { $1 })), name)
   }
-  check(try session.refusal(Rows.present, ("a", "", ["from": .string("a")])), "from")
+  check(try session.refusal(Rows.present, ("a", "", .state.merging(["from": .string("a")]) { $1 })), "from")
   for (binding, word) in [
     ("", "empty"), ("1a", "1"), ("a..b", "."), ("a.", "."), ("a[01]", "01"), ("a[", "["), ("a[-1]", "-"), ("ä", "ä"),
     ("a b", " "), ("a\nb", ""), (String(repeating: "a", count: 256), "255"),
@@ -159,13 +159,13 @@ func badClient_hugeValues_areRefused() throws {
   ] as [Value] {
     for _ in 0..<3 {
       let refusal = try session.refusal(
-        CoordinatorInterface.present, ("a", "", ["value": ["large": value].value]))
+        CoordinatorInterface.present, ("a", "", .state.merging(["value": ["large": value].value]) { $1 }))
       #expect(refusal?.name == .limitExceeded)
       #expect(refusal?.message.contains("limit “") == true, "\(refusal?.message ?? "none")")
     }
   }
   let refusal = try session.refusal(
-    CoordinatorInterface.present, ("a", String(repeating: "x", count: 10 << 20), [:]))
+    CoordinatorInterface.present, ("a", String(repeating: "x", count: 10 << 20), .state))
   #expect(refusal?.name == .limitExceeded)
   #expect(try session.refusal(CoordinatorInterface.present, (String(repeating: "x", count: 10 << 20), "", [:])) != nil)
   #expect(
@@ -182,8 +182,8 @@ func badClient_deepValues_leaveTheStateReadable() throws {
   var refused = 0
   for depth in 1...62 {
     let value = (0..<depth).reduce(Value.byte(1)) { value, _ in .variant(value) }
-    let input: (String, String, Properties) = ("deep[\(depth)]", "", ["value": ["x": value].value])
-    let answer = session.begin(CoordinatorInterface.present, input)
+    let options = Properties.state.merging(["value": ["x": value].value]) { $1 }
+    let answer = session.begin(CoordinatorInterface.present, ("deep[\(depth)]", "", options))
     do {
       _ = try session.answer(to: answer)
       #expect(watcher.lines.last == "presented deep[\(depth)]")
@@ -230,7 +230,7 @@ func badClient_againstTheProtocol_isDisconnected() throws {
 
 @Test("L2: calls with NO_REPLY_EXPECTED are executed and not answered")
 func badClient_expectingNoReply_getsNone() throws {
-  let session = try Session()
+  let session = try Session(destinations: ["quiet": "state = true\n"])
   let watcher = try session.watch()
   let client = try RawClient(session.bus)
   var empty = Marshalled()

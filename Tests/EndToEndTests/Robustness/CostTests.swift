@@ -57,7 +57,7 @@ private func countForEach(
 private func present(_ session: Session, _ times: Int) throws {
   for id in 0..<times {
     _ = try session.client.callAndWait(
-      CoordinatorInterface.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("fact", String(id), [:]))
+      CoordinatorInterface.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("fact", String(id), .state))
   }
 }
 

@@ -29,7 +29,7 @@ private final class CrowdClient {
     let id = ["", "a", "b"].randomElement(using: &random) ?? ""
     // Commands present the slots with odd numbers.
     let isCommand = "13579".contains { binding.hasSuffix("[\($0)]") }
-    let options: Properties = isCommand ? ["destination": .string("sleeper")] : [:]
+    let options: Properties = isCommand ? ["destination": .string("sleeper")] : .state
     switch Int.random(in: 0..<5, using: &random) {
     case 0, 1: call(CoordinatorInterface.present, (binding, id, options))
     case 2, 3: call(CoordinatorInterface.toggle, (binding, id, options))

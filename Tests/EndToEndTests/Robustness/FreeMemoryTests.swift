@@ -17,10 +17,11 @@ func freeMemory_afterManyItems_isGivenBack() throws {
   func apply(_ numbers: some Sequence<Int>, by client: Connection, _ request: (Int) -> TransactionRequest) throws {
     try session.call(Rows.apply, (numbers.map(request), [:]), by: client)
   }
-  let value: Properties = ["value": (["text": Value.string(String(repeating: "x", count: 2000))] as Properties).value]
+  let value: Properties = ["text": .string(String(repeating: "x", count: 2000))]
+  let options = Properties.state.merging(["value": value.value]) { $1 }
   for start in stride(from: 0, to: 2000, by: 250) {
     try apply(start..<(start + 250), by: start < 1000 ? session.client : other) { number in
-      TransactionRequest("Present", [.string("many[\(number)]"), .string(""), value.value])
+      TransactionRequest("Present", [.string("many[\(number)]"), .string(""), options.value])
     }
   }
   let memory = Session.privateMemory(of: navd)

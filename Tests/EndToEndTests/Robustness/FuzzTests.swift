@@ -46,14 +46,14 @@ extension Session {
       _ = try state()
       try dismiss("large")
     }
-    let endings = (0...(limits["remembered"] ?? 0)).map { begin(Rows.present, ("forget", "\($0)", [:])) }
+    let endings = (0...(limits["remembered"] ?? 0)).map { begin(Rows.present, ("forget", "\($0)", .state)) }
     for ending in endings { _ = try answer(to: ending) }
     try dismiss("forget")
     // Each event contains all tags of the group.
     let tags = 128
     for group in 0...(limits["remembered"] ?? 0) / tags {
       let requests = (0..<tags).map { number -> TransactionRequest in
-        TransactionRequest("Select", [.string("forget[\(group)]"), .string("tag\(number)"), ([:] as Properties).value])
+        TransactionRequest("Select", [.string("forget[\(group)]"), .string("tag\(number)"), Properties.state.value])
       }
       try call(Rows.apply, (requests, [:]))
       try consistency.catchUp()

@@ -20,7 +20,8 @@ extension Session {
   fileprivate func present(_ count: Int, _ name: String, _ options: Properties, by client: Connection) throws {
     for start in stride(from: 0, to: count, by: 250) {
       let requests = (start..<min(count, start + 250)).map { number -> TransactionRequest in
-        TransactionRequest("Present", [.string("\(name)[\(number)]"), .string(""), options.value])
+        TransactionRequest(
+          "Present", [.string("\(name)[\(number)]"), .string(""), Properties.state.merging(options) { $1 }.value])
       }
       try call(Rows.apply, (requests, [:]), by: client)
     }
@@ -146,14 +147,14 @@ func hostile_ownerOfMany_leaves() throws {
   let limits = try session.limits()
   let most = try #require(limits["items-per-client"])
   let count = most
-  let owned: Properties = ["owned": .boolean(true)]
+  let owned = Properties.state.merging(["owned": .boolean(true)]) { $1 }
   try session.present(count, "many", owned, by: owner)
   let refusal = try session.refusal(Rows.present, ("more", "", owned), by: owner)
   #expect(refusal?.name == .limitExceeded && refusal?.message.contains("“items-per-client”") == true)
   // Two clients fill the limit of presentations, and then every client is refused.
   let other = try session.connect()
   try session.present(try #require(limits["items"]) - count, "other", owned, by: other)
-  let last = try session.refusal(Rows.present, ("more", "", [:]))
+  let last = try session.refusal(Rows.present, ("more", "", .state))
   #expect(last?.name == .limitExceeded && last?.message.contains("“items”") == true)
   other.close()
   try session.waitForEnd(of: "other")
@@ -205,14 +206,15 @@ func hostile_aThousandClients_leaveNothing() throws {
           }
         }
         let name = "visitor[\(start + number)]"
-        call(Rows.present, (name, "", ["owned": .boolean(true)]))
+        let owned = Properties.state.merging(["owned": .boolean(true)]) { $1 }
+        call(Rows.present, (name, "", owned))
         switch number % 5 {
         case 0: call(Rows.registerPresenter, ("visitor\(number)", "/x", [:]))
         case 1: client.subscribe(MatchRule(sender: CoordinatorNames.bus)) { _ in }
         case 2:
           call(
             Rows.present, ("visitors.\(number)x", "", ["command": ["sleep", "1000"].value, "owned": .boolean(true)]))
-        case 3: call(Rows.push, ("visitors", "screen[\(start + number)]", "", ["owned": .boolean(true)]))
+        case 3: call(Rows.push, ("visitors", "screen[\(start + number)]", "", owned))
         default: call(Rows.wait, ("/org/navd/Coordinator1/presentation/1", "gone"), isAwaited: false)
         }
       }

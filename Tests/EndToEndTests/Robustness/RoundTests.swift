@@ -49,7 +49,7 @@ private final class Attacker {
 
 extension Session {
   /// Presents as many state-only items as a client may have, by two clients.
-  fileprivate func presentManyItems(_ options: Properties = [:]) throws {
+  fileprivate func presentManyItems(_ options: Properties = .state) throws {
     for number in 0..<2 {
       let client = try connect()
       for start in stride(from: 0, to: 1000, by: 250) {

@@ -272,7 +272,7 @@ func sandbox_clientThatHasLeft_isRefused() throws {
   // navd continues only when the client has certainly left.
   session.navd?.send(SIGSTOP)
   try client.send(Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("gone", "", options))
-  try client.send(Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("after", "", [:]))
+  try client.send(Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("after", "", .state))
   client.close()
   try session.poll("the client has left") {
     try !session.client.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, ()).contains(client.uniqueName.text)
@@ -291,8 +291,8 @@ func sandbox_laterRequests_keepTheirOrder() throws {
   let options: Properties = ["command": ["sleep", "60"].value]
   let first = session.begin(Rows.present, ("fact", "1", options), by: client)
   let toggle = session.begin(Rows.toggle, ("fact", "1", [:]), by: client)
-  let note = session.begin(Rows.present, ("note", "", [:]), by: client)
-  let last = session.begin(Rows.present, ("fact", "2", [:]), by: client)
+  let note = session.begin(Rows.present, ("note", "", .state), by: client)
+  let last = session.begin(Rows.present, ("fact", "2", .state), by: client)
   #expect(try session.answer(to: last).2)
   #expect(try session.answer(to: first).2)
   #expect(try !session.answer(to: toggle).0)

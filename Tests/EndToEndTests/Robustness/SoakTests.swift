@@ -99,7 +99,7 @@ private func fillHistory(_ session: Session) throws {
   let endings = [String: UInt64](value: limits)?["remembered"] ?? 0
   var replies = 0
   for number in 0...endings {
-    session.client.callNavd(Rows.present, ("soak.fill", String(number), [:])) { _ in replies += 1 }
+    session.client.callNavd(Rows.present, ("soak.fill", String(number), .state)) { _ in replies += 1 }
   }
   try session.wait("navd's record of endings is full") { replies > endings }
   _ = try session.dismiss("soak.fill")
@@ -110,12 +110,9 @@ private func countWakeUps(_ session: Session, of navd: pid_t) throws -> Int {
   for number in 0..<100 {
     // The first timeout no longer holds when its time has come.
     for timeout in [UInt64(duration / .milliseconds(2)), 86_400_000] {
-      try session.call(
-        Rows.present,
-        (
-          "soak.idle[\(number)]", "open",
-          ["group": .string("soak.idle.group\(number % 10)"), "timeout": .uint64(timeout)]
-        ))
+      try session.present(
+        "soak.idle[\(number)]", "open",
+        ["group": .string("soak.idle.group\(number % 10)"), "timeout": .uint64(timeout)])
     }
   }
   // The last answer arrives before navd has gone to sleep, and on a busy machine it may wait long for a processor.

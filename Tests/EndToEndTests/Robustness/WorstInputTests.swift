@@ -39,7 +39,7 @@ extension Session {
     }
   }
 
-  fileprivate func presentMany(_ count: Int, _ options: Properties = [:], inGroups: Bool = false) throws {
+  fileprivate func presentMany(_ count: Int, _ options: Properties = .state, inGroups: Bool = false) throws {
     try apply(count) { number in
       let membership: Properties = inGroups ? ["group": .string("g\(number)"), "tag": .string("tag")] : [:]
       return ("Present", [.string("many[\(number)]"), .string(""), options.merging(membership) { $1 }.value])
@@ -65,12 +65,13 @@ extension Session {
     try present(parent, "", options)
     try apply(count) { number in
       let from = number % 2 == 0 || number < 2 ? parent : "many[\(number - 2)]"
-      return ("Present", [.string("many[\(number)]"), .string(""), (["from": .string(from)] as Properties).value])
+      let options = Properties.state.merging(["from": .string(from)]) { $1 }
+      return ("Present", [.string("many[\(number)]"), .string(""), options.value])
     }
   }
 
   fileprivate func pushMany(_ count: Int) throws {
-    try apply(count) { ("Push", [.string("stack"), .string("many[\($0)]"), .string(""), ([:] as Properties).value]) }
+    try apply(count) { ("Push", [.string("stack"), .string("many[\($0)]"), .string(""), Properties.state.value]) }
   }
 
   fileprivate func register(_ count: Int, by client: Connection, _ options: Properties = [:]) throws {
@@ -136,7 +137,7 @@ private func worstInput(of method: String) -> WorstInput? {
   switch method {
   case "Present":
     return WorstInput(
-      prepare: { try $0.presentFamily($1) }, ask: { [$0.begun(Rows.present, ("parent", "other", none), $1)] })
+      prepare: { try $0.presentFamily($1) }, ask: { [$0.begun(Rows.present, ("parent", "other", .state), $1)] })
   case "Toggle":
     return WorstInput(
       prepare: { try $0.presentFamily($1) }, ask: { [$0.begun(Rows.toggle, ("parent", "", none), $1)] })
@@ -167,7 +168,7 @@ private func worstInput(of method: String) -> WorstInput? {
       prepare: { try $0.presentMany($1) }, ask: { [$0.begun(Rows.dismissAll, ["all": .boolean(true)], $1)] })
   case "Select":
     return WorstInput(
-      prepare: { try $0.presentFamily($1, member) }, ask: { [$0.begun(Rows.select, ("group", "other", none), $1)] })
+      prepare: { try $0.presentFamily($1, member) }, ask: { [$0.begun(Rows.select, ("group", "other", .state), $1)] })
   case "Deselect":
     return WorstInput(
       prepare: { try $0.presentFamily($1, member) }, ask: { [$0.begun(Rows.deselect, ("group", "", none), $1)] })
@@ -179,7 +180,7 @@ private func worstInput(of method: String) -> WorstInput? {
     return WorstInput(
       count: 256,
       prepare: { session, count in
-        let options: Properties = ["group": .string("group")]
+        let options = Properties.state.merging(["group": .string("group")]) { $1 }
         try session.apply(count) { number in
           (
             "Present",
@@ -190,7 +191,8 @@ private func worstInput(of method: String) -> WorstInput? {
   case "Push":
     return WorstInput(
       count: 960, prepare: { try $0.pushMany($1) },
-      ask: { session, client in (0..<64).map { session.begun(Rows.push, ("stack", "more[\($0)]", "", none), client) } })
+      ask: { session, client in (0..<64).map { session.begun(Rows.push, ("stack", "more[\($0)]", "", .state), client) }
+      })
   case "Pop":
     return WorstInput(
       count: 1024, prepare: { try $0.pushMany($1) }, ask: { [$0.begun(Rows.pop, ("stack", .max, none), $1)] })
@@ -200,8 +202,8 @@ private func worstInput(of method: String) -> WorstInput? {
       ask: { [$0.begun(Rows.popTo, ("stack", "", none), $1)] })
   case "SetPath":
     return WorstInput(
-      count: 1024, prepare: { try $0.call(Rows.setPath, ("stack", path("a", $1), none)) },
-      ask: { [$0.begun(Rows.setPath, ("stack", path("b", 1024), none), $1)] })
+      count: 1024, prepare: { try $0.call(Rows.setPath, ("stack", path("a", $1), .state)) },
+      ask: { [$0.begun(Rows.setPath, ("stack", path("b", 1024), .state), $1)] })
   case "Apply":
     return WorstInput(
       prepare: { try $0.presentMany($1) },
@@ -329,7 +331,9 @@ private func worstInput(of method: String) -> WorstInput? {
     return WorstInput(
       count: 1024,
       prepare: { session, count in
-        try session.apply(count) { ("Present", [.string("many[\($0)]"), .string("".padded(to: 4000)), none.value]) }
+        try session.apply(count) {
+          ("Present", [.string("many[\($0)]"), .string("".padded(to: 4000)), Properties.state.value])
+        }
         try session.call(Rows.dismissAll, ["all": .boolean(true)])
       }, ask: { [$0.begun(Rows.history, (0, none), $1)] })
   case "Reload":
@@ -407,7 +411,7 @@ private func requireAnswers(to worst: WorstInput, _ method: String) throws {
   }
   // The measure is a transaction of a thousand requests, as large as a program may have reason to make.
   let ordinary = (0..<1000).map { number -> TransactionRequest in
-    TransactionRequest("Present", [.string("ordinary[\(number)]"), .string(""), none.value])
+    TransactionRequest("Present", [.string("ordinary[\(number)]"), .string(""), Properties.state.value])
   }
   let peer = try longestWait { [session.begun(Rows.apply, (ordinary, none), client)] }
   try session.call(Rows.dismissAll, ["root": .string("ordinary")])

@@ -59,8 +59,8 @@ func containerValue_ofMembers_isResolved() throws {
   try session.present("q", "", options(["group": .string("g"), "if-busy": .string("queue")], ["tint": .string("red")]))
   try session.present("p.child", "2", options([:], ["badge": .int64(7), "tint": .string("blue")]))
   try session.present("p.other")
-  try session.call(Rows.push, ("s", "z", "1", options([:], ["badge": .int64(1)])))
-  try session.call(Rows.push, ("s", "a", "2", [:]))
+  try session.call(Rows.push, ("s", "z", "1", options(.state, ["badge": .int64(1)])))
+  try session.call(Rows.push, ("s", "a", "2", .state))
 
   let p = #"p  {"badge":3,"tint":""}"#
   let q = #"q  {"badge":0,"tint":"red"}"#
@@ -104,8 +104,8 @@ func containerValue_inAFile_isDeclaredFromTheStart() throws {
   #expect(try session.navctl("present", "--state", "inbox", "--container-value", "badge=3").exitCode == 0)
   #expect(try session.call(Rows.containerValue, ("inbox", "badge")) == .uint32(3))
   #expect(try session.navctl("present", "--state", "inbox", "2", "--container-value", "badge=x").exitCode == 2)
-  let refusal = try session.refusal(
-    Rows.present, ("inbox", "2", ["container-values": ["badge": Value.int64(3)].value]))
+  let wrong: Properties = ["container-values": ["badge": Value.int64(3)].value]
+  let refusal = try session.refusal(Rows.present, ("inbox", "2", .state.merging(wrong) { $1 }))
   #expect(refusal?.name == .containerValueType)
 }
 

@@ -135,7 +135,7 @@ func startup_emptyRecord_isCarriedOut() throws {
       """,
       "config/navd/start/startup.json": """
       [["Present", "film", "1", {"group": "main"}],
-       ["Present", "film.note", "", {"container-values": {"badge": 3}}]]
+       ["Present", "film.note", "", {"container-values": {"badge": 3}, "state": true}]]
       """,
     ])
   func ids() throws -> [String] { try session.navctl("list", "--format", "{binding} {id}").lines.sorted() }
@@ -191,7 +191,7 @@ func startup_mistake_isTold() throws {
     "2:2: warning: request 1: there is no destination “mixr”")
 }
 
-@Test("K4, D1: check-config warns of an item of startup that nothing would show, unless that is meant")
+@Test("K4, D2: check-config warns of an item of startup that nothing would show, unless that is meant")
 func startup_nameThatNothingShows_isAWarning() throws {
   let session = try Session(
     destinations: ["clock": "command = [\"sleep\", \"60\"]\n"], starting: false,
@@ -208,7 +208,7 @@ func startup_nameThatNothingShows_isAWarning() throws {
     warning.contains(
       "startup.json:2:2: warning: request 1: there is no destination “clok”; did you mean “clock”? Otherwise write "),
     "\(warning)")
-  #expect(try !check(#"{"known": false}"#).contains("warning"))
+  #expect(try !check(#"{"state": true}"#).contains("warning"))
   try session.start()
   #expect(try session.state()["presentations"]?.array?.count == 2)
 }
@@ -218,7 +218,7 @@ func startup_laterSession_isCarriedOut() throws {
   let destinations = ["home": "state = true\n"]
   let files = [
     "config/navd/navd.toml": "startup = 'startup.json'\n[groups.main]\nfallback = 'home'\n",
-    "config/navd/startup.json": #"[["Present", "welcome", "", {"group": "main"}]]"#,
+    "config/navd/startup.json": #"[["Present", "welcome", "", {"group": "main", "state": true}]]"#,
   ]
   let session = try Session(destinations: destinations, files: files)
   let path = try session.call(Rows.get, "welcome").0

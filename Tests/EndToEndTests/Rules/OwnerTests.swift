@@ -8,7 +8,7 @@ import Testing
 // Owners that leave the bus, and whose items end (O1).
 
 private typealias Rows = CoordinatorInterface
-private let owned: Properties = ["owned": .boolean(true)]
+private let owned = Properties.state.merging(["owned": .boolean(true)]) { $1 }
 
 @Test("O1: items owned by a client end when the client leaves the bus")
 func owner_leaving_endsWhatItOwns() throws {

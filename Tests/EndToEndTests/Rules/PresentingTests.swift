@@ -6,9 +6,38 @@ import TestSupport
 import Testing
 import TextFormats
 
-// Updates and dismissals on the bus (D8).
+// Unknown names, updates and dismissals on the bus (D2, D8).
 
 private typealias Rows = CoordinatorInterface
+
+@Test("D2, G7: a name that nothing shows is refused, unless the request asks for state alone")
+func present_unknownNameOverBus_isRefused() throws {
+  let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n"])
+  let watcher = try session.watch()
+  func refusals(_ options: Properties) throws -> [CoordinatorError?] {
+    let present = TransactionRequest("Present", [.string("mixr"), .string(""), options.value])
+    return [
+      try session.refusal(Rows.present, ("mixr", "", options)), try session.refusal(Rows.toggle, ("mixr", "", options)),
+      try session.refusal(Rows.push, ("main", "mixr", "", options)),
+      try session.refusal(Rows.setPath, ("main", [Structure("mixr", "", [:])], options)),
+      try session.refusal(Rows.apply, ([present], [:])), try session.refusal(Rows.select, ("panels", "mixr", options)),
+      try session.refusal(Rows.toggleSelection, ("panels", "mixr", options)),
+    ]
+  }
+  let names: [CoordinatorError.Name?] =
+    Array(repeating: .unknownDestination, count: 5) + Array(repeating: .unknownTag, count: 2)
+  for options in [[:], ["state": .boolean(false)]] as [Properties] {
+    let found = try refusals(options)
+    #expect(found.map { $0?.name } == names)
+    #expect(found.allSatisfy { $0?.message.contains("did you mean “mixer”?") == true }, "\(found)")
+  }
+  #expect(watcher.lines == [])
+  #expect(try refusals(.state).allSatisfy { $0 == nil })
+  // What is there is updated without the option, and a destination shows its items without it.
+  #expect(try session.refusal(Rows.present, ("mixr", "", ["title": .string("Mixer")])) == nil)
+  #expect(try session.refusal(Rows.select, ("panels", "mixer", [:])) == nil)
+  #expect(try session.call(Rows.get, "mixer").1["destination"] == .string("mixer"))
+}
 
 @Test("D8: update sets and removes keys of the value")
 func presenting_update_editsTheValue() throws {
@@ -41,8 +70,8 @@ func presenting_dismissAll_takesOneScope() throws {
   }
   for binding in ["a", "a.b", "a[3]", "ab", "b"] { try session.present(binding) }
   try session.present("p", "", ["group": .string("g")])
-  try session.call(Rows.push, ("s", "x", "", [:]))
-  try session.call(Rows.push, ("s", "y", "", [:]))
+  try session.call(Rows.push, ("s", "x", "", .state))
+  try session.call(Rows.push, ("s", "y", "", .state))
   #expect(try session.call(Rows.dismissAll, ["root": .string("a")]).0 == 3)
   #expect(try session.call(Rows.dismissAll, ["root": .string("a")]).0 == 0)
   #expect(try session.call(Rows.dismissAll, ["group": .string("g")]).0 == 1)

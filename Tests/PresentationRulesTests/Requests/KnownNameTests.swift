@@ -96,7 +96,7 @@ struct KnownNameTests {
     try fixture.ask(.forget("panels", tag: "calendar"))
     #expect(refusal(toggle)?.code == .unknownTag)
     try fixture.ask(toggle)
-    #expect(fixture.machine.selection(of: "panels") == "calendar", "without “known”, state alone is meant")
+    #expect(fixture.machine.selection(of: "panels") == "calendar", "a request that needs no known name")
   }
 
   @Test("G7: a forgotten tag is unknown; a tag that a destination declares stays")
