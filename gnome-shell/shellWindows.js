@@ -191,7 +191,8 @@ class ShellWindows {
         const formerFocus = isOld ? null : global.display.focus_window;
         const expected = isOld ? null : this._takeExpected(window);
         const entry = {
-            id, isShown: isOld, isDue: isOld, timer: 0, formerFocus, expected, placement: null, placedUntil: 0,
+            id, isShown: isOld, isDue: isOld, timer: 0, formerFocus, expected, asked: null, placement: null,
+            placedUntil: 0,
             // To move it before its first frame is in vain, so that is done then.
             hasFrame: isOld, optionsOfFrame: expected,
             // Until it has had the focus once, it gives it back; -1 after that.
@@ -213,7 +214,14 @@ class ShellWindows {
             'notify::title', note, 'notify::wm-class', note, 'notify::fullscreen', notePlace, 'notify::urgent', note,
             'notify::demands-attention', note, 'notify::window-type', note, 'notify::on-all-workspaces', notePlace,
             'workspace-changed', notePlace, 'notify::minimized', noteWithDialogs,
-            'position-changed', () => this._noteStack(), 'size-changed', () => {
+            'position-changed', () => {
+                this._noteStack();
+                // A later answer of its program moves it back to where it would be with the size that was asked for.
+                const {x, y, width, height} = window.get_frame_rect();
+                const {asked} = entry;
+                if (asked?.x === x && asked.y === y && (asked.width !== width || asked.height !== height))
+                    this._goOnPlacing(window);
+            }, 'size-changed', () => {
                 this._noteStack();
                 this._goOnPlacing(window);
             },
@@ -554,8 +562,8 @@ class ShellWindows {
             window.make_above();
         if (placement.isAnywhere) {
             window.unmaximize(Meta.MaximizeFlags?.BOTH);
-            const {x, y, width, height} =
-                placement.frame(window.get_frame_rect(), this._usableArea(window), this._pointer);
+            entry.asked = placement.frame(window.get_frame_rect(), this._usableArea(window), this._pointer);
+            const {x, y, width, height} = entry.asked;
             window.move_resize_frame(false, x, y, width, height);
             // The program decides about its size later, and the place follows from it.
             entry.placement = placement;

@@ -46,6 +46,26 @@ private func gnome_overview_takesTheFocus() throws {
   #expect(program.status == nil)
 }
 
+@Test("GNOME: a panel that opens in the overview is where its file says, though its program takes another size")
+private func gnome_panelInOverview_isAtItsPlace() throws {
+  // A terminal takes whole rows and columns.
+  let panel = """
+    command = ["foot", "--app-id=panel", "sleep", "1000"]
+    window = { app-id = "panel", place = "top-right", size = "640 400", margin = 20 }
+    """
+  let desktop = try WindowedDesktop(.gnome, destinations: ["panel": panel])
+  try desktop.session.evaluate("Main.overview.show()")
+  _ = try desktop.session.open("panel")
+  // Its program answers several requests for a size, of which the last one moved it.
+  var same = 0
+  try desktop.screen.poll("panel", "is at the top right, and stays there") {
+    guard let frame = $0?.frame else { return false }
+    same = abs(frame.x + frame.width - 1260) <= 1 ? same + 1 : 0
+    return same == 20
+  }
+  #expect(try desktop.screen.window("panel")?.isFocused == true)
+}
+
 @Test("GNOME: the windows are followed while the screen is locked, and keep their ids")
 private func gnome_locked_goesOn() throws {
   let session = try Session(starting: false, desktop: .gnome)
