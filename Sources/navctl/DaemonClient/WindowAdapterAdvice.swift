@@ -1,6 +1,7 @@
 import DBus
 import DBusValues
 import Glibc
+import SessionFiles
 
 /// Advice for a desktop on which no adapter is on the bus.
 extension DaemonClient {
@@ -11,7 +12,12 @@ extension DaemonClient {
     guard let info = call else {
       return PlasmaAdvice.here() ?? Self.named(getenv("XDG_CURRENT_DESKTOP").map { String(cString: $0) } ?? "")
     }
-    return GnomeShell.advice(info)
+    return GnomeShell.advice(info, isInstalled: Self.isInstalled(GnomeShell.metadata))
+  }
+
+  /// Whether a file of navd is in one of the data directories of this session.
+  static func isInstalled(_ path: String) -> Bool {
+    BaseDirectories.data().contains { access("\(String(decoding: $0, as: UTF8.self))/\(path)", F_OK) == 0 }
   }
 
   /// The advice for a desktop whose adapter is missing, or for which there is none.
@@ -30,6 +36,8 @@ enum GnomeShell {
   fileprivate static let bus: BusName = "org.gnome.Shell"
   fileprivate static let object: ObjectPath = "/org/gnome/Shell"
   fileprivate static let extensionID = "navd-windows@navd.org"
+  /// A file of the extension, below a data directory.
+  fileprivate static let metadata = "gnome-shell/extensions/\(extensionID)/metadata.json"
   private static let package = "gnome-shell-extension-navd-windows"
   fileprivate static let getExtensionInfo = Method(
     "org.gnome.Shell.Extensions", "GetExtensionInfo", in: Arg<String>("uuid"), out: Arg<Properties>("info"))
@@ -43,20 +51,28 @@ enum GnomeShell {
     case initialized = 6
   }
 
-  /// - Parameter info: the facts that GNOME Shell reports about the extension; empty if it does not have the extension.
-  static func advice(_ info: Properties) -> String {
+  /// - Parameters:
+  ///   - info: the facts that GNOME Shell reports about the extension; empty if it does not have the extension.
+  ///   - isInstalled: whether the files of the extension are there. The shell looks for them when it starts.
+  static func advice(_ info: Properties, isInstalled: Bool) -> String {
     let enable = "gnome-extensions enable \(extensionID)"
+    let error = info["error"].flatMap { String(value: $0) } ?? ""
     switch info["state"].flatMap({ Double(value: $0) }).flatMap(State.init) {
     case .disabled?, .initialized?: return "this is GNOME Shell: run \(enable)"
     case .outOfDate?:
       return "this is GNOME Shell, and its extension \(extensionID) is for other versions: install that of this "
         + "version, then log out and in"
+    case .enabled? where error.isEmpty:
+      return "this is GNOME Shell, and its extension \(extensionID) is enabled, but does not answer yet: ask again in "
+        + "some seconds; if it stays so, see journalctl --user -b"
     case .enabled?, .failed?:
-      let why = info["error"].flatMap { String(value: $0) }.map { $0.isEmpty ? "" : ": \($0)" } ?? ""
-      return "this is GNOME Shell, and its extension \(extensionID) does not work\(why); see journalctl --user -b"
+      return "this is GNOME Shell, and its extension \(extensionID) does not work\(error.isEmpty ? "" : ": \(error)"); "
+        + "see journalctl --user -b"
+    case nil where isInstalled:
+      return "this is GNOME Shell, which finds its extension when it starts: log out and in, then run \(enable)"
     case nil:
-      return "this is GNOME Shell: install its extension (\(package), or make install), log out and in, then run "
-        + enable
+      return "this is GNOME Shell: install its extension (install.sh of the release, or package \(package)), log out "
+        + "and in, then run \(enable)"
     }
   }
 }

@@ -131,8 +131,8 @@ private func kwin_doctor_saysWhatToInstall() throws {
   unlink(file)
   let expected =
     "this is KDE Plasma, where KWin tells the windows only to a program that a desktop file names: install "
-    + "applications/org.navd.navd-windows.desktop (package navd-windows, or make install) below a directory of "
-    + "XDG_DATA_DIRS, then start navd-windows"
+    + "applications/org.navd.navd-windows.desktop (install.sh of the release, or package navd-windows) below a "
+    + "directory of XDG_DATA_DIRS, then start navd-windows"
   let doctor = try session.navctl("doctor")
   #expect(doctor.exitCode == 1 && doctor.outputText.contains(expected), "\(doctor.outputText)")
   let windows = try session.navctl("windows")
