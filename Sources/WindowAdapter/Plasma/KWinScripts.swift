@@ -77,6 +77,7 @@ extension WindowPlacement {
     if place != nil || size != nil {
       actions.append("place(true);")
       if place != nil { actions.append("window.frameGeometryChanged.connect(follow);") }
+      actions.append("if (typeof QTimer !== \"undefined\")\n    watch(new QTimer());")
     }
     let (x, y) = kwinPlace ?? ("frame.x", "frame.y")
     return """
@@ -86,7 +87,8 @@ extension WindowPlacement {
         if (!window)
           return;
         const inside = (at, start, room) => start + Math.max(0, Math.min(Math.round(at), room));
-        let last;
+        const former = Object.assign({}, window.frameGeometry);
+        let asked, last;
         const place = isFirst => {
           const area = workspace.clientArea(KWin.PlacementArea, window);
           const frame = Object.assign({}, window.frameGeometry);
@@ -97,6 +99,8 @@ extension WindowPlacement {
           }
           frame.x = inside(\(x), area.x, area.width - frame.width);
           frame.y = inside(\(y), area.y, area.height - frame.height);
+          if (isFirst)
+            asked = frame;
           if (isFirst || JSON.stringify(frame) !== before)
             window.frameGeometry = frame;
           last = frame;
@@ -108,6 +112,23 @@ extension WindowPlacement {
             place(false);
           else if (x !== last.x || y !== last.y)
             window.frameGeometryChanged.disconnect(follow);
+        };
+        const isAsLarge = (one, other) => one.width === other.width && one.height === other.height;
+        // An answer of its program to a change of its focus may undo all of that, or bring the corner for the size that was asked for.
+        const again = () => {
+          const frame = window.frameGeometry;
+          const isAt = other => frame.x === other.x && frame.y === other.y;
+          if (!frame || isAsLarge(frame, asked))
+            return;
+          if (isAt(former) && isAsLarge(frame, former))
+            place(true);
+          else if (isAt(asked))
+            place(false);
+        };
+        const watch = timer => {
+          timer.interval = 50;
+          timer.timeout.connect(again);
+          timer.start();
         };
         \(actions.joined(separator: "\n  "))
       })();

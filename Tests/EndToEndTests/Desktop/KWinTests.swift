@@ -121,6 +121,35 @@ private func kwin_windows_areThoseOfTheTaskBar() throws {
   #expect(adapter.windows.count == 3 && programs.allSatisfy { $0.status == nil })
 }
 
+@Test("KWin: a display that takes no focus is where its file says, though its program takes another size")
+private func kwin_placedWithoutFocus_isAtItsPlace() throws {
+  // A terminal takes whole rows and columns.
+  func terminal(_ name: String, _ window: String) -> String {
+    "command = ['foot', '--app-id=\(name)', 'sleep', '1000']\nwindow = { app-id = '\(name)', \(window) }\n"
+  }
+  let desktop = try WindowedDesktop(
+    .kwin,
+    destinations: [
+      "editor": terminal("editor", "focus = true"),
+      "osd": terminal("osd", "place = 'bottom', size = '240 80', margin = 40, focus = false"),
+    ])
+  _ = try desktop.session.open("editor")
+  // A change of the focus undid a part of the placement in one of two runs.
+  for _ in 1...5 {
+    _ = try desktop.session.open("osd")
+    var same = 0
+    try desktop.screen.poll("osd", "is at the bottom, and stays there") {
+      guard let frame = $0?.frame else { return false }
+      let isThere = abs(frame.y + frame.height - 680) <= 1 && abs(frame.x + frame.width / 2 - 640) <= 1
+      same = isThere && frame.width <= 240 ? same + 1 : 0
+      return same == 20
+    }
+    #expect(try desktop.screen.window("editor")?.isFocused == true)
+    try desktop.session.runNavctl("close", "osd")
+    try desktop.screen.wait(for: ["editor"])
+  }
+}
+
 @Test("KWin: the doctor names the desktop, and says what is missing")
 private func kwin_doctor_saysWhatToInstall() throws {
   let session = try Session(destinations: ["files": "command = ['true']\nwindow = true"], desktop: .kwin)
