@@ -52,7 +52,8 @@ if [ -n "$uninstall" ]; then
   for directory in $units/navd.service.d share/gnome-shell/extensions/navd-windows@navd.org share/licenses/navd; do
     rmdir "$destdir$prefix/$directory" 2>/dev/null || true
   done
-  echo "navd is removed from $prefix"
+  echo "navd is removed from $prefix; your files in ~/.config/navd are left"
+  echo "what runs goes on until you type: systemctl --user disable --now navd-windows; systemctl --user stop navd"
   exit
 fi
 
@@ -98,5 +99,17 @@ case :${XDG_DATA_HOME:-$HOME/.local/share}:${XDG_DATA_DIRS:-/usr/local/share:/us
 esac
 case :$PATH: in
   *:"$prefix/bin":*) ;;
-  *) echo "add $prefix/bin to PATH" ;;
+  *)
+    # The profile of Debian and others adds it at the login, if it is there.
+    if [ "$prefix" = "$HOME/.local" ] && grep -qs '\.local/bin' "$HOME/.profile" "$HOME/.bash_profile"; then
+      echo "$prefix/bin is in PATH from the next login on; until then, type in a terminal: PATH=$prefix/bin:\$PATH"
+    else
+      echo "add $prefix/bin to PATH: write this line at the end of ~/.profile, then log out and in: PATH=$prefix/bin:\$PATH"
+    fi
+    ;;
 esac
+case :${XDG_CURRENT_DESKTOP-}: in
+  *:GNOME:*) echo "on GNOME, log out and in, and run once: gnome-extensions enable navd-windows@navd.org" ;;
+  *:KDE:*) echo "on Plasma, run once: systemctl --user enable --now navd-windows" ;;
+esac
+echo "what to do first: README.md, “First steps”"
