@@ -238,7 +238,10 @@ private struct Examined {
     if let program = diagnosis.startedBy { parts.append("started by \(program)") }
     return Finding(
       "navd", parts.joined(separator: ", "),
-      release == Release.version ? nil : "navctl is \(Release.version): restart navd, or install both anew")
+      release == Release.version
+        ? nil
+        : "navctl is \(Release.version): restart navd (systemctl --user restart navd navd-windows), or install both anew"
+    )
   }
 
   private var commands: Finding {
