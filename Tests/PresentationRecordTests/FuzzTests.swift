@@ -129,7 +129,7 @@ private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $
     let parts = try #require(RecordLines(Files.contents(of: directory.path(of: "record.jsonl"))))
     let seed = SeededNumbers.chosenSeed
     var (read, refused) = (0, 0)
-    for round in 0..<(rounds ?? 3000) {
+    for round in 0..<(rounds ?? 600) {
       var dice = SeededNumbers(seed: seed &+ UInt64(round))
       let bytes = parts.damaged(&dice)
       do {

@@ -6,7 +6,7 @@ import Testing
 /// user opened, is never closed, ended or left hidden; and what was asked for is shown, or refused within its time.
 @Suite struct RandomAdapterTests {
   /// The number of steps; each world has 400.
-  private static let steps = getenv("NAVD_TEST_ADAPTER_STEPS").flatMap { Int(String(cString: $0)) } ?? 100_000
+  private static let steps = getenv("NAVD_TEST_ADAPTER_STEPS").flatMap { Int(String(cString: $0)) } ?? 24_000
 
   /// Always the same in `make test`; `make fuzz` takes others.
   private static let seed = getenv("NAVD_SEED") == nil ? 1 : SeededNumbers.chosenSeed

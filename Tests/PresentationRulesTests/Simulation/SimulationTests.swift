@@ -11,7 +11,7 @@ private enum Settings {
   static func number(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
   /// The first world's seed; each world has one more than the world before.
   static let seed = number("NAVD_SEED")
-  static let worlds = Int(number("NAVD_WORLDS") ?? (seed == nil ? 200 : 1))
+  static let worlds = Int(number("NAVD_WORLDS") ?? (seed == nil ? 60 : 1))
   static let steps = Int(number("NAVD_STEPS") ?? 200)
   /// Prints all that happens.
   static let isTracing = number("NAVD_TRACE") == 1
