@@ -193,7 +193,7 @@ fuzz:
 	@.ci/setup
 	NAVD_SEED=$(SEED) NAVD_TEST_FUZZ_CALLS=$(CALLS) NAVD_TEST_ADAPTER_STEPS=1000000 NAVD_TEST_FAKE_BUSES=200 NAVD_TEST_RECORDS=$(CALLS) NAVD_TEST_THOROUGH=1 \
 		NAVD_TEST_SERVED_REQUESTS=20000 swift test --scratch-path .build/simulation -c release -Xswiftc -enable-testing \
-		--filter 'fuzz_|fakeBus_|hostile_|recordFuzz_|randomAdapter_'
+		--filter 'fuzz_|fakeBus_|hostile_|recordFuzz_|randomAdapter_|input_atTheLimit'
 
 # One after another, since some of these programs need a processor for seconds.
 check-programs:

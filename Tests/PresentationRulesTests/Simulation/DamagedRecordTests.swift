@@ -110,7 +110,7 @@ private struct Damage {
 /// Restoring from damaged rows, which is refused or gives a consistent state (R4).
 @Suite struct DamagedRecordTests {
   private static let seed = getenv("NAVD_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
-  private static let worlds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $0)).map { $0 / 20 } } ?? 100
+  private static let worlds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $0)).map { $0 / 20 } } ?? 40
 
   /// The faults of a machine that was restored from damaged rows; nil if it was refused.
   private func faults(_ damage: Damage) -> [String]? {
