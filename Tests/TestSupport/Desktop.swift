@@ -127,9 +127,11 @@ public final class Desktop: SessionBus {
           read -r display <"$directory/server.said" || fail "there is no X server"
           ;;
       esac
-      program=$manager option=-c file=$directory/manager.conf
+      program=$manager option=-c file=$directory/manager.conf pause=0.02
       case $manager in
         sway | i3) ;;
+        # These take seconds, and each look starts a program.
+        gnome-shell | kwin_wayland) program=sh option= pause=0.1 ;;
         openbox) option=--startup file="sh $file" ;;
         *) program=sh option= ;;
       esac
@@ -137,7 +139,7 @@ public final class Desktop: SessionBus {
       pid=$!
       until [ -s "$directory/displays" ]; do
         kill -0 $pid || fail "there is no $manager"
-        sleep 0.02
+        sleep $pause
       done
       { echo "$address"; echo "$bus"; cat "$directory/displays"; } >&4
       exec 4>&-
@@ -152,6 +154,7 @@ public final class Desktop: SessionBus {
       "LIBSEAT_BACKEND": "noop", "WLR_BACKENDS": "headless", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1",
       manager == .sway ? "SWAYSOCK" : "I3SOCK": temporary.path(of: "manager"),
     ]) { $1 }
+    if manager == .gnome { variables["MESA_SHADER_CACHE_DIR"] = Shaders.directory(of: user) }
     // KWin shows its screen to others only if it draws with OpenGL, which is slow without hardware.
     if getenv("NAVD_SCREENSHOT_PLACES") != nil {
       variables.merge(["KWIN_COMPOSE": "O2", "KWIN_SCREENSHOT_NO_PERMISSION_CHECKS": "1"]) { $1 }
@@ -178,6 +181,20 @@ public final class Desktop: SessionBus {
   }
 
   deinit { supervised.end() }
+}
+
+/// What the software renderer has compiled, which is a third of the work of GNOME Shell's start. The desktops of this process share it.
+private enum Shaders {
+  private static let temporary = TemporaryDirectory()
+
+  /// The directory, which is deleted when this process ends.
+  static func directory(of user: Desktop.User) -> String {
+    _ = isPrepared
+    chown(temporary.path, user.id, user.group)
+    return temporary.path
+  }
+
+  private static let isPrepared: Void = { atexit { temporary.delete() } }()
 }
 
 extension Desktop {

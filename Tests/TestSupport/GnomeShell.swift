@@ -48,7 +48,9 @@ public enum GnomeShell {
         })()"
     }
     {
-      until said=$(ready 2>/dev/null) && [ "$said" != "(true, '\"\"')" ]; do sleep 0.02; done
+      # It answers a second after it has its name. Each question starts a program, in the second in which the shell needs the processor.
+      gdbus wait --session --timeout 30 org.gnome.Shell
+      until said=$(ready 2>/dev/null) && [ "$said" != "(true, '\"\"')" ]; do sleep 0.1; done
       said=${said#*\"}
       echo "${said%\"*}" >"$directory/displays.new"
       mv "$directory/displays.new" "$directory/displays"

@@ -12,7 +12,10 @@ public final class TemporaryDirectory: Sendable {
 
   public func path(of name: String) -> String { path + "/" + name }
 
-  deinit { Self.remove(path) }
+  deinit { delete() }
+
+  /// Deletes the directory before the last reference is released: the end of a process releases nothing.
+  func delete() { Self.remove(path) }
 
   private static func remove(_ path: String) {
     for name in (try? Files.names(in: path)) ?? [] {
