@@ -1,9 +1,20 @@
+import DBus
+import DBusValues
 import EventLoops
 import Glibc
 public import TextFormats
 
 /// KWin on Wayland as a desktop of the tests, and its report about its windows, by a script that it runs.
 public enum KWin {
+  fileprivate static let bus: BusName = "org.kde.KWin"
+  fileprivate static let scripting: ObjectPath = "/Scripting"
+  private static let interface: InterfaceName = "org.kde.kwin.Scripting"
+  fileprivate static let loadScript = Method(
+    interface, "loadScript", in: Arg<String>("path"), Arg<String>("name"), out: Arg<Int32>("number"))
+  fileprivate static let start = Method(interface, "start")
+  fileprivate static let unloadScript = Method(
+    interface, "unloadScript", in: Arg<String>("name"), out: Arg<Bool>("isUnloaded"))
+
   /// Allows a program of the session to know the windows, like the installed file for navd-windows.
   static func allowWindows(in home: Home, to name: String = "navd-windows") throws {
     // This is the kernel's path of the program.
@@ -39,46 +50,40 @@ public enum KWin {
     exec "$directory/kwin_wayland" --virtual --width 1280 --height 720 --no-lockscreen --no-global-shortcuts --xwayland \
       --socket wayland-0 "sh $directory/started.sh"
     """#
-
-  /// The program that evaluates its argument, an expression, in a script of KWin, and prints the value. The script sends the value to
-  /// the program by a D-Bus call.
-  static let asking = #"""
-    import gi, sys, tempfile
-    gi.require_version("Gio", "2.0")
-    gi.require_version("GLib", "2.0")
-    from gi.repository import Gio, GLib
-    bus = Gio.bus_get_sync(Gio.BusType.SESSION)
-    loop = GLib.MainLoop()
-    node = '<node><interface name="org.navd.Test"><method name="Tell"><arg type="s"/></method></interface></node>'
-    def tell(connection, sender, path, interface, method, arguments, invocation):
-        print(arguments.unpack()[0])
-        invocation.return_value(None)
-        loop.quit()
-    bus.register_object("/", Gio.DBusNodeInfo.new_for_xml(node).interfaces[0], tell, None, None)
-    def scripting(method, *texts):
-        bus.call_sync("org.kde.KWin", "/Scripting", "org.kde.kwin.Scripting", method,
-                      GLib.Variant("(" + "s" * len(texts) + ")", texts), None, 0, -1, None)
-    with tempfile.NamedTemporaryFile("w", suffix=".js") as script:
-        script.write("const said = (() => " + sys.argv[1] + ")();\n")
-        script.write(f'callDBus("{bus.get_unique_name()}", "/", "org.navd.Test", "Tell", JSON.stringify(said) || "null");')
-        script.flush()
-        scripting("loadScript", script.name, script.name)
-        scripting("start")
-        loop.run()
-        scripting("unloadScript", script.name)
-    """#
 }
 
 extension Session {
   /// Allows a program in the session's `bin` to know the windows of KWin.
   public func allowWindows(to program: String) throws { try KWin.allowWindows(in: home, to: program) }
 
-  /// Runs an expression in a script of KWin.
+  /// Runs an expression in a script of KWin, which sends the value by a D-Bus call.
   /// - Returns: the value of the expression.
   @discardableResult
   public func askKWin(_ expression: String) throws -> JSON {
-    let run = try run(program: "/usr/bin/python3", ["-c", KWin.asking, expression])
-    guard run.exitCode == 0 else { throw Failure("\(expression): \(run.errorText)") }
-    return try JSON.parse(run.outputText)
+    let tell = Method("org.navd.Test" as InterfaceName, "Tell", in: Arg<String>("value"))
+    var said: String?
+    let object = ImplementedInterface(Interface("org.navd.Test", members: [tell]))
+    object.implement(tell) { text, call in
+      said = text
+      call.reply(())
+    }
+    let path = "/org/navd/Test" as ObjectPath
+    client.export(path, [object])
+    defer { client.unexport(path) }
+
+    // KWin knows a script by its name for a moment longer than it is loaded.
+    let name = "asked-\(UInt32.random(in: 0 ... .max)).js"
+    let script = self.path(name)
+    try write(
+      """
+      const said = (() => \(expression))();
+      callDBus("\(client.uniqueName.text)", "\(path.text)", "org.navd.Test", "Tell", JSON.stringify(said) || "null");
+      """, to: name)
+    defer { unlink(script) }
+    try call(KWin.loadScript, (script, script), at: KWin.scripting, on: KWin.bus)
+    try call(KWin.start, (), at: KWin.scripting, on: KWin.bus)
+    try wait("KWin says: \(expression)") { said != nil }
+    try call(KWin.unloadScript, script, at: KWin.scripting, on: KWin.bus)
+    return try JSON.parse(said ?? "")
   }
 }
