@@ -64,13 +64,16 @@ private typealias Rows = CoordinatorInterface
     }
   }
 
-  @Test("N15: a window is where its file says, of the size that its file says", arguments: managers)
+  @Test(
+    "N15: a window is where its file says, of the size that its file says; one that is larger is wholly in view",
+    arguments: managers)
   func place_ofFile_isThatOfTheWindow(_ manager: Desktop.Manager) throws {
     let test = try PlacementTests(
       manager,
       [
         "mixer": "place = 'top-right', size = '640 400', margin = 20", "clock": "place = 'center', size = '50% 30%'",
-        "point": "place = '100 50', size = '300 200'",
+        "point": "place = '100 50', size = '300 200'", "far": "place = '9000 9000', size = '300 200'",
+        "huge": "place = 'left', size = '9000 200'",
       ])
     let (session, screen) = (test.session, test.screen)
     _ = try session.open("plain")
@@ -86,18 +89,11 @@ private typealias Rows = CoordinatorInterface
     _ = try session.open("point")
     try test.wait(for: "point", "is at its point", of: (300, 200), in: area, x: { _ in 100 }, y: { _ in 50 })
     for name in ["mixer", "clock", "point"] { #expect(try screen.window(name)?.isTiled == false) }
-  }
-
-  @Test("N15: a window that is larger than its place allows is wholly in view", arguments: managers)
-  func place_outsideOfTheScreen_isInView(_ manager: Desktop.Manager) throws {
-    let test = try PlacementTests(
-      manager, ["far": "place = '9000 9000', size = '300 200'", "huge": "place = 'left', size = '9000 200'"])
-    let area = try test.area(of: manager)
-    _ = try test.session.open("far")
+    _ = try session.open("far")
     try test.wait(
       for: "far", "is in the corner", of: (300, 200), in: area, x: { area.width - $0.width },
       y: { area.height - $0.height })
-    _ = try test.session.open("huge")
+    _ = try session.open("huge")
     try test.wait(
       for: "huge", "is as wide as the screen", of: (area.width, 200), in: area, x: { _ in 0 },
       y: { (area.height - $0.height) / 2 })
