@@ -110,19 +110,19 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   try session.call(Rows.select, ("panels", "wifi", [:]))
 
   #expect(try session.offered(shell, "navctl", "dismiss", "fa") == ["fact"])
-  #expect(try session.offered(shell, "navctl", "present", "mi") == ["mixer"])
-  #expect(try session.offered(shell, "navctl", "select", "pan") == ["panels"])
   #expect(try session.offered(shell, "navctl", "select", "panels", "wi") == ["wifi"])
-  #expect(try session.offered(shell, "navctl", "pop", "ma") == ["main"])
   #expect(try session.offered(shell, "navctl", "present", "x", "--to", "mi") == ["mixer"])
   #expect(try session.offered(shell, "navctl", "help", "hist") == ["history"])
+  // navctl says the names, the same for each shell; zsh and fish take seconds, and list several completions only interactively.
+  guard shell == .bash else { return }
+  #expect(try session.offered(shell, "navctl", "present", "mi") == ["mixer"])
+  #expect(try session.offered(shell, "navctl", "select", "pan") == ["panels"])
+  #expect(try session.offered(shell, "navctl", "pop", "ma") == ["main"])
   try session.write("[Desktop Entry]\n", to: ".local/share/applications/zz.example.Calc.desktop")
   #expect(try session.offered(shell, "navctl", "present", "x", "--desktop", "zz.") == ["zz.example.Calc"])
   let adapter = try ScriptedWindowSystem(session, [Window("w1", appID: "org.gnome.Nautilus")])
   #expect(try session.offered(shell, "navctl", "windows", "--app-id", "org") == ["org.gnome.Nautilus"])
   adapter.connection.close()
-  // zsh and fish list several completions only interactively.
-  guard shell == .bash else { return }
   #expect(try session.offered(shell, "navctl", "sel").contains("selection"))
   #expect(try session.offered(shell, "navctl", "gr") == ["graph"])
   #expect(try session.offered(shell, "navctl", "help", "pre") == ["present", "presenter"])
@@ -134,11 +134,9 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   #expect(Set(try session.offered(shell, "navctl", "select", "panels", "")).isSuperset(of: ["mixer", "wifi"]))
 }
 
-@Test(
-  "D18: completion and show know what a program serves: its bindings, its tags, and the next element of a path",
-  arguments: Shell.allCases)
-private func completion_servedBindings_areOffered(shell: Shell) throws {
-  let session = try Session()
+@Test("D18: completion and show know what a program serves: its bindings, its tags, and the next element of a path")
+private func completion_servedBindings_areOffered() throws {
+  let (session, shell) = (try Session(), Shell.bash)
   try session.install(for: shell)
   let presenter = try session.startNavctl(
     "presenter", "shop", "--auto-present", "--auto-dismiss", "0s",
