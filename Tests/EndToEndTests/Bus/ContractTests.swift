@@ -111,20 +111,18 @@ func contract_xml_isValid() throws {
   for path in paths + objects { try validate("-", input: try session.call(introspect, (), at: path)) }
 }
 
-@Test("gdbus-codegen accepts the files without a warning")
+// GeneratorTests.swift has its C.
+@Test("gdbus-codegen makes documentation of the files without a warning")
 func contract_files_areAcceptedByCodegen() throws {
-  let session = try Session()
-  for name in Contract.interfaces.map(\.name) {
-    for arguments in [
-      ["--generate-c-code", session.path("code")], ["--generate-docbook", session.path("docs")],
-      ["--interface-info-body", "--output", session.path("info.c")],
-      ["--generate-rst", session.path("rst")],
-    ] {
-      let run = try session.run(
-        program: "/usr/bin/gdbus-codegen", arguments + ["\(Files.package)/dbus/\(name).xml"])
-      #expect(run.exitCode == 0, "\(arguments)")
-      #expect(run.errorText == "", "\(arguments)")
-    }
+  let session = try Session(starting: false)
+  let files = Contract.interfaces.map { "\(Files.package)/dbus/\($0.name).xml" }
+  for arguments in [
+    ["--generate-docbook", session.path("docs")], ["--interface-info-body", "--output", session.path("info.c")],
+    ["--generate-rst", session.path("rst")],
+  ] {
+    let run = try session.run(program: "/usr/bin/gdbus-codegen", arguments + files)
+    #expect(run.exitCode == 0, "\(arguments)")
+    #expect(run.errorText == "", "\(arguments)")
   }
 }
 
