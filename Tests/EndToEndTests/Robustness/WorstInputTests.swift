@@ -266,7 +266,10 @@ private func worstInput(of method: String) -> WorstInput? {
     return WorstInput(
       count: 1024,
       prepare: { session, count in
-        for _ in 0..<count { try session.call(Rows.hold, ("dnd", ["message": .string("".padded(to: 4000))])) }
+        // Each begin of a hold tells all holders of its name.
+        for number in 0..<count {
+          try session.call(Rows.hold, ("dnd\(number)", ["message": .string("".padded(to: 4000))]))
+        }
       }, ask: { [$0.begun(Rows.holds, (), $1)] })
   case "DeclareContainerValue":
     return WorstInput(
