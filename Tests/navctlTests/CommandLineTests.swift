@@ -14,27 +14,22 @@ private func accepts(_ line: String) -> Bool {
   (try? Navctl.parseAsRoot(line.split(separator: " ").map(String.init))) != nil
 }
 
+// The lines without options are those of the next test.
 @Test(arguments: [
-  "present fact", "present fact --timeout 3", "present fact -w5 --timeout 1m30s",
-  "history -n3 --since 2h --reason closed",
+  "present fact --timeout 3", "present fact -w5 --timeout 1m30s", "history -n3 --since 2h --reason closed",
   "present fact 1 --to sleeper --value a=1 --value b:=2 --timeout 3s --no-animation",
   "present fact --wait --propagate -- sleep 1", "present fact --if-busy queue --priority -1 --expected-id 3",
-  "--json present fact", "present fact --json -q -v -w 3", "toggle fact", "toggle fact 1 --group g",
-  "dismiss a b c", "dismiss --group g", "dismiss --all", "apply - --expected-serial 4", "dismiss --parked --force",
-  "update fact a=1",
-  "update fact --remove a",
-  "select g t", "deselect g", "deselect g t", "toggle-selection g t", "selection g", "push s b 1",
-  "push s b 1 --group g --tag t",
-  "pop s", "pop s 3",
-  "pop-to s", "pop-to s b", "set-path s", "set-path s a=1 b", "path s", "list", "list --group g", "show fact",
-  "is-presented fact", "is-presented fact 1", "members --group g", "members --all", "wait fact",
-  "wait --presentation 17 --for presented", "watch", "watch --events --group g", "watch --waybar --binding b",
-  "watch --format {id}", "graph", "graph --stack s", "rofi", "rofi --group g", "rofi text", "history -n 3",
-  "list --no-legend --format {id}",
-  "history --group g --format {by.pid}", "value declare k s x", "value get b k", "value set b k v", "act 17 press a=1",
-  "closed 17", "ready", "ready 17", "play g a b --for 10s --loop", "play g 1 2 --to slide", "apply -", "destinations",
-  "reload", "check-config", "check-config dir", "introspect",
-  "introspect --xml org.navd.Presenter1", "quit", "is-presented fact --address unix:path=/x",
+  "--json present fact", "present fact --json -q -v -w 3", "toggle fact 1 --group g", "dismiss --group g",
+  "dismiss --all", "apply - --expected-serial 4", "dismiss --parked --force", "update fact a=1",
+  "update fact --remove a", "selection g", "push s b 1 --group g --tag t", "pop s 3", "set-path s",
+  "set-path s a=1 b", "path s", "list --group g", "show fact", "members --group g", "members --all",
+  "wait fact", "wait --presentation 17 --for presented", "watch", "watch --events --group g",
+  "watch --waybar --binding b", "watch --format {id}", "graph", "graph --stack s", "rofi", "rofi --group g",
+  "rofi text", "history -n 3", "list --no-legend --format {id}", "history --group g --format {by.pid}",
+  "value declare k s x", "value get b k", "value set b k v", "act 17 press a=1", "closed 17", "ready",
+  "ready 17", "play g a b --for 10s --loop", "play g 1 2 --to slide", "apply -", "destinations", "reload",
+  "check-config", "check-config dir", "introspect --xml org.navd.Presenter1", "quit",
+  "is-presented fact --address unix:path=/x",
 ])
 func commandLine_ofTheContract_isAccepted(line: String) {
   #expect(accepts(line))
@@ -72,14 +67,14 @@ func parsePositional_optionsOrWrongCount_isNil(line: String) {
 
 @Test(arguments: [
   "present", "present fact 1 2", "present fact --value a", "present fact --propagate",
-  "present fact --if-busy maybe", "present fact --priority x", "toggle", "dismiss", "dismiss a --all",
-  "dismiss --group g --root r", "dismiss a b --expected-id 1", "dismiss --all --expected-presentation 1", "update fact",
-  "select g", "selection", "push s", "pop", "pop s -1", "pop s x", "show", "is-presented", "members",
-  "members --all --group g", "wait", "wait fact --presentation 3", "wait fact --for dismissing",
-  "watch --waybar --events", "watch --waybar --format {id}", "watch --format {", "history -n x", "value declare k",
-  "value declare k qq 1", "value declare k q x", "value get b", "act 17", "act seventeen press", "closed", "apply",
-  "introspect --xml", "list --expected-serial 3", "present fact --nonsense", "nonsense", "list -w soon",
-  "present fact -H host --address unix:path=x", "check-config -H host", "list -H -oX=y",
+  "present fact --if-busy maybe", "present fact --priority x", "dismiss", "dismiss a --all",
+  "dismiss --group g --root r", "dismiss a b --expected-id 1", "dismiss --all --expected-presentation 1",
+  "update fact", "pop s -1", "pop s x", "members", "members --all --group g", "wait",
+  "wait fact --presentation 3", "wait fact --for dismissing", "watch --waybar --events",
+  "watch --waybar --format {id}", "watch --format {", "history -n x", "value declare k",
+  "value declare k qq 1", "value declare k q x", "act seventeen press", "apply", "list --expected-serial 3",
+  "present fact --nonsense", "nonsense", "list -w soon", "present fact -H host --address unix:path=x",
+  "check-config -H host", "list -H -oX=y",
 ])
 func commandLine_incomplete_isRefused(line: String) {
   #expect(!accepts(line))
