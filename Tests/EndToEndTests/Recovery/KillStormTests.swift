@@ -15,7 +15,7 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 /// The number of kills; the full storm runs with `NAVD_TEST_KILLS=300`.
-private var kills: Int { getenv("NAVD_TEST_KILLS").flatMap { Int(String(cString: $0)) } ?? 40 }
+private var kills: Int { getenv("NAVD_TEST_KILLS").flatMap { Int(String(cString: $0)) } ?? 16 }
 
 @Test(
   "R1–R6: killed at random instants under load, navd loses no acknowledged request and executes no request by half",

@@ -12,7 +12,7 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 /// The number of calls in a run; `make fuzz` makes more.
-private let calls = getenv("NAVD_TEST_FUZZ_CALLS").flatMap { Int(String(cString: $0)) } ?? 1000
+private let calls = getenv("NAVD_TEST_FUZZ_CALLS").flatMap { Int(String(cString: $0)) } ?? 400
 
 /// A session whose commands are harmless whatever their arguments: its PATH contains only programs that do nothing.
 private func harmlessSession(on program: BusProgram) throws -> Session {
