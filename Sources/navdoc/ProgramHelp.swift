@@ -28,7 +28,7 @@ struct ProgramHelp {
       let doc = json["abstract"]?.string ?? ""
       let choices = (json["allValues"]?.array ?? []).compactMap(\.string)
       explanation =
-        doc + (choices.allSatisfy { doc.contains($0) } ? "" : " One of \(choices.joined(separator: ", ")).")
+        doc + (choices.allSatisfy { doc.parted(at: $0) != nil } ? "" : " One of \(choices.joined(separator: ", ")).")
         + (json["defaultValue"]?.string.map { " (Default: \($0).)" } ?? "")
     }
   }
@@ -52,7 +52,8 @@ struct ProgramHelp {
   private init(_ json: JSON) {
     func shown(_ name: String) -> [JSON] { (json[name]?.array ?? []).filter { $0["shouldDisplay"] == true } }
     (name, abstract) = (json["commandName"]?.string ?? "", json["abstract"]?.string ?? "")
-    paragraphs = (json["discussion"]?.string ?? "").split(separator: "\n\n").map { $0.replacingAll("\n", with: " ") }
+    paragraphs = (json["discussion"]?.string ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+      .split(separator: "").map { $0.joined(separator: " ") }
     arguments = shown("arguments").map { Argument($0) }
     // ArgumentParser adds the verb “help”.
     verbs = shown("subcommands").filter { $0["commandName"] != "help" }.map { ProgramHelp($0) }
