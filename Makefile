@@ -23,6 +23,12 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 #
 # Two builds of one commit are the same bytes, whatever their directories: they have no hashes of modules for incremental builds,
 # and a build id that is not made of the debug information, which has paths.
+#
+# ARCH=arm64 makes the packages and the release for that architecture. .ci/cross does it, and builds with two variables: SYSROOT, the root
+# with the libraries of that system, and SWIFT_SDK, the options by which SwiftPM finds its description.
+ARCH =
+SYSROOT =
+SWIFT_SDK =
 PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -zpack-relative-relocs" }')
 LINKING = $(CURDIR)/.build/linking
 # Sources without a repository have the digest of their release instead of a commit.
@@ -30,7 +36,7 @@ COMMIT = $(shell git rev-parse HEAD 2>/dev/null || sha1sum Sources/CoordinatorAP
 # LIBC=shared leaves the C library out of navd and navctl, as distributions may prefer (docs/architecture.md weighs both).
 LIBC ?= static
 BUILD = $(if $(filter static,$(LIBC)),NAVD_LINKS_ALONE=1) NAVD_PROGRAMS=1 NAVD_LINKING=$(LINKING) NAVD_COMMIT=$(COMMIT) PKG_CONFIG_PATH=$(LINKING) \
-	swift build -c release --static-swift-stdlib --disable-local-rpath \
+	swift build -c release $(SWIFT_SDK) --static-swift-stdlib --disable-local-rpath \
 	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc \
 	-Xfrontend -disable-implicit-string-processing-module-import \
 	-Xfrontend -disable-incremental-llvm-codegen) \
@@ -69,6 +75,7 @@ help:
 	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; make uninstall removes everything'
 	@echo 'make deb                 Debian packages, in .build/deb; make deb-check tests them on a fresh Debian 12'
 	@echo 'make release             a tarball with an installer, in .build/release-files; make release-check tests it on bare systems'
+	@echo 'make deb ARCH=arm64      the packages for arm64, in .build/arm64/deb; so does make release, and make deb-check tests them with qemu'
 	@echo 'make bench               measures navd beside its peers, three times, and writes docs/measurements.md'
 	@echo 'make simulate            a long simulation of the rules [SEED=] [WORLDS=50000]'
 	@echo 'make mutate              changes the rules at random places, and lists what their tests do not notice [SEED=] [N=200]'
@@ -98,19 +105,17 @@ build:
 	@.ci/setup build
 	@mkdir -p $(LINKING)
 	@for name in libstdc++ libdbus-1; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
-	@sed 's|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
+	@sed 's|^prefix=|&$(SYSROOT)|; s|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
 	@$(BUILD)
-	@packaging/sbom .build/sbom $(foreach program,$(PROGRAMS),.build/release/$(program)=$(LINKING)/$(program).map)
+	@SYSROOT=$(SYSROOT) packaging/sbom .build/sbom $(foreach program,$(PROGRAMS),.build/release/$(program)=$(LINKING)/$(program).map)
 
+ifeq ($(ARCH),)
 # The packages do not need Swift: the Swift libraries are linked statically.
 deb: build
 	@.ci/setup build deb
 	@rm -rf .build/deb
 	debian/rules binary && dh_clean
 	lintian --allow-root --fail-on error,warning .build/deb/*.deb
-
-deb-check: deb
-	@.ci/deb-check
 
 # For systems without a package: everything that `make install` installs, and a script that puts it in its place.
 release: build
@@ -119,6 +124,18 @@ release: build
 release-check: deb release
 	@.ci/setup build deb release
 	@.ci/release-check
+else
+deb release:
+	@.ci/setup build deb
+	swift package resolve
+	.ci/cross $(ARCH) $@
+
+release-check:
+	$(error expected release-check without ARCH, found ARCH=$(ARCH))
+endif
+
+deb-check: deb
+	@.ci/deb-check $(ARCH)
 
 # The tests of the inner loop: every target without a bus, and of the end-to-end tests the contract, the documents and a few rules.
 FAST = ^(DBusValuesTests|TextFormatsTests|SessionFilesTests|CoordinatorAPITests|PresentationRulesTests|PresentationRecordTests|EventLoopsTests|CoordinatorDaemonTests|navctlTests|WindowAdapterTests)\.

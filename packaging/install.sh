@@ -92,7 +92,7 @@ done
 [ -z "$package" ] || exit 0
 echo "navd and navctl are in $prefix/bin"
 "$prefix/bin/navd-windows" --version >/dev/null 2>&1 ||
-  echo "navd-windows, by which panels follow their windows, does not run here; it needs glibc 2.36, libwayland-client and libxcb"
+  echo "navd-windows, by which panels follow their windows, does not run here; it needs glibc 2.36 (2.38 on ARM), libwayland-client and libxcb"
 case :${XDG_DATA_HOME:-$HOME/.local/share}:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}: in
   *:"$prefix/share":*) ;;
   *) echo "add $prefix/share to XDG_DATA_DIRS, where the bus looks for navd, or start navd with the session" ;;
