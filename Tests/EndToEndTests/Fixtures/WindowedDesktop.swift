@@ -81,7 +81,8 @@ extension Session {
   func open(_ binding: String) throws -> ObjectPath {
     try runNavctl("present", binding)
     let path = try call(Rows.get, binding).0
-    try #require(try call(Rows.wait, (path, "presented")).0 == "", "\(navd?.errorText ?? "")")
+    let (reason, outcome) = try call(Rows.wait, (path, "presented"))
+    try #require(reason == "", "\(outcome) \(navd?.errorText ?? "")")
     return path
   }
 }
