@@ -71,7 +71,8 @@ extension Coordinator {
   ///
   ///     try await coordinator.setPath([.init(id: "1"), .init(id: "2")], of: "inventory.path")
   ///
-  /// - Parameter allowsState: as ``PresentationOptions/Request/allowsState``, for all elements.
+  /// `allowsState` is that of ``PresentationOptions/Request/allowsState``, for all elements.
+  ///
   /// - Returns: the presentations in the order of the path.
   @discardableResult
   public func setPath(
