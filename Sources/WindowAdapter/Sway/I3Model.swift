@@ -320,7 +320,8 @@ struct I3Model {
       } else if let origin = step.origin {
         words.append("move absolute position \(origin.x) px \(origin.y) px")
       }
-      if step.isFirst, placement.isFullscreen == true { words.append("fullscreen enable") }
+      // One that does not float is fullscreen already.
+      if step.isFirst, placement.isFullscreen == true, placement.makesFloating { words.append("fullscreen enable") }
       let window = "[con_id=\(node.container)]"
       return words.isEmpty ? [] : ["\(window) \(words.joined(separator: ", "))"]
     }
