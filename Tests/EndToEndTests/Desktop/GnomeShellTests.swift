@@ -57,12 +57,7 @@ private func gnome_panelInOverview_isAtItsPlace() throws {
   try desktop.session.evaluate("Main.overview.show()")
   _ = try desktop.session.open("panel")
   // Its program answers several requests for a size, of which the last one moved it.
-  var same = 0
-  try desktop.screen.poll("panel", "is at the top right, and stays there") {
-    guard let frame = $0?.frame else { return false }
-    same = abs(frame.x + frame.width - 1260) <= 1 ? same + 1 : 0
-    return same == 20
-  }
+  try desktop.screen.pollStaying("panel", "is at the top right") { abs($0.x + $0.width - 1260) <= 1 }
 }
 
 @Test("GNOME: the windows are followed while the screen is locked, and keep their ids")

@@ -76,6 +76,15 @@ struct ManagersWindows {
     }
   }
 
+  /// Waits until twenty looks in a row find a window in a place: a late answer of its program may still move it.
+  func pollStaying(_ name: String, _ what: String, where isThere: (Frame) -> Bool) throws {
+    var looks = 0
+    try poll(name, "\(what), and stays there") { window in
+      looks = (window?.frame).map(isThere) == true ? looks + 1 : 0
+      return looks == 20
+    }
+  }
+
   /// Waits until there are windows whose names contain these parts, in any order, and no others. Toolkits write the names of one
   /// program with and without a capital letter.
   @discardableResult
