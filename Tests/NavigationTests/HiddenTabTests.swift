@@ -259,7 +259,7 @@ private final class Tabbed {
     var numbers = SeededNumbers(seed: seed)
     for step in 0..<Self.steps {
       let before = test.whole
-      // What the other program, or this one, has done, for the message.
+      // The step in words, for messages of failures.
       var done = "changed its state"
       var refusal: CoordinatorError?
       var isWritten: (() -> Bool)?

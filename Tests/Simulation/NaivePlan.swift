@@ -66,7 +66,7 @@ struct NaivePlan {
   var again: [BindingID: NaiveModel.Again] = [:]
   /// The slots whose items gave way, and wait under a new handle unless a later request selects them (K2).
   var interrupted: [BindingID: NaiveModel.Again] = [:]
-  /// The slots for which others than the program that serves them have requested items (D18).
+  /// The slots that a program serves, and for which another client has requested an item (D18).
   var asksProgram: Set<BindingID> = []
   /// The items whose parents are out of view, with their ids and values (D20).
   var requested: [(binding: BindingID, id: String, value: Properties)] = []

@@ -183,7 +183,8 @@ public final class Desktop: SessionBus {
   deinit { supervised.end() }
 }
 
-/// What the software renderer has compiled, which is a third of the work of GNOME Shell's start. The desktops of this process share it.
+/// Cache of the shaders that the software renderer has compiled, for all desktops of this process. To compile them is a third of the work of
+/// GNOME Shell's start.
 private enum Shaders {
   private static let temporary = TemporaryDirectory()
 

@@ -410,8 +410,8 @@ final class PathDriver: Driver {
     let lowest = asked.kept < places.count ? places.values.id(asked.kept) : nil
     let values = places.values
     postponed()
-    // A lower screen was closed meanwhile, and the state follows its end. That of the stack's own screen is still to be told, and it may
-    // come back (P15): the path stays until then.
+    // A lower screen was closed meanwhile, and the state follows its end. If the screen that the stack belongs to was closed, the path
+    // stays: that screen may come back (P15).
     if name == .notPresented, asked.kept > 0 || parent == nil { cut(to: asked.kept, where: lowest) }
     guard name != .notPresented, name != .stale else { return false }
     // The state stays unchanged. Screens whose values it no longer contains are still dismissed.

@@ -42,7 +42,7 @@ struct Draft: ~Copyable, Sendable {
   var renewed: [BindingID] = []
   /// The count of `renewed` when all slots of a scope were emptied: only later entries can hold an item.
   var emptied: [Scope<BindingID>: Int] = [:]
-  /// The slots for which others than the program that serves them have requested items (D18).
+  /// The slots that a program serves, and for which another client has requested an item (D18).
   var asksProgram: Set<BindingID> = []
   /// The items whose parents are out of view, in the order of the requests (D20).
   var requested: [RequestedItem] = []

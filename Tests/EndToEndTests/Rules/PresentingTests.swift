@@ -33,7 +33,7 @@ func present_unknownNameOverBus_isRefused() throws {
   }
   #expect(watcher.lines == [])
   #expect(try refusals(.state).allSatisfy { $0 == nil })
-  // What is there is updated without the option, and a destination shows its items without it.
+  // An open item is updated without the option, and an item that a destination shows is presented without it.
   #expect(try session.refusal(Rows.present, ("mixr", "", ["title": .string("Mixer")])) == nil)
   #expect(try session.refusal(Rows.select, ("panels", "mixer", [:])) == nil)
   #expect(try session.call(Rows.get, "mixer").1["destination"] == .string("mixer"))

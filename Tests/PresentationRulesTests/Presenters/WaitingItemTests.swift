@@ -89,7 +89,7 @@ import Testing
     #expect(fixture.parent("shop.item") == fixture.handle("shop.tab.list"))
   }
 
-  @Test("D20: what a transaction requests is told if the transaction itself deselects the tab, in any order")
+  @Test("D20: a transaction that deselects the tab and requests its items leaves these to the program, in any order")
   func apply_thatDeselectsTheTab_isTold() throws {
     let leave = Request(.select("shop.tab", tag: "totals", binding: nil, id: nil, ItemOptions()))
     func test(_ requests: [Request], _ told: String) throws {
