@@ -117,7 +117,6 @@ private func worstInput(ofReading property: String) -> WorstInput? {
   switch property {
   case "Version", "Release", "Limits": return reading(0) { _, _ in }
   case "Serial": return reading(2000) { try $0.presentMany($1) }
-  case "Mistakes": return reading(4096) { try $0.writeMistakes($1) }
   default: return nil
   }
 }
