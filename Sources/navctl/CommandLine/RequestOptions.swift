@@ -239,7 +239,7 @@ struct SlotOptions: ParsableArguments, RequestOptions {
   var expectedID: String?
 
   @Option(
-    help: ArgumentHelp("Refuse unless the presentation with this number is open there.", valueName: "presentation"),
+    help: ArgumentHelp("Refuse unless what is open there has this number.", valueName: "presentation"),
     transform: ObjectPath.init(argument:))
   var expectedPresentation: ObjectPath?
 

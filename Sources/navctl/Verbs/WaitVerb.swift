@@ -14,7 +14,7 @@ struct WaitVerb: ParsableCommand {
   @OptionGroup var global: GlobalOptions
   @Argument(help: .binding, completion: .bindings) var binding: String?
   @Option(
-    help: ArgumentHelp("Number of a presentation, as “navctl list” shows it.", valueName: "n"),
+    help: ArgumentHelp("Number of what was opened, as “navctl list” shows it.", valueName: "n"),
     completion: .presentations, transform: ObjectPath.init(argument:))
   var presentation: ObjectPath?
   @Option(name: .customLong("for"), help: ArgumentHelp("What to wait for.", valueName: "phase"))
