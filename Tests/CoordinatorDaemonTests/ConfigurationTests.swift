@@ -309,6 +309,28 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
     ])
 }
 
+@Test func configurationReport_filesThatAreNotRead_areWarnings() throws {
+  let bases = Bases()
+  let settings = bases.root.path(of: "0/navd")
+  for name in ["a.toml", "b.tml", "c.toml.txt", "d.TOML", "e.toml.bak", "f.sh", "g.toml~", ".h.tml", "toml"] {
+    try bases.write("", to: name)
+  }
+  try bases.write(settings: "")
+  try bases.write("", toPath: settings + "/mixer.toml")
+  let lines = ConfigurationReport(of: bases.root.path(of: "0")).text.split(separator: "\n")
+  let ending = "warning: this file is not read, since its name does not end with “.toml”"
+  #expect(
+    lines == [
+      "\(bases.path("b.tml")): \(ending)", "\(bases.path("c.toml.txt")): \(ending)",
+      "\(bases.path("d.TOML")): \(ending)",
+      "\(settings)/mixer.toml: warning: this file is not read; one of a destination belongs into "
+        + "\(settings)/destinations",
+      "1 destination, 0 container values, no mistakes",
+    ])
+  // Of a file that is named, nothing else is said.
+  #expect(ConfigurationReport(of: bases.path("a.toml")).text == "1 destination, 0 container values, no mistakes")
+}
+
 @Test func configurationWarnings_programInstalledSince_isGone() throws {
   var bases = Bases()
   let tools = bases.root.path(of: "tools")

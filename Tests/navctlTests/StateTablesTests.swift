@@ -1,3 +1,4 @@
+import DBusValues
 import PresentationModel
 import Testing
 import TextFormats
@@ -145,4 +146,15 @@ func escapedForGraphviz_specialCharacters_areEscaped(text: String, escaped: Stri
 ])
 func rofi_invalidInfo_isNoChoice(info: String) {
   #expect(RofiMenu.Choice(info: info) == nil)
+}
+
+@Test func window_inStatus_isALineOfWords() {
+  func shown(_ properties: Properties) -> String { WindowProperties(reading: properties).shown }
+  let window: Properties = [
+    "app-id": .string("mixer"), "title": .string("pulsemixer"), "output": .string("HEADLESS-1"),
+    "focused": .boolean(true),
+    "floating": .boolean(true), "in-view": .boolean(true), "id": .string("7"),
+  ]
+  #expect(shown(window) == "mixer “pulsemixer”, on HEADLESS-1, focused floating")
+  #expect(shown(["app-id": .string("mixer"), "in-view": .boolean(false)]) == "mixer, elsewhere")
 }

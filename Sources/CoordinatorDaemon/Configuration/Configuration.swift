@@ -13,6 +13,8 @@ public struct Configuration {
 
   /// The directories of destination files `NAME.toml`; for each name the first file found counts.
   let directories: [[UInt8]]
+  /// The directories in which all files are read.
+  var searched: [[UInt8]] { onlyFile == nil ? directories : [] }
   /// Paths of `navd.toml`; the first file found counts.
   let settingsFiles: [[UInt8]]
   /// Whether a missing directory is a mistake: the user named this one, while the session's directories are optional.

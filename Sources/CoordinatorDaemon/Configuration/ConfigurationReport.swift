@@ -10,8 +10,8 @@ public struct ConfigurationReport {
   private let destinations: [String]
   private let containerValues: [String]
   private let faults: [FileFault]
-  /// Names that no item can have; programs not found here, which navd may find with another `PATH`; launchers without the scope
-  /// that they need; and keys for windows that cannot work with the adapter of this session.
+  /// Names that no item can have; files that are not read; programs not found here, which navd may find with another `PATH`; launchers
+  /// without the scope that they need; and keys for windows that cannot work with the adapter of this session.
   private let warnings: [FileFault]
 
   /// Reads the files as the daemon does.
@@ -31,7 +31,8 @@ public struct ConfigurationReport {
     let startup =
       configuration.directories.isEmpty
       ? nil : configuration.startup?.rehearsal(found.destinations, found.containerValues, found.inlineCommands)
-    var ofConfiguration = ConfigurationWarnings(of: found.destinations, groups: configuration.groups)
+    var ofConfiguration = ConfigurationWarnings(
+      of: found.destinations, groups: configuration.groups, in: configuration.searched)
     warnings =
       ofConfiguration.all + WindowSystemFacts.faults(of: found.destinations, on: displays)
       + (startup.map { [$0] } ?? [])

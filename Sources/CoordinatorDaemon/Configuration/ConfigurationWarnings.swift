@@ -4,8 +4,8 @@ import Processes
 import TextFormats
 
 /// Destinations that may not work, though their files have no mistake: names that no item can have, programs that are not found,
-/// launchers without the scope that they need, and items that count as shown too early. Looking for programs takes longer than reading the
-/// files, so it waits for the first request for the warnings.
+/// launchers without the scope that they need, items that count as shown too early, and files that are not read. Looking for these takes
+/// longer than reading the files, so it waits for the first request for the warnings.
 struct ConfigurationWarnings {
   private struct Warning {
     let fault: FileFault
@@ -18,14 +18,20 @@ struct ConfigurationWarnings {
   private let fallbacks: [(group: String, names: [String])]
   /// The warnings about names that no item can have. They depend on the files only.
   let ofNames: [FileFault]
+  /// The directories that are searched for files.
+  private let directories: [[UInt8]]
   private lazy var warnings =
-    ofNames.map { Warning(fault: $0, missing: nil) } + ofPrograms + ofFallbacks + ofUnseenItems
+    (ofNames + MisplacedFiles.warnings(in: directories)).map { Warning(fault: $0, missing: nil) }
+    + ofPrograms + ofFallbacks + ofUnseenItems
 
   init() { self.init(of: []) }
 
-  /// - Parameter groups: the settings of groups (K1).
-  init(of destinations: [Destination], groups: [BindingID: TimedGroup] = [:]) {
+  /// - Parameters:
+  ///   - groups: the settings of groups (K1).
+  ///   - directories: those that are searched for files of destinations.
+  init(of destinations: [Destination], groups: [BindingID: TimedGroup] = [:], in directories: [[UInt8]] = []) {
     self.destinations = destinations
+    self.directories = directories
     fallbacks = groups.filter { !$0.value.fallbacks.isEmpty }.sorted { $0.key.text < $1.key.text }.map {
       ($0.key.text, $0.value.fallbacks.map(\.destination))
     }

@@ -38,7 +38,7 @@ final class LoadedConfiguration: Feature {
     // The paths of these files come from the other files.
     if files.startupPath != startup || files.desktopFiles != desktopFiles { follow() }
     faults = content.faults + declare(content.containerValues)
-    warnings = ConfigurationWarnings(of: content.destinations, groups: files.groups)
+    warnings = ConfigurationWarnings(of: content.destinations, groups: files.groups, in: files.searched)
     if isSettled { logNew() }
     log.info(
       "destinations loaded", metadata: ["count": "\(content.destinations.count)", "faults": "\(faults.count)"])

@@ -27,9 +27,13 @@ struct ErrorText {
   }
 
   /// Whether a line is a notice of foot or of a program by the same author, such as `info: main.c:680: goodbye`. The last lines of
-  /// these say that the program ends, and not why.
+  /// these say that the program ends, and not why. Nor do errors of its event loop (`fdm.c`), which follow a cause. The first word is missing
+  /// in a notice of its fonts (`fcft.c`) if two threads write at once.
   static func isNotice(_ line: ArraySlice<UInt8>) -> Bool {
     let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+    guard words.count > 1 else { return false }
+    if words[0].starts(with: "fcft.c:".utf8) { return true }
+    if words[0].elementsEqual("err:".utf8) { return words[1].starts(with: "fdm.c:".utf8) }
     guard words.count == 3, words[0].elementsEqual("info:".utf8) || words[0].elementsEqual("warn:".utf8) else {
       return false
     }

@@ -60,6 +60,26 @@ extension StateEntry {
   var hasProcess: Bool { self.pid != nil || self.unit != nil }
 }
 
+extension WindowProperties {
+  /// What it is like now, for people; empty for one in view without anything special.
+  var shownState: String {
+    let words: [(String, Bool?)] = [
+      ("focused", self.focused), ("fullscreen", self.fullscreen), ("minimized", self.minimized),
+      ("hidden", self.hidden),
+      ("floating", self.floating), ("urgent", self.urgent),
+      ("elsewhere", self.inView.map { !$0 && self.hidden != true }),
+    ]
+    return words.filter { $0.1 == true }.map(\.0).joined(separator: " ")
+  }
+
+  /// The window on a line, for people.
+  var shown: String {
+    let name = [text(\.appID), self.title.map { quoted($0) } ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
+    let place = text(\.output).isEmpty ? "" : "on \(text(\.output))"
+    return [name, place, shownState].filter { !$0.isEmpty }.joined(separator: ", ")
+  }
+}
+
 extension EndingEntry {
   /// The signal that ended the command, or the exit status; empty for success.
   var shownStatus: String { self.signal ?? self.status.flatMap { $0 == 0 ? nil : String($0) } ?? "" }

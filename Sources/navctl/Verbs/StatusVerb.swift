@@ -101,6 +101,10 @@ private struct StatusPage {
       add("file", mistake, .bad)
       self.members["mistake"] = .string(mistake)
     }
+    if destination == nil, mistake == nil, open.isEmpty, endings.first?.destination == name {
+      let hint = nearest(to: name, among: destinations.map(\.name)).map { "; did you mean “\($0)”?" }
+      add("shown by", "nothing, since there is no destination \(quoted(name)) any more\(hint ?? "")", .bad)
+    }
     if group != nil || !members.isEmpty {
       describe(group: group, declared: members, fallback: try daemon.diagnosis().fallbacks?[name])
     }
@@ -115,7 +119,7 @@ private struct StatusPage {
     for entry in open { add("state", described(entry, state), Colour(entry.knownPhase)) }
     if open.isEmpty { add("state", "not open" + (last.map { "; " + Self.described($0) } ?? ", and never was")) }
     for entry in open {
-      for window in entry.windows ?? [] { add("window", JSON(window).text) }
+      for window in entry.windows ?? [] { add("window", WindowProperties(reading: window).shown) }
       if let pid = entry.pid { add("process", "\(pid)") }
       if let unit = entry.unit { add("unit", unit) }
     }

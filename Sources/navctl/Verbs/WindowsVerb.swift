@@ -62,7 +62,7 @@ struct Windows: ParsableCommand {
         list.append(JSON(entry))
         let cells = [
           Table.Cell(window.id), window.properties.cell(\.appID), window.properties.cell(\.title),
-          window.properties.cell(\.output), window.properties.cell(\.pid), Table.Cell(state(window.properties)),
+          window.properties.cell(\.output), window.properties.cell(\.pid), Table.Cell(window.properties.shownState),
           Table.Cell(owner?.name ?? ""),
         ]
         table.add(cells + (hasDisplays ? [Table.Cell(display.preferred ?? "")] : []))
@@ -74,15 +74,6 @@ struct Windows: ParsableCommand {
 
   private static let id = DictionaryKey<String>("id", doc: "The adapter's own name of the window.")
   private static let display = DictionaryKey<String>("display", doc: "The display of the window's adapter.")
-
-  private func state(_ window: WindowProperties) -> String {
-    let words: [(String, Bool?)] = [
-      ("focused", window.focused), ("fullscreen", window.fullscreen), ("minimized", window.minimized),
-      ("hidden", window.hidden), ("floating", window.floating), ("urgent", window.urgent),
-      ("elsewhere", window.inView.map { !$0 && window.hidden != true }),
-    ]
-    return words.filter { $0.1 == true }.map(\.0).joined(separator: " ")
-  }
 
   /// The presentations of windows, by window id; none if navd is not running.
   private func owners(_ daemon: DaemonClient) throws -> [String: StateEntry] {

@@ -166,6 +166,19 @@ func navctlWords_statusOfAName_isOnePage() throws {
   #expect(unknown.errorText.contains("did you mean “mixer”?"), "\(unknown.errorText)")
 }
 
+@Test("navctl status of what a file showed that has another name now says that nothing shows it, and names the nearest")
+func navctlWords_statusOfAGoneFile_saysSo() throws {
+  let session = try Session(destinations: ["calendar": sleeper])
+  #expect(try session.navctl(line: "present calendar").exitCode == 0)
+  #expect(try session.navctl(line: "dismiss calendar --wait").exitCode == 0)
+  #expect(rename(session.destinationPath("calendar"), session.destinationPath("calender")) == 0)
+  try session.call(Rows.reload, ())
+  let text = try session.navctl(line: "status calendar").outputText
+  #expect(
+    text.contains("shown by\tnothing, since there is no destination “calendar” any more; did you mean “calender”?\n"),
+    "\(text)")
+}
+
 @Test("navctl status of a member that waits to be presented again does not say that it waits for itself (K3)")
 func navctlWords_statusOfARestart_saysSo() throws {
   let session = try Session(destinations: [

@@ -28,6 +28,12 @@ func failure_ofCommand_hasItsLastLine(managed: Bool) throws {
   // The last words of a terminal are no cause.
   #expect(try end("echo no server >&2; echo 'info: main.c:680: goodbye' >&2; exit 1") == "closed: no server")
   #expect(try end("echo 'warn: terminal.c:1770: slave exited with signal 1' >&2; exit 1") == "closed")
+  let ofFoot = [
+    "err: slave.c:406: htop: failed to execute: No such file or directory", " err: fdm.c:215: no such FD: 6",
+    "fcft.c:838: /usr/share/fonts/DejaVuSans.ttf: size=8.00pt",
+  ]
+  let lines = ofFoot.map { "'\($0)'" }.joined(separator: " ")
+  #expect(try end("printf '%s\\n' \(lines) >&2; exit 1") == "closed: \(ofFoot[0])")
   #expect(try end("echo by its name >/dev/stderr; exit 1") == "closed: by its name")
   // The line has characters that a terminal or a notification would take as more than text.
   #expect(
