@@ -256,7 +256,8 @@ let package = Package(
     .testTarget(
       name: "WindowAdapterTests",
       dependencies: [
-        "CXCB", "DBusValues", "EventLoops", "PresentationModel", "TestSupport", "TextFormats", "WindowAdapter",
+        "CXCB", "DBusValues", "EventLoops", "PresentationModel", "Processes", "TestSupport", "TextFormats",
+        "WindowAdapter",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -1,6 +1,8 @@
 import CXCB
 import EventLoops
 import Glibc
+import PresentationModel
+import Processes
 import TestSupport
 import Testing
 
@@ -246,4 +248,110 @@ func xWindowFacts_startupIDOfALeader_isGivenOnce() throws {
   client.setText(leader, "_NET_STARTUP_ID", "second")
   #expect(client.has(leader))
   #expect(next.startupID(of: windows[3]) == "second")
+}
+
+/// A display whose new windows are kept from the focus if their program is expected.
+private final class UnfocusedDisplay: XEventReader {
+  let loop: EventLoop
+  private let server: XServer
+  private let connection: XConnection
+  /// The presentation that has started the process of the clients.
+  var presentation: ByteString? = "7"
+  private var userTimes: XUserTimes!
+
+  init() throws {
+    loop = try EventLoop()
+    server = try XServer(loop)
+    connection = try XConnection(display: server.display)
+    userTimes = XUserTimes(connection) { [unowned self] process in process == UInt32(getpid()) ? presentation : nil }
+    try connection.follow(loop)
+    connection.reader = self
+    xcb_select_events(connection.raw, connection.root, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue)
+    #expect(connection.has(connection.root))
+  }
+
+  func expect(_ presentations: [ByteString]) {
+    userTimes.expect(presentations.map { UnfocusedWindow(presentation: $0, pattern: WindowPattern()) })
+  }
+
+  func connect() throws -> XConnection { try XConnection(display: server.display) }
+
+  /// Makes a window, and waits until the event of that was taken.
+  /// - Returns: the window, and its user time; nil if it has none.
+  func create(_ client: XConnection, isMenu: Bool = false) throws -> (window: UInt32, userTime: UInt32?) {
+    let window = xcb_generate_id(client.raw)
+    var values = [isMenu ? 1 : 0 as UInt32]
+    xcb_create_window(
+      client.raw, 0, window, client.root, 0, 0, 1, 1, 0, 0, 0, XCB_CW_OVERRIDE_REDIRECT.rawValue, &values)
+    try wait(for: client)
+    return (window, userTime(of: window))
+  }
+
+  func userTime(of window: UInt32) -> UInt32? { connection.numbers(window, "_NET_WM_USER_TIME").first }
+
+  private var heard = 0
+
+  /// Waits until the events of what a client has done were taken.
+  func wait(for client: XConnection) throws {
+    let before = heard
+    xcb_destroy_window(client.raw, mark)
+    mark = xcb_generate_id(client.raw)
+    xcb_create_window(
+      client.raw, 0, mark, client.root, 0, 0, 1, 1, 0, 0, 0, XCB_CW_OVERRIDE_REDIRECT.rawValue,
+      [1 as UInt32])
+    xcb_flush(client.raw)
+    try #require(loop.turn { heard > before })
+  }
+
+  /// A menu whose creation ends what is waited for.
+  private var mark: UInt32 = 0
+
+  func take(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+    userTimes.take(event)
+    guard Int32(event.pointee.response_type & 0x7F) == XCB_CREATE_NOTIFY else { return }
+    event.withMemoryRebound(to: xcb_create_notify_event_t.self, capacity: 1) {
+      if $0.pointee.window == mark { heard += 1 }
+    }
+  }
+
+  func eventsTaken() {}
+  func connectionEnded(_ reason: String) {}
+}
+
+@Test("N15: windows of a program that is expected without the focus have the user time 0 until one has opened")
+func xUserTimes_windowsOfAnExpectedProgram_areZero() throws {
+  let display = try UnfocusedDisplay()
+  let (client, other) = (try display.connect(), try display.connect())
+  #expect(try display.create(client).userTime == nil, "nothing is expected")
+  display.expect(["7", "8"])
+  let (first, second) = (try display.create(client), try display.create(client))
+  #expect(first.userTime == 0 && second.userTime == 0)
+  #expect(try display.create(client, isMenu: true).userTime == nil)
+  display.presentation = nil
+  #expect(try display.create(other).userTime == nil, "its user has opened it")
+  display.presentation = "9"
+  #expect(try display.create(try display.connect()).userTime == nil)
+
+  // The program may set it, too.
+  client.setNumber(second.window, "_NET_WM_USER_TIME", 5)
+  try display.wait(for: client)
+  display.expect(["8"])
+  #expect(display.userTime(of: first.window) == nil && display.userTime(of: second.window) == 5)
+  #expect(try display.create(client).userTime == nil)
+}
+
+@Test("A client of the X server is known while it has windows: later, another program may have its number")
+func xUserTimes_numberOfAFormerClient_isThatOfAnother() throws {
+  let display = try UnfocusedDisplay()
+  let client = try display.connect()
+  display.expect(["7"])
+  let windows = try (0..<2).map { _ in try display.create(client) }
+  display.presentation = nil
+  xcb_destroy_window(client.raw, windows[0].window)
+  let third = try display.create(client)
+  #expect(third.userTime == 0, "the client still has a window")
+  // A window manager gives a window a frame.
+  xcb_reparent_window(client.raw, windows[1].window, third.window, 0, 0)
+  xcb_destroy_window(client.raw, third.window)
+  #expect(try display.create(client).userTime == nil)
 }

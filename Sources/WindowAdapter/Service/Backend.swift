@@ -26,10 +26,10 @@ protocol Backend: AnyObject {
   func perform(
     _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void)
 
-  /// Tells the window system which windows are to open without the focus, if it can know them by their patterns. Otherwise they give the
+  /// Tells the window system which windows are to open without the focus, if it can know them before they open. Otherwise they give the
   /// focus back.
-  /// - Parameter patterns: those of all such windows that are expected now.
-  func expectWithoutFocus(_ patterns: [WindowPattern])
+  /// - Parameter windows: all such windows that are expected now.
+  func expectWithoutFocus(_ windows: [UnfocusedWindow])
 
   /// Removes everything of the adapter from the window system when the adapter ends.
   func end()
@@ -37,7 +37,7 @@ protocol Backend: AnyObject {
 
 extension Backend {
   func take(bus: Connection) {}
-  func expectWithoutFocus(_ patterns: [WindowPattern]) {}
+  func expectWithoutFocus(_ windows: [UnfocusedWindow]) {}
   func end() {}
 }
 

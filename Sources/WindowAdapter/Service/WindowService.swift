@@ -49,7 +49,7 @@ final class WindowService {
       carryOut(call) { () throws(Refusal) in
         try require(.expect, for: "announcing a window")
         expected.expect(input.0, try ExpectedWindow(reading: input.1), besides: backend.state.windows)
-        backend.expectWithoutFocus(expected.patternsWithoutFocus)
+        backend.expectWithoutFocus(expected.unfocusedWindows)
         call.reply()
       }
     }
@@ -89,7 +89,7 @@ final class WindowService {
   /// Places the expected windows that have opened. A window that is gone meanwhile, or that cannot be placed, is left.
   private func placeExpected() {
     let due = expected.takeDue(backend.state.windows, now: connection.loop.now)
-    if !due.isEmpty { backend.expectWithoutFocus(expected.patternsWithoutFocus) }
+    if !due.isEmpty { backend.expectWithoutFocus(expected.unfocusedWindows) }
     for (key, placement) in due {
       backend.perform(.place(placement), key) { _ in }
     }

@@ -17,6 +17,8 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
   private let ids = WindowIDs()
   /// The source of facts about windows that i3 does not report; nil for sway.
   private var display: XWindowFacts?
+  /// What keeps i3 from giving the focus to windows that are expected without it.
+  private var userTimes: XUserTimes?
   /// The properties of X windows that have changed since they were read.
   private var changed: Set<XWindowFacts.Change> = []
   /// The source of facts about windows that sway's socket does not report; nil for i3, or if sway has no such protocol.
@@ -71,6 +73,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
         facts.connection.reader = self
         facts.followNew()
         display = facts
+        userTimes = XUserTimes(facts.connection)
       } catch {
         log.warning("no X display, so that the processes of windows are not known: \(error)")
         capabilities.removeAll { [.expect, .pid, .startupID].contains($0) }
@@ -96,10 +99,11 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
     readSoon()
   }
 
-  /// i3 takes such rules from its configuration alone.
-  func expectWithoutFocus(_ patterns: [WindowPattern]) {
+  /// i3 takes such rules from its configuration alone, but asks the X server whether a window is to have the focus.
+  func expectWithoutFocus(_ windows: [UnfocusedWindow]) {
+    userTimes?.expect(windows)
     guard isSway else { return }
-    model.expectWithoutFocus(patterns)
+    model.expectWithoutFocus(windows.map(\.pattern).filter { !$0.isEmpty })
     tellRules()
   }
 
@@ -146,6 +150,8 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
 
   /// Handles an event of the X server: i3 reports no changed property except the title.
   func take(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+    // This comes first, since each question delays it.
+    userTimes?.take(event)
     if let change = display?.changedProperty(event) { changed.insert(change) }
   }
 

@@ -4,6 +4,14 @@ import Glibc
 import PresentationModel
 import Processes
 
+/// A window that is expected, and is not to get the focus when it opens.
+struct UnfocusedWindow: Hashable {
+  /// The presentation whose program opens it.
+  let presentation: ByteString
+  /// The pattern that it fits; empty if that is not known.
+  let pattern: WindowPattern
+}
+
 /// The windows of programs that are about to start, by the presentations of the programs. They are placed as soon as they open (N15).
 struct ExpectedWindows {
   /// Cap of the expected windows, beyond which the oldest is forgotten. A program that starts takes seconds, so few wait at once.
@@ -29,9 +37,18 @@ struct ExpectedWindows {
     if announced.count > Self.limit { announced.removeFirst() }
   }
 
-  /// The patterns of the windows that are not to get the focus when they open.
-  var patternsWithoutFocus: [WindowPattern] {
-    announced.filter { $0.window.placement.takesFocus == false && !$0.window.pattern.isEmpty }.map(\.window.pattern)
+  /// The windows that are not to get the focus when they open.
+  var unfocusedWindows: [UnfocusedWindow] {
+    announced.filter { $0.window.placement.takesFocus == false }
+      .map { UnfocusedWindow(presentation: $0.presentation, pattern: $0.window.pattern) }
+  }
+
+  /// The presentation that has started a process; nil if there is none, or if that cannot be known.
+  static func presentation(of process: UInt32) -> ByteString? {
+    guard process > 1,
+      case .value(let presentation) = ProcessTable.variable(variable, of: pid_t(truncatingIfNeeded: process))
+    else { return nil }
+    return presentation
   }
 
   /// Notes that the coordinator places a window itself.
@@ -78,7 +95,7 @@ struct ExpectedWindows {
     for key in windows.allKeys where !others.contains(key) {
       guard let process = windows.process(of: key) else { continue }
       others.insert(key)
-      guard case .value(let presentation) = ProcessTable.variable(Self.variable, of: process),
+      guard let presentation = Self.presentation(of: process),
         let index = announced.firstIndex(where: { $0.presentation == presentation })
       else { continue }
       opened.append((key, announced.remove(at: index).window.placement))
@@ -89,8 +106,8 @@ struct ExpectedWindows {
 
 extension WindowTable {
   /// The process that shows a window; nil if it is not known.
-  fileprivate func process(of key: Key) -> pid_t? {
+  fileprivate func process(of key: Key) -> UInt32? {
     guard let pid = properties(of: key)?.pid, pid > 1 else { return nil }
-    return pid_t(truncatingIfNeeded: pid)
+    return pid
   }
 }

@@ -15,6 +15,7 @@ final class X11Backend: Backend, XEventReader {
   private let loop: EventLoop
   private let facts: XWindowFacts
   private let connection: XConnection
+  private let userTimes: XUserTimes
   private var monitors: [Monitor] = []
   private var firstRandREvent: UInt8?
   /// The event mask of windows and of the root.
@@ -59,6 +60,7 @@ final class X11Backend: Backend, XEventReader {
     self.loop = loop
     facts = try XWindowFacts(WindowIDs())
     connection = facts.connection
+    userTimes = XUserTimes(connection)
     try connection.follow(loop)
     for name in Self.told + Self.ofRoot { _ = connection.atom(name) }
     guard Self.managerWindow(connection) != nil else {
@@ -77,7 +79,7 @@ final class X11Backend: Backend, XEventReader {
   func announceDue(now: MonotonicInstant) { state.windows.announceDue(now: now) }
 
   func start(ready: @escaping () -> Void) {
-    xcb_select_events(connection.raw, connection.root, Self.mask)
+    selectEventsOfRoot()
     let randr = xcb_randr_events(connection.raw)
     if randr != 0 {
       firstRandREvent = randr
@@ -100,7 +102,20 @@ final class X11Backend: Backend, XEventReader {
 
   func connectionEnded(_ reason: String) { onEnd?(reason) }
 
+  func expectWithoutFocus(_ windows: [UnfocusedWindow]) {
+    userTimes.expect(windows)
+    selectEventsOfRoot()
+    connection.flush()
+  }
+
+  /// Follows the children of the root only while that is needed: they change whenever a window moves.
+  private func selectEventsOfRoot() {
+    let ofChildren = userTimes.isExpecting ? XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue : 0
+    xcb_select_events(connection.raw, connection.root, Self.mask | ofChildren)
+  }
+
   func take(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+    userTimes.take(event)
     let type = event.pointee.response_type & 0x7F
     if let firstRandREvent, type == firstRandREvent || type == firstRandREvent + 1 {
       stale.monitors = true

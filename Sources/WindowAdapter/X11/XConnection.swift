@@ -296,6 +296,19 @@ package final class XConnection {
     flush()
   }
 
+  /// Sets a property that is one number.
+  func setNumber(_ window: Window, _ name: String, _ number: UInt32) {
+    var number = number
+    xcb_change_property(
+      raw, UInt8(XCB_PROP_MODE_REPLACE.rawValue), window, atom(name), Atom(XCB_ATOM_CARDINAL.rawValue), 32, 1, &number)
+    flush()
+  }
+
+  func delete(_ window: Window, _ name: String) { xcb_delete_property(raw, window, atom(name)) }
+
+  /// The server's number of the client that has created a window. A later client may get it once all windows of this one are gone.
+  func client(of window: Window) -> UInt32 { window & ~xcb_get_setup(raw).pointee.resource_id_mask }
+
   private static let localProcess = UInt32(XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID.rawValue)
 
   private func askForProcess(of window: Window) -> xcb_res_query_client_ids_cookie_t {
