@@ -116,6 +116,27 @@ private typealias Rows = CoordinatorInterface
     }
   }
 
+  @Test("N15: with focus = false, a window is seen above the one that keeps the focus", arguments: managers)
+  func place_withoutFocus_isInView(_ manager: Desktop.Manager) throws {
+    let test = try PlacementTests(
+      manager,
+      [
+        "film": "place = 'center', size = '100% 100%'",
+        "osd": "place = 'bottom', size = '300 100', margin = 40, focus = false",
+      ])
+    let (session, screen) = (test.session, test.screen)
+    _ = try session.open("film")
+    try screen.poll("film", "has the focus") { $0?.isFocused == true }
+    _ = try session.open("osd")
+    try test.wait(
+      for: "osd", "is at the bottom", of: (300, 100), in: try test.area(of: manager), x: { _ in nil }, y: { _ in nil })
+    try session.poll("it is in view") {
+      let shown = try session.state()["presentations"]?.array?.first { $0["binding"] == "osd" }
+      return shown?["windows"]?.array?.first?["in-view"] != false
+    }
+    #expect(try screen.window("film")?.isFocused == true)
+  }
+
   @Test(
     "N15: none of 200 keys is lost that are typed while a display opens and closes twenty times",
     arguments: [Desktop.Manager.sway, .i3, .openbox])
