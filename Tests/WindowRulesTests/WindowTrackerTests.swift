@@ -2341,6 +2341,23 @@ import Testing
     let isShown = next.showAgain(one, as: two)
     #expect(isShown)
   }
+
+  @Test("N8: a restart of navd leaves hidden windows hidden, and shows only those that cannot be told from others")
+  func hidden_afterRestart_staysHidden() {
+    func hidden(_ id: String, title: String) -> Window {
+      var properties = window(id, title: title, pid: 7).properties
+      properties.hidden = true
+      return Window(id: id, properties)
+    }
+    let before = [hidden("w1", title: "Title")]
+    for (present, shown) in [(before, []), ([hidden("x1", title: "Other")], [WindowTracker.Effect.show(window: "x1")])]
+    {
+      var tracker = WindowTracker()
+      tracker.arrived(all, present) { _ in one }
+      _ = tracker.restore(one, Self.rule, grace: 1, windows: before, before: [], end: nil, isParked: true)
+      #expect(tracker.next().filter { if case .show = $0 { true } else { false } } == shown)
+    }
+  }
 }
 
 @Test("U3: with output-gone, only presentations with a window on the unplugged output are reported")
