@@ -74,7 +74,7 @@ import Testing
     }
     tracker.opened(window("by hand"), by: process(early.milliseconds))
     #expect(tracker.next() == [])
-    tracker.opened(window("of a server"), by: process(early.milliseconds - 1))
+    tracker.opened(window("of a server"), by: process(1))
     #expect(tracker.windows(of: one).map(\.id) == ["of a server"])
     tracker.follow(two, byApp, grace: 2000)
     tracker.opened(window("of its own start"), by: process(early.milliseconds + 1, ancestor: two))
