@@ -323,12 +323,7 @@ public struct WindowTracker {
     guard var following = followed[handle] else { return }
     following.program = .ended(failed: failed, result)
     followed[handle] = following
-    // The window system cannot report that the windows of these processes are gone.
-    if capabilities == nil {
-      for window in following.windows where windows[window]?.process?.program == handle {
-        closed(window, at: following.beginning.time)
-      }
-    }
+    if capabilities == nil { closeWindowsOfProcesses(of: handle) }
     guard followed[handle] != nil else { return }
     switch following.stage {
     case .awaiting: programEndedWithoutWindow(handle, failed: failed, result: result)
@@ -350,6 +345,14 @@ public struct WindowTracker {
       reportEnd(of: handle, failed: failed, result: result)
     case .terminating: reportDismissal(of: handle, result: result)
     case .leaving: release(handle)
+    }
+  }
+
+  /// Closes the windows of a program whose processes have ended: no window system reports that they are gone.
+  mutating func closeWindowsOfProcesses(of handle: Handle) {
+    guard let following = followed[handle] else { return }
+    for window in following.windows where windows[window]?.process?.program == handle {
+      closed(window, at: following.beginning.time)
     }
   }
 

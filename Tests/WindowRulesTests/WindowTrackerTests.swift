@@ -2342,6 +2342,15 @@ import Testing
     #expect(isShown)
   }
 
+  @Test("N8: a parked program that ends with its compositor, just before the adapter does, has ended")
+  func parked_endingBeforeAdapter_hasEnded() {
+    var tracker = parked()
+    tracker.programEnded(one, failed: true, result: [:])
+    #expect(tracker.next() == [])
+    tracker.left()
+    #expect(tracker.next() == [.report(.parkedEnded(one)), .released(one)])
+  }
+
   @Test("N8: a restart of navd leaves hidden windows hidden, and shows only those that cannot be told from others")
   func hidden_afterRestart_staysHidden() {
     func hidden(_ id: String, title: String) -> Window {
