@@ -265,7 +265,7 @@ extension WindowTracker {
     case .lingering: lastWindowClosed(handle)
     case .settling: leave(handle)
     case .withdrawing: if !hasUntold { endProgram(handle) }
-    case .awaiting: windowIsLate(handle)
+    case .awaiting: if !endHoldingBack(handle) { windowIsLate(handle) }
     case .unseen: adapterIsLate(for: handle)
     case .shown: followed[handle]!.guest?.isReplaceable = false
     case .closing(let closing) where !closing.isForced && closing.asksAgain:

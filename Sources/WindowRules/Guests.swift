@@ -69,6 +69,19 @@ extension WindowTracker {
     leaveWindows(of: handle)
   }
 
+  /// Gives the windows of other programs back to their user, since the command has a window of its own.
+  mutating func dropGuess(of handle: Handle) {
+    followed[handle]!.isGuessed = false
+    let others = followed[handle]!.windows.filter { windows[$0]?.process?.program != handle }
+    for id in others {
+      windows[id]?.owner = .none
+      followed[handle]!.placedOn[id] = nil
+      noteFocus(of: id)
+    }
+    followed[handle]!.windows.removeAll(where: others.contains)
+    effects.append(.windowsChanged(handle))
+  }
+
   /// Gives windows back to their user.
   private mutating func leaveWindows(of handle: Handle) {
     for id in followed[handle]!.windows { windows[id]?.owner = .none }

@@ -6,6 +6,7 @@ extension WindowTracker {
   /// Gives a window to the item whose it is, if that can be said.
   mutating func assign(_ id: String) {
     if let handle = claimant(of: id) { return give(id, to: handle) }
+    holdBack(id)
     let asking = followed.waiting(for: .dialog).filter { isDialog(id, of: $0) }
     if let handle = asking.min() { give(id, to: handle) }
   }
@@ -44,6 +45,7 @@ extension WindowTracker {
     var isUndecided = false
     for handle in concerned(by: window) {
       switch facts(of: window, for: handle).verdict {
+      case .item(.pattern) where isHeldBack(window, from: handle, followed[handle]!): isUndecided = true
       case .item(let proof):
         guard let found = best else {
           best = (proof, handle)
@@ -63,13 +65,58 @@ extension WindowTracker {
     return best.handle
   }
 
+  /// Whether a window may be the first one of a program that its user has started just before the item. Then the command has a moment
+  /// to open its own.
+  private func isHeldBack(_ window: TrackedWindow, from handle: Handle, _ following: WindowFollower) -> Bool {
+    guard !following.hasHeldBack, isGuess(window, of: handle, following), let process = window.process,
+      process.ancestor == nil, process.started < following.beginning.time
+    else { return false }
+    guard following.beginning.time.milliseconds - process.started.milliseconds < Self.timeOfSameMoment else {
+      return false
+    }
+    // A program with an earlier window does not start.
+    return !windows.all.values.contains { $0.rank < window.rank && $0.properties.pid == window.properties.pid }
+  }
+
+  /// Begins the time in which the command of an item may open a window of its own, before one of another program counts.
+  private mutating func holdBack(_ id: String) {
+    let window = windows[id]!
+    for handle in concerned(by: window).sorted() {
+      let following = followed[handle]!
+      guard !following.isHoldingBack, isHeldBack(window, from: handle, following),
+        facts(of: window, for: handle).verdict == .item(.pattern)
+      else { continue }
+      followed[handle]!.isHoldingBack = true
+      effects.append(.wait(handle, milliseconds: timeToHoldBack(following)))
+    }
+  }
+
+  private func timeToHoldBack(_ following: WindowFollower) -> UInt64 {
+    min(Self.timeOfDoubt, following.settings.startTimeout / 2)
+  }
+
+  /// Takes the windows that were held back, since the command has opened none of its own.
+  /// - Returns: whether that was the reason to wait.
+  mutating func endHoldingBack(_ handle: Handle) -> Bool {
+    guard let following = followed[handle], following.isHoldingBack, !following.hasHeldBack, following.isRunning else {
+      return false
+    }
+    followed[handle]!.hasHeldBack = true
+    assignAll()
+    if followed[handle]?.isAwaiting == true, !following.settings.isStartLimited, !following.isLate {
+      effects.append(
+        .wait(handle, milliseconds: following.settings.startTimeout - timeToHoldBack(following)))
+    }
+    return true
+  }
+
   /// The facts of a window for the item of a program.
   /// - Parameter takes: the windows that the item takes; nil for those that its stage says.
   func facts(
     of window: TrackedWindow, for handle: Handle, takes: OwnershipFacts.Takes? = nil
   ) -> OwnershipFacts {
     let following = followed[handle]!
-    let takes = takes ?? following.takes
+    let takes = takes ?? (disprovesGuess(window, of: handle, following) ? .further : following.takes)
     return OwnershipFacts(
       isDialog: window.properties.parent.flatMap { owner(of: $0) } == handle,
       process: takes == .nothing ? .none : process(of: window, for: handle, following),
@@ -93,7 +140,8 @@ extension WindowTracker {
     guard let process = window.process else { return isUntold(window) ? .untold : .none }
     if process.program == handle { return .own }
     if process.ancestor == handle { return .descendant }
-    if process.started < following.beginning.time || following.hasHandedOver { return .handedOver }
+    let ranBefore = process.started < following.beginning.time && !following.isWithdrawingWhileRunning
+    if ranBefore || following.hasHandedOver { return .handedOver }
     guard let left = process.ancestor.flatMap({ followed[$0] }), case .leaving = left.stage,
       !left.settings.destination.isEmpty, left.settings.destination == following.settings.destination
     else { return .foreign }
@@ -156,6 +204,20 @@ extension WindowTracker {
     return capabilities?.contains(.pid) == true && windows.withoutProcess.contains(where: isOfUser)
   }
 
+  /// Whether a window is one that the command opens as it starts, after a window of another program counted as its first one.
+  private func disprovesGuess(_ window: TrackedWindow, of handle: Handle, _ following: WindowFollower) -> Bool {
+    guard following.isGuessed, case .shown = following.stage, following.isRunning, following.guest == nil,
+      let process = window.process, process.program == handle
+    else { return false }
+    return process.started.milliseconds < following.beginning.time.milliseconds + following.settings.startTimeout
+  }
+
+  /// Whether a window may be one that its user has just opened, and not one to which the command has handed over.
+  private func isGuess(_ window: TrackedWindow, of handle: Handle, _ following: WindowFollower) -> Bool {
+    guard following.isAwaiting, following.isRunning, origin(of: window, for: following) != .made else { return false }
+    return process(of: window, for: handle, following) == .handedOver
+  }
+
   /// Takes an earlier window as the first one if it comes forward after the program has handed over (N2).
   mutating func adopt(_ id: String, after changes: WindowProperties) {
     let window = windows[id]!
@@ -172,7 +234,9 @@ extension WindowTracker {
     guard let stage = followed[handle]?.stage else { return }
     if !isDialog(id, of: handle), windows[id]!.properties.parent.flatMap({ owner(of: $0) }) != handle {
       dropGuest(of: handle)
+      if disprovesGuess(windows[id]!, of: handle, followed[handle]!) { dropGuess(of: handle) }
     }
+    if isGuess(windows[id]!, of: handle, followed[handle]!) { followed[handle]!.isGuessed = true }
     windows[id]!.owner = .presentation(handle)
     followed[handle]!.windows.append(id)
     followed[handle]!.hasHadWindow = true
@@ -198,5 +262,9 @@ extension WindowTracker {
     if wasAwaiting { effects.append(.presented(presentation(of: handle))) }
     raiseIfUnseen(handle)
     if isDialog(id, of: handle) { askedUser(id, handle) }
+    guard wasAwaiting, followed[handle]?.isHoldingBack == true, followed[handle]?.hasHeldBack == false else { return }
+    // Another item may have handed over to the program whose window was held back.
+    followed[handle]!.hasHeldBack = true
+    assignAll()
   }
 }

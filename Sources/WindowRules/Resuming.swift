@@ -91,8 +91,8 @@ extension WindowTracker {
       following.stage = .unseen
     }
     if following.isParked || following.rule.hides {
-      showHidden(
-        recorded.filter { names[$0.id] == nil }, among: windows.all.values.map { Window(id: $0.id, $0.properties) })
+      let lost = recorded.filter { names[$0.id] == nil && windows[$0.id] == nil }
+      showHidden(lost, among: windows.all.values.map { Window(id: $0.id, $0.properties) })
     }
     following.hasLost = hasLost || recorded.contains { doubt.isAbout($0) && names[$0.id] == nil }
     following.hasHadWindow = hasHadWindow || !recorded.isEmpty

@@ -163,6 +163,12 @@ struct WindowFollower {
   var program = Program.running
   /// The guest that the windows are; nil if they are the presentation's own.
   var guest: Guest?
+  /// Whether a window of a program that has just been started waits for one of the command's own (N1), and whether that time is over.
+  var isHoldingBack = false
+  var hasHeldBack = false
+  /// Whether the first window is one of another program that ran before, while the command still ran. The command may open its own
+  /// instead (N1).
+  var isGuessed = false
   /// Whether the windows that were open when the command had ended have been searched for a guest.
   var hasSoughtGuest = false
   /// Whether an adapter is expected that is not there yet. The end of a program that may have handed over waits for it (N13).
@@ -259,6 +265,13 @@ struct WindowFollower {
 
   /// Whether a window may become the first one.
   var isAwaiting: Bool { if case .awaiting = stage { true } else { false } }
+
+  /// Whether the presentation was dismissed before it had a window, and its command still runs. It has handed over only once it has
+  /// ended with status 0: until then, a window of another program is more likely its user's.
+  var isWithdrawingWhileRunning: Bool {
+    guard case .withdrawing = stage else { return false }
+    return isRunning
+  }
 
   /// Whether the presentation takes windows by its pattern.
   var takesWindows: Bool {

@@ -83,6 +83,8 @@ extension WindowTracker {
     capabilities = nil
     order += 1
     orderOfAbsence = order
+    // A compositor that ends takes programs and the adapter with it, in any order.
+    for (handle, following) in followed.sorted where !following.isRunning { closeWindowsOfProcesses(of: handle) }
   }
 
   /// Notes that no window system is expected after ``left()``: it did not come back, or does not answer (N2).

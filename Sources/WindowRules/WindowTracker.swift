@@ -69,6 +69,10 @@ public struct WindowTracker {
   /// Milliseconds in which a program may close a window or ask its user, before a request that came
   /// while the program was starting counts as lost.
   static let timeToAnswer: UInt64 = 500
+  /// Milliseconds before an item, in which its user may have started another program in the same moment (N1).
+  static let timeOfSameMoment: UInt64 = 3000
+  /// Milliseconds for which the first window of such a program waits for one of the item's command.
+  static let timeOfDoubt: UInt64 = 1000
   /// Milliseconds for which the window system may leave a request unanswered before it counts as
   /// absent.
   public static let timeOfSilence: UInt64 = 3000
@@ -319,18 +323,18 @@ public struct WindowTracker {
     guard var following = followed[handle] else { return }
     following.program = .ended(failed: failed, result)
     followed[handle] = following
-    // The window system cannot report that the windows of these processes are gone.
-    if capabilities == nil {
-      for window in following.windows where windows[window]?.process?.program == handle {
-        closed(window, at: following.beginning.time)
-      }
-    }
+    if capabilities == nil { closeWindowsOfProcesses(of: handle) }
     guard followed[handle] != nil else { return }
     switch following.stage {
     case .awaiting: programEndedWithoutWindow(handle, failed: failed, result: result)
     case .withdrawing:
       effects.append(.stopWaiting(handle))
-      if failed || result.hasExitedInError || following.isKilled { reportDismissal(of: handle, result: result) }
+      if failed || result.hasExitedInError || following.isKilled {
+        reportDismissal(of: handle, result: result)
+      } else {
+        // The window that the command has left to another program may be there already.
+        assignAll()
+      }
     // No window follows a splash screen any more.
     case .lingering where following.rule.linger == nil: leave(handle)
     case .requested, .recovered, .shown, .lingering, .hiding, .parked: break
@@ -341,6 +345,14 @@ public struct WindowTracker {
       reportEnd(of: handle, failed: failed, result: result)
     case .terminating: reportDismissal(of: handle, result: result)
     case .leaving: release(handle)
+    }
+  }
+
+  /// Closes the windows of a program whose processes have ended: no window system reports that they are gone.
+  mutating func closeWindowsOfProcesses(of handle: Handle) {
+    guard let following = followed[handle] else { return }
+    for window in following.windows where windows[window]?.process?.program == handle {
+      closed(window, at: following.beginning.time)
     }
   }
 

@@ -1,3 +1,4 @@
+import DBusValues
 import PresentationModel
 import TestSupport
 import Testing
@@ -300,5 +301,84 @@ import Testing
         .report(
           .declined(one, message: "its program still shows a window of its user's, and is not ended"))
       ])
+  }
+}
+
+/// A window that its user has opened in the same moment as an item.
+@Suite struct SameMomentTests {
+  /// Programs of the user's own: one that was started just before the item, and one that ran for long.
+  private let users = WindowProcess(program: nil, ancestor: nil, started: BootTime(milliseconds: 999_999))
+  private let server = WindowProcess(program: nil, ancestor: nil, started: BootTime(milliseconds: 1))
+  private let own = WindowProcess(program: one, ancestor: one, started: early)
+
+  private func starting(takesAll: Bool = true) -> WindowTracker {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(WindowPattern(appID: "app"), takesAll: takesAll), grace: 2000)
+    tracker.programStarted(one)
+    return tracker
+  }
+
+  @Test("N1: a window of a program that was just started waits for one of the command's own, which is the item's")
+  func window_ofProgramJustStarted_waitsForOwn() {
+    var tracker = starting()
+    tracker.opened(window("users", pid: 7), by: users)
+    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeOfDoubt)])
+    tracker.opened(window("own", pid: 8), by: own)
+    #expect(tracker.next() == [.presented(one)])
+    #expect(tracker.windows(of: one).map(\.id) == ["own"])
+  }
+
+  @Test("N1: a window of a program that was just started is the item's once the command has handed over, or opens none")
+  func window_ofProgramJustStarted_isTakenLater() {
+    for handsOver in [true, false] {
+      var tracker = starting()
+      tracker.opened(window("server", pid: 7), by: users)
+      _ = tracker.next()
+      if handsOver {
+        tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+      } else {
+        tracker.timeIsOver(for: one)
+      }
+      #expect(tracker.next() == [.presented(one)])
+    }
+  }
+
+  @Test(
+    "N1: a window of another program is its user's again when the command opens its own, however many the item takes",
+    arguments: [true, false])
+  func window_beforeThatOfTheCommand_isUsers(takesAll: Bool) {
+    var tracker = starting(takesAll: takesAll)
+    tracker.opened(window("users", pid: 7, focused: true), by: server)
+    _ = tracker.next()
+    tracker.opened(window("own", pid: 8), by: own)
+    #expect(tracker.next() == [.report(.focused(nil, isOwn: false))])
+    #expect(tracker.windows(of: one).map(\.id) == ["own"])
+    tracker.dismiss(one, isForced: false)
+    #expect(tracker.next() == [.close(window: "own")])
+  }
+
+  @Test("N1: a command that has handed over may open other windows later")
+  func window_laterOfTheCommand_givesNothingBack() {
+    var tracker = starting()
+    tracker.opened(window("server", pid: 7), by: server)
+    tracker.opened(window("later", pid: 8), by: WindowProcess(program: one, ancestor: one, started: later))
+    #expect(tracker.windows(of: one).map(\.id) == ["server", "later"])
+  }
+
+  @Test("N2: an item that is dismissed before its window closes none of another program, unless its command hands over")
+  func window_duringDismissal_isUsersUnlessHandedOver() {
+    var tracker = starting()
+    tracker.dismiss(one, isForced: false)
+    tracker.opened(window("w1", pid: 7), by: server)
+    _ = tracker.next()
+    #expect(tracker.owner(of: "w1") == nil)
+    var handingOver = tracker
+    handingOver.programEnded(one, failed: false, result: ["status": .int32(0)])
+    #expect(handingOver.next() == [.close(window: "w1")])
+    tracker.timeIsOver(for: one)
+    let result: Properties = ["signal": .string("SIGTERM")]
+    tracker.programEnded(one, failed: true, result: result)
+    #expect(tracker.next() == [.terminate(one), .report(.dismissAnswered(one, result: result))])
+    #expect(tracker.owner(of: "w1") == nil)
   }
 }

@@ -74,7 +74,7 @@ import Testing
     }
     tracker.opened(window("by hand"), by: process(early.milliseconds))
     #expect(tracker.next() == [])
-    tracker.opened(window("of a server"), by: process(early.milliseconds - 1))
+    tracker.opened(window("of a server"), by: process(1))
     #expect(tracker.windows(of: one).map(\.id) == ["of a server"])
     tracker.follow(two, byApp, grace: 2000)
     tracker.opened(window("of its own start"), by: process(early.milliseconds + 1, ancestor: two))
@@ -2340,6 +2340,32 @@ import Testing
     #expect(hasWindows && next.next() == [])
     let isShown = next.showAgain(one, as: two)
     #expect(isShown)
+  }
+
+  @Test("N8: a parked program that ends with its compositor, just before the adapter does, has ended")
+  func parked_endingBeforeAdapter_hasEnded() {
+    var tracker = parked()
+    tracker.programEnded(one, failed: true, result: [:])
+    #expect(tracker.next() == [])
+    tracker.left()
+    #expect(tracker.next() == [.report(.parkedEnded(one)), .released(one)])
+  }
+
+  @Test("N8: a restart of navd leaves hidden windows hidden, and shows only those that cannot be told from others")
+  func hidden_afterRestart_staysHidden() {
+    func hidden(_ id: String, title: String) -> Window {
+      var properties = window(id, title: title, pid: 7).properties
+      properties.hidden = true
+      return Window(id: id, properties)
+    }
+    let before = [hidden("w1", title: "Title")]
+    for (present, shown) in [(before, []), ([hidden("x1", title: "Other")], [WindowTracker.Effect.show(window: "x1")])]
+    {
+      var tracker = WindowTracker()
+      tracker.arrived(all, present) { _ in one }
+      _ = tracker.restore(one, Self.rule, grace: 1, windows: before, before: [], end: nil, isParked: true)
+      #expect(tracker.next().filter { if case .show = $0 { true } else { false } } == shown)
+    }
   }
 }
 

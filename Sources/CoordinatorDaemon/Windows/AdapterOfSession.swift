@@ -57,10 +57,13 @@ final class AdapterOfSession {
 
   /// Whether an extension works, or is about to. Since GNOME 46, the shell also tells that one is enabled which it has not loaded yet.
   private static func isEnabled(_ info: Properties) -> Bool {
-    switch info["state"].flatMap({ Double(value: $0) }).flatMap(ExtensionState.init) {
+    let isEnabled = info["enabled"].flatMap { Bool(value: $0) }
+    return switch info["state"].flatMap({ Double(value: $0) }).flatMap(ExtensionState.init) {
     case .active?, .activating?: true
-    case .failed?, .outOfDate?: false
-    case nil: info["enabled"].flatMap { Bool(value: $0) } ?? false
+    // While the shell loads an enabled extension, since GNOME 45, it tells a failure without an error.
+    case .failed?: info["error"].flatMap { String(value: $0) } == "" && isEnabled != false
+    case .outOfDate?: false
+    case nil: isEnabled ?? false
     }
   }
 }

@@ -136,7 +136,12 @@ extension Planner {
   private mutating func renew(
     _ binding: BindingID, id: String, _ options: ItemOptions, of member: GroupTag?
   ) throws(Refusal) {
-    let destination = try destination(for: binding, options)
+    let destination: Shared<Destination>?
+    if let parked = destinationOfParked(binding, id, options) {
+      destination = parked
+    } else {
+      destination = try self.destination(for: binding, options)
+    }
     if destination == nil, needsKnownName {
       if let member { throw unknownTag(member) }
       throw unknownDestination(binding.text)
@@ -206,6 +211,13 @@ extension Planner {
     guard let name = options.destination else { return state.registry[binding.text] }
     guard let destination = state.registry[name] else { throw unknownDestination(name) }
     return destination
+  }
+
+  /// The destination of a parked program whose file is gone, so that its windows can still be shown (N8).
+  private func destinationOfParked(_ binding: BindingID, _ id: String, _ options: ItemOptions) -> Shared<Destination>? {
+    let name = options.destination ?? binding.text
+    guard options.command == nil, state.registry[name] == nil else { return nil }
+    return state.destinationOfParked(binding, id: id, name)
   }
 
   func unknownDestination(_ name: String) -> Refusal {

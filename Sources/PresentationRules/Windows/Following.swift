@@ -5,7 +5,11 @@ import PresentationModel
 extension StateMachine {
   /// Whether a request may start a program whose windows are followed.
   public func mayFollowWindows(_ operation: Request.Operation) -> Bool {
-    func follows(_ name: String) -> Bool { state.registry[name]?.window != nil }
+    func follows(_ name: String) -> Bool {
+      // A parked program may be shown although its file is gone (N8).
+      if let destination = state.registry[name] { return destination.window != nil }
+      return state.parked.contains { $0.value.presentation.item.destination?.name == name }
+    }
     switch operation {
     case .present(let binding, _, let options), .toggle(let binding, _, let options, _),
       .push(_, let binding, _, let options):

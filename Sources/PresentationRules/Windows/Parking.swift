@@ -64,6 +64,17 @@ extension State {
     listedParked.map { ShownParked(program: $0, isOutdated: isOutdated($0)) }
   }
 
+  /// The destination of the parked program that shows an item; nil if there is no such program.
+  func destinationOfParked(_ binding: BindingID, id: String, _ name: String) -> Shared<Destination>? {
+    guard !parked.isEmpty else { return nil }
+    let program = listedParked.first { program in
+      guard let parked = parked[program], !parked.isEnding else { return false }
+      return parked.presentation.binding == binding && parked.presentation.item.id == id
+        && parked.presentation.item.destination?.name == name
+    }
+    return program.flatMap { parked[$0]?.presentation.item.destination }
+  }
+
   fileprivate func isOutdated(_ program: Handle) -> Bool {
     guard let parked = parked[program], let name = parked.presentation.item.destination?.name,
       let destination = registry[name]

@@ -170,13 +170,14 @@ private typealias Rows = CoordinatorInterface
   }
 
   @Test(
-    "N13: at login, the extension of GNOME Shell is expected if it is enabled, before it is there", arguments: 1...3)
+    "N13: at login, the extension of GNOME Shell is expected if it is enabled, before it is there", arguments: 1...4)
   func command_beforeExtension_isJudgedLater(_ sign: Int) throws {
     let files = try handingOver()
     let info: Properties =
       switch sign {
       case 1: ["state": .double(1)]
       case 2: ["state": .double(8)]
+      case 3: ["state": .double(3), "error": .string(""), "enabled": .boolean(true)]
       default: ["state": .double(6), "enabled": .boolean(true)]
       }
     let shell = try shell(files.session, telling: info)
@@ -207,7 +208,10 @@ private typealias Rows = CoordinatorInterface
   func command_withoutExtension_endsItem(_ state: Double) throws {
     let files = try handingOver()
     let isEnabled = state == 3 || state == 4
-    let shell = try shell(files.session, telling: ["state": .double(state), "enabled": .boolean(isEnabled)])
+    let error = state == 3 ? "SyntaxError" : ""
+    let shell = try shell(
+      files.session,
+      telling: ["state": .double(state), "error": .string(error), "enabled": .boolean(isEnabled)])
     let path = try files.session.present("files")
     let (reason, result) = try files.session.ending(of: path)
     #expect(reason == "closed", "\(result)")

@@ -111,6 +111,24 @@ struct ParkingTests {
     #expect(fixture.taken() == ["presenting a", "end parked \(old)", "present 2 a"])
   }
 
+  @Test("N8: a parked program whose file is gone is shown again, and hidden; another item of that name is refused")
+  func present_withoutFile_isShownByParkedProgram() throws {
+    let old = try park("files")
+    fixture.take(fixture.machine.load([]))
+    #expect(!isOutdated(old))
+    let follows = fixture.machine.mayFollowWindows(.present("files", id: "", ItemOptions()))
+    #expect(follows)
+    #expect(throws: Refusal.self) { try fixture.present("files", "other", .with(to: "files")) }
+    _ = fixture.taken()
+    try fixture.present("files", "", .with(to: "files"))
+    #expect(fixture.taken() == ["parked", "presenting files", "present 2 files"])
+    #expect(fixture.machine.presentation(2)?.program == old)
+    fixture.shows(2)
+    try fixture.dismiss("files")
+    fixture.report(.hidden(2))
+    #expect(parked == [old])
+  }
+
   @Test("N8: a registration of a client makes no parked program outdated")
   func register_leavesParked() throws {
     let files = try park("a")
