@@ -72,7 +72,8 @@ extension WindowPlacement {
   func kwinScript(for window: String) -> String {
     var actions: [String] = []
     if isSticky == true { actions.append("window.onAllDesktops = true;") }
-    if isAbove == true { actions.append("window.keepAbove = true;") }
+    // KWin raises the window to which the focus returns. One without the focus would be below it.
+    if isAbove == true || takesFocus == false { actions.append("window.keepAbove = true;") }
     if isFullscreen == true { actions.append("window.fullScreen = true;") }
     if place != nil || size != nil {
       actions.append("place(true);")

@@ -475,7 +475,9 @@ final class X11Backend: Backend, XEventReader {
       tell(Window(former), "_NET_ACTIVE_WINDOW", Self.pager, 0)
     }
     // Window managers put a window without the focus below the one that has it, or raise that one with its focus.
-    if placement.takesFocus == false { tell(window, "_NET_RESTACK_WINDOW", Self.pager, 0, XCB_STACK_MODE_ABOVE.rawValue) }
+    if placement.takesFocus == false {
+      tell(window, "_NET_RESTACK_WINDOW", Self.pager, 0, XCB_STACK_MODE_ABOVE.rawValue)
+    }
   }
 
   /// Asks for the size and the place of a window that is being placed, as far as they are not those that it has.
