@@ -27,10 +27,13 @@ final class KWinScripts {
 
   init(_ connection: Connection, _ log: Logger) { (self.connection, self.log) = (connection, log) }
 
-  /// Runs a script until its window has had the time to adopt its size, or is placed again.
+  /// Carries out a placement by a script, which runs until its window has had the time to adopt its size, or is placed again.
   /// - Parameter window: the name of the window, its `internalId`.
-  func run(_ script: String, for window: String) {
-    unload(scriptOf: window)
+  func place(_ window: String, _ placement: WindowPlacement) {
+    guard let script = placement.kwinScript(for: window) else { return }
+    // KWin runs a script some time after it was told to. So one that says nothing of the place leaves the other one there.
+    let isOfPlace = placement.place != nil || placement.size != nil
+    if isOfPlace { unload(scriptOf: window) }
     lastNumber += 1
     let name = "navd-windows-\(getpid())-\(lastNumber)"
     guard let path = Self.write(script, to: name) else {
@@ -42,15 +45,19 @@ final class KWinScripts {
     connection.call(
       Scripting.load, on: Scripting.bus, at: Scripting.path, (path, name), autoStart: false, report)
     connection.call(Scripting.start, on: Scripting.bus, at: Scripting.path, (), autoStart: false) { _ in }
-    loaded[window] = name
+    if isOfPlace { loaded[window] = name }
     connection.loop.timer(after: Placements<WindowTable.Key>.timeToResize) { [weak self] in
       unlink(path)
-      if let self, loaded[window] == name { unload(scriptOf: window) }
+      guard let self else { return }
+      if !isOfPlace { unload(name) } else if loaded[window] == name { unload(scriptOf: window) }
     }
   }
 
   private func unload(scriptOf window: String) {
-    guard let name = loaded.removeValue(forKey: window) else { return }
+    if let name = loaded.removeValue(forKey: window) { unload(name) }
+  }
+
+  private func unload(_ name: String) {
     connection.call(Scripting.unload, on: Scripting.bus, at: Scripting.path, name, autoStart: false) { _ in }
   }
 
@@ -69,7 +76,8 @@ final class KWinScripts {
 extension WindowPlacement {
   /// A script of KWin 5 or 6 that places a window, and places it again when its program has adopted its size.
   /// - Parameter window: the name of the window, its `internalId`.
-  func kwinScript(for window: String) -> String {
+  /// - Returns: nil if there is nothing that a script has to do.
+  fileprivate func kwinScript(for window: String) -> String? {
     var actions: [String] = []
     if isSticky == true { actions.append("window.onAllDesktops = true;") }
     // KWin raises the window to which the focus returns. One without the focus would be below it.
@@ -80,6 +88,7 @@ extension WindowPlacement {
       if place != nil { actions.append("window.frameGeometryChanged.connect(follow);") }
       actions.append("if (typeof QTimer !== \"undefined\")\n    watch(new QTimer());")
     }
+    guard !actions.isEmpty else { return nil }
     let (x, y) = kwinPlace ?? ("frame.x", "frame.y")
     return """
       (() => {

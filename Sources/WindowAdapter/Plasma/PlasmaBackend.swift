@@ -118,6 +118,8 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
     case .show: set(PLASMA_WINDOW_MINIMIZED, false, window)
     case .move(let name): send(window, to: name)
     case .summon:
+      // Its user may have gone to another desktop just now: the bus can be faster than that event.
+      guard connection.readAll(), known.contains(where: { $0 === window }) else { return }
       if let current = connection.currentDesktop, !window.isOnAllDesktops {
         plasma_window_enter_desktop(window.proxy, current)
         for desktop in window.desktops where desktop != current { plasma_window_leave_desktop(window.proxy, desktop) }
@@ -134,7 +136,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
       {
         set(PLASMA_WINDOW_ACTIVE, true, former)
       }
-      scripts?.run(placement.kwinScript(for: window.uuid), for: window.uuid)
+      scripts?.place(window.uuid, placement)
     }
   }
 

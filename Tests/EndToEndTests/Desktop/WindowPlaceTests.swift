@@ -105,6 +105,8 @@ private func windows_requestsInARow_endAsTheLastSays(_ setup: AdapterSetup, floa
   let (window, anchor) = (try adapter.open("editor"), try adapter.open("anchor"))
   if floats, setup.tiles { try screen.makeFloating(try #require(try screen.window("editor"))) }
   try adapter.wait("the tree is known") { adapter.window("editor")?.properties.inView == true }
+  // KWin's scripts know a window a moment after its protocol does.
+  try screen.poll("editor", "is known") { $0 != nil }
   let isTiled = try screen.window("editor")?.isTiled
   let (hide, show, activate, summon) = (Rows.hide, Rows.show, Rows.activate, Rows.summon)
   for requests in [

@@ -164,7 +164,12 @@ struct ManagersWindows {
     } else {
       try ask("workspace \(workspace)")
     }
-    try session.poll("workspace \(workspace) is shown") { try self.workspace() == String(workspace) }
+    try session.poll("workspace \(workspace) is shown") {
+      if try self.workspace() == String(workspace) { return true }
+      // KWin goes back to the desktop of a window that it activates a moment later.
+      try kwin?.show(workspace: workspace)
+      return false
+    }
   }
 
   /// Makes a window fill its output, as its user does.
