@@ -203,7 +203,7 @@ extension Conformance {
     _ = try open("other")
     let (program, window) = try open("editor")
     try needs("hidden")
-    let isTiled = try screen.window("editor")?.isTiled
+    let isTiled = try screen.known("editor").isTiled
     for shows in [Rows.show, Rows.activate] {
       guard shows.name != Rows.activate.name || claimed.contains(.activate) else { continue }
       try adapter.call(Rows.hide, window.id)

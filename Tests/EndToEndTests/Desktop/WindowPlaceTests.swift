@@ -33,7 +33,7 @@ private func windows_onAnotherWorkspace_areNotInViewUntilSummoned(_ setup: Adapt
     }
   }
   try waitInView(true)
-  let isTiled = try screen.window("editor")?.isTiled
+  let isTiled = try screen.known("editor").isTiled
 
   // The user goes to an empty workspace: no window has the focus.
   try screen.show(workspace: 3)
@@ -105,9 +105,7 @@ private func windows_requestsInARow_endAsTheLastSays(_ setup: AdapterSetup, floa
   let (window, anchor) = (try adapter.open("editor"), try adapter.open("anchor"))
   if floats, setup.tiles { try screen.makeFloating(try #require(try screen.window("editor"))) }
   try adapter.wait("the tree is known") { adapter.window("editor")?.properties.inView == true }
-  // KWin's scripts know a window a moment after its protocol does.
-  try screen.poll("editor", "is known") { $0 != nil }
-  let isTiled = try screen.window("editor")?.isTiled
+  let isTiled = try screen.known("editor").isTiled
   let (hide, show, activate, summon) = (Rows.hide, Rows.show, Rows.activate, Rows.summon)
   for requests in [
     [show, show], [activate, activate], [hide, hide], [hide], [show, activate], [show, show], [hide, show],

@@ -63,6 +63,16 @@ struct ManagersWindows {
 
   func window(_ name: String) throws -> Window? { try all().first { $0.name == name } }
 
+  /// A window as soon as the manager knows it. KWin's scripts do so a moment after its protocol has told it.
+  func known(_ name: String) throws -> Window {
+    var found: Window?
+    try poll(name, "is known") { window in
+      found = window
+      return window != nil
+    }
+    return found!
+  }
+
   /// Waits until a window meets a condition, according to the manager.
   func poll(_ name: String, _ what: String, until condition: (Window?) throws -> Bool) throws {
     var last: Window?
