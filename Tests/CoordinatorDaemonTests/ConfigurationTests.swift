@@ -317,7 +317,7 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   }
   try bases.write(settings: "")
   try bases.write("", toPath: settings + "/mixer.toml")
-  let lines = ConfigurationReport(of: bases.root.path(of: "0")).text.split(separator: "\n")
+  let lines = ConfigurationReport(of: bases.root.path(of: "0")).text.split(separator: "\n").map(String.init)
   let ending = "warning: this file is not read, since its name does not end with “.toml”"
   #expect(
     lines == [
