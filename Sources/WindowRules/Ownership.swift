@@ -68,7 +68,7 @@ extension WindowTracker {
   /// Whether a window may be the first one of a program that its user has started just before the item. Then the command has a moment
   /// to open its own.
   private func isHeldBack(_ window: TrackedWindow, from handle: Handle, _ following: WindowFollower) -> Bool {
-    guard !following.hasHeldBack, isGuess(window, of: handle, following), let process = window.process,
+    guard following.holdingBack != .over, isGuess(window, of: handle, following), let process = window.process,
       process.ancestor == nil, process.started < following.beginning.time
     else { return false }
     guard following.beginning.time.milliseconds - process.started.milliseconds < Self.timeOfSameMoment else {
@@ -83,10 +83,10 @@ extension WindowTracker {
     let window = windows[id]!
     for handle in concerned(by: window).sorted() {
       let following = followed[handle]!
-      guard !following.isHoldingBack, isHeldBack(window, from: handle, following),
+      guard following.holdingBack == .notBegun, isHeldBack(window, from: handle, following),
         facts(of: window, for: handle).verdict == .item(.pattern)
       else { continue }
-      followed[handle]!.isHoldingBack = true
+      followed[handle]!.holdingBack = .running
       effects.append(.wait(handle, milliseconds: timeToHoldBack(following)))
     }
   }
@@ -98,10 +98,10 @@ extension WindowTracker {
   /// Takes the windows that were held back, since the command has opened none of its own.
   /// - Returns: whether that was the reason to wait.
   mutating func endHoldingBack(_ handle: Handle) -> Bool {
-    guard let following = followed[handle], following.isHoldingBack, !following.hasHeldBack, following.isRunning else {
+    guard let following = followed[handle], following.holdingBack == .running, following.isRunning else {
       return false
     }
-    followed[handle]!.hasHeldBack = true
+    followed[handle]!.holdingBack = .over
     assignAll()
     if followed[handle]?.isAwaiting == true, !following.settings.isStartLimited, !following.isLate {
       effects.append(
@@ -262,9 +262,9 @@ extension WindowTracker {
     if wasAwaiting { effects.append(.presented(presentation(of: handle))) }
     raiseIfUnseen(handle)
     if isDialog(id, of: handle) { askedUser(id, handle) }
-    guard wasAwaiting, followed[handle]?.isHoldingBack == true, followed[handle]?.hasHeldBack == false else { return }
+    guard wasAwaiting, followed[handle]?.holdingBack == .running else { return }
     // Another item may have handed over to the program whose window was held back.
-    followed[handle]!.hasHeldBack = true
+    followed[handle]!.holdingBack = .over
     assignAll()
   }
 }

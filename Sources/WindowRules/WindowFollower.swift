@@ -163,9 +163,9 @@ struct WindowFollower {
   var program = Program.running
   /// The guest that the windows are; nil if they are the presentation's own.
   var guest: Guest?
-  /// Whether a window of a program that has just been started waits for one of the command's own (N1), and whether that time is over.
-  var isHoldingBack = false
-  var hasHeldBack = false
+  /// The time in which a window of a program that has just been started waits for one of the command's own (N1).
+  enum HoldingBack { case notBegun, running, over }
+  var holdingBack = HoldingBack.notBegun
   /// Whether the first window is one of another program that ran before, while the command still ran. The command may open its own
   /// instead (N1).
   var isGuessed = false

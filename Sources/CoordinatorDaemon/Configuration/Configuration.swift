@@ -85,7 +85,7 @@ public struct Configuration {
       // In a directory called `destinations`, `navd.toml` declares the destination `navd`.
       let isSettings =
         name.elementsEqual(SettingsFile.name.utf8)
-        && parent.split(separator: UInt8(ascii: "/")).last?.elementsEqual("destinations".utf8) != true
+        && !Self.isOfDestinations(parent)
       self.init(
         directories: isSettings ? [] : [parent], settingsFiles: isSettings ? [directory] : [],
         isDirectoryRequired: true, only: Array(name))
@@ -115,6 +115,11 @@ public struct Configuration {
   private static func destinations(in root: [UInt8]) -> [UInt8] { root + Array("/destinations".utf8) }
   private static func settings(in root: [UInt8]) -> [UInt8] { root + Array("/\(SettingsFile.name)".utf8) }
 
+  /// Whether a directory has the name of those of destinations.
+  static func isOfDestinations(_ directory: [UInt8]) -> Bool {
+    directory.split(separator: UInt8(ascii: "/")).last?.elementsEqual("destinations".utf8) == true
+  }
+
   /// Whether a file of this name in a directory of destinations declares one.
   static func isDestinationFile(_ name: [UInt8]) -> Bool {
     name.suffix(5).elementsEqual(".toml".utf8) && name.first != UInt8(ascii: ".")
@@ -123,9 +128,7 @@ public struct Configuration {
   private static func isRoot(_ directory: [UInt8]) -> Bool {
     if (try? SafeFiles.names(in: destinations(in: directory))) != nil { return true }
     // In a directory called `destinations`, `navd.toml` declares the destination `navd`.
-    guard directory.split(separator: UInt8(ascii: "/")).last?.elementsEqual("destinations".utf8) != true else {
-      return false
-    }
+    if isOfDestinations(directory) { return false }
     do { return try SafeFiles.content(of: settings(in: directory), maxBytes: maxFileBytes) != nil } catch {
       return true
     }

@@ -3,8 +3,6 @@ import TextFormats
 
 /// Finds files that look like those of destinations, and that navd does not read.
 enum MisplacedFiles {
-  private static let directoryName = "destinations"
-
   /// - Parameter directories: the directories of destination files.
   /// - Returns: a warning for each file whose name ends almost as it should, and for each beside its directory.
   static func warnings(in directories: [[UInt8]]) -> [FileFault] {
@@ -16,10 +14,10 @@ enum MisplacedFiles {
   }
 
   private static func misplaced(beside directory: [UInt8]) -> [FileFault] {
-    let slash = UInt8(ascii: "/")
-    guard let end = directory.lastIndex(of: slash), directory[(end + 1)...].elementsEqual(directoryName.utf8) else {
-      return []
-    }
+    // A path that ends with a slash was named by its user, who means this directory alone.
+    guard Configuration.isOfDestinations(directory), let end = directory.lastIndex(of: UInt8(ascii: "/")),
+      end + 1 < directory.count
+    else { return [] }
     let root = Array(directory[..<end])
     return names(in: root).filter {
       Configuration.isDestinationFile($0) && !$0.elementsEqual(SettingsFile.name.utf8)

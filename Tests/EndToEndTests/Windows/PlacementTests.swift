@@ -64,6 +64,13 @@ private typealias Rows = CoordinatorInterface
     }
   }
 
+  /// Waits for the display at the bottom, 40 pixels from the edge.
+  private func waitForDisplay(in area: Frame) throws {
+    try wait(
+      for: "osd", "is at the bottom", of: (300, 100), in: area, x: { (area.width - $0.width) / 2 },
+      y: { area.height - $0.height - 40 })
+  }
+
   @Test(
     "N15: a window is where its file says, of the size that its file says; one that is larger is wholly in view",
     arguments: managers)
@@ -109,9 +116,7 @@ private typealias Rows = CoordinatorInterface
     let area = try test.area(of: manager)
     for id in 1...3 {
       try session.runNavctl("present", "osd", "\(id)")
-      try test.wait(
-        for: "osd", "is at the bottom", of: (300, 100), in: area, x: { (area.width - $0.width) / 2 },
-        y: { area.height - $0.height - 40 })
+      try test.waitForDisplay(in: area)
       try screen.poll("plain", "has the focus again") { $0?.isFocused == true }
     }
   }
@@ -127,9 +132,7 @@ private typealias Rows = CoordinatorInterface
     try screen.poll("film", "has the focus") { $0?.isFocused == true }
     let area = try test.area(of: manager)
     _ = try session.open("osd")
-    try test.wait(
-      for: "osd", "is at the bottom", of: (300, 100), in: area, x: { (area.width - $0.width) / 2 },
-      y: { area.height - $0.height - 40 })
+    try test.waitForDisplay(in: area)
     try session.poll("it is in view") {
       let shown = try session.state()["presentations"]?.array?.first { $0["binding"] == "osd" }
       return shown?["windows"]?.array?.first?["in-view"] == true
