@@ -327,7 +327,7 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
         + "\(settings)/destinations",
       "1 destination, 0 container values, no mistakes",
     ])
-  // Of a file that is named, nothing else is said.
+  // A report on a single file leaves out warnings about other files.
   #expect(ConfigurationReport(of: bases.path("a.toml")).text == "1 destination, 0 container values, no mistakes")
 }
 

@@ -31,7 +31,8 @@ final class KWinScripts {
   /// - Parameter window: the name of the window, its `internalId`.
   func place(_ window: String, _ placement: WindowPlacement) {
     guard let script = placement.kwinScript(for: window) else { return }
-    // KWin runs a script some time after it was told to. So one that says nothing of the place leaves the other one there.
+    // KWin starts a script some time after the request. Unloading the earlier script could prevent its placement, so only a script that
+    // places the window, too, replaces it.
     let isOfPlace = placement.place != nil || placement.size != nil
     if isOfPlace { unload(scriptOf: window) }
     lastNumber += 1

@@ -17,7 +17,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
   private let ids = WindowIDs()
   /// The source of facts about windows that i3 does not report; nil for sway.
   private var display: XWindowFacts?
-  /// What keeps i3 from giving the focus to windows that are expected without it.
+  /// User times of expected windows, by which i3 does not give them the focus; nil on sway, and without an X server.
   private var userTimes: XUserTimes?
   /// The properties of X windows that have changed since they were read.
   private var changed: Set<XWindowFacts.Change> = []

@@ -61,7 +61,7 @@ extension StateEntry {
 }
 
 extension WindowProperties {
-  /// What it is like now, for people; empty for one in view without anything special.
+  /// The window's state in words, such as “focused floating”; empty for a window in view that has none of these states.
   var shownState: String {
     let words: [(String, Bool?)] = [
       ("focused", self.focused), ("fullscreen", self.fullscreen), ("minimized", self.minimized),
