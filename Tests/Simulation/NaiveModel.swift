@@ -328,6 +328,7 @@ struct NaiveModel {
     guard !isShutDown else { return }
     if hasNewGroupSettings {
       hasNewGroupSettings = false
+      postponeSelected(clearing: [], at: now)
       serveQueues(at: now)
     }
     for group in fallbacks.keys.sorted(by: { $0.text < $1.text }) {

@@ -441,6 +441,18 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "a")
   }
 
+  @Test("H4, K1: a held member that is the fallback no longer waits in the queue")
+  func heldMember_noLongerFallback_waitsInQueue() throws {
+    let fixture = RulesFixture(
+      destinations: [HoldTests.destination("note", ["dnd": .postpone])], fallbacks: ["g": "note"])
+    try fixture.hold("dnd")
+    try fixture.present("note", "2", note(.with(group: "g")))
+    #expect(fixture.machine.selection(of: "g") == "note")
+    fixture.machine.load(groups: ["g": GroupSettings(fallback: "bare")])
+    fixture.pass(0)
+    #expect(fixture.machine.selection(of: "g") == "bare" && fixture.machine.queuedTags(of: "g") == ["note"])
+  }
+
   @Test("H3, K1: a fallback that a hold refuses to clients comes all the same, and waits")
   func refusedFallback_isSelected_waits() throws {
     let fixture = RulesFixture(
