@@ -193,7 +193,8 @@ extension WindowSystemInterface {
     doc: """
       The requests that work here (close, activate, hide, move, summon, place, expect), fullscreen if Place does that, and the keys of \
       windows that the adapter knows (pid, parent, output, focus, in-view, startup-id). Without place, Place does nothing else. A \
-      request that the protocol has but the compositor ignores is not among them.
+      request that the protocol has but the compositor ignores is not among them. With behind, a window opens behind the one that is \
+      fullscreen on its workspace, and stays there until it is raised or fullscreen itself.
       """)
   public static let outputs = Property<[String]>(
     name, "Outputs",

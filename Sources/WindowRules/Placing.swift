@@ -8,11 +8,34 @@ extension WindowTracker {
   mutating func expectFirstWindow(of handle: Handle) {
     guard let following = followed[handle], capabilities?.contains(.expect) == true, !following.isOnOtherDisplay
     else { return }
-    var placement = following.rule.placement.possible(with: capabilities ?? [])
+    var placement = possiblePlacement(of: following)
     if following.output != nil { placement = WindowPlacement(takesFocus: placement.takesFocus) }
     guard placement != WindowPlacement() else { return }
     followed[handle]!.isExpected = true
     effects.append(.expect(handle, ExpectedWindow(placement, following.rule.pattern)))
+  }
+
+  private func possiblePlacement(of following: WindowFollower) -> WindowPlacement {
+    var placement = following.rule.placement.possible(with: capabilities ?? [])
+    if following.staysBehind { placement.isFullscreen = nil }
+    return placement
+  }
+
+  /// Decides whether the first window of a program stays behind the one that it takes over from while it paints: a window that is
+  /// fullscreen is in front, and its user would see how it paints.
+  mutating func stayBehind(_ handle: Handle) {
+    guard let following = followed[handle], let capabilities else { return }
+    followed[handle]!.staysBehind =
+      following.takesOver && following.paintsBehind && capabilities.isSuperset(of: [.behind, .fullscreen])
+  }
+
+  /// Makes the first window of a program fullscreen that has stayed behind, and has painted, or that is in view in any case.
+  mutating func comeForward(_ handle: Handle) {
+    guard let following = followed[handle], following.staysBehind, capabilities != nil,
+      let first = following.windows.first, following.hasSettled || windows[first]?.properties.inView == true
+    else { return }
+    followed[handle]!.staysBehind = false
+    placeAsWritten(first, of: handle)
   }
 
   mutating func stopExpecting(_ handle: Handle) {
@@ -25,7 +48,7 @@ extension WindowTracker {
   mutating func placeAsWritten(_ id: String, of handle: Handle) {
     guard let following = followed[handle], following.guest == nil, let window = windows[id]?.properties,
       window.parent ?? "" == "",
-      case let placement = following.rule.placement.possible(with: capabilities ?? []),
+      case let placement = possiblePlacement(of: following),
       placement != WindowPlacement()
     else { return }
     let isFirst = following.windows.first == id

@@ -97,7 +97,11 @@ extension WindowTracker {
     following.hasLost = hasLost || recorded.contains { doubt.isAbout($0) && names[$0.id] == nil }
     following.hasHadWindow = hasHadWindow || !recorded.isEmpty
     if isGuest { following.guest = .init(isReplaceable: false) }
+    // The previous navd ended while the window stayed behind.
+    following.staysBehind = !isPresented && following.paintsBehind
+    following.hasSettled = true
     followed[handle] = following
+    comeForward(handle)
     effects.append(.windowsChanged(handle))
     if capabilities != nil {
       showLeftOver(handle)

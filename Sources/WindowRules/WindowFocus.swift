@@ -22,8 +22,9 @@ extension WindowTracker {
   /// Raises the first window of a presentation that a key has asked for, if it has opened behind a fullscreen one, or if its user sees
   /// no window at all, as in an overview of the windows; and that of one that takes over, if that of another presentation hides it.
   mutating func raiseIfUnseen(_ handle: Handle) {
+    comeForward(handle)
     guard let following = followed[handle], following.mustBeSeen || following.takesOver && following.hasSettled,
-      following.rule.placement.takesFocus != false, case .shown = following.stage,
+      !following.staysBehind, following.rule.placement.takesFocus != false, case .shown = following.stage,
       let first = following.windows.first.flatMap({ windows[$0]?.properties }), let isInView = first.inView
     else { return }
     followed[handle]!.mustBeSeen = false

@@ -19,19 +19,22 @@ public struct FollowingSettings: Hashable, Sendable {
   public var startTimeout: UInt64
   /// Whether the rules end the presentation by the start timeout (N2).
   public var isStartLimited: Bool
+  /// Whether the program says when it is on the screen (D19).
+  public var awaitsReady: Bool
   /// The startup id that the command gets; nil if it gets none (N1).
   public var startupID: StartupID?
   /// The display on which the command shows its windows; nil if it is not known (N14).
   public var display: DisplayNames?
 
   public init(
-    destination: String, grace: UInt64, startTimeout: UInt64, isStartLimited: Bool = true, startupID: StartupID? = nil,
-    display: DisplayNames? = nil
+    destination: String, grace: UInt64, startTimeout: UInt64, isStartLimited: Bool = true,
+    awaitsReady: Bool = false, startupID: StartupID? = nil, display: DisplayNames? = nil
   ) {
     self.destination = destination
     self.grace = grace
     self.startTimeout = startTimeout
     self.isStartLimited = isStartLimited
+    self.awaitsReady = awaitsReady
     self.startupID = startupID
     self.display = display
   }
@@ -190,6 +193,9 @@ struct WindowFollower {
   /// Whether its first window is still to come out from behind that of the presentation before (G10), once it has settled.
   var takesOver = false
   var hasSettled = false
+  /// Whether its first window stays behind the fullscreen one of the presentation before while it settles, and is made fullscreen
+  /// then (G10).
+  var staysBehind = false
   /// The windows that were asked to be hidden before the program was ended by force.
   var mayBeHidden: Set<String> = []
   /// Whether the window system knows how to show the first window, and waits for it to open (N15).
@@ -245,6 +251,9 @@ struct WindowFollower {
     default: true
     }
   }
+
+  /// Whether the first window is to paint before its user sees it, if it takes over from another fullscreen one (G10).
+  var paintsBehind: Bool { rule.placement.isFullscreen == true && (rule.settle > 0 || settings.awaitsReady) }
 
   /// Whether new windows of the program belong to the presentation.
   var takesOwnWindows: Bool {

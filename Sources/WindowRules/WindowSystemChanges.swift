@@ -64,6 +64,7 @@ extension WindowTracker {
     adapterCame()
     // Requests to the earlier window system may be lost.
     for (handle, following) in followed.sorted {
+      comeForward(handle)
       // It was not asked to show them.
       followed[handle]!.mayBeHidden.formUnion(following.showing)
       switch following.stage {

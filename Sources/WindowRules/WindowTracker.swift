@@ -167,6 +167,9 @@ public struct WindowTracker {
   /// Whether another presentation stays on the screen until this one is there, and its first window has not settled (G10).
   public func takesOver(_ handle: Handle) -> Bool { followed[program(of: handle)]?.takesOver == true }
 
+  /// Whether the program of a presentation says when it is on the screen (D19).
+  public func awaitsReady(_ handle: Handle) -> Bool { followed[program(of: handle)]?.settings.awaitsReady == true }
+
   /// Whether windows of a presentation were lost, since they cannot be told from others.
   public func hasLost(_ handle: Handle) -> Bool { followed[handle]?.hasLost == true }
 
@@ -221,6 +224,7 @@ public struct WindowTracker {
     if capabilities != nil { following.beginning.earlierWindows = Set(windows.all.keys) }
     followed[handle] = following
     effects.append(.windowsChanged(handle))
+    stayBehind(handle)
     expectFirstWindow(of: handle)
     effects.append(.start(handle))
     expectWindow(of: handle)

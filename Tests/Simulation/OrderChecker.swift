@@ -46,6 +46,10 @@ struct OrderChecker {
     /// Whether its program still has to say that it is on the screen, and whether its presenter has answered before that (D19).
     var awaitsReady: Bool
     var isStarted = false
+    /// Whether its window has to come to the front before that of another one, which its presenter is asked for once it is ready (G10,
+    /// D19), and whether that was asked for.
+    var comesForwardWhenReady = false
+    var comesForward = false
     var stage = Stage.waiting
     /// Whether it is being dismissed.
     var isGoing = false
@@ -210,6 +214,10 @@ struct OrderChecker {
           alive[index].isStarted = true
           return nil
         }
+        if alive[index].comesForwardWhenReady, !alive[index].comesForward {
+          alive[index].comesForward = true
+          return nil
+        }
         alive[index].stage = .presented
         alive[index].isUpdateUnderWay = false
         return nil
@@ -223,7 +231,12 @@ struct OrderChecker {
         case .presenting = alive[index].stage, alive[index].awaitsReady
       else { return nil }
       alive[index].awaitsReady = false
-      if alive[index].isStarted { alive[index].stage = .presented }
+      guard alive[index].isStarted else { return nil }
+      if alive[index].comesForwardWhenReady {
+        alive[index].comesForward = true
+      } else {
+        alive[index].stage = .presented
+      }
       return nil
 
     // Only presenters of windows report these; other presenters make a call on the bus.
@@ -380,6 +393,7 @@ struct OrderChecker {
     for index in alive.indices {
       alive[index].isUpdateUnderWay = false
       alive[index].isStarted = false
+      (alive[index].comesForwardWhenReady, alive[index].comesForward) = (false, false)
       alive[index].againDue = nil
       let wasAway = alive[index].isAway
       alive[index].isAway = false
@@ -494,7 +508,13 @@ struct OrderChecker {
           }
           continue
         }
+        if alive[index].comesForward, case .presenting = alive[index].stage {
+          alive[index].stage = .presenting(due: startDue(of: index, at: now))
+          continue
+        }
         try checkStart(index, isOneChange)
+        alive[index].comesForwardWhenReady =
+          alive[index].awaitsReady && alive[index].followsWindows && machine.presentation(handle)?.takesOver == true
         alive[index].stage = .presenting(due: startDue(of: index, at: now))
         alive[index].told = machine.presentation(handle)?.item
       case .update(let handle, _):

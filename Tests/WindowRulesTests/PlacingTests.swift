@@ -133,6 +133,66 @@ struct PlacingTests {
     #expect(asked == [fills ? WindowPlacement(isFullscreen: true) : Self.placement])
   }
 
+  private static func fullscreen(settle: UInt64 = 300) -> WindowFollowing {
+    WindowFollowing(
+      WindowPattern(appID: "app"), settle: settle, placement: WindowPlacement(isFullscreen: true))
+  }
+
+  private func areFullscreen(_ tracker: inout WindowTracker) -> [String] {
+    tracker.takeEffects().compactMap { effect in
+      switch effect {
+      case .place(let id, WindowPlacement(isFullscreen: true)): id
+      case .expect(_, let window) where window.placement.isFullscreen == true: "expected"
+      default: nil
+      }
+    }
+  }
+
+  @Test("G10: a window that takes over is fullscreen when it has painted, where it opens behind a fullscreen one")
+  func place_takingOver_isFullscreenWhenSettled() {
+    var tracker = tracker()
+    tracker.follow(one, Self.fullscreen(), grace: 2000, takesOver: true)
+    tracker.opened(window("w1", inView: false), program: one)
+    #expect(areFullscreen(&tracker).isEmpty)
+    tracker.settled(one)
+    #expect(areFullscreen(&tracker) == ["w1"])
+    tracker.settled(one)
+    #expect(areFullscreen(&tracker).isEmpty)
+  }
+
+  @Test("G10: it is fullscreen at once if its user sees it in any case: what covered it has gone")
+  func place_takingOverInView_isFullscreenAtOnce() {
+    var tracker = tracker()
+    tracker.follow(one, Self.fullscreen(), grace: 2000, takesOver: true)
+    tracker.opened(window("w1", inView: false), program: one)
+    tracker.changed("w1", window("w1", inView: true).properties)
+    #expect(areFullscreen(&tracker) == ["w1"])
+  }
+
+  @Test(
+    "G10: it is fullscreen at once without a time to paint, without one before, and where windows open in front",
+    arguments: [
+      (UInt64(0), true, all), (300, false, all), (300, true, all.subtracting([.behind])),
+    ])
+  func place_withoutReasonToStayBehind_isFullscreenAtOnce(
+    _ settle: UInt64, _ takesOver: Bool, _ capabilities: Set<WindowCapability>
+  ) {
+    var tracker = tracker(capabilities: capabilities)
+    tracker.follow(one, Self.fullscreen(settle: settle), grace: 2000, takesOver: takesOver)
+    #expect(areFullscreen(&tracker) == ["expected"])
+    tracker.opened(window("w1", inView: false), program: one)
+    #expect(areFullscreen(&tracker) == ["w1"])
+  }
+
+  @Test("G10: a window that was behind when navd was killed is fullscreen after its restart", arguments: [true, false])
+  func place_behindAtRestart_isFullscreen(_ isPresented: Bool) {
+    let behind = window("w1", appID: "app", inView: false)
+    var tracker = tracker([behind])
+    let hasWindow = tracker.restore(
+      one, Self.fullscreen(), grace: 2000, windows: [behind], before: [], end: nil, isPresented: isPresented)
+    #expect(hasWindow && areFullscreen(&tracker) == (isPresented ? [] : ["w1"]))
+  }
+
   @Test("N15: an adapter that cannot place windows is not asked to")
   func place_withoutCapability_isNotAsked() {
     var tracker = tracker(capabilities: all.subtracting([.place]))

@@ -141,6 +141,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       return system.whenKnown { [self] in showAgain(presentation) }
     }
     if tracker.follows(handle) {
+      if presentation.comesForward { return settled(handle) }
       // The previous navd has started the program.
       if !tracker.windows(of: handle).isEmpty { reports.take(.presentAnswered(handle, error: nil)) }
       return
@@ -158,6 +159,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       destination: destination?.name ?? "", grace: destination?.grace ?? Destination.defaultGrace,
       startTimeout: destination?.startTimeout ?? Destination.defaultStartTimeout,
       isStartLimited: destination?.startLimit != nil,
+      awaitsReady: destination?.itemSettings?.awaitsReady == true,
       startupID: programs[presentation.program ?? presentation.handle]?.presenter.startupID(of: presentation),
       display: presentation.item.content.display)
   }
@@ -418,12 +420,17 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   /// Reports that a presentation is on the screen, once its program has had time to paint its first window (N2).
   private func settle(_ handle: Handle) {
     let program = tracker.program(of: handle)
-    guard let time = programs[program]?.settle, time > 0 else { return settled(handle) }
+    guard let time = programs[program]?.settle, time > 0 else { return hasPainted(handle) }
     programs[program]!.settling = loop.timer(after: .milliseconds(Int64(clamping: time))) { [weak self] in
       guard let self else { return }
       // The next window paints anew.
-      if tracker.isBetweenWindows(handle) { settle(handle) } else { settled(handle) }
+      if tracker.isBetweenWindows(handle) { settle(handle) } else { hasPainted(handle) }
     }
+  }
+
+  /// Brings a window to the front that has painted; later, if its program has still to say that it is ready (D19).
+  private func hasPainted(_ handle: Handle) {
+    if tracker.awaitsReady(handle) { reports.take(.presentAnswered(handle, error: nil)) } else { settled(handle) }
   }
 
   private func settled(_ handle: Handle) {

@@ -104,6 +104,8 @@ public enum WindowCapability: String, Hashable, Sendable, CaseIterable {
   case fullscreen
   /// `Expect`.
   case expect
+  /// A window opens behind the one that is fullscreen on its workspace, and stays there until it is raised.
+  case behind
   /// The property `pid`.
   case pid
   /// The property `parent`.

@@ -90,6 +90,19 @@ extension StateMachine {
 }
 
 extension Transition {
+  /// Notes that a program is on the screen, and has said so if it has to (D19).
+  private mutating func isThere(_ handle: Handle) {
+    if state.presentations[handle]!.hasToComeForward {
+      state.presentations.modifyDerived(handle) { $0.comesForward = true }
+      expectStart(of: handle)
+      outcome.commands.append(.present(handle))
+    } else {
+      becomePresented(handle)
+      updateAnswered(handle)
+      advance()
+    }
+  }
+
   fileprivate mutating func take(_ report: Report) {
     switch report {
     case .presentAnswered(let handle, let error):
@@ -102,18 +115,14 @@ extension Transition {
       } else if state.presentations[handle]!.awaitsReady {
         state.presentations.modifyDerived(handle) { $0.isStarted = true }
       } else {
-        becomePresented(handle)
-        updateAnswered(handle)
-        advance()
+        isThere(handle)
       }
 
     case .ready(let handle):
       guard let presentation = state.presentations[handle], presentation.phase == .presenting, presentation.awaitsReady
       else { break }
       state.presentations[handle]!.isReady = true
-      guard presentation.isStarted else { break }
-      becomePresented(handle)
-      advance()
+      if presentation.isStarted { isThere(handle) }
 
     case .hung(let handle, let error):
       guard machine.isCurrent(handle), state.presentations[handle]?.phase == .presented,

@@ -44,7 +44,7 @@ public struct RequestedItem: Hashable, Sendable {
 
 /// An instruction to a presenter, which the caller of the state machine carries out.
 public enum PresenterCommand: Hashable, Sendable {
-  /// Show the presentation; answered by `Report.presentAnswered`.
+  /// Show the presentation; answered by `Report.presentAnswered`. If it runs already and `comesForward`, bring its window to the front.
   case present(Handle)
   /// Show the changed item; answered by `Report.updateAnswered`. `author` made the change, and gets
   /// no update if it is the presenter (D8).

@@ -137,6 +137,8 @@ public struct PresentationFields: Hashable, Sendable {
   @Unrecorded public package(set) var mustBeSeen = false
   /// Whether another one is still on the screen when it comes, so that its first window has to come before that (G10).
   @Unrecorded public package(set) var takesOver = false
+  /// Whether its presenter was asked to bring its window to the front, since its program is ready (G10, D19).
+  @Unrecorded public package(set) var comesForward = false
   /// Whether the request says that windows come to where their user is; nil if it leaves that to the destination (N11).
   @Unrecorded public package(set) var bringsHere: Bool?
   /// The phase that was last announced to watchers.
@@ -155,6 +157,13 @@ public struct Unrecorded<Value: Sendable>: Hashable, Sendable {
 extension PresentationFields {
   /// Whether the program still has to say that it is on the screen (D19). One that was parked has said so before.
   var awaitsReady: Bool { item.destination?.itemSettings?.awaitsReady == true && !isReady && program == nil }
+
+  /// Whether the window still has to come to the front before that of another presentation, now that the program is ready. One whose
+  /// program does not say so comes as soon as it has settled.
+  var hasToComeForward: Bool {
+    takesOver && !comesForward && program == nil && item.destination?.itemSettings?.awaitsReady == true
+      && item.content.following != nil
+  }
 
   /// - Parameter wallTime: milliseconds since 1970; nil if unknown.
   mutating func becomePresented(at now: Instant, _ wallTime: UInt64?) {

@@ -32,7 +32,7 @@ final class PlasmaBackend: ToplevelBackend<PlasmaWindow, PlasmaConnection>, Back
       case .move: connection.canSendToOutputs && connection.knowsOutputs
       case .output: connection.knowsOutputs
       case .summon, .inView: connection.knowsDesktops
-      case .startupID: false
+      case .behind, .startupID: false
       }
     }
   }

@@ -55,8 +55,8 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
 
   private func begin(isSway: Bool) {
     var capabilities: [WindowCapability] = [
-      .close, .activate, .hide, .move, .summon, .place, .fullscreen, .expect, .pid, .parent, .output, .focus, .inView,
-      .startupID,
+      .close, .activate, .hide, .move, .summon, .place, .fullscreen, .expect, .behind, .pid, .parent, .output, .focus,
+      .inView, .startupID,
     ]
     self.isSway = isSway
     if isSway {

@@ -231,7 +231,7 @@ final class X11Backend: Backend, XEventReader {
       case .focus: supports("_NET_ACTIVE_WINDOW")
       // i3 has the state, but ignores the request.
       case .hide: supports("_NET_WM_ACTION_MINIMIZE") && supports("_NET_WM_STATE_HIDDEN")
-      case .move: false
+      case .move, .behind: false
       case .place: places
       case .fullscreen: supports("_NET_WM_STATE") && supports("_NET_WM_STATE_FULLSCREEN")
       case .expect: places && connection.knowsProcesses

@@ -30,6 +30,7 @@ extension Conformance {
       Scenario(name: "place", capabilities: [.place]) { try $0.place() },
       Scenario(name: "fullscreen", capabilities: [.fullscreen]) { try $0.fullscreen() },
       Scenario(name: "expect", capabilities: [.expect]) { try $0.expected() },
+      Scenario(name: "behind", capabilities: [.behind, .fullscreen, .inView]) { try $0.behind() },
       Scenario(name: "startup id", capabilities: [.startupID]) { try $0.startupID() },
       Scenario(name: "what is not claimed is refused") { try $0.refusals() },
       Scenario(name: "restarted adapter") { try $0.restart() },
@@ -280,6 +281,18 @@ extension Conformance {
     try judge("editor", "is fullscreen") { $0?.isFullscreen == true }
     try wait("editor", "is fullscreen") { $0.fullscreen == true }
     try expect(program.status == nil && adapter.window("editor")?.id == window.id, "the same window")
+  }
+
+  private func behind() throws {
+    let (_, film) = try open("film")
+    try adapter.call(Rows.place, (film.id, ["fullscreen": .boolean(true)]))
+    try wait("film", "is fullscreen") { $0.fullscreen == true }
+    let (_, next) = try open("next")
+    try wait("next", "opens behind it") { $0.inView == false }
+    try judge("film", "is still fullscreen") { $0?.isFullscreen == true }
+    try adapter.call(Rows.place, (next.id, ["fullscreen": .boolean(true)]))
+    try wait("next", "is in front once it is fullscreen") { $0.inView == true }
+    try wait("film", "is behind it") { $0.inView == false }
   }
 
   private func expected() throws {

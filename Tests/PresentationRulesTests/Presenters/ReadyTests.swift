@@ -86,6 +86,22 @@ struct ReadyTests {
     try fixture.clearAway()
   }
 
+  @Test(
+    "G10, D19: the window of a next member comes to the front when its program is ready, before the former goes",
+    arguments: [false, true])
+  func next_readyBehind_comesForward(saysItFirst: Bool) throws {
+    try fixture.show("a", "", .with(to: "cmd", group: "g"))
+    try fixture.present("b", "", .with(to: "slides", group: "g"))
+    _ = fixture.taken()
+    if saysItFirst { #expect(try ready(2)) } else { fixture.shows(2) }
+    #expect(fixture.taken() == [])
+    if saysItFirst { fixture.shows(2) } else { #expect(try ready(2)) }
+    #expect(fixture.taken() == ["present 2 b"] && fixture.machine.presentation(2)?.comesForward == true)
+    fixture.shows(2)
+    #expect(fixture.taken() == ["presented b", "dismiss 1 deselected"])
+    try fixture.clearAway()
+  }
+
   @Test("D19: what nobody awaits has no effect")
   func ready_unawaited_hasNoEffect() throws {
     try fixture.present("a", "", .with(to: "cmd"))
